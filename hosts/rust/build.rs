@@ -5,7 +5,8 @@ use std::{env, fs, process};
 
 fn main() {
     let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    for component in ["samedeal.wasm", "planning.wasm", "batching.wasm"].map(|file| folder.join(file)) {
+    for component in ["samedeal.wasm", "composing.wasm", "planning.wasm", "batching.wasm"].map(|file| folder.join(file))
+    {
         println!("cargo::rerun-if-changed={}", component.display());
         if !component.is_file() {
             println!("cargo::error=the component {} is not built yet: run `cargo xtask build`", component.display());

@@ -11,7 +11,7 @@ const { page, version, close } = await openPage(Object.fromEntries(folders), '<t
   ({ message }) => fail(message),
 );
 try {
-  for (const build of ['wasm-bindgen', 'jco']) {
+  for (const build of ['wasm-bindgen', 'wasm-bindgen, composing', 'jco']) {
     for (const file of groupFiles()) {
       report(`chromium ${version} (${build})`, await page.evaluate(runInPage, { build, group: readGroup(file) }));
     }
@@ -23,14 +23,16 @@ try {
 /** Runs in the page. */
 async function runInPage({ build, group }) {
   const { Engine } = await import('/hosts/js/dist/engine.js');
+  const page = async (file) => {
+    const { bindgenInstances } = await import('/hosts/js/dist/bindings/bindgen.js');
+    return { dealing: new Engine(await bindgenInstances(`/hosts/js/dist/bindgen/${file}`)) };
+  };
   const loaders = {
-    async 'wasm-bindgen'() {
-      const { bindgenInstances } = await import('/hosts/js/dist/bindings/bindgen.js');
-      return { dealing: new Engine(await bindgenInstances('/hosts/js/dist/bindgen/samedeal_bg.wasm')) };
-    },
+    'wasm-bindgen': () => page('samedeal_bg.wasm'),
+    'wasm-bindgen, composing': () => page('composing_bg.wasm'),
     async jco() {
-      const modules = async (name) => {
-        const files = ['core', 'core2', 'core3'].map((core) => `${name}.${core}.wasm`);
+      const modules = async (name, ...others) => {
+        const files = [...['core', 'core2', 'core3'].map((core) => `${name}.${core}.wasm`), ...others];
         const fetched = files.map((file) => WebAssembly.compileStreaming(fetch(`/hosts/js/dist/jco/${file}`)));
         const compiled = await Promise.all(fetched);
         return (file) => compiled[files.indexOf(file)];
@@ -39,7 +41,7 @@ async function runInPage({ build, group }) {
         '/hosts/js/dist/bindings/components.js'
       );
       return {
-        dealing: new Engine(dealingInstances(await modules('samedeal'))),
+        dealing: new Engine(dealingInstances(await modules('samedeal', 'composing.core.wasm'))),
         planning: new Engine(planningInstances(await modules('planning'))),
         batching: new Engine(batchingInstances(await modules('batching'))),
       };

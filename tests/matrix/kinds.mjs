@@ -17,6 +17,10 @@ import { BaseShardPlan } from '../../hosts/js/dist/shard/plan.js';
 import { PlanRecipe } from '../../hosts/js/dist/shard/recipe.js';
 import { BaseChunkStream, StreamRecipe } from '../../hosts/js/dist/shard/stream.js';
 import { verifyWith } from '../../hosts/js/dist/shard/verify.js';
+import { SplitRecipe } from '../../hosts/js/dist/split/recipe.js';
+import { BaseSplit } from '../../hosts/js/dist/split/split.js';
+import { ScheduleRecipe } from '../../hosts/js/dist/steps/recipe.js';
+import { BaseSchedule } from '../../hosts/js/dist/steps/schedule.js';
 import { detectWith } from '../../hosts/js/dist/topology/launch.js';
 import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
@@ -80,6 +84,23 @@ function besideOf(given = {}, ...names) {
   if (Object.keys(given).some((name) => !names.includes(name))) return undefined;
   return Object.fromEntries(beside(given).map(({ name, numbers }) => [camelled(name.replaceAll('_', '-')), numbers]));
 }
+
+/**
+ * The lists of an order as options: those that a class has options for by these names, and all others by the paths of their
+ * members.
+ */
+function besideOrder(given = {}, ...names) {
+  const all = beside(given).map(({ name, numbers }) => [name, numbers]);
+  const isOption = ([name]) => ['sizes', ...names].includes(name);
+  const others = all.filter((list) => !isOption(list));
+  return {
+    ...Object.fromEntries(all.filter(isOption)),
+    ...(others.length > 0 && { lists: Object.fromEntries(others) }),
+  };
+}
+
+/** Columns by their names. */
+const tableOf = (columns) => Object.fromEntries(columns.map(({ name, numbers }) => [name, numbers]));
 
 /** Goes to an epoch. A part of the epoch that an object is at stays taken. */
 function toEpoch(own, { epoch }) {
@@ -174,6 +195,9 @@ const clientSteps = {
   'tell-appended': (raw, { appended, now }) => raw.tellAppended(appended, now),
 };
 
+/** So many ids. */
+const idsOf = (start, count) => Array.from({ length: count }, (_, i) => start + BigInt(i));
+
 /** The functions of the interface: of which engine, and where there. */
 const FUNCTIONS = [
   ['pad', 'batching', ({ collation }) => collation],
@@ -190,9 +214,10 @@ export const kinds = {
     engine: 'dealing',
     recipe: (given) => new SamplerRecipe(document(given), { epoch: BigInt(given.epoch), rank: given.rank }),
     make(engine, { recipe, lists: given, epoch, rank }) {
-      const options = besideOf(given, 'sizes');
-      return options && over(BaseSampler, () => engine).fromRecipe(recipe, { epoch: BigInt(epoch), rank, ...options });
+      const place = { epoch: BigInt(epoch), rank };
+      return over(BaseSampler, () => engine).fromRecipe(recipe, { ...place, ...besideOrder(given) });
     },
+    raw: { 'source-counts': (raw, { start, end }) => tableOf(raw.sourceCounts(BigInt(start), BigInt(end))) },
     own: {
       'at-epoch': toEpoch,
       'at-rank'(own, { rank }) {
@@ -200,10 +225,13 @@ export const kinds = {
         return own;
       },
       rest(own, { consumed }) {
-        const { rank, epoch, sizes } = own;
-        return own.constructor.fromRecipe(own.recipe, { rank, epoch, consumed, ...(sizes && { sizes }) });
+        const { rank, epoch, sizes = own.toJSON().sizes } = own;
+        const { lists = {} } = own.toJSON();
+        const given = { lists, ...(sizes && { sizes }) };
+        return own.constructor.fromRecipe(own.recipe, { rank, epoch, consumed, ...given });
       },
       resume: resumed,
+      length: (own) => own.epochLength,
       'num-samples': (own) => own.length,
       indices: (own, { start, count }) => own.indices(start, start + BigInt(count)),
       indices32: (own, { start, count }) => own.indices(start, start + BigInt(count)),
@@ -223,9 +251,7 @@ export const kinds = {
       return options && over(BaseShardPlan, () => engine).fromRecipe(recipe, { epoch: BigInt(epoch), ...options });
     },
     raw: {
-      loads(raw, { tier, start, count }) {
-        return Object.fromEntries(raw.loads(tier, start, count).map(({ name, numbers }) => [name, numbers]));
-      },
+      loads: (raw, { tier, start, count }) => tableOf(raw.loads(tier, start, count)),
     },
     own: {
       'at-epoch': toEpoch,
@@ -315,6 +341,40 @@ export const kinds = {
     // These give another reading, which the calls after them are of.
     moves: ['at-epoch', 'resume'],
   },
+  split: {
+    engine: 'planning',
+    recipe: (given) => new SplitRecipe(document(given)),
+    make: (engine, { recipe }) => over(BaseSplit, () => engine).fromRecipe(recipe),
+    // There may be no ids; keys may be digits alone.
+    raw: {
+      'part-of': (raw, { ids }) => raw.partOf(u64s(ids)),
+      'part-of-keys': (raw, { keys }) => raw.partOfKeys(keys),
+    },
+    own: {
+      'part-of': (own, { ids }) => own.partOf(ids.map(BigInt)),
+      // The class has no runs of ids that do not begin with 0.
+      'part-of-run': (own, { start, count }) => own.partOf(idsOf(start, count)),
+      members(own, { part, start, count }) {
+        const end = start + BigInt(count);
+        if (end <= 2 ** 20) return own.indices(part, end).filter((id) => id >= start);
+        const parts = own.partOf(idsOf(start, count));
+        return idsOf(start, count).filter((_, i) => parts[i] === part);
+      },
+    },
+    // Lists may be of any length there, and a run has an end in place of a count.
+    rawFailures: ['part-of', 'part-of-run', 'part-of-keys', 'members'],
+  },
+  schedule: {
+    engine: 'batching',
+    recipe: (given) => new ScheduleRecipe(document(given), given.rank),
+    make(engine, { recipe, lists: given, rank }) {
+      return over(BaseSchedule, () => engine).fromRecipe(recipe, { rank, ...besideOrder(given) });
+    },
+    own: { 'at-rank': (own, { rank }) => own.atRank(rank) },
+    // A run may have any number of samples there.
+    rawFailures: ['indices'],
+    moves: ['at-rank'],
+  },
   mesh: {
     engine: 'dealing',
     recipe: ({ 'world-size': worldSize, axes }) => new MeshRecipe(worldSize, axes),
@@ -339,9 +399,10 @@ export const kinds = {
     engine: 'batching',
     recipe: (given) => ofBatches(given, (_, recipe) => recipe),
     make(engine, { recipe, lengths, lists: given }) {
+      const withOrder = besideOrder(given, 'boundaries');
+      if (lengths) return over(BaseBatcher, () => engine).fromRecipe(recipe, lengths, withOrder);
       const options = besideOf(given, 'boundaries');
       if (!options) return undefined;
-      if (lengths) return over(BaseBatcher, () => engine).fromRecipe(recipe, lengths, options);
       // What a stream refuses, a recipe does not.
       if (/quantiles|batch_window/.test(recipe)) return undefined;
       return over(BaseBatchStream, () => engine).fromRecipe(recipe, options);
@@ -356,10 +417,8 @@ export const kinds = {
         using(recipe, () => new batches.Batcher(recipe, BigInt(given.epoch), segments(given.history))),
       ),
     make(engine, { recipe, lengths, lists: given, epoch, history }) {
-      const options = besideOf(given, 'boundaries');
-      const place = { epoch: BigInt(epoch), history: segments(history) };
-      const Batcher = over(BaseBatcher, () => engine);
-      return options && Batcher.fromRecipe(recipe, lengths ?? undefined, { ...place, ...options });
+      const place = { epoch: BigInt(epoch), history: segments(history), ...besideOrder(given, 'boundaries') };
+      return over(BaseBatcher, () => engine).fromRecipe(recipe, lengths ?? undefined, place);
     },
     raw: { metrics: (raw) => byName(raw.metrics()) },
     own: {

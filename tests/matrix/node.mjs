@@ -1,4 +1,4 @@
-// The golden cases in Node: over the components (transpiled by jco), and over the wasm-bindgen build.
+// The golden cases in Node: over the components (transpiled by jco), and over both wasm-bindgen builds.
 import { readFileSync } from 'node:fs';
 import { bindgenInstances } from '../../hosts/js/dist/bindings/bindgen.js';
 import { batchingInstances, dealingInstances, planningInstances } from '../../hosts/js/dist/bindings/components.js';
@@ -15,6 +15,7 @@ const builds = {
     batching: new Engine(batchingInstances(compile)),
   },
   'wasm-bindgen': { dealing: new Engine(await bindgenInstances(read('bindgen/samedeal_bg.wasm'))) },
+  'wasm-bindgen, composing': { dealing: new Engine(await bindgenInstances(read('bindgen/composing_bg.wasm'))) },
 };
 
 for (const [build, engines] of Object.entries(builds)) {

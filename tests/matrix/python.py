@@ -30,6 +30,8 @@ from samedeal.ledger.binding import Client, Machine, header
 from samedeal.read import binding as reads
 from samedeal.recipe import Recipe
 from samedeal.shard import binding as planning
+from samedeal.split import binding as splitting
+from samedeal.step import binding as stepping
 from samedeal.topology.binding import Grid, MeshConfig, variables
 
 VECTORS = Path(__file__).resolve().parents[1] / "vectors"
@@ -39,12 +41,12 @@ MEMORY = 2**31
 SLOW = "SAMEDEAL_SLOW" in os.environ
 """Whether cases that need a table of several hundred megabytes are asked for."""
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
-TEXTS |= {"side"}
+TEXTS |= {"side", "keys"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
-WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries"}
+WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries", "draw", "step"}
 NARROW_CALLS = {"num-shards", "data-world-size", "data-rank", "rank-at", "reads-per-row", "lanes-read-once", "block"}
-NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "lanes", "shuffle-window"}
+NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "lanes", "shuffle-window", "unit"}
 
 
 def u32s(values: list[int]) -> Any:
@@ -96,10 +98,11 @@ class Subject:
         if self.now is None:
             self.raw.become(getattr(self.raw, name)(*values), self.raw.current)
         elif name == "at_epoch":
-            # It stays in its epoch, of which a part may be consumed: the whole of it comes by way of another.
-            if self.now.epoch == values[0]:
-                self.now.set_epoch((values[0] + 1) % 2**64)
-            self.now.set_epoch(*values)
+            if self.now.epoch == values[0] and hasattr(self.now._engine.config, "whole"):
+                # It stays in its epoch, of which a part may be consumed.
+                self.now._engine.ask_and_set(lambda where: where.whole(values[0]))
+            else:
+                self.now.set_epoch(*values)
         elif name == "at_rank":
             self.now.set_rank(*values)
         elif name == "rest":
@@ -129,10 +132,20 @@ class Samplers(Subject):
 
     def __init__(self, recipe: str, epoch: int, rank: int, lists: Lists | None = None) -> None:
         def public(text: str, **beside: Any) -> Any:
+            if beside.keys() != {"sizes"}:
+                beside = {"lists": beside}
             return samedeal.Sampler.from_recipe(text, epoch=epoch, rank=rank, **beside)
 
         where = dealing.Where(epoch, rank)
+        self.lists = frozenset(lists or {})
         super().__init__(public, lambda given: dealing.Deal(where, given, MEMORY), recipe, lists or {})
+
+    def call(self, name: str, values: tuple[Any, ...]) -> Any:
+        """The public call of that name."""
+        found = super().call(name, values)
+        if name == "source_counts":
+            return Named({column.replace("_", "-"): numbers for column, numbers in found.items()})
+        return found
 
 
 class Plans(Subject):
@@ -183,6 +196,46 @@ class Readings(Subject):
     def move(self, name: str, *values: Any) -> None:
         """A reading never changes."""
         self.now = getattr(self.now, name)(*values)
+
+
+class Schedules(Subject):
+    kind = stepping.Steps
+    windows = {"indices": lambda made, start, count: made.indices(start, count)}  # noqa: RUF012
+
+    def __init__(self, recipe: str, rank: int, lists: Lists | None = None) -> None:
+        def public(text: str, **beside: Any) -> Any:
+            return samedeal.Schedule.from_recipe(text, rank=rank, lists=beside)
+
+        where = stepping.Where(rank)
+        self.lists = frozenset(lists or {})
+        super().__init__(public, lambda given: stepping.Steps(where, given, MEMORY), recipe, lists or {})
+
+    def call(self, name: str, values: tuple[Any, ...]) -> Any:
+        """The public call of that name. A schedule never changes, and `resume` gives a number."""
+        if name == "at_rank":
+            self.now = self.now.at_rank(*values)
+            return None
+        return self.now.resume(*values) if name == "resume" else super().call(name, values)
+
+
+class Splits(Subject):
+    kind = splitting.Parts
+    lists = frozenset()
+    windows = {  # noqa: RUF012
+        "part_of_run": lambda made, start, count: made.part_of(range(start, start + count)),
+    }
+
+    def __init__(self, recipe: str) -> None:
+        super().__init__(samedeal.Split.from_recipe, lambda given: splitting.Parts(None, given, MEMORY), recipe, {})
+
+    def call(self, name: str, values: tuple[Any, ...]) -> Any:
+        """The public call of that name."""
+        found = super().call(name, values)
+        if name == "members":
+            part, start, count = values
+            ids = np.arange(start, start + count)
+            assert same_values(found, ids[self.now.part_of(ids) == part])
+        return found
 
 
 def same_values(some: Any, others: Any) -> bool:
@@ -287,6 +340,8 @@ MAKERS: dict[str, Callable[..., Any]] = {
     "sampler": Samplers,
     "reading": Readings,
     "plan": Plans,
+    "split": Splits,
+    "schedule": Schedules,
     "chunk-stream": make_chunks,
     "ledger": Machine,
     "ledger-client": Client,

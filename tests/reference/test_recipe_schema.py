@@ -25,6 +25,8 @@ KINDS = {
     "batch-recipe": "batches",
     "batcher": "batches",
     "batch-stream": "batches",
+    "split": "split",
+    "schedule": "schedule",
 }
 """The definition in the schema, by what a golden case makes."""
 
@@ -113,6 +115,20 @@ WRONG = [
     ("sampler", {"order": {"samples": 4}, "shards": {}}),
     ("sampler", {"order": {"samples": 4}, "deal": {"workers": 2}}),
     ("sampler", {"order": {"sizes": [4], "lanes": 4097}}),
+    ("sampler", {"order": {"name": "blend"}}),
+    ("sampler", {"order": {"name": "blend", "sources": []}}),
+    ("sampler", {"order": {"name": "blend", "sources": [{"name": "a/b", "samples": 4}]}}),
+    ("sampler", {"order": {"name": "blend", "sources": [{"name": "a", "samples": 4, "order": {"samples": 4}}]}}),
+    ("sampler", {"order": {"name": "blend", "sources": [{"name": "a", "order": {"samples": 4, "lanes": 2}}]}}),
+    ("sampler", {"order": {"name": "blend", "sources": [{"name": "a", "samples": 4}], "max_passes": 2}}),
+    ("sampler", {"order": {"name": "grown", "samples": 4, "growth": [{"epoch": 1, "samples": 5}]}}),
+    ("sampler", {"order": {"name": "exclude", "of": {"samples": 4}, "indices": [-1]}}),
+    ("sampler", {"order": {"name": "exclude", "of": {"samples": 4}, "seed": 1}}),
+    ("sampler", {"order": {"name": "skip", "of": {"name": "skip"}}}),
+    ("sampler", {"order": {"name": "copies", "of": {"samples": 4}}}),
+    ("sampler", {"order": {"name": "windows", "sizes": [4]}}),
+    ("sampler", {"order": {"samples": 4, "growth": []}}),
+    ("batches", {"batch": {}, "order": {"name": "blend"}}),
     ("batches", {"batch": {}}),
     ("batches", {"batch": {"max_tokens": 8, "capacity": 4}}),
     ("batches", {"batch": {"strategy": "pack"}}),
@@ -144,6 +160,33 @@ WRONG = [
 ]
 
 
+PARTS = [{"name": "a", "weight": 1}, {"name": "b", "weight": 0}]
+SIZES = [{"name": "a", "size": 1}, {"name": "b", "size": 0}]
+STAGES = [{"from": 3, "batch_size": 8}]
+WRONG += [
+    ("sampler", {"order": {"samples": 4}, "deal": {"unit": 0}}),
+    ("sampler", {"order": {"samples": 4}, "deal": {"unit": 2**20 + 1}}),
+    ("reading", {"order": {"sizes": [4]}, "deal": {"unit": 2}}),
+    ("batches", {"batch": {"max_tokens": 8}, "deal": {"unit": 2}}),
+    ("batches", {"batch": {"max_tokens": 8}, "order": {"name": "feistel", "sizes": [4]}}),
+    ("batches", {"batch": {"max_tokens": 8}, "order": {"name": "copies", "of": {"samples": 4}}}),
+    ("schedule", {"order": {"samples": 4}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 0}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 8}, "deal": {"remainder": "pad"}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 8, "stages": [{"from": 3}]}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 8, "stages": [{"from": 0, "batch_size": 8}]}}),
+    ("split", {}),
+    ("split", {"split": {"parts": []}}),
+    ("split", {"split": {"parts": [{"name": "a"}]}}),
+    ("split", {"split": {"parts": [{"name": "", "weight": 1}]}}),
+    ("split", {"split": {"parts": [*PARTS, *SIZES]}}),
+    ("split", {"split": {"parts": [{"name": "a", "weight": 1, "size": 1}]}}),
+    ("split", {"split": {"parts": PARTS, "samples": 1}}),
+    ("split", {"split": {"parts": PARTS}, "order": {"samples": 4}}),
+]
+
+
 @pytest.mark.parametrize(("kind", "document"), WRONG, ids=lambda value: value if isinstance(value, str) else str(value))
 def test_wrong(kind: str, document: dict[str, Any]) -> None:
     assert not VALID[kind].is_valid(document)
@@ -153,6 +196,24 @@ RIGHT = [
     ("sampler", {"order": {"samples": 4}}),
     ("sampler", {"samedeal": 1, "order": {"name": "sharded"}, "deal": {"world_size": 2}}),
     ("sampler", {"order": {"sizes": "0" * 64, "lanes": 4}}),
+    ("sampler", {"order": {"name": "blend", "sources": [{"name": "a", "samples": 4}]}, "deal": {"layout": "rotated"}}),
+    (
+        "sampler",
+        {
+            "order": {
+                "name": "blend-exact",
+                "sources": [
+                    {"name": "a", "order": {"name": "exclude", "of": {"sizes": [4]}, "indices": "0" * 64}, "weight": 0},
+                    {"name": "b", "order": {"name": "copies", "copies": 2, "of": {"samples": 4}}},
+                ],
+                "stages": [{"from": 1, "weights": [1, 0]}],
+            }
+        },
+    ),
+    (
+        "sampler",
+        {"order": {"name": "skip", "of": {"name": "balance"}, "ranges": [{"epoch": 0, "start": 0, "count": 1}]}},
+    ),
     ("batches", {"batch": {"max_tokens": 8}}),
     ("batches", {"batch": {"max_batch_size": 4, "max_length": 8}}),
     ("batches", {"batch": {"strategy": "pack", "max_length": 8, "packing": "optimal"}}),
@@ -165,6 +226,17 @@ RIGHT = [
     ("reading", {"shards": {"weight": "bytes", "shuffle_rows": False}, "batch": {"drop_last": True}}),
     ("chunk-stream", {}),
     ("chunk-stream", {"order": {"chunks": 8, "seed": -1}, "deal": {"readers": 2}}),
+]
+
+
+RIGHT += [
+    ("sampler", {"order": {"samples": 4}, "deal": {"unit": 2**20}}),
+    ("batches", {"batch": {"max_tokens": 8}, "order": {"name": "sharded", "sizes": [4]}}),
+    ("batches", {"batch": {"max_tokens": 8}, "order": {"sizes": [4]}}),
+    ("batches", {"batch": {"max_tokens": 8}, "order": {"name": "copies", "copies": 2, "of": {"samples": 4}}}),
+    ("schedule", {"order": {"samples": 4}, "steps": {"batch_size": 8, "stages": STAGES}, "deal": {"unit": 4}}),
+    ("split", {"samedeal": 1, "split": {"seed": -3, "parts": PARTS}}),
+    ("split", {"split": {"parts": SIZES, "samples": 1}}),
 ]
 
 

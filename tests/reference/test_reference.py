@@ -18,6 +18,8 @@ import samedeal_reference as reference
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
 SCHEMA = json.loads((VECTORS / "schema.json").read_text(encoding="utf-8"))
+GROUPS = {"deal-unit", "splits", "steps", "batches-composed"}
+"""Groups without which a part of this implementation would be held against nothing."""
 FILES = sorted(path for path in VECTORS.glob("*.json") if path.name != "schema.json")
 
 # 214,748,364 samples take plain Python a quarter of an hour and 1 GB: nothing runs it here.
@@ -44,7 +46,9 @@ WIDE_RESULTS = {
     *("num-rounds", "loads", "rows", "chunks"),
     *("consumed", "samples", "seed", "sizes", "bytes"),
     "lease",
+    *("length", "source-bounds"),
     *("epoch", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
+    *("members", "samples-consumed", "step-of-draw", "step-of", "resume"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.BatchPlace: ("step",),
@@ -52,6 +56,8 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.Round: ("start", "count"),
     reference.Spans: ("first_row", "num_rows"),
     reference.ShardPlace: ("offset",),
+    reference.SourceCounts: ("first", "count", "from_pass", "from_position", "to_pass", "to_position"),
+    reference.SourceOf: ("index",),
     reference.Balance: ("least", "most", "total"),
     reference.Steps: ("least", "most"),
     reference.CommittedRun: ("number", "start", "claim"),
@@ -63,14 +69,16 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.Run: ("samples", "costs"),
     reference.ReadBatch: ("number", "step", "start"),
     reference.RoundRows: ("rows",),
+    reference.EpochPosition: ("epoch", "position"),
+    reference.StepPlace: ("draw", "epoch", "position", "step"),
 }
 
 # What is given in place of the object that was asked.
-NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher)
+NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher, reference.Schedule)
 
 # Fields and arguments that are text, not numbers.
 TEXTS = {"weight", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
-TEXTS |= {"entries", "checkpoint"}
+TEXTS |= {"entries", "checkpoint", "keys"}
 
 
 def read(name: str, value: Any) -> Any:
@@ -93,13 +101,22 @@ def lists_of(fields: dict[str, Any]) -> list[tuple[str, list[int]]]:
     return [(name, [int(number) for number in lists[name]]) for name in sorted(lists)]
 
 
+WITH_LISTS: dict[str, Any] = {
+    "sampler": reference.Sampler,
+    "plan": reference.Plan,
+    "reading": reference.Reading,
+    "schedule": reference.Schedule,
+}
+
+
 def make(case: dict[str, Any]) -> Any:
     """What a case is about."""
     kind = next(name for name in case if name not in ("name", "slow", "fails", "calls"))
     fields = read_fields(case[kind])
-    if kind in ("sampler", "plan", "reading"):
-        made = {"sampler": reference.Sampler, "plan": reference.Plan, "reading": reference.Reading}[kind]
-        return made(**fields | {"lists": lists_of(case[kind])})
+    if kind in WITH_LISTS:
+        return WITH_LISTS[kind](**fields | {"lists": lists_of(case[kind])})
+    if kind == "split":
+        return reference.Split(**fields)
     if kind == "chunk-stream":
         return reference.ChunkStream(**fields)
     if kind == "ledger":
@@ -237,6 +254,10 @@ def test_schema_is_one() -> None:
     assert jsonschema_rs.meta.is_valid(SCHEMA)
     wrong = {"version": 1, "group": "mesh", "cases": [{"name": "a case of nothing"}]}
     assert not jsonschema_rs.Draft202012Validator(SCHEMA).is_valid(wrong)
+
+
+def test_groups_are_there() -> None:
+    assert {path.stem for path in FILES} >= GROUPS
 
 
 def test_slow_cases_are_there() -> None:

@@ -20,12 +20,14 @@ mod ledger;
 mod order;
 pub mod read;
 pub mod shard;
+mod split;
 mod state;
 mod topology;
 
 pub use base::{Fact, Failure, Kind, MAX_COUNT, MAX_EXACT, Parts};
-pub use deal::{Config, Deal, Layout, Place, Recipe, Remainder, Round, Sampler};
+pub use deal::{Config, Deal, Layout, Place, Recipe, Remainder, Round, Sampler, Schedule, StepPlace};
 pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress};
 pub use order::{Index, Order, OrderId, Spans};
+pub use split::Split;
 pub use state::recipe::List;
 pub use topology::{Axis, Mesh, Role, launch};

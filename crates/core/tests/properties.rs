@@ -10,7 +10,11 @@ fn remainder() -> impl Strategy<Value = Remainder> {
 }
 
 fn layout() -> impl Strategy<Value = Layout> {
-    prop_oneof![Just(Layout::Strided), Just(Layout::Contiguous)]
+    prop_oneof![Just(Layout::Strided), Just(Layout::Contiguous), Just(Layout::Rotated)]
+}
+
+fn unit() -> impl Strategy<Value = u32> {
+    prop_oneof![3 => Just(1), 3 => 2_u32..30, 1 => 30_u32..900]
 }
 
 fn order() -> impl Strategy<Value = OrderId> {
@@ -21,9 +25,9 @@ prop_compose! {
     /// A configuration that a test can go through whole.
     fn small()(
         samples in 0_u64..700, seed in any::<i32>(), epoch in any::<u64>(), order in order(), world_size in 1_u32..40,
-        remainder in remainder(), layout in layout(),
+        remainder in remainder(), layout in layout(), unit in unit(),
     ) -> Config {
-        Config { samples, seed: seed.into(), epoch, order, rank: 0, world_size, remainder, layout, consumed: 0 }
+        Config { samples, seed: seed.into(), epoch, order, rank: 0, world_size, remainder, layout, unit, consumed: 0 }
     }
 }
 
@@ -32,12 +36,12 @@ prop_compose! {
     fn any_config()(
         samples in prop_oneof![any::<u64>(), 0..=MAX_EXACT, 0_u64..100, 250_u64..2_000], seed in any::<i64>(), epoch in any::<u64>(),
         rank in prop_oneof![any::<u32>(), 0_u32..10], world_size in prop_oneof![any::<u32>(), 0_u32..10],
-        remainder in remainder(), layout in layout(), order in order(),
+        remainder in remainder(), layout in layout(), unit in prop_oneof![unit(), any::<u32>()], order in order(),
     ) -> Config {
         // A table for any number of samples would take any amount of memory.
         let random_access = samples < 5_000 || matches!(order, OrderId::Feistel | OrderId::Sequential);
         let order = if random_access { order } else { OrderId::Feistel };
-        Config { samples, seed, epoch, order, rank, world_size, remainder, layout, consumed: 0 }
+        Config { samples, seed, epoch, order, rank, world_size, remainder, layout, unit, consumed: 0 }
     }
 }
 
@@ -70,10 +74,57 @@ proptest! {
         prop_assert_eq!(seen.len() as u64, config.samples - whole.deal().num_dropped());
         let (least, most) = (shares.iter().min().unwrap(), shares.iter().max().unwrap());
         match config.remainder {
-            Remainder::Uneven => prop_assert!(most - least <= 1 && repeated == 0),
+            // One unit more, and the last unit may be shorter.
+            Remainder::Uneven => prop_assert!(most - least < 2 * config.unit as usize && repeated == 0),
             Remainder::Drop => prop_assert!(most == least && repeated == 0),
             Remainder::Pad => prop_assert!(most == least && whole.deal().num_dropped() == 0),
         }
+    }
+
+    #[test]
+    fn neighbours_stay_together(config in small(), taken in 0_u64..30) {
+        let whole = Sampler::new(config).unwrap();
+        let unit = u64::from(config.unit);
+        let state = whole.state(taken * unit);
+        let other = Config { world_size: 1 + config.world_size / 2, ..config };
+        for config in [config, other] {
+            let mut sampler = Sampler::new(config).unwrap();
+            if config == other {
+                let Ok(state) = &state else { continue };
+                sampler = sampler.resume(state).unwrap();
+            }
+            let mut first = sampler.config().consumed;
+            let end = first + sampler.deal().num_positions();
+            while first < end {
+                let place = sampler.place_of(first, 1).unwrap();
+                prop_assert_eq!(place.index % unit, 0);
+                for position in first..end.min(first + unit) {
+                    let next = sampler.place_of(position, 1).unwrap();
+                    prop_assert_eq!((next.rank, next.index), (place.rank, place.index + position - first));
+                }
+                first += unit;
+            }
+        }
+    }
+
+    #[test]
+    fn what_a_state_leaves_is_seen_once(config in small(), taken in 0_u64..30, world_size in 1_u32..40) {
+        let config = Config { remainder: Remainder::Uneven, ..config };
+        let whole = Sampler::new(config).unwrap();
+        let taken = taken * u64::from(config.unit);
+        let Ok(state) = whole.state(taken) else { return Ok(()) };
+        let rest = Sampler::new(Config { world_size, ..config }).unwrap().resume(&state).unwrap();
+        let mut seen = HashMap::<u64, u64>::new();
+        for (sampler, ranks, most) in [(&whole, config.world_size, taken), (&rest, world_size, u64::MAX)] {
+            for rank in 0..ranks {
+                let sampler = sampler.at_rank(rank).unwrap();
+                for sample in sampler.indices::<u64>(0, sampler.num_samples().min(most) as u32).unwrap() {
+                    *seen.entry(sample).or_default() += 1;
+                }
+            }
+        }
+        prop_assert_eq!(seen.len() as u64, config.samples);
+        prop_assert!(seen.values().all(|&times| times == 1));
     }
 
     #[test]

@@ -98,9 +98,14 @@ impl Sampler {
         self.0.config().consumed
     }
 
-    /// Number of samples in the dataset.
+    /// Number of sample indices.
     pub fn samples(&self) -> u64 {
         self.0.config().samples
+    }
+
+    /// Number of positions in this epoch.
+    pub fn length(&self) -> u64 {
+        self.0.length()
     }
 
     /// Seed of the order.
@@ -127,6 +132,11 @@ impl Sampler {
     /// Which positions belong to a rank.
     pub fn layout(&self) -> String {
         self.0.config().layout.name().into()
+    }
+
+    /// How many neighbouring positions always go to the same rank.
+    pub fn unit(&self) -> u32 {
+        self.0.config().unit
     }
 
     /// With the order `sharded`: the number of samples in each shard.
@@ -209,6 +219,46 @@ impl Sampler {
     /// Where in the epoch a sample is seen first; `undefined` if it is dropped.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Object>, Thrown> {
         Ok(self.0.locate(sample, batch_size)?.map(place))
+    }
+
+    /// Where a sample is seen first from a global position on; `undefined` if it is not seen again.
+    #[wasm_bindgen(js_name = locateFrom)]
+    pub fn locate_from(&self, sample: u64, position: u64, batch_size: u32) -> Result<Option<Object>, Thrown> {
+        Ok(self.0.locate_from(sample, position, batch_size)?.map(place))
+    }
+
+    /// With a blend: the names of the sources.
+    pub fn sources(&self) -> Result<Vec<String>, Thrown> {
+        Ok(self.0.sources()?.into_iter().map(ToString::to_string).collect())
+    }
+
+    /// With a blend: what each source gives to a run of positions, as columns.
+    #[wasm_bindgen(js_name = sourceCounts)]
+    pub fn source_counts(&self, start: u64, end: u64) -> Result<Vec<Object>, Thrown> {
+        let columns = self.0.source_counts(start, end)?;
+        let column = |(name, numbers): (&str, Vec<u64>)| {
+            let object = Object::new();
+            object.set("name", name.into());
+            object.set("numbers", numbers.into());
+            object
+        };
+        Ok(columns.into_iter().map(column).collect())
+    }
+
+    /// With a blend: by how many millionths of a sample the counts of each source differ at most from exact proportion.
+    #[wasm_bindgen(js_name = sourceBounds)]
+    pub fn source_bounds(&self) -> Result<Vec<u64>, Thrown> {
+        Ok(self.0.source_bounds()?)
+    }
+
+    /// With a blend: the source of a sample.
+    #[wasm_bindgen(js_name = sourceOf)]
+    pub fn source_of(&self, sample: u64) -> Result<Object, Thrown> {
+        let (source, index) = self.0.source_of(sample)?;
+        let object = Object::new();
+        object.set("source", source.into());
+        object.set("index", index.into());
+        Ok(object)
     }
 
     /// Who sees a global position, and when.

@@ -19,8 +19,13 @@ const TORCH: &str = "target/venv-torch";
 const PEERS: &str = "target/venv-peers";
 const REQUIREMENTS: &str = "tests/bench/requirements-peers.txt";
 
-/// Builds everything, then measures: `batching` alone, beside others, or all that is ours.
+/// Builds everything, then measures: `batching` or `blending` alone, beside others, or all that is ours.
 pub fn plan(options: &[&str]) -> Plan {
+    if let ["blending", options @ ..] = options {
+        let smoke = options.contains(&"--smoke");
+        let steps = vec![Step::new(ENVIRONMENT, &[setup::TORCH, build::COMPONENTS], peers), blending(smoke)];
+        return Plan::new("bench blending", crate::parts(), steps);
+    }
     let (options, batching) = match options {
         ["batching", options @ ..] => (options, true),
         _ => (options, false),
@@ -42,6 +47,16 @@ pub fn plan(options: &[&str]) -> Plan {
 
 const MEASUREMENTS: &str = "measurements";
 const ENVIRONMENT: &str = "Python environment with other batches";
+
+/// Blends of the same sources, ours and those of others.
+fn blending(smoke: bool) -> Step {
+    let smoke = smoke.then(|| "--smoke".to_string());
+    let options: Vec<String> = [String::from("--json=target/bench/blending.json")].into_iter().chain(smoke).collect();
+    Step::new("blends beside those of others", &[ENVIRONMENT], move |progress| {
+        let python = format!("{PEERS}/bin/python");
+        shown(progress, &[&python, "tests/bench/blending.py"], &options, "target/bench/blending.md")
+    })
+}
 
 /// Batches of the same lengths, ours and those of others.
 fn comparison(smoke: bool) -> Step {

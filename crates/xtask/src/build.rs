@@ -14,23 +14,23 @@ use crate::stamp::Stamp;
 
 const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
 const PLANNING: &str = "target/wasm32-wasip2/wasm/planning.wasm";
+/// The component of samplers with composed orders, under the name of the other one.
+const COMPOSING: &str = "target/composing.wasm";
 const BATCHING: &str = "target/wasm32-wasip2/wasm/batching.wasm";
 /// It writes the layer between the Python package and the components.
 const GENERATOR: &str = "target/debug/bindings";
 const PYTHON_BINDINGS: &str = "hosts/python/src/samedeal/bindings";
 /// It writes the JavaScript around the web build.
 const BINDGEN: &str = "target/debug/bindgen";
+const WEB_COMPOSING: &str = "target/samedeal_web_composing.wasm";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
-/// The packages of the components, and the files that they become.
-const PACKAGES: [(&str, &str); 3] =
-    [("samedeal-sampling", COMPONENT), ("samedeal-planning", PLANNING), ("samedeal-batching", BATCHING)];
 /// The hosts that carry the components; not in git.
 const CARRIERS: &[&str] = &["hosts/rust", "hosts/python/src/samedeal"];
 /// What the npm package is made from; what only its entry for pages needs comes last.
-const WHOLE_NPM: &[&str] = &["hosts/js", "wit", COMPONENT, PLANNING, BATCHING, WEB, BINDGEN];
+const WHOLE_NPM: &[&str] = &["hosts/js", "wit", COMPONENT, COMPOSING, PLANNING, BATCHING, WEB, WEB_COMPOSING, BINDGEN];
 
 /// What the WebAssembly builds become, for the stamps of what is made from them.
-pub const WASM: &[&str] = &[COMPONENT, PLANNING, BATCHING, WEB];
+pub const WASM: &[&str] = &[COMPONENT, COMPOSING, PLANNING, BATCHING, WEB, WEB_COMPOSING];
 /// The components, their copies in the hosts, and what the hosts call them by.
 pub const COMPONENTS: &str = "components";
 /// The layer between the Python package and the components.
@@ -117,10 +117,14 @@ fn host(what: &[&str]) -> Command {
 }
 
 fn components(progress: &Progress) -> Outcome {
-    // All at once: each of them is optimised as a whole, on one core.
-    wasm(progress, &PACKAGES.map(|(package, _)| package), "wasm32-wasip2")?;
+    // At once what shares its features: each component is optimised as a whole, on one core. First those with composed orders: one of them
+    // leaves a file that the other build of its package replaces.
+    let composed = "--features=samedeal-sampling/composed,samedeal-batching/composed";
+    wasm(progress, &["samedeal-sampling", "samedeal-batching"], "wasm32-wasip2", &[composed])?;
+    replace(&project::path(COMPOSING), &fs::read(project::path(COMPONENT))?)?;
+    wasm(progress, &["samedeal-sampling", "samedeal-planning"], "wasm32-wasip2", &[])?;
     let mut notes = Vec::new();
-    for (_, path) in PACKAGES {
+    for path in [COMPONENT, COMPOSING, PLANNING, BATCHING] {
         let path = project::path(path);
         let built = fs::read(&path)?;
         for folder in CARRIERS {
@@ -138,19 +142,21 @@ fn bindings(progress: &Progress) -> Outcome {
 }
 
 fn web(progress: &Progress) -> Outcome {
-    wasm(progress, &["samedeal-web"], "wasm32-unknown-unknown")?;
+    wasm(progress, &["samedeal-web"], "wasm32-unknown-unknown", &["--features=samedeal-web/composed"])?;
+    replace(&project::path(WEB_COMPOSING), &fs::read(project::path(WEB))?)?;
+    wasm(progress, &["samedeal-web"], "wasm32-unknown-unknown", &[])?;
     Ok(Report::note(WEB))
 }
 
-fn wasm(progress: &Progress, packages: &[&str], target: &str) -> Result<(), String> {
+fn wasm(progress: &Progress, packages: &[&str], target: &str, more: &[&str]) -> Result<(), String> {
     let mut command = project::cargo(&["build", "--profile", "wasm", "--target", target]);
-    command.args(packages.iter().map(|package| format!("--package={package}")));
+    command.args(packages.iter().map(|package| format!("--package={package}"))).args(more);
     progress.run(&mut command)
 }
 
 /// The npm package from its sources, the components and, for pages, the web build.
 fn npm_package(progress: &Progress, script: &str) -> Outcome {
-    let inputs = if script == "build" { WHOLE_NPM } else { &WHOLE_NPM[..5] };
+    let inputs = if script == "build" { WHOLE_NPM } else { &WHOLE_NPM[..6] };
     let stamp = Stamp::of(&format!("npm-package-{script}"), inputs, "")?;
     // The whole package serves Node, too.
     let whole = Stamp::of("npm-package-build", WHOLE_NPM, "")?;

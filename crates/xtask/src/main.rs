@@ -37,6 +37,7 @@ Usage: cargo xtask <command>
   bench [--runs N] [--only NAME] [--json FILE]
                      the measurements, as a table
   bench batching     batches beside those of Lhotse, transformers, seqpacker and TRL, and their targets
+  bench blending     blends beside those of Megatron and Grain, and their targets
   mutants [PART ...] [--shard K/N]
                      change the core in one place at a time: a golden case must fail for each change (takes hours)
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh

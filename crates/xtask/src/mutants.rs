@@ -34,11 +34,13 @@ const BATCHES: &[&str] = &[
     "batches-default",
     "recipes-batch",
     "batches-pack",
+    "batches-composed",
 ];
 const SAMPLERS: &[&str] = &[
     "inverse",
     "deal-strided",
     "deal-contiguous",
+    "deal-unit",
     "batches",
     "epochs-and-ranks",
     "failures",
@@ -63,7 +65,14 @@ const PARTS: &[Part] = &[
     Part { name: "collation", files: &["batch/collate.rs"], groups: &["collation"] },
     Part { name: "base", files: &["base/*.rs"], groups: ALL },
     Part { name: "orders", files: &["order/*.rs", "order/feistel/*.rs"], groups: SAMPLERS },
+    Part {
+        name: "composed",
+        files: &["order/compose/*.rs"],
+        groups: &["orders-composed", "batches-composed", "steps"],
+    },
     Part { name: "deals", files: &["deal/*.rs"], groups: SAMPLERS },
+    Part { name: "schedules", files: &["deal/schedule/*.rs"], groups: &["steps"] },
+    Part { name: "splits", files: &["split/*.rs"], groups: &["splits"] },
     Part {
         name: "shards",
         files: &["shard/*.rs"],

@@ -185,9 +185,13 @@ impl Plan {
         let plural = if total == 1 { "" } else { "s" };
         println!("cargo xtask {}: {total} step{plural}; logs in target/xtask", self.name);
         let (mut counts, mut broken, mut unchanged) = (Counts::default(), 0, 0);
-        let mut rows = Vec::new();
-        for Ended { name, time, outcome, skipped } in run(self.steps, self.again) {
+        let (mut rows, mut failures) = (Vec::new(), String::new());
+        for Ended { name, time, outcome, skipped, points } in run(self.steps, self.again) {
             let failed = outcome.is_err();
+            if let Err(failure) = &outcome {
+                failures += &format!("FAILED: {name}: {}\n", failure.why.lines().next().unwrap_or_default());
+                failures.extend(points.iter().map(|line| format!("      | {line}\n")));
+            }
             let (result, counted) = match outcome {
                 Ok(report) => (report.note, report.counts),
                 Err(Failure { counts, .. }) if counts == Counts::default() => ("FAILED".into(), counts),
@@ -203,6 +207,8 @@ impl Plan {
         if self.summary {
             let heading = vec!["step".into(), "seconds".into(), "result".into()];
             println!("\n{}", table::render(&[heading], &rows));
+            // What failed comes last: a reader of a long record begins at its end.
+            print!("{failures}");
         }
         println!("{} in {:.1} s", if broken == 0 { "done" } else { "FAILED" }, started.elapsed().as_secs_f64());
         if broken == 0 && !self.closing.is_empty() {
@@ -227,6 +233,8 @@ struct Ended {
     outcome: Outcome,
     /// Whether it did not run since nothing has changed.
     skipped: bool,
+    /// If it failed, the lines of its log that say where.
+    points: Vec<String>,
 }
 
 /// Where a step stands.
@@ -316,7 +324,8 @@ fn next(states: &mut [State], names: &[String], locks: &[Option<&str>]) -> Next 
         let Some(broken) = broken else { return Next::Run(index, step) };
         let outcome = Err(format!("not run: {broken} failed").into());
         progress::print(&format!("{}  not run: {broken} failed\n", step.name));
-        states[index] = State::Ended(Ended { name: step.name, time: String::new(), outcome, skipped: false });
+        states[index] =
+            State::Ended(Ended { name: step.name, time: String::new(), outcome, skipped: false, points: Vec::new() });
     }
 }
 
@@ -328,7 +337,7 @@ fn run_step(step: Step, number: &str, again: bool) -> Ended {
         Ok(progress) => progress,
         Err(error) => {
             progress::print(&format!("{label}  FAILED: cannot write its log: {error}\n"));
-            return Ended { name, time: String::new(), outcome: Err(error.into()), skipped: false };
+            return Ended { name, time: String::new(), outcome: Err(error.into()), skipped: false, points: Vec::new() };
         }
     };
     // What is made from what there is now: a file that changes while the step runs makes it run again.
@@ -366,7 +375,8 @@ fn run_step(step: Step, number: &str, again: bool) -> Ended {
         }
     };
     progress.finish(&text);
-    Ended { name, time, outcome, skipped }
+    let points = if outcome.is_err() { progress.points() } else { Vec::new() };
+    Ended { name, time, outcome, skipped, points }
 }
 
 #[cfg(test)]

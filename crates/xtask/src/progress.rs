@@ -17,6 +17,11 @@ const HEARTBEAT: Duration = Duration::from_secs(30);
 /// How many lines from either end of a long log are shown when a step fails.
 const HEAD: usize = 12;
 const TAIL: usize = 48;
+/// How many lines of a log are repeated below the summary, and how much of each.
+const POINTS: usize = 6;
+const POINT_WIDTH: usize = 200;
+/// What test runners and compilers write into the lines that name a failure.
+const SIGNS: [&str; 6] = ["FAILED", "panicked at", "not ok ", "\u{2716} ", "error:", "Error: "];
 
 /// Columns of the passing line of a terminal.
 const WIDTH: usize = 110;
@@ -105,6 +110,11 @@ impl Progress {
         format!("{}      | ... {left_out} lines ...\n{}", indent(head), indent(tail))
     }
 
+    /// The lines of the log that name what failed; the last lines if none does.
+    pub fn points(&self) -> Vec<String> {
+        points(&self.log_text())
+    }
+
     /// Ends the step with lines that last.
     pub fn finish(&self, lines: &str) {
         change(lines, |running| running.retain(|(label, _)| *label != self.label));
@@ -180,4 +190,30 @@ pub fn describe(command: &Command) -> String {
     }];
     words.extend(command.get_args().map(|argument| argument.to_string_lossy().replace(&root, "")));
     words.join(" ")
+}
+
+fn points(log: &str) -> Vec<String> {
+    let lines: Vec<&str> = log.lines().filter(|line| !line.trim().is_empty()).collect();
+    let mut found: Vec<&str> =
+        lines.iter().copied().filter(|line| SIGNS.iter().any(|sign| line.contains(sign))).take(POINTS).collect();
+    if found.is_empty() {
+        found = lines[lines.len().saturating_sub(POINTS)..].to_vec();
+    }
+    found.iter().map(|line| line.trim().chars().take(POINT_WIDTH).collect()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::points;
+
+    #[test]
+    fn what_failed_is_found_in_a_log() {
+        let pytest =
+            "....F\n\n=== FAILURES ===\nE  assert 1 == 2\nFAILED tests/test_a.py::test_b - assert 1 == 2\n1 failed\n";
+        assert_eq!(points(pytest), ["FAILED tests/test_a.py::test_b - assert 1 == 2"]);
+        let cargo = "test a ... ok\ntest b ... FAILED\nthread 'b' panicked at src/b.rs:3:5:\n";
+        assert_eq!(points(cargo), ["test b ... FAILED", "thread 'b' panicked at src/b.rs:3:5:"]);
+        assert_eq!(points("$ node a.mjs\n\nkilled\n"), ["$ node a.mjs", "killed"]);
+        assert_eq!(points(""), [""; 0]);
+    }
 }

@@ -93,7 +93,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             PYTHON,
             JAVASCRIPT,
             build::WASM,
-            &["README.md", "tests/readme"],
+            &["README.md", "docs", "tests/readme"],
         ]),
     ];
     steps.extend(matrix::quick(cases));
@@ -111,7 +111,7 @@ fn slow() -> Vec<Step> {
             .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
         with_torch("README under torch", "tests/readme/test_torch.py")
-            .made_from(&[TORCH, &["README.md", "tests/readme"]]),
+            .made_from(&[TORCH, &["README.md", "docs", "tests/readme"]]),
         suite("growth: an earlier host, newer components", &[build::COMPONENTS, build::GROWN], || {
             with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
         })

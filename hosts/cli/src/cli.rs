@@ -2,7 +2,10 @@
 
 use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
 
+use crate::args::blend::BlendArgs;
 use crate::args::plan::{DetectArgs, MeshArgs, ShardsArgs};
+use crate::args::split::SplitArgs;
+use crate::args::steps::StepsArgs;
 use crate::commands::explain::{ExplainArgs, explain_epoch};
 use crate::commands::ledger::LedgerArgs;
 use crate::commands::locate::LocateArgs;
@@ -63,6 +66,15 @@ pub enum Command {
     /// Read a column of Parquet files in the order of a rank, and print the SHA-256 of the contents
     #[command(after_help = examples::REPLAY)]
     Replay(ReplayArgs),
+    /// Show what a blend of sources gives: counts, shares, passes and repeats; or write its recipe
+    #[command(after_help = examples::BLEND)]
+    Blend(BlendArgs),
+    /// Split samples into training, validation and test, or into folds: counts, lists, the part of each sample
+    #[command(after_help = examples::SPLIT)]
+    Split(SplitArgs),
+    /// Show the steps of a training over the ends of epochs: batch sizes, samples consumed, epochs, and what every rank takes
+    #[command(after_help = examples::STEPS)]
+    Steps(StepsArgs),
     /// Deal whole Parquet files to ranks and workers, and show the balance and the steps
     #[command(after_help = examples::SHARDS)]
     Shards(ShardsArgs),
@@ -101,9 +113,15 @@ impl Command {
             Self::Recipe(it) => it.epoch.settle(it.by_length.lengths.is_some()),
             Self::State(it) => it.epoch.settle(false),
             Self::Replay(it) => it.epoch.settle(false),
-            Self::Shards(_) | Self::Mesh(_) | Self::Rank(_) | Self::Ledger(_) | Self::Explain(_) | Self::Orders(_) => {
-                Ok(())
-            }
+            Self::Blend(_)
+            | Self::Split(_)
+            | Self::Steps(_)
+            | Self::Shards(_)
+            | Self::Mesh(_)
+            | Self::Rank(_)
+            | Self::Ledger(_)
+            | Self::Explain(_)
+            | Self::Orders(_) => Ok(()),
         }
     }
 }
@@ -120,12 +138,13 @@ mod tests {
     #[test]
     fn every_example_is_a_command_line() {
         use examples::{
-            ALL, BATCHES, EXPLAIN, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, RECIPE, REPLAY, SHARDS, STATE,
-            STEP, VERIFY,
+            ALL, BATCHES, BLEND, EXPLAIN, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, RECIPE, REPLAY, SHARDS,
+            SPLIT, STATE, STEP, STEPS, VERIFY,
         };
         let all = [
             ALL,
             BATCHES,
+            BLEND,
             EXPLAIN,
             FINGERPRINT,
             INDICES,
@@ -136,8 +155,10 @@ mod tests {
             RECIPE,
             REPLAY,
             SHARDS,
+            SPLIT,
             STATE,
             STEP,
+            STEPS,
             VERIFY,
         ];
         let mut seen = 0;

@@ -6,6 +6,9 @@ Examples:
   samedeal batches data/train --batch-size 32 --world-size 4 --rank 3
   samedeal step 1000 data/train --batch-size 32 --world-size 4 --column text
   samedeal verify --samples 1e8 --world-size 64 --batch-size 32
+  samedeal blend --source web:1e6:70 --source books:5e3:30 --samples 1e5
+  samedeal split --samples 1e6 --part test:10 --part training:90 --seed 42
+  samedeal steps --samples 1e6 --batch-size 256 --batch-size 512@10000 --world-size 8
   samedeal replay data/train --column text --world-size 4 --rank 1 --batch-size 32
   samedeal shards data/train --world-size 8 --workers 4 --batch-size 32
   samedeal mesh dp=2 tp=4 --world-size 8 --shard dp";
@@ -38,11 +41,94 @@ Examples:
     samedeal recipe data/train --lengths tokens --max-tokens 16384 --world-size 8 --output run.json
     samedeal batches data/train --lengths tokens --recipe run.json --rank 3
 
---recipe replaces --samples, --seed, --order, --lanes, --shuffle-window, --world-size, --remainder and --layout in indices, batches,
-locate, step, verify, fingerprint, state, replay and explain. With --lengths, it replaces --seed, --order, --world-size and all options of
+--recipe replaces --samples, --seed, --order, --lanes, --shuffle-window, --world-size, --remainder, --layout and --unit in indices,
+batches, locate, step, verify, fingerprint, state, replay and explain. With --lengths, it replaces --seed, --order, --world-size and all options of
 batches; the files that tell lengths must be named. Epoch, rank, workers and batch size are no part of a recipe. With an order other than sharded, files may be
 named: their rows must be as many as the samples of the recipe. With the order sharded, a recipe has the number of rows of each file,
-of more than 256 files only a hash of them; then the files must be named. The libraries read and write the same recipes.";
+of more than 256 files only a hash of them; then the files must be named. The libraries read and write the same recipes.
+
+A recipe may have an order that is made of others: a blend, or a dataset that grew or that has samples left out. The libraries and
+`samedeal blend` write such recipes. Of lists with more than 256 numbers they have only a hash: name the numbers with --list, such as
+--list of/indices=kept.npy. locate then shows every place of a sample.";
+
+pub const BLEND: &str = "\
+Examples:
+  What 100,000 positions of three sources have: counts, passes and repeats:
+    samedeal blend --source web:1e6:70 --source books:5e3:20 --source code:2e4:10 --samples 1e5
+  The same with a plot of the drift of each source:
+    samedeal blend --source web:1e6:70 --source books:5e3:20 --source code:2e4:10 --samples 1e5 --plot
+  Less web from position 60,000 on:
+    samedeal blend --source web:1e6:70 --source books:5e3:30 --samples 1e5 --stage 60_000:40,60
+  The epoch ends before a source would be read a third time:
+    samedeal blend --source web:1e4:1 --source books:5e3:1 --exhaustion stop --max-passes 2
+  A recipe for training, and the samples of rank 3 of this run:
+    samedeal blend --source web:1e6:70 --source books:5e3:30 --seed 42 --world-size 8 --recipe-out run.json
+    samedeal indices --recipe run.json --rank 3
+  The positions of a run so far, in epoch 2, and what rank 3 got of them:
+    samedeal blend --recipe run.json --epoch 2 --end 80_000
+    samedeal blend --recipe run.json --epoch 2 --end 10_000 --rank 3
+
+The columns are:
+  weight         the weights of the stages that the positions are in
+  share asked    weight / sum of the weights
+  deviation      count - share asked * positions, in samples
+  bound          what the deviation of these positions never exceeds; twice as much for positions that do not begin with the run
+  whole passes   passes over the source that are complete after these positions, and samples of the next one
+  repeats        samples that the run had before
+
+Sources with orders of their own, such as files or a dataset without some samples, come in a recipe that a library wrote: name it with
+--recipe. All sources together have one row of sample indices: first those of the first source, then those of the next one.";
+
+pub const SPLIT: &str = "\
+Examples:
+  How many of a million samples are in each part:
+    samedeal split --samples 1e6 --part test:10 --part validation:10 --part training:80 --seed 42
+  The samples for training, as a NumPy array:
+    samedeal split --samples 1e6 --part test:10 --part training:90 --seed 42 --members training --format npy --output training.npy
+  Parts of exact sizes:
+    samedeal split --size test:1000 --size training:49_000 --seed 42
+  Five folds; the training side of fold 0:
+    samedeal split --samples 50_000 --folds 5 --seed 42 --others 0 --format text
+  The rows of Parquet files, with the file and the row of each sample:
+    samedeal split data/train --part test:1 --part training:9 --members test
+  All samples of a speaker in the same part, by a column of Parquet files:
+    samedeal split data/train --column speaker --keys --part test:1 --part training:9
+  The part of each file name that another program prints:
+    samedeal split - --keys --part test:1 --part training:9 --each --format text
+  The recipe, which the libraries read too:
+    samedeal split --part test:1 --part training:9 --seed 42 --recipe-out split.json
+    samedeal split --samples 1e6 --recipe split.json
+
+With weights, a sample stays in its part if samples are added. If the weight of a part grows, and that of the next one shrinks by as much,
+samples move from the next part to this one only: list test first, then validation, then training. With sizes, make a new split if
+samples are added.
+
+With --format text, a line has the part, its weight or size, its share of the sum, its samples and their share; a sample (--members, --others); or
+a sample and its part (--each). A sample is the number of a row or of a line, from 0 on.";
+
+pub const STEPS: &str = "\
+Examples:
+  Where the batch size changes, and where epochs begin:
+    samedeal steps --samples 1e6 --batch-size 256 --batch-size 512@10000 --world-size 8 --seed 42
+  How many samples are consumed before some steps, and in which epochs these are:
+    samedeal steps --samples 1e6 --batch-size 256 --at 1000 --at 5000
+  What every rank takes at step 5000, with files and rows:
+    samedeal steps data/train --batch-size 256 --world-size 8 --step 5000
+  When sample 31337 is seen, in the first five of its steps:
+    samedeal steps --samples 1e6 --batch-size 256 --world-size 8 --locate 31337 --times 5
+  The state before step 5000, and the same training on 16 ranks:
+    samedeal steps --samples 1e6 --batch-size 256 --world-size 8 --state 5000 --output state.json
+    samedeal steps --resume state.json --world-size 16 --step 5000
+  A blend, or another order that is made of others, comes in the recipe of a schedule:
+    samedeal steps --recipe run.json --at 1000
+
+A step takes as many samples of the order as its batch size says, on all ranks together. It goes on with the next epoch where one ends: nothing
+is padded or dropped, and the samples of a step do not depend on the number of ranks.
+
+With --format text, a line has the step, why it is shown, the batch size, the samples that were consumed before it, the epoch and the position at
+which it begins; with --step the rank, the index in the batch, the sample, and, for files, the file, the row and the --column; with --locate
+the sample, the step (\"never\" if it is not seen again), the rank, the index in the batch, the epoch, the position, and how many samples were
+taken before it. --locate shows one place of a sample in each step.";
 
 pub const STATE: &str = "\
 Examples:
@@ -71,7 +157,7 @@ Examples of samples of different length:
   Batches of up to 16384 tokens, with padding. The column tokens holds the number of tokens of each sample:
     samedeal batches data/train --lengths tokens --max-tokens 16384 --max-length 2048 --too-long truncate --world-size 4
   A table and a picture of what every strategy makes of a text:
-    samedeal batches data/train --lengths text --unit words --max-length 512 --too-long drop --plot lengths.svg
+    samedeal batches data/train --lengths text --length-unit words --max-length 512 --too-long drop --plot lengths.svg
   Rows of 2048 tokens, each of which holds several samples, from a NumPy array of lengths:
     samedeal batches lengths.npy --lengths --strategy pack --capacity 2048 --packing optimal
   Eight buckets with the same number of samples, from a CSV table, as JSON:

@@ -12,7 +12,8 @@ use std::process::ExitCode;
 
 use cli::{Cli, Command};
 use commands::{
-    batching, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, state, step, summaries, verify,
+    batching, blend, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, split, state, step, steps,
+    summaries, verify,
 };
 use write::problem::Problem;
 
@@ -32,6 +33,9 @@ fn main() -> ExitCode {
         Command::Fingerprint(args) => summaries::fingerprint(&args),
         Command::Verify(args) => return exit(verify::run(&args)),
         Command::Replay(args) => replay::run(&args),
+        Command::Blend(args) => blend::run(&args),
+        Command::Split(args) => split::run(&args),
+        Command::Steps(args) => steps::run(&args),
         Command::Shards(args) => return exit(shards::run(&args)),
         Command::Mesh(args) => mesh::run(&args),
         Command::Rank(args) => rank::run(&args),

@@ -25,19 +25,25 @@ const components = Object.fromEntries(
   ['samedeal', 'planning', 'batching'].map((name) => [name, join(target, `wasm32-wasip2/wasm/${name}.wasm`)]),
 );
 /** What has large lists before its objects in memory, and must not come to lie above 1 GiB: see src/engine.ts. */
-const LARGE = ['planning', 'batching'];
+const LARGE = ['composing', 'planning', 'batching'];
+/** The component of samplers that has composed orders, too: with the interface of `samedeal.wasm`, and one JavaScript for both. */
+const composing = join(target, 'composing.wasm');
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
+/** The same of the build for pages. */
+const webComposing = join(target, 'samedeal_web_composing.wasm');
 const bindgen = join(target, 'debug/bindgen');
 const withPages = !process.argv.includes('--without-pages');
 
 const needed = [
   [components.samedeal, 'cargo build --profile wasm -p samedeal-sampling --target wasm32-wasip2'],
+  [composing, 'cargo xtask build node'],
   [components.planning, 'cargo build --profile wasm -p samedeal-planning --target wasm32-wasip2'],
   [components.batching, 'cargo build --profile wasm -p samedeal-batching --target wasm32-wasip2'],
 ];
 if (withPages) {
   needed.push(
     [web, 'cargo build --profile wasm -p samedeal-web --target wasm32-unknown-unknown'],
+    [webComposing, 'cargo xtask build node'],
     [bindgen, 'cargo build -p bindgen'],
   );
 }
@@ -61,9 +67,10 @@ async function generate(name, output, inputs, make) {
 }
 
 const LOCK = join(here, 'package-lock.json');
-await generate('jco', 'batching.js', [...Object.values(components), LOCK], async (folder) => {
-  for (const [name, wasm] of Object.entries(components)) {
-    await transpileTo(folder, name, wasm);
+await generate('jco', 'batching.js', [...Object.values(components), composing, LOCK], async (folder) => {
+  for (const [name, wasm] of Object.entries({ ...components, composing })) {
+    if (name === 'composing') await transpileLike(folder, 'samedeal', wasm, name);
+    else await transpileTo(folder, name, wasm);
     if (!LARGE.includes(name)) continue;
     const core = join(folder, `${name}.core.wasm`);
     writeFileSync(core, withMemory(readFileSync(core), 1 << 14));
@@ -90,7 +97,8 @@ function writeLists(folder, files) {
   listed('COMPILED', 'WebAssembly.Module', imports, (_, i) => `module${i}`);
 }
 
-async function transpileTo(folder, name, wasm) {
+/** What jco makes of a component, by the names of files. */
+async function transpiled(name, wasm) {
   const { transpile } = await import('@bytecodealliance/jco');
   const { files } = await transpile(await readFile(wasm), {
     name,
@@ -98,19 +106,45 @@ async function transpileTo(folder, name, wasm) {
     minify: true,
     noComponentErrorWrapping: true,
   });
-  for (const [file, content] of Object.entries(files)) {
+  return Object.entries(files).map(([file, content]) => [
+    file,
+    file.endsWith('.js') ? Buffer.from(component(new TextDecoder().decode(content))) : Buffer.from(content),
+  ]);
+}
+
+async function transpileTo(folder, name, wasm) {
+  for (const [file, content] of await transpiled(name, wasm)) {
     const path = join(folder, file);
     mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, file.endsWith('.js') ? component(new TextDecoder().decode(content)) : content);
+    writeFileSync(path, content);
   }
 }
 
-if (withPages) await generate('bindgen', 'generated.d.ts', [web, bindgen], generatePages);
+/** The core module of a component, as `as`, for which the other files of the component `name` serve. */
+async function transpileLike(folder, name, wasm, as) {
+  const core = `${name}.core.wasm`;
+  for (const [file, content] of await transpiled(name, wasm)) {
+    if (file === core) writeFileSync(join(folder, `${as}.core.wasm`), content);
+    else sameAs(join(folder, file), content);
+  }
+}
+
+/** Holds a file to a content. */
+function sameAs(path, content) {
+  if (!readFileSync(path).equals(content)) throw new Error(`${path} does not serve for both builds any more`);
+}
+
+if (withPages) await generate('bindgen', 'generated.d.ts', [web, webComposing, bindgen], generatePages);
 
 async function generatePages(folder) {
   const { minify } = await import('oxc-minify');
-  execFileSync(bindgen, [web, folder, 'samedeal'], { stdio: 'inherit' });
   const [script, types] = ['samedeal.js', 'samedeal.d.ts'].map((file) => join(folder, file));
+  const wasm = join(folder, 'samedeal_bg.wasm');
+  execFileSync(bindgen, [webComposing, folder, 'samedeal'], { stdio: 'inherit' });
+  const composed = readFileSync(script);
+  renameSync(wasm, join(folder, 'composing_bg.wasm'));
+  execFileSync(bindgen, [web, folder, 'samedeal'], { stdio: 'inherit' });
+  sameAs(script, composed);
   const { code, errors } = await minify('samedeal.js', page(readFileSync(script, 'utf8')), { module: true });
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
   writeFileSync(script, code);
@@ -128,7 +162,7 @@ async function inline(name, inputs, contents) {
   });
 }
 const jco = join(here, 'dist/jco');
-for (const name of Object.keys(components)) {
+for (const name of [...Object.keys(components), 'composing']) {
   const files = readdirSync(jco).filter((file) => file.startsWith(`${name}.core`) && file.endsWith('.wasm'));
   const read = (file) => readFileSync(join(jco, file), 'base64');
   const texts = () => Object.fromEntries(files.sort().map((file) => [file, read(file)]));
@@ -136,8 +170,13 @@ for (const name of Object.keys(components)) {
   await inline(name, paths, texts);
 }
 if (withPages) {
-  const made = join(here, 'dist/bindgen/samedeal_bg.wasm');
-  await inline('web', [made], () => deflateRawSync(readFileSync(made), { level: 9 }).toString('base64'));
+  for (const [name, file] of [
+    ['web', 'samedeal_bg.wasm'],
+    ['web-composing', 'composing_bg.wasm'],
+  ]) {
+    const made = join(here, 'dist/bindgen', file);
+    await inline(name, [made], () => deflateRawSync(readFileSync(made), { level: 9 }).toString('base64'));
+  }
 }
 
 // What an earlier layout of the sources left would be packed too.
@@ -156,6 +195,7 @@ for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--rem
 for (const [entry, kinds, part] of [
   ['index', ['files', ...(withPages ? ['workerd'] : [])], './bindings/modules-inline.js'],
   ['web', withPages ? ['inline', 'workerd'] : [], './bindings/web-source.js'],
+  ['web-composing', withPages ? ['inline', 'workerd'] : [], './bindings/web-source-composing.js'],
 ]) {
   for (const kind of kinds) {
     const text = readFileSync(join(here, `dist/${entry}.js`), 'utf8');

@@ -1,4 +1,4 @@
-import { type Fact, type Kind, SamedealError } from './errors.js';
+import { type Fact, type Failure, type Kind, SamedealError } from './errors.js';
 
 /** Whole numbers from the first to the second, both included. */
 export type Range = readonly [least: bigint, most: bigint];
@@ -10,9 +10,9 @@ export const S64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
 const EXACT = 2 ** 53;
 export const U64: Range = [0n, 2n ** 64n - 1n];
 
-/** The most bytes of a state, and of an entry of a log. */
-const STATE_MAX = 2 ** 14;
-/** The most bytes of a recipe. */
+/** The most bytes of an entry of a log. */
+const ENTRY_MAX = 2 ** 14;
+/** The most bytes of a recipe, and of a state, which has a part of one. */
 export const RECIPE_MAX = 2 ** 20;
 
 /** The longest text of a value in an error, as in the engines. */
@@ -67,10 +67,10 @@ export function string(field: string, value: unknown): string {
 export function stateText(value: unknown): string {
   if (typeof value !== 'string') fail('wrong-type', 'state', value, 'the text that `state` gave');
   // A character is a byte or more: what is much too long is not looked at.
-  const isLong = value.length > 4 * STATE_MAX;
+  const isLong = value.length > 4 * RECIPE_MAX;
   const size = isLong ? value.length : utf8Size(value);
   const told = isLong ? `of at least ${size} bytes` : `of ${size} bytes`;
-  if (size > STATE_MAX) fail('out-of-range', 'state', told, `up to ${STATE_MAX}`, mostFacts(STATE_MAX));
+  if (size > RECIPE_MAX) fail('out-of-range', 'state', told, `up to ${RECIPE_MAX}`, mostFacts(RECIPE_MAX));
   return value;
 }
 
@@ -95,7 +95,7 @@ export function textOf(value: unknown): unknown {
 
 /** Of a text that is too long for any entry, enough for the engine to say so. */
 export function cutText(text: string): string {
-  return text.slice(0, STATE_MAX + 1);
+  return text.slice(0, ENTRY_MAX + 1);
 }
 
 /** One of a few names. */
@@ -133,7 +133,8 @@ function mostFacts(most: number): Fact[] {
   return [{ name: 'most', value: `${most}` }];
 }
 
-function knownFacts(names: readonly string[]): Fact[] {
+/** The known names, as facts of a failure. */
+export function knownFacts(names: readonly string[]): Fact[] {
   return names.map((value) => ({ name: 'known', value }));
 }
 
@@ -155,13 +156,22 @@ function utf8Size(text: string): number {
 
 /** What `check` says of a value, with the place where it stands. */
 export function placed<T>(place: string, check: () => T): T {
+  return retold(check, ({ value }) => ({ value: `${value} (${place})` }));
+}
+
+/** What `check` says of a value, which has this name where it is passed. */
+export function named<T>(field: string, check: () => T): T {
+  return retold(check, () => ({ field }));
+}
+
+function retold<T>(check: () => T, change: (error: SamedealError) => Partial<Failure>): T {
   try {
     return check();
   } catch (error) {
     if (!(error instanceof SamedealError)) throw error;
     const { kind, field, value, allowed } = error;
     const facts = Object.entries(error.facts).flatMap(([name, values]) => values.map((value) => ({ name, value })));
-    throw new SamedealError({ kind, field, value: `${value} (${place})`, allowed, facts });
+    throw new SamedealError({ kind, field, value, allowed, facts, ...change(error) });
   }
 }
 

@@ -2,7 +2,7 @@
 import { fail, options, placed, RECIPE_MAX, recipeText, TEXT_MAX } from './checks.js';
 import { camelled } from './errors.js';
 import type { NamedList } from './jco/interfaces/samedeal-deal-types.js';
-import { list, shown, words } from './lists.js';
+import { LONGEST, list, shown, words } from './lists.js';
 import { decimal, settings } from './options.js';
 
 /** What the text of a recipe says, as far as that is looked at here. */
@@ -11,6 +11,8 @@ export interface Said {
   shards?: Record<string, unknown>;
   deal?: Record<string, unknown>;
   batch?: Record<string, unknown>;
+  steps?: Record<string, unknown>;
+  split?: Record<string, unknown>;
 }
 
 /** Lists by the names of options, as a caller gives them; those that are not given are undefined. */
@@ -20,15 +22,23 @@ export type Lists = Readonly<Record<string, unknown>>;
 export class Document {
   readonly text: string;
   readonly lists: readonly NamedList[];
+  /** Those by the paths of members: the last ones of `lists`. */
+  readonly #beside: readonly NamedList[];
   #said: Said | undefined;
 
-  constructor(recipe: unknown, lists: Lists = {}) {
+  /** `beside` has more lists, by the paths of their members. They are not copied, and must not change. */
+  constructor(recipe: unknown, lists: Lists = {}, beside: readonly NamedList[] = []) {
     this.text = documentText(recipe);
     const given = Object.entries(lists).filter(([, numbers]) => numbers !== undefined);
-    this.lists = given.map(([option, numbers]) => {
+    const named = given.map(([option, numbers]) => {
       const name = snaked(option);
       return { name, numbers: words(fieldOf(name), numbers) };
     });
+    this.#beside = beside;
+    this.lists = [...named, ...beside];
+    // Together they take as much memory as one list does.
+    const count = this.lists.reduce((sum, { numbers }) => sum + numbers.length, 0);
+    if (count > LONGEST) fail('out-of-memory', 'lists', `${count} elements`, `up to ${LONGEST} of them in all lists`);
   }
 
   /** What the text says, for estimates: not every number is exact, and nothing is said if it is no JSON. */
@@ -49,19 +59,43 @@ export class Document {
     return this.lists.reduce((sum, { numbers }) => sum + 16 * numbers.length, 4 * this.text.length);
   }
 
+  /** That of the same order, dealt to one rank. For a text that an engine took: no member and no text of it has escapes. */
+  get undealt(): Document {
+    return new Document(this.text.replace(/"deal"\s*:\s*\{[^{}]*\}/, '"deal":{}'), {}, this.lists);
+  }
+
+  get #named(): readonly NamedList[] {
+    return this.lists.slice(0, this.lists.length - this.#beside.length);
+  }
+
   /** What makes an equal one, in JSON, with what a recipe does not say. */
   toJson<P extends object>(place: P): DocumentJson & P {
-    const lists = this.lists.map(({ name, numbers }) => [camelled(name, '_'), Array.from(numbers, Number)]);
-    return { recipe: this.text, ...Object.fromEntries(lists), ...place };
+    const lists = this.#named.map(({ name, numbers }) => [camelled(name, '_'), Array.from(numbers, Number)]);
+    const beside = this.#beside.map(({ name, numbers }) => [name, Array.from(numbers, Number)]);
+    const paths = beside.length > 0 ? { lists: Object.fromEntries(beside) } : {};
+    return { recipe: this.text, ...Object.fromEntries(lists), ...paths, ...place };
   }
 
   /** The call that makes an equal object; of each list at most so many numbers, and of a text as much. `others` come between. */
   source(name: string, place: object, most: number, others: readonly string[] = []): string {
-    const lists = this.lists.map((each) => `${camelled(each.name, '_')}: ${shown(each.numbers, most)}`);
-    const parts = [...lists, ...settings(place)];
+    const lists = this.#named.map((each) => `${camelled(each.name, '_')}: ${shown(each.numbers, most)}`);
+    const beside = this.#beside.map(({ name, numbers }) => `${JSON.stringify(name)}: ${shown(numbers, most)}`);
+    const paths = beside.length > 0 ? [`lists: { ${beside.join(', ')} }`] : [];
+    const parts = [...lists, ...paths, ...settings(place)];
     const options = parts.length > 0 ? [`{ ${parts.join(', ')} }`] : [];
     return `${name}.fromRecipe(${[shownText(this.text, most), ...others, ...options].join(', ')})`;
   }
+}
+
+/** The lists beside a recipe as a caller gives them: by the paths of their members. */
+export function besideOf(lists: unknown): NamedList[] {
+  if (lists === undefined) return [];
+  if (typeof lists !== 'object' || lists === null || Array.isArray(lists) || ArrayBuffer.isView(lists))
+    fail('wrong-type', 'lists', lists, 'an object with lists of numbers by their paths');
+  return Object.entries(lists).map(([name, numbers]) => {
+    const field = fieldOf(name.slice(name.lastIndexOf('/') + 1));
+    return { name, numbers: words(field, numbers) };
+  });
 }
 
 /** A recipe in JSON, and the lists beside it. */
@@ -102,9 +136,13 @@ export function section(given: object): Record<string, unknown> | undefined {
 }
 
 /** More than any recipe has of objects and lists in one another; an object that contains itself has more. */
-const DEEPEST = 8;
+const DEEPEST = 100;
 /** How deep members are, in a section of a recipe. */
 const MEMBER = 2;
+/** Members whose objects have members of their own. */
+const NESTING = ['of', 'order', 'sources', 'stages', 'growth', 'ranges', 'parts'];
+/** Names that callers choose, and that may be long. */
+const CHOSEN = ['source', 'part'];
 
 /** A recipe as text: an object is written as JSON, whose numbers may be `bigint` and whose lists may be typed arrays. */
 function documentText(recipe: unknown): string {
@@ -115,12 +153,12 @@ function documentText(recipe: unknown): string {
 }
 
 /** A value as JSON; `field` is what errors call it. Only what JSON cannot carry is refused. */
-function written(field: string, value: unknown, depth: number): string {
+export function written(field: string, value: unknown, depth: number): string {
   if (depth > DEEPEST) fail('wrong-type', 'recipe', value, `objects and lists in up to ${DEEPEST} others`);
   switch (typeof value) {
     case 'string':
-      // No name and no hash is that long, and no error shows more of it. A half of a surrogate pair is no text.
-      return JSON.stringify(wellFormed(value.slice(0, 4 * TEXT_MAX)));
+      // No name of ours and no hash is that long, and no error shows more of it. A half of a surrogate pair is no text.
+      return JSON.stringify(wellFormed(value.slice(0, CHOSEN.includes(field) ? RECIPE_MAX : 4 * TEXT_MAX)));
     case 'number':
       if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
         fail('out-of-range', field, value, 'a bigint, for a whole number beyond 2^53 - 1');
@@ -137,8 +175,8 @@ function written(field: string, value: unknown, depth: number): string {
         fail('wrong-type', field, value, 'what JSON has');
       const entries = Object.entries(value).filter(([, member]) => member !== undefined);
       const texts = entries.map(([name, member]) => {
-        // A member that is an object is refused by its own name.
-        const own = depth < MEMBER ? fieldOf(name) : field;
+        // A member that is an object is refused by its own name, unless its members are told by theirs.
+        const own = depth < MEMBER || NESTING.includes(field) ? memberOf(field, name) : field;
         return `${JSON.stringify(name)}:${written(own, member, depth + 1)}`;
       });
       return `{${texts}}`;
@@ -165,5 +203,11 @@ function writtenList(field: string, value: unknown, depth: number): string {
   return `[${texts}]`;
 }
 
-/** What errors call a member, in all languages. */
+/** What errors call a member of an object, in all languages. */
+const memberOf = (field: string, name: string): string => {
+  const isName = name === 'name' && (field === 'sources' || field === 'parts');
+  return isName ? field.slice(0, -1) : fieldOf(name);
+};
+
+/** The same in a section of a recipe. */
 const fieldOf = (name: string): string => (name === 'name' ? 'order' : name.replaceAll('_', '-'));

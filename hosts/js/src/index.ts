@@ -13,7 +13,7 @@ import { modules } from './bindings/modules-inline.js';
 import { BaseSampler } from './deal/sampler.js';
 import { type Bindings, Engine, over } from './engine.js';
 import { type Ledger, openWith } from './ledger/ledger.js';
-import { Schedule } from './ledger/schedule.js';
+import { LedgerSchedule } from './ledger/schedule.js';
 import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger/types.js';
 import type { Integers } from './lists.js';
 import { BaseReading } from './read/reading.js';
@@ -21,6 +21,8 @@ import { BaseShardPlan } from './shard/plan.js';
 import { BaseChunkStream } from './shard/stream.js';
 import type { Verification } from './shard/types.js';
 import { verifyWith } from './shard/verify.js';
+import { BaseSplit } from './split/split.js';
+import { BaseSchedule } from './steps/schedule.js';
 import { type Detection, type DetectOptions, detectWith } from './topology/launch.js';
 import { BaseMesh } from './topology/mesh.js';
 import type { Integer } from './types.js';
@@ -29,11 +31,16 @@ export type { Metrics, MetricsJson } from './batch/run.js';
 export type * from './batch/types.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
 export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger/ledger.js';
-export type { Schedule } from './ledger/schedule.js';
+export type { LedgerSchedule } from './ledger/schedule.js';
 export type * from './ledger/types.js';
 export type { Integers } from './lists.js';
+export { balance, blend, grown, order, sharded, windows } from './order/make.js';
+export type { Order } from './order/order.js';
+export type * from './order/types.js';
 export type * from './read/types.js';
 export type * from './shard/types.js';
+export type * from './split/types.js';
+export type * from './steps/types.js';
 export type { Detection, DetectOptions } from './topology/launch.js';
 export type { Axes, MeshJson } from './topology/mesh.js';
 export type * from './types.js';
@@ -53,12 +60,16 @@ const planning = lazily(planningInstances);
 const batching = lazily(batchingInstances);
 
 /**
- * The samples of one rank in one epoch, of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table). Errors
- * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, memory.
+ * The samples of one rank in one epoch, of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table), or of an order
+ * that `blend`, `order` and their like made. Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name,
+ * values that do not fit together, memory.
  */
 export class Sampler extends over(BaseSampler, dealing) {}
 
-/** The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes. */
+/**
+ * The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes, and those that are
+ * made of others.
+ */
 export const orders = (): string[] => dealing().once(['orders', ''], 0, ({ orders }) => orders());
 
 /**
@@ -83,6 +94,19 @@ export class Reading extends over(BaseReading, planning) {}
 export class ChunkStream extends over(BaseChunkStream, planning) {}
 
 /**
+ * Training, validation and test: which part each sample is in, `parts` being names with weights. An *id* is the index of a sample, or the
+ * number of a group whose samples have to stay together, or a text. The part of an id follows from a hash of the seed and the id, so it stays
+ * the same if data are added. List `test` first, then `validation`, then `training`: if a part gets more weight, and the next one as much
+ * less, ids move from the next one to this part only. A split never changes. Errors (`SamedealError`): `parts` (none; more than 2^16), `part` (a
+ * name of more than 256 bytes), `weight` (all together 0, or above 2^53 - 1), `options`, `seed`, memory.
+ *
+ * @example
+ * const split = new Split({ test: 5, validation: 5, training: 90 }, { seed: 7 });
+ * const training = order('feistel', { samples: 1000 }).subset(split.indices('training', 1000));
+ */
+export class Split extends over(BaseSplit, planning) {}
+
+/**
  * Compares what readers really have, a list of shards for each, with the shards 0 to `shards` - 1. Errors: `shards`,
  * `assigned` (no such shard), memory.
  */
@@ -103,13 +127,18 @@ export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOption
  * The schedule of a log once more, for one of any number of readers. `lines` are its entries, or a file of them, as text or as bytes.
  * Errors: `reader`, `readers`, `lines`, `entry`, `state`, `block` (it is no log).
  */
-export const replayLedger = (lines: LogLines, options?: ReplayOptions): Schedule =>
-  new Schedule(planning(), Sampler, lines, options);
+export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerSchedule =>
+  new LedgerSchedule(planning(), Sampler, lines, options);
 
 /**
  * The batches of an epoch of sequences of these lengths, in tokens: the same number of steps on every rank, and no batch over its
  * limit. Errors (`SamedealError`): a value out of its range or of the wrong type, a sample that is too long, an unknown name, an
  * option that the strategy needs and that is missing, one that it does not use, buckets that do not ascend, memory.
+ *
+ * @example
+ * const mixed = blend({ web: [3, 1], code: [2, 1] }, { seed: 7 });
+ * const batcher = new Batcher({ web: [5, 6, 7], code: [8, 9] }, { order: mixed, maxTokens: 20 });
+ * console.log(batcher.lengths.join(' ')); // 5 6 7 8 9
  */
 export class Batcher extends over(BaseBatcher, batching) {}
 
@@ -119,6 +148,19 @@ export class Batcher extends over(BaseBatcher, batching) {}
  * one before left over. Errors (`SamedealError`): as `Batcher`.
  */
 export class BatchStream extends over(BaseBatchStream, batching) {}
+
+/**
+ * A whole training in one row of steps: which samples each rank takes at every global step, over the ends of epochs. A step takes the next
+ * `batchSize` samples of the order, whatever epoch they are of, and deals them to the ranks. Nothing is padded or dropped, and the samples
+ * of a step do not depend on the number of ranks. Use it if the training counts steps, or if the batch size changes. A schedule never
+ * changes. Errors (`SamedealError`): those of `Sampler`, and `batchSize` (no multiple of `worldSize` * `unit`; missing for step 0), `from`
+ * (steps do not ascend).
+ *
+ * @example
+ * const schedule = new Schedule(1000, [[0, 64], [500, 128]], { seed: 7, worldSize: 8, rank: 3 });
+ * console.log(schedule.batch(500).length, schedule.placeOf(500)); // 16 { epoch: 32, position: 0 }
+ */
+export class Schedule extends over(BaseSchedule, batching) {}
 
 /**
  * A row for each sequence, as wide as the longest. `sequences` are typed arrays of one type, or with `offsets` one of

@@ -3,7 +3,7 @@ import type { Copied } from './bindings/types.js';
 import { fail, integer, natural32, placed, type Range, U64 } from './checks.js';
 import { SamedealError } from './errors.js';
 import type { Spans as RawSpans } from './jco/interfaces/samedeal-deal-types.js';
-import type { Spans } from './types.js';
+import type { Indices, Spans } from './types.js';
 
 /** A list of whole numbers: an array, or a typed array of any kind. Every element is checked. */
 export type Integers =
@@ -106,6 +106,27 @@ export function gathered<T extends { set(values: T, at: number): void }>(
     fail('out-of-memory', 'count', count, `a shorter run of ${what}`);
   }
   for (let at = 0; at < count; at += most) out.set(read(at, Math.min(most, count - at)), at);
+  return out;
+}
+
+/** Sample indices end to end: so many, of which each is below `samples`; `cause` is what an error tells where there is no memory. */
+export function joined(
+  parts: Iterable<ArrayLike<number>>,
+  count: number,
+  samples: number | bigint,
+  cause: readonly [field: string, value: unknown],
+): Indices {
+  let out: Indices;
+  try {
+    out = samples <= 2 ** 32 ? new Uint32Array(count) : new Float64Array(count);
+  } catch {
+    fail('out-of-memory', ...cause, 'fewer samples');
+  }
+  let at = 0;
+  for (const part of parts) {
+    out.set(part, at);
+    at += part.length;
+  }
   return out;
 }
 

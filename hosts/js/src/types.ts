@@ -6,13 +6,16 @@ export type Integer = number | bigint;
 /** Sample indices, in order: 32-bit numbers where there are at most 2^32 samples, else `number`s, all of them exact. */
 export type Indices = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
-/** What happens if `worldSize` does not divide the number of samples. */
+/** What happens if `worldSize` * `unit` does not divide the number of positions. */
 export type Remainder = 'drop' | 'pad' | 'uneven';
 
-/** Which positions belong to a rank: every `worldSize`-th one, or one run of neighbours. */
-export type Layout = 'strided' | 'contiguous';
+/**
+ * Which positions belong to a rank: every `worldSize`-th one, one run of neighbours, or one of each row of `worldSize` positions, each row
+ * beginning with another rank.
+ */
+export type Layout = 'strided' | 'contiguous' | 'rotated';
 
-/** Everything that decides a deal but the number of samples. */
+/** Everything that decides a deal but the number of samples. With an order in its place, `seed` and `order` are no options. */
 export interface SamplerOptions {
   /** Seed of the order: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
   seed?: Integer;
@@ -24,13 +27,23 @@ export interface SamplerOptions {
   rank?: Integer;
   /** How many data-parallel readers there are: 1 to 2^32 - 1. Default 1. */
   worldSize?: Integer;
-  /** What happens if `worldSize` does not divide the number of samples. Default `pad`. */
+  /** What happens if `worldSize` * `unit` does not divide the number of positions. Default `pad`. */
   remainder?: Remainder;
-  /** Which positions belong to a rank. Default `strided`. */
+  /** Which positions belong to a rank. Default `strided`; `rotated` for orders that can have a sample twice in an epoch. */
   layout?: Layout;
   /**
+   * How many neighbouring positions always go to the same rank: 1 to 2^20. Use it with `copies(k)` of an order, so that the k answers to a prompt
+   * are on one rank. Every rank has a multiple of it, but the last ones with `uneven`. Default 1.
+   *
+   * @example
+   * const prompts = order('feistel', { samples: 100, seed: 7 }).copies(4);
+   * const sampler = new Sampler(prompts, { unit: 4, worldSize: 2, rank: 1 });
+   * console.log(sampler.indices(0, 8).join(' ')); // 45 45 45 45 22 22 22 22
+   */
+  unit?: Integer;
+  /**
    * How many positions of this epoch, the first ones, were dealt before, maybe to another number of ranks: the others are dealt.
-   * 0 to the number of samples; `resume` takes it from a state. Default 0.
+   * 0 to the number of positions, and a multiple of `unit` below that; `resume` takes it from a state. Default 0.
    */
   consumed?: Integer;
 }
@@ -47,6 +60,11 @@ export interface ShardedOptions extends Omit<SamplerOptions, 'order'> {
 export interface RecipeOptions {
   /** Samples in each shard, if the recipe has their hash, or does not have them. */
   sizes?: Integers;
+  /**
+   * Lists of a composed order that the recipe has the hash of, or does not have, by the paths of their members: `indices`, `of/sizes`,
+   * `sources/web/of/indices`.
+   */
+  lists?: Readonly<Record<string, Integers>>;
   /** Which of the data-parallel readers this is. Default 0. */
   rank?: Integer;
   /** Number of the epoch. Default 0. */
@@ -79,7 +97,7 @@ export interface Place {
   batch: number;
   /** 0-based place in that batch. */
   indexInBatch: number;
-  /** How many times the sample is dealt again, as padding: the k-th time at `position` + k * samples. */
+  /** How many times the position is dealt again, as padding: the k-th time at `position` + k * `epochLength`. */
   copies: number;
 }
 
@@ -116,11 +134,40 @@ export interface ShardPlace {
   offset: number;
 }
 
+/**
+ * What each source of a blend gives to a run of positions. Every list has one number for each source. A later component may give
+ * more lists.
+ */
+export interface SourceCounts {
+  /** Number of the first draw there, counted over all epochs. */
+  first: Float64Array<ArrayBuffer>;
+  /** How many draws there are. */
+  count: Float64Array<ArrayBuffer>;
+  /** The source's own epoch of the first draw. */
+  fromPass: Float64Array<ArrayBuffer>;
+  /** The position of the first draw in that. */
+  fromPosition: Float64Array<ArrayBuffer>;
+  /** The source's own epoch of the draw after the last one. */
+  toPass: Float64Array<ArrayBuffer>;
+  /** The position of that draw. */
+  toPosition: Float64Array<ArrayBuffer>;
+}
+
+/** Which source of a blend has a sample. */
+export interface SourcePlace {
+  /** Number of the source, in the order of the recipe. */
+  source: number;
+  /** Number of the sample within the source. */
+  index: number;
+}
+
 /** A sampler in JSON: its recipe, and what that does not say. */
 export interface SamplerJson {
   recipe: string;
   /** Samples in each shard, if they were not in the recipe. */
   sizes?: number[];
+  /** Lists of composed orders that were not in the recipe, by the paths of their members. */
+  lists?: Record<string, number[]>;
   /** Number of the epoch, as a decimal string, since it may have 64 bits. Default 0. */
   epoch?: string;
   /** Default 0. */

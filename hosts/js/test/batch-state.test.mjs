@@ -250,7 +250,7 @@ describe('refusals', () => {
     for (const value of [undefined, null, 3, {}, [], Buffer.from(batcher.state(1)), Object(batcher.state(1))]) {
       refused(() => batcher.resume(value), 'wrong-type', 'state');
     }
-    refused(() => batcher.resume('π'.repeat(2 ** 13 + 1)), 'out-of-range', 'state');
+    refused(() => batcher.resume('π'.repeat(2 ** 19 + 1)), 'out-of-range', 'state');
     assert.deepEqual([batcher.fingerprint(), batcher.history], [before, [{ worldSize: 3, steps: 1 }]]);
   });
 

@@ -3,8 +3,10 @@
 
 /** A text that tells what all parts answer. `samedeal` is the package, as it is imported there. */
 export async function everything(samedeal) {
-  const { Batcher, BatchStream, ChunkStream, Mesh, MemoryLog, Reading, Sampler, SamedealError, ShardPlan } = samedeal;
+  const { Batcher, BatchStream, ChunkStream, Mesh, MemoryLog, Reading, Sampler, SamedealError } = samedeal;
+  const { Schedule, ShardPlan, Split } = samedeal;
   const { collatePack, collatePad, detectRank, openLedger, orders, replayLedger, verifyShards, version } = samedeal;
+  const { balance, blend, grown, order, windows } = samedeal;
   const told = (value) =>
     JSON.stringify(value, (_, part) => {
       if (ArrayBuffer.isView(part)) return Array.from(part, Number);
@@ -25,6 +27,54 @@ export async function everything(samedeal) {
   ];
   const sharded = Sampler.sharded([30, 40, 50], { lanes: 4, shuffleWindow: 8, worldSize: 2 });
   parts.sharded = [sharded.round(1), sharded.shardOf(77), sharded.fingerprint()];
+
+  const sources = {
+    web: [order('feistel', { samples: 900 }).exclude(Uint32Array.from({ length: 300 }, (_, i) => i)), 3],
+  };
+  const mixed = blend({ ...sources, clips: [windows([30, 40], 8), 1] }, { seed: 5, samples: 200 }).stage(100, [1, 1]);
+  const made = [
+    mixed,
+    mixed.skip([{ epoch: 0, start: 3, count: 5 }]),
+    grown(20, [{ epoch: 0, consumed: 7, samples: 30 }]),
+  ];
+  const dealt = [...made, balance([0, 1, 1], [1, 2]), order('torch', { samples: 20 }).copies(2)].map(
+    (each) => new Sampler(each, { worldSize: 3, rank: 2 }),
+  );
+  parts.composed = [
+    dealt.map((each) => [each.indices(), each.recipe, each.state(2)]),
+    dealt[0].sourceCounts(20, 150),
+    dealt[0].sourceBounds(),
+    dealt[0].locateFrom(620, 30, 4),
+    dealt[1].epochLength,
+  ];
+
+  const groups = order('feistel', { samples: 30, seed: 2 }).copies(4);
+  const schedule = new Schedule(
+    groups,
+    [
+      [0, 24],
+      [3, 48],
+    ],
+    { worldSize: 3, rank: 2, unit: 4 },
+  );
+  parts.schedule = [
+    new Sampler(groups, { worldSize: 3, rank: 1, unit: 4 }).indices(),
+    schedule.indices(2, 3),
+    schedule.locate(7, 4),
+    schedule.placeOf(9),
+    schedule.state(9),
+    Schedule.fromJSON(schedule.toJSON()).recipeFingerprint(),
+  ];
+
+  const split = new Split({ test: 1, validation: 2, training: 7 }, { seed: 3 });
+  parts.split = [
+    split.indices('test', 60),
+    split.others(1, 20),
+    split.partOfKeys(['a', 'b', 'c']),
+    Split.fromJSON(split.toJSON()).nameOf(5),
+    Split.ofSizes({ held: 3, rest: 7 }).indices('held'),
+    Split.folds(3).partOf([0, 1, 2, 3]),
+  ];
 
   const plan = new ShardPlan([5, 6, 7, 8], { worldSize: 2, workers: 2, policy: 'size-aware', shuffle: true, seed: 9 });
   parts.plan = [
@@ -64,6 +114,11 @@ export async function everything(samedeal) {
     other.toJSON(),
     Batcher.fromRecipe(other.recipe).recipeFingerprint(),
   ];
+  const bySource = new Batcher(
+    { web: lengths.slice(0, 40), code: lengths.slice(40) },
+    { order: blend({ web: [40, 3], code: [20, 1] }, { samples: 100 }), maxTokens: 200, worldSize: 2 },
+  );
+  parts.mixed = [bySource.batch(1), bySource.recipe, bySource.fingerprint()];
   const stream = new BatchStream({ maxTokens: 100, batchWindow: 16 });
   stream.push(
     lengths.map((_, i) => i),
@@ -88,8 +143,8 @@ export async function everything(samedeal) {
     claims.push([claim.start, claim.samples()]);
     await claim.commit();
   }
-  const schedule = replayLedger(log.entries, { reader: 1, readers: 2 });
-  parts.ledger = [claims, await readers[0].progress(), [...schedule], [...schedule.samples(sampler)]];
+  const replayed = replayLedger(log.entries, { reader: 1, readers: 2 });
+  parts.ledger = [claims, await readers[0].progress(), [...replayed], [...replayed.samples(sampler)]];
 
   try {
     new Reading([3], { policy: 'round-robin' });

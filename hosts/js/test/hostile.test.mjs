@@ -121,7 +121,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         }
       }
       assert.throws(() => as('order')('π'.repeat(200)), { value: 'π'.repeat(64) });
-      assert.throws(() => as('layout')('round'), { message: 'layout is "round"; known: strided, contiguous' });
+      assert.throws(() => as('layout')('round'), { message: 'layout is "round"; known: strided, contiguous, rotated' });
     });
 
     test('options', () => {

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { MemoryLog, openLedger, replayLedger, Sampler } from 'samedeal';
+import { LedgerClient } from '../dist/ledger/client.js';
 import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
 
 const SAMPLES = 1000;
@@ -36,6 +37,31 @@ const failing = (log, isAway, adds = true) => ({
 });
 
 describe('Ledger', () => {
+  test('an action of a later component ends the operation with an error', async () => {
+    const log = new MemoryLog();
+    const ledger = await openLedger(sampler(), log, { reader: 0, block: SAMPLES });
+    const before = text(log);
+    const { step } = LedgerClient.prototype;
+    LedgerClient.prototype.step = () => ({ action: 'compact', number: 0, entry: '{}', milliseconds: 0 });
+    try {
+      for (const call of [() => ledger.claim(), () => ledger.tryClaim(), () => ledger.progress()]) {
+        await assert.rejects(call(), (error) => {
+          const { kind, field, value, known, message } = error;
+          assert.deepEqual([kind, field, value], ['unknown-name', 'action', 'compact']);
+          assert.deepEqual(known, ['checkpoint', 'read', 'append', 'done', 'claimed', 'wait', 'held', 'finished']);
+          assert.match(message, /finished: this version of samedeal is too old for its component$/);
+          return true;
+        });
+      }
+    } finally {
+      LedgerClient.prototype.step = step;
+    }
+    // Nothing was written, and another operation begins.
+    assert.equal(text(log), before);
+    assert.equal((await ledger.claim()).count, SAMPLES);
+    ledger.dispose();
+  });
+
   test('readers of unequal speed, one of whom dies, commit every sample once', async () => {
     const log = new MemoryLog();
     const read = async (reader, pause, parts = Number.POSITIVE_INFINITY) => {

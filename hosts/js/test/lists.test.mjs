@@ -9,6 +9,7 @@ import {
   SamedealError,
   Sampler,
   ShardPlan,
+  Split,
   verifyShards,
 } from 'samedeal';
 
@@ -28,6 +29,7 @@ const LISTS = [
   ['boundaries', (list) => new Batcher([1], { strategy: 'bucket', boundaries: list })],
   ['sizes', (list) => Sampler.sharded(list, { lanes: 1, shuffleWindow: 1 })],
   ['sizes', (list) => new ShardPlan(list)],
+  ['ids', (list) => new Split({ test: 1, training: 9 }).partOf(list)],
   ['bytes', (list) => new ShardPlan([1, 2, 3, 4], { bytes: list })],
   ['row-ends', (list) => collatePack([new Int32Array(3)], { rowEnds: list })],
   ['offsets', (list) => collatePad(new Int32Array(9), { offsets: list })],
@@ -119,7 +121,7 @@ test('a text that is much too long for a state is not looked at', () => {
     const value = 'of at least 100000000 bytes';
     const text = 'x'.repeat(1e8);
     for (const object of objects) {
-      refused(() => object.resume(text), { kind: 'out-of-range', field: 'state', value, allowed: 'up to 16384' });
+      refused(() => object.resume(text), { kind: 'out-of-range', field: 'state', value, allowed: 'up to 1048576' });
     }
     assert.equal(calls, 0);
   } finally {

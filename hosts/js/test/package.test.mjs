@@ -71,7 +71,7 @@ test('the reader of Parquet says what it needs, and reads where that is installe
 
 test('every example of the README prints what it says', async () => {
   const blocks = examples('js');
-  assert.equal(blocks.length, 13);
+  assert.equal(blocks.length, 19);
   for (const block of blocks) {
     const said = [...block.matchAll(/(?:;|^) ?\/\/ (.*)$/gm)].map(([, text]) => text);
     assert.deepEqual((await output(block)).trimEnd().split('\n'), said);
@@ -82,14 +82,17 @@ test('the entries have the same names, and say where they are not loaded', async
   const text = `
     import * as node from 'samedeal';
     import * as web from 'samedeal/web';
-    console.log(Object.keys(node).sort().join(' '), Object.keys(web).sort().join(' '));
-    try { new web.Sampler(3); } catch ({ message }) { console.log(message); }`;
+    import * as composing from 'samedeal/web/composing';
+    for (const entry of [node, web, composing]) console.log(Object.keys(entry).sort().join(' '));
+    for (const { Sampler } of [web, composing]) try { new Sampler(3); } catch ({ message }) { console.log(message); }`;
   assert.equal(
     await output(text),
-    'BatchStream Batcher ChunkStream MemoryLog Mesh Reading SamedealError Sampler ShardPlan collatePack collatePad ' +
-      'detectRank openLedger orders replayLedger verifyShards version ' +
+    'BatchStream Batcher ChunkStream MemoryLog Mesh Reading SamedealError Sampler Schedule ShardPlan Split balance blend ' +
+      'collatePack collatePad detectRank grown openLedger order orders replayLedger sharded verifyShards version windows\n' +
       'SamedealError Sampler init orders version\n' +
-      'samedeal/web is not loaded: await init() first\n',
+      'SamedealError Sampler balance blend grown init order orders sharded version windows\n' +
+      'samedeal/web is not loaded: await init() first\n' +
+      'samedeal/web/composing is not loaded: await init() first\n',
   );
 });
 
@@ -162,7 +165,8 @@ test('the types hold in a strict project', async () => {
     return run(process.execPath, [tsc, '-p', consumer], { cwd: project });
   };
   const use = `
-    const sampler: Sampler = new Sampler(10n, { seed: -3n, worldSize: 2, remainder: 'drop', layout: 'contiguous' });
+    const sampler: Sampler = new Sampler(10n, { seed: -3n, worldSize: 2, remainder: 'drop', layout: 'contiguous', unit: 2n });
+    const unit: number = sampler.unit;
     const run: Uint32Array | Float64Array = sampler.indices(0, 2n);
     const place: { position: number; batch: number } | null = sampler.locate(3, 2);
     for (const sample of sampler) sample.toFixed();
@@ -199,7 +203,37 @@ test('the types hold in a strict project', async () => {
     sampler.resume(JSON.parse(state) as object);
     // @ts-expect-error
     sampler.consumed = 3;
-    export { run, place, epoch, told, rows, consumed };`;
+    export { run, place, epoch, told, rows, consumed, unit };`;
+  const useOrders = `
+    const bad: Order = order('feistel', { samples: 10n, seed: -3n }).exclude(new Uint32Array(3)).subset([1]).copies(2);
+    const mixed: Order = blend({ a: [bad, 1], b: [10], c: [sharded([3n], { lanes: 2 }), 2n] }, {
+      exhaustion: 'repeat', indexSpace: 'shared', exact: true, samples: 3, stages: [{ from: 3, weights: { a: 1, b: 2n, c: 0 } }],
+    }).stage(9n, [1, 2, 3]);
+    const ordered = new Sampler(mixed.skip([{ epoch: 0, start: 1n, count: 2 }]), { worldSize: 2, layout: 'rotated' });
+    const more = [grown(10, [{ epoch: 0, consumed: 3n, samples: 11 }], { seed: 1 }).grow(0, 4, 12), windows([3], 2, { stride: 1 })];
+    const counts: Float64Array = ordered.sourceCounts(0, 2n).count;
+    const numbers: number[] = [ordered.epochLength, ordered.sourceOf(3).index, ...ordered.sourceBounds(), ordered.sources.length];
+    const next: { position: number } | null = ordered.locateFrom(3, 4n, 2);
+    const same: Sampler = Sampler.fromRecipe(mixed.recipe, { lists: mixed.lists });
+    Sampler.fromJSON(mixed.toJSON());
+    balance(new Uint8Array(3), [1_000_000]);
+    // @ts-expect-error
+    blend({ a: 10 });
+    // @ts-expect-error
+    blend({ a: [10, 1] }, { exhaustion: 'end' });
+    // @ts-expect-error
+    bad.exclude('3');
+    // @ts-expect-error
+    new Order();
+    // @ts-expect-error
+    mixed.name = 'blend';
+    export { more, counts, numbers, next, same };`;
+  const orders = 'balance, blend, grown, order, sharded, windows, type Order';
+  await check(`import { Sampler, ${orders} } from 'samedeal';${useOrders}`, ['es2022']);
+  await check(`import { init, Sampler, ${orders} } from 'samedeal/web/composing'; await init();${useOrders}`, [
+    'es2022',
+    'dom',
+  ]);
   await check(`import { Sampler, SamedealError, type Kind } from 'samedeal';${use}`, ['es2022']);
   await check(
     `import { ChunkStream, detectRank, Mesh, ShardPlan, verifyShards, type Detection, type Policy } from 'samedeal';
@@ -266,14 +300,14 @@ test('the types hold in a strict project', async () => {
     ['es2022', 'dom'],
   );
   await check(
-    `import { type Claim, type Ledger, type CommittedRun, type Log, MemoryLog, openLedger, replayLedger, Sampler, type Schedule } from 'samedeal';
+    `import { type Claim, type Ledger, type CommittedRun, type Log, MemoryLog, openLedger, replayLedger, Sampler, type LedgerSchedule } from 'samedeal';
     const store: Log = { read: (from) => ['entry'].slice(from), append: async (number, entry) => entry.length === number };
     const sampler = new Sampler(10);
     const ledger: Ledger = await openLedger(sampler, store, { reader: 1n, block: 64, lease: 500 });
     for await (const claim of ledger) { await claim.commit(3n); claim.samples(0, claim.count).at(-1)?.toFixed(); }
     const attempt = await ledger.tryClaim();
     const next: Claim | number = 'claim' in attempt ? attempt.claim : 'wait' in attempt ? attempt.wait : 0;
-    const schedule: Schedule = replayLedger(new MemoryLog().entries, { reader: 0, readers: 2n });
+    const schedule: LedgerSchedule = replayLedger(new MemoryLog().entries, { reader: 0, readers: 2n });
     const runs: CommittedRun[] = [...schedule];
     const finished: boolean = schedule.progress().finished;
     replayLedger(new Uint8Array(3)); replayLedger([new Uint8Array(3), 'entry']); replayLedger('entry');
@@ -334,6 +368,49 @@ test('the types hold in a strict project', async () => {
     export { copy, ratio, sum, steps, waste, tokens, values, wide, ids, named, places };`,
     ['es2022'],
   );
+  await check(
+    `import { type BatchSizes, Batcher, blend, order, type EpochPosition, type Lengths, Schedule, type ScheduleJson, Split, type SplitParts, type StepPlace } from 'samedeal';
+    const weights: SplitParts = new Map([['test', 1n]]);
+    const split: Split = new Split({ test: 1, training: 9n }, { seed: 3n });
+    const kinds: Split[] = [new Split(weights), Split.ofSizes({ a: 3 }, { seed: 1 }), Split.folds(5n), Split.fromRecipe(split.recipe)];
+    const numbers: Uint32Array[] = [split.partOf([3n, 4]), split.partOf(new Float64Array(3)), split.partOfKeys(['a'])];
+    const held: Uint32Array | Float64Array = split.indices('test', 100n);
+    const told: string[] = [...Split.fromJSON(split.toJSON()).parts, split.nameOf(3), split.nameOf('a'), split.recipeFingerprint()];
+    split.others(0, 100).length + Split.ofSizes({ a: 3 }).indices(0n).length;
+    // @ts-expect-error
+    new Split({ test: '1' });
+    // @ts-expect-error
+    split.partOfKeys('a');
+    const sizes: BatchSizes = [[0, 8], [100n, 16n]];
+    const schedule: Schedule = new Schedule(order('feistel', { samples: 10 }), sizes, { worldSize: 2, rank: 1n, unit: 2, layout: 'rotated' });
+    new Schedule(10n, 8, { seed: 3, order: 'torch' });
+    const place: StepPlace | null = schedule.locate(3, 1n);
+    const at: EpochPosition = schedule.placeOf(3);
+    const json: ScheduleJson = schedule.atRank(0).toJSON();
+    const next: number = Schedule.fromJSON(json).resume(schedule.state(3n));
+    for (const batch of schedule.batches(3, 5)) batch.length;
+    for (const batch of schedule) { batch.length; break; }
+    Schedule.fromRecipe(schedule.recipe, { rank: 1, sizes: [3], lists: { indices: [3] } }).indices(3, 2n).length;
+    { using scoped = new Schedule(10, 8); scoped.numSteps; }
+    // @ts-expect-error
+    new Schedule(10);
+    // @ts-expect-error
+    new Schedule(10, 8, { remainder: 'pad' });
+    // @ts-expect-error
+    schedule.rank = 3;
+    const lengths: Lengths = { web: [1, 2], code: new Uint8Array(1) };
+    const mixed = blend({ web: [2, 1], code: [1, 1] });
+    const batcher = new Batcher(lengths, { order: mixed, maxTokens: 9 });
+    new Batcher(new Map([['web', [1]]]), { order: { name: 'copies', of: { samples: 1 }, copies: 2 }, maxTokens: 9 });
+    new Batcher([1], batcher.config);
+    Batcher.fromRecipe(batcher.recipe, lengths, { lists: { indices: [1] }, sizes: [1n] });
+    // @ts-expect-error
+    new Batcher({ web: 'x' }, { order: mixed });
+    // @ts-expect-error
+    new Batcher([1], { order: 3 });
+    export { kinds, numbers, held, told, place, at, next };`,
+    ['es2022'],
+  );
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}
     import wasm from 'samedeal/web.wasm';
     await init(); await init('a.wasm'); await init(fetch('a.wasm')); await init(new Uint8Array(8)); await init(wasm);`;
@@ -342,7 +419,7 @@ test('the types hold in a strict project', async () => {
   await assert.rejects(check(`import { Sampler } from 'samedeal'; new Sampler(1).nothing;`, ['es2022']));
 });
 
-test('a page loads less than 70 kB, compressed', () => {
+test('a page loads less than 75 kB, compressed, and less than 120 kB with composed orders', () => {
   const dist = join(project, 'node_modules/samedeal/dist/');
   const sizeOf = (entry, ...files) => {
     const loaded = new Set(files.map((file) => join(dist, file)));
@@ -356,8 +433,18 @@ test('a page loads less than 70 kB, compressed', () => {
     return [...loaded].reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
   };
   // As files, and in one of JavaScript, as bundlers have it.
-  for (const size of [sizeOf('web.js', 'bindgen/samedeal_bg.wasm'), sizeOf('web-inline.js')]) {
-    assert(size < 70_000, `${size} bytes`);
-    assert(Math.abs(size / 1000 - Number(/(\d+) kB compressed/.exec(readme)[1])) < 2, `${size} bytes`);
+  for (const [most, told, ...sizes] of [
+    [75_000, /(\d+) kB compressed/, sizeOf('web.js', 'bindgen/samedeal_bg.wasm'), sizeOf('web-inline.js')],
+    [
+      120_000,
+      /orders: (\d+) kB/,
+      sizeOf('web-composing.js', 'bindgen/composing_bg.wasm'),
+      sizeOf('web-composing-inline.js'),
+    ],
+  ]) {
+    for (const size of sizes) {
+      assert(size < most, `${size} bytes`);
+      assert(Math.abs(size / 1000 - Number(told.exec(readme)[1])) < 2, `${size} bytes`);
+    }
   }
 });

@@ -13,7 +13,7 @@ const cells = (line) =>
     .slice(1, -1)
     .map((cell) => cell.trim());
 /** Types alone, which are no values. */
-const TYPES = ['Log'];
+const TYPES = ['Log', 'Order'];
 
 test('what the table says of Node and of pages is there', () => {
   const names = cells(head);

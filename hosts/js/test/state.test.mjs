@@ -170,22 +170,22 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         assert.throws(() => sampler.resume(value), { name: 'SamedealError', kind: 'wrong-type', field: 'state' });
       }
       for (const [text, bytes] of [
-        [' '.repeat(2 ** 14 + 1), 2 ** 14 + 1],
-        ['π'.repeat(2 ** 13 + 1), 2 ** 14 + 2],
-        ['€'.repeat(2 ** 13), 3 * 2 ** 13],
-        ['😀'.repeat(2 ** 12 + 1), 2 ** 14 + 4],
-        ['\ud800'.repeat(2 ** 13), 3 * 2 ** 13],
+        [' '.repeat(2 ** 20 + 1), 2 ** 20 + 1],
+        ['π'.repeat(2 ** 19 + 1), 2 ** 20 + 2],
+        ['€'.repeat(2 ** 19), 3 * 2 ** 19],
+        ['😀'.repeat(2 ** 18 + 1), 2 ** 20 + 4],
+        ['\ud800'.repeat(2 ** 19), 3 * 2 ** 19],
         ['x'.repeat(2 ** 26), 2 ** 26],
       ]) {
-        const told = { kind: 'out-of-range', field: 'state', value: `of ${bytes} bytes`, allowed: 'up to 16384' };
+        const told = { kind: 'out-of-range', field: 'state', value: `of ${bytes} bytes`, allowed: 'up to 1048576' };
         // What is much too long is not counted further.
-        if (text.length > 2 ** 16) told.value = `of at least ${text.length} bytes`;
+        if (text.length > 2 ** 22) told.value = `of at least ${text.length} bytes`;
         assert.throws(() => sampler.resume(text), told);
       }
-      assert.throws(() => sampler.resume('😀'.repeat(2 ** 12)), { kind: 'wrong-type', field: 'state' });
+      assert.throws(() => sampler.resume('😀'.repeat(2 ** 18)), { kind: 'wrong-type', field: 'state' });
       assert.throws(() => sampler.resume(state.replace('"consumed":19', '"consumed":101')), { field: 'consumed' });
       assert.deepEqual([...sampler], before);
-      sampler.resume(state + ' '.repeat(2 ** 14 - state.length));
+      sampler.resume(state + ' '.repeat(2 ** 20 - state.length));
       assert.equal(sampler.consumed, 19);
     });
 

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 import samedeal
 from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails, unknown
-from samedeal import OutOfRangeError, Sampler, UnknownNameError, WrongTypeError
+from samedeal import MissingError, OutOfRangeError, Sampler, UnknownNameError, WrongTypeError
 
 
 @pytest.mark.parametrize("field", ["samples", "seed", "epoch", "rank", "world_size", "memory_limit"])
@@ -19,6 +19,11 @@ from samedeal import OutOfRangeError, Sampler, UnknownNameError, WrongTypeError
 def test_constructor_takes_whole_numbers_only(field: str, value: Any) -> None:
     if value is None and field in ("seed", "world_size"):
         # The default.
+        return
+    if value is None and field == "samples":
+        # As if there were none, which an Order needs.
+        with fails(MissingError, field):
+            Sampler(None)
         return
     with fails(WrongTypeError, field.replace("_", "-")):
         Sampler(**{"samples": 10, field: value})
@@ -81,8 +86,10 @@ def test_names_must_be_strings(field: str, value: Any) -> None:
 def test_unknown_names_list_the_known_ones() -> None:
     with pytest.raises(UnknownNameError) as caught:
         Sampler(10, order="shuffle")
-    assert caught.value.allowed == ", ".join(samedeal.orders())
-    assert str(caught.value) == f"order is 'shuffle'; known: {', '.join(samedeal.orders())}"
+    composed = ["blend", "blend-exact", "grown", "exclude", "subset", "skip", "copies", "windows", "balance"]
+    known = ", ".join([*samedeal.orders(), "sharded", *composed])
+    assert caught.value.allowed == known
+    assert str(caught.value) == f"order is 'shuffle'; known: {known}"
     with pytest.raises(UnknownNameError, match="remainder is 'ceil'; known: pad, drop, uneven"):
         Sampler(10, remainder="ceil")
 
@@ -201,9 +208,10 @@ class Dataset:
     ids=lambda value: type(value).__name__,
 )
 def test_a_wrong_type_is_told_by_what_it_is(value: Any, shown: str) -> None:
-    with pytest.raises(WrongTypeError) as caught:
-        Sampler(value)
-    assert str(caught.value) == f"samples is {shown}; allowed: a whole number, such as len(dataset)"
+    if value is not None:
+        with pytest.raises(WrongTypeError) as caught:
+            Sampler(value)
+        assert str(caught.value) == f"samples is {shown}; allowed: a whole number, such as len(dataset)"
     with pytest.raises(WrongTypeError) as caught:
         Sampler(10, rank=value)
     assert str(caught.value) == f"rank is {shown}; allowed: a whole number"

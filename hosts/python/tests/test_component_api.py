@@ -27,6 +27,8 @@ from samedeal.ledger import binding as ledgers
 from samedeal.read import binding as reads
 from samedeal.recipe import Recipe
 from samedeal.shard import binding as planning
+from samedeal.split import binding as splitting
+from samedeal.step import binding as stepping
 from samedeal.topology import binding as topology
 from samedeal.topology.binding import MeshConfig
 from wasmtime import component as wc
@@ -79,6 +81,18 @@ SAMPLERS = [
     sharded([10] * 100, 64, 8, 2, world_size=3),
     sharded([2**53 - 2, 1], 4096, 2**20),
 ]
+SOURCES = [{"name": "naïve ✓", "weight": 2**52, "samples": 7}, {"name": "b", "samples": 2**40}]
+COMPOSED = [
+    (document({}, order={"name": "blend", "sources": SOURCES}, deal={"world_size": 3}), dealing.Where(5, 2)),
+    (document({}, order={"name": "blend-exact", "sources": [{"name": "a", "samples": 8}]}), dealing.Where(0, 0)),
+    (document({}, order={"name": "blend", "index_space": "shared", "sources": SOURCES}), dealing.Where(0, 0, 6)),
+    (
+        document({"of/indices": range(0, 900, 3)}, order={"name": "copies", "copies": 2, "of": {
+            "name": "exclude", "of": {"samples": 900, "seed": -(2**63)}}}),
+        dealing.Where(2**20, 0),
+    ),
+    (document({"classes": [0, 1] * 200}, order={"name": "balance", "factors": [1, 2**32 - 1]}), dealing.Where(1, 0)),
+]  # fmt: skip
 BAD_SAMPLERS = [
     dealt(2**53),
     dealt("many"),
@@ -222,6 +236,15 @@ BATCHERS = [
     by_recipe(SOME, counting="unpadded", max_tokens=2**64 - 1, max_batch_size=2**32 - 1, batch_window=0),
     by_recipe(None, max_tokens=12, lengths=SOME.tolist()),
     by_recipe(u32s(*range(300)), max_tokens=1000, batch_size_multiple=4),
+    (
+        batching.Where(2),
+        document(
+            {"of/indices": range(0, 300, 7)},
+            order={"name": "copies", "copies": 2, "of": {"name": "subset", "of": {"samples": 300, "name": "torch"}}},
+            batch={"max_tokens": 1000},
+        ),
+        u32s(*range(300)),
+    ),
 ]  # fmt: skip
 QUANTILES = by_recipe(SOME, strategy="bucket", quantiles=3, max_batch_size=2)
 BAD_BATCHERS = [
@@ -431,7 +454,11 @@ def ours(function: Callable[..., Any], *arguments: Any) -> Any:
 
 
 NUMBERS = {wc.U32: (0, 1, 3, 2**32 - 1), wc.U64: (0, 1, 7, 2**64 - 1), wc.S64: (0, -(2**63), 2**63 - 1)}
-LISTS = {wc.U32: (u32s(), u32s(0), u32s(1, 2, 3), u32s(2**32 - 1, 0, 0)), wc.U64: (u64s(), u64s(7, 0), u64s(2**53))}
+LISTS: dict[Any, Any] = {
+    wc.U32: (u32s(), u32s(0), u32s(1, 2, 3), u32s(2**32 - 1, 0, 0)),
+    wc.U64: (u64s(), u64s(7, 0), u64s(2**53)),
+}
+LISTS[wc.String] = ([], ["naïve ✓", "", "a"])
 
 
 def drawn(kind: Any) -> Iterable[Any]:
@@ -447,7 +474,8 @@ def drawn(kind: Any) -> Iterable[Any]:
     if isinstance(kind, wc.OptionType):
         return None, *drawn(kind.payload)
     if isinstance(kind, wc.ListType):
-        return LISTS[type(kind.element)]
+        values: Iterable[Any] = LISTS[type(kind.element)]
+        return values
     raise NotImplementedError(f"{kind}: give examples")
 
 
@@ -488,6 +516,20 @@ def test_samplers(recipe: Recipe, where: dealing.Where) -> None:
     )
 
 
+@pytest.mark.parametrize(("recipe", "where"), COMPOSED, ids=range(len(COMPOSED)))
+def test_samplers_of_composed_orders(recipe: Recipe, where: dealing.Where) -> None:
+    oracle = Oracle(Component.COMPOSING, "sampling")
+    theirs = made_by(oracle, "sampler", recipe, where.epoch, where.rank)
+    if where.consumed:
+        theirs = held(oracle.call("[method]sampler.rest", theirs, where.consumed))
+    made = dealing.Deal(where, recipe, MEMORY)
+    slow = ("fingerprint",) if made.length() > 2**30 else ()
+    calls = [each for each in calls_of(oracle.functions, "sampler") if each[0] not in slow]
+    # Among what is drawn there are failures alone, for most of the numbers.
+    calls += [("source-counts", 0, 5), ("source-of", 6), ("source-of", 7), ("locate-from", 3, 6, 2)]
+    agree(oracle, "sampler", theirs, made, calls)
+
+
 @pytest.mark.parametrize(("recipe", "epoch"), PLANS, ids=range(len(PLANS)))
 def test_plans(recipe: Recipe, epoch: int) -> None:
     oracle = Oracle(Component.PLANNING, "shards")
@@ -517,6 +559,69 @@ def test_clients_of_ledgers() -> None:
     oracle.call("[method]client-options.set-block", options, 0)
     wanted = plain(oracle.call("[constructor]client", options))
     assert ours(ledgers.Client, STATE, 1, 2**64 - 1, 0) == wanted
+
+
+def parted(*parts: dict[str, Any], **more: Any) -> Recipe:
+    """The recipe of a split."""
+    return document({}, split={"parts": parts, **more})
+
+
+SPLITS = [
+    parted({"name": "naïve ✓", "weight": 1}, {"name": "b", "weight": 2**52}, seed=-(2**63)),
+    parted({"name": "a", "size": 3}, {"name": "b", "size": 0}, {"name": "c", "size": 2**40}, seed=2**63 - 1),
+]
+BAD_SPLITS = [
+    parted(),
+    parted({"name": "naïve ✓", "weight": 0}),
+    parted({"name": "a", "weight": 1}, {"name": "a", "weight": 1}),
+    parted({"name": "a", "size": 1}, {"name": "b", "weight": 1}),
+    parted({"name": "a", "size": 2**53}),
+    Recipe("naïve ✓"),
+]
+
+
+@pytest.mark.parametrize("recipe", SPLITS, ids=range(len(SPLITS)))
+def test_splits(recipe: Recipe) -> None:
+    oracle = Oracle(Component.PLANNING, "splits")
+    agree(oracle, "split", oracle.call("[constructor]split", recipe.text), splitting.Parts(None, recipe, MEMORY))
+
+
+Schedules = tuple[Recipe, stepping.Where]
+
+
+def scheduled(samples: Any, steps: Any, rank: int = 0, lists: Any = None, order: Any = None, **deal: Any) -> Schedules:
+    """The recipe of a schedule, and whose it is."""
+    own = {"samples": samples, "seed": -(2**63)} if order is None else order
+    return document(lists or {}, order=own, deal=deal, steps=steps), stepping.Where(rank)
+
+
+STAGES = {"batch_size": 6, "stages": [{"from": 2, "batch_size": 12}, {"from": 7, "batch_size": 2**32 - 4}]}
+SUBSET = {"name": "copies", "copies": 2, "of": {"name": "subset", "of": {"samples": 900, "name": "torch"}}}
+SCHEDULES = [
+    scheduled(7, {"batch_size": 1}),
+    scheduled(10, STAGES, 1, world_size=2, unit=3, layout="contiguous"),
+    scheduled(2**40, {"batch_size": 4}, 3, world_size=4, layout="rotated"),
+    scheduled(0, {"batch_size": 8}, lists={"of/indices": range(0, 900, 3)}, order=SUBSET, world_size=2, unit=4),
+    scheduled(0, {"batch_size": 8}, order={"name": "blend", "sources": SOURCES}),
+]
+BAD_SCHEDULES = [
+    scheduled(0, {"batch_size": 4}),
+    scheduled(10, {"batch_size": 5}, world_size=2),
+    scheduled(10, {"batch_size": 4}, 2, world_size=2),
+    scheduled(10, {"batch_size": 4, "stages": [{"from": 0, "batch_size": 8}]}),
+    scheduled(10, {}),
+    scheduled(10, {"batch_size": 4}, remainder="pad"),
+    scheduled(10, {"batch_size": 4}, order={"name": "naïve ✓"}),
+]
+
+
+@pytest.mark.parametrize(("recipe", "where"), SCHEDULES, ids=range(len(SCHEDULES)))
+def test_schedules(recipe: Recipe, where: stepping.Where) -> None:
+    oracle = Oracle(Component.BATCHING, "steps")
+    made = stepping.Steps(where, recipe, MEMORY)
+    # Among what is drawn there are no states.
+    calls = [*calls_of(oracle.functions, "schedule"), ("resume", made.state(3)), ("step-of", 1, 2)]
+    agree(oracle, "schedule", made_by(oracle, "schedule", recipe, where.rank), made, calls)
 
 
 Readings = tuple[reads.Where, Recipe]
@@ -664,6 +769,18 @@ CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
     ),
     (Component.PLANNING, "ledger#[constructor]ledger", ledgers.Machine, BAD_HEADERS),
     (
+        Component.PLANNING,
+        "splits#[constructor]split",
+        lambda text: splitting.Parts(None, Recipe(text), MEMORY),
+        [(recipe.text,) for recipe in BAD_SPLITS],
+    ),
+    (
+        Component.BATCHING,
+        "steps#[constructor]schedule",
+        lambda text, lists, rank: stepping.Steps(stepping.Where(rank), Recipe(text, lists), MEMORY),
+        [in_recipe(recipe, where.rank) for recipe, where in BAD_SCHEDULES],
+    ),
+    (
         Component.SAMPLING,
         "mesh#[constructor]mesh",
         lambda world_size, axes: topology.Grid(MeshConfig(world_size, axes)),
@@ -702,6 +819,8 @@ RESOURCES = {
     "batches#batch-recipe": test_batch_recipes,
     "batches#batcher": test_batchers,
     "batches#batch-stream": test_batch_streams,
+    "splits#split": test_splits,
+    "steps#schedule": test_schedules,
 }
 """The test that calls every method of a resource."""
 ALL = [

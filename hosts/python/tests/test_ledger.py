@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,8 +18,10 @@ import numpy as np
 import pytest
 from limits import HANG
 from notebook import cells
-from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
+from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, UnknownNameError, WrongTypeError
+from samedeal.bindings.ledger import Step
 from samedeal.ledger import Claim, FileLog, Ledger, MemoryLog, Schedule, copy_log
+from samedeal.ledger.binding import Client
 
 READER = """
 import sys, time
@@ -353,6 +356,28 @@ def test_what_an_interrupted_call_claimed_is_the_next_claim(monkeypatch: pytest.
                 ledger.claim()
     # Nobody had the claim, so that nobody could commit it.
     assert ledger.progress().claimed == 10
+    assert [claim.start for claim in ledger] == [0, 10]
+
+
+@pytest.mark.parametrize(
+    ("name", "call"), [("claim", lambda ledger: ledger.claim(timeout=0)), ("catch_up", Ledger.progress)]
+)
+def test_an_action_of_a_later_component_ends_the_operation_with_an_error(
+    name: str, call: Callable[[Ledger], object], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    log = MemoryLog()
+    ledger = Ledger(Sampler(20), log, reader=0, block=10)
+    before = log.read(0)
+    with monkeypatch.context() as patch:
+        patch.setattr(Client, name, lambda *_: Step("compact", 0, "{}", 0))
+        with pytest.raises(UnknownNameError) as caught:
+            call(ledger)
+    error = caught.value
+    assert (error.kind, error.field, error.value) == ("unknown-name", "action", "compact")
+    assert error.known == ("checkpoint", "read", "append", "done", "claimed", "wait", "held", "finished")
+    assert str(error).endswith("finished: this version of samedeal is too old for its component")
+    # Nothing was written, and another operation begins.
+    assert log.read(0) == before
     assert [claim.start for claim in ledger] == [0, 10]
 
 

@@ -11,7 +11,16 @@ import numpy as np
 import pytest
 import samedeal
 from limits import HANG
-from samedeal import ChunkStream, Mesh, OutOfMemoryError, OutOfRangeError, Sampler, ShardPlan, verify_shards
+from samedeal import (
+    ChunkStream,
+    ContradictionError,
+    Mesh,
+    OutOfMemoryError,
+    OutOfRangeError,
+    Sampler,
+    ShardPlan,
+    verify_shards,
+)
 from samedeal.deal.binding import Deal
 from samedeal.engine import component as components
 from samedeal.engine.component import Component
@@ -44,6 +53,19 @@ def test_a_window_beyond_the_limit() -> None:
             sampler.batch(0, 2**20)
         assert sampler.batch(5, 32).tolist() == wanted[160:192].tolist()
     assert (sampler.indices() == wanted).all()
+
+
+def test_a_state_beyond_the_limit() -> None:
+    zeros = ",".join(["0"] * 500_000)
+    order = f'{{"name":"feistel","samples":10,"seed":0,"sizes":[{zeros}]}}'
+    state = f'{{"samedeal":1,"kind":"sampler","recipe":{{"order":{order}}},"epoch":0,"consumed":0}}'
+    # Its list takes four times as much as its text, while it is read.
+    for limit, error in ((2**22, OutOfMemoryError), (2**25, ContradictionError)):
+        sampler = Sampler(10, memory_limit=limit)
+        for _ in range(3):
+            with pytest.raises(error):
+                sampler._engine.use(lambda deal: deal.resume(state))
+            assert sorted(sampler) == list(range(10))
 
 
 def test_samplers_do_not_starve_each_other() -> None:

@@ -11,10 +11,15 @@ import sys
 import venv
 import zipfile
 from pathlib import Path
+from typing import Any
 
 import pytest
 import samedeal
+import samedeal.compose.make
+import samedeal.compose.order
 import samedeal.read.reading
+import samedeal.split.split
+import samedeal.step.schedule
 from limits import HANG
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,7 +40,9 @@ def test_readme_examples() -> None:
 
 
 def test_docstring_examples() -> None:
-    for module in (samedeal, samedeal.read.reading):
+    modules: tuple[Any, ...] = (samedeal, samedeal.compose.make, samedeal.compose.order, samedeal.read.reading)
+    modules += (samedeal.split.split, samedeal.step.schedule)
+    for module in modules:
         result = doctest.testmod(module)
         assert result.attempted > 0
         assert result.failed == 0
@@ -63,7 +70,7 @@ def test_everything_public_is_there() -> None:
     code = """
 import sys, samedeal
 assert set(samedeal.__all__) <= set(dir(samedeal))
-later = {"batch", "collate", "ledger", "read", "shard", "topology"}
+later = {"batch", "collate", "ledger", "read", "shard", "split", "step", "topology"}
 assert not {f"samedeal.{name}" for name in later} & set(sys.modules)
 names = {name: getattr(samedeal, name) for name in samedeal.__all__}
 assert all(names[name] is getattr(samedeal, name) for name in names)
@@ -78,8 +85,11 @@ LAYERS = (
     "engine",
     "bindings",
     "recipe",
+    "compose",
     "topology",
     "deal",
+    "split",
+    "step",
     "shard",
     "batch",
     "read",
@@ -171,7 +181,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_contents(wheel: Path) -> None:
     # The wheel is built from the source distribution, so both carry the component.
     names = zipfile.ZipFile(wheel).namelist()
-    components = {f"samedeal/{name}.wasm" for name in ("samedeal", "planning", "batching")}
+    components = {f"samedeal/{name}.wasm" for name in ("samedeal", "composing", "planning", "batching")}
     assert components | {"samedeal/py.typed", "samedeal/__init__.py"} <= set(names)
     # They are not in git either.
     generated = {f"samedeal/bindings/{path.name}" for path in (PACKAGE / "bindings").glob("*.py")}

@@ -97,6 +97,7 @@ def test_what_is_no_recipe_is_refused(recipe: Any, error: type[SamedealError], f
 
 
 def test_rank_and_epoch_are_checked() -> None:
+    value: Any
     for name, value in (("rank", 1), ("rank", -1), ("epoch", -1), ("epoch", 2**64)):
         with pytest.raises(OutOfRangeError) as caught:
             Sampler.from_recipe(WHOLE, **{name: value})
@@ -185,7 +186,7 @@ def test_a_stream_is_made_again_by_its_recipe() -> None:
         ({"batch": {"max_tokens": 9.5}}, WrongTypeError, "max-tokens"),
         ({"batch": {"max_token": 9}}, UnknownNameError, "batch-member"),
         ({"batch": {"max_tokens": 9}, "order": {"samples": 1_001}}, ContradictionError, "samples"),
-        ({"batch": {"max_tokens": 9}, "order": {"name": "sharded"}}, ContradictionError, "order"),
+        ({"batch": {"max_tokens": 9}, "order": {"name": "sharded"}}, MissingError, "sizes"),
         ({"batch": {"max_tokens": 9}, "deal": {"remainder": "pad"}}, ContradictionError, "remainder"),
         ({"batch": {"max_tokens": 9, "capacity": 9}}, ContradictionError, "capacity"),
     ],

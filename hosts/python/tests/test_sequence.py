@@ -185,7 +185,7 @@ def test_repr_is_the_call() -> None:
     assert again.config_fingerprint() == sampler.config_fingerprint()
     names = [name for name in inspect.signature(Sampler).parameters if name != "memory_limit"]
     found = [getattr(sampler, name) for name in names]
-    assert found == [10, -3, 5, "torch", 2, 3, "drop", "contiguous", 0]
+    assert found == [10, -3, 5, "torch", 2, 3, "drop", "contiguous", 1, 0]
 
 
 def test_fingerprints() -> None:

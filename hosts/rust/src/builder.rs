@@ -1,5 +1,6 @@
 use crate::engine::{MOST_MEMORY, Samedeal, cut};
-use crate::recipe::{Draft, List};
+use crate::order::OrderOption;
+use crate::recipe::{Draft, List, Shared};
 use crate::{Error, Layout, Remainder, Sampler};
 
 /// The options of a new [`Sampler`]; see [`Sampler::builder`], [`Sampler::sharded`], [`Sampler::from_recipe`] and
@@ -16,7 +17,11 @@ pub struct Builder {
 
 impl Builder {
     pub(crate) fn new(recipe: Option<String>) -> Self {
-        Self { draft: Draft::new(recipe), epoch: 0, rank: 0, consumed: 0, memory_limit: MOST_MEMORY }
+        Self::of(Draft::new(recipe))
+    }
+
+    pub(crate) fn of(draft: Draft) -> Self {
+        Self { draft, epoch: 0, rank: 0, consumed: 0, memory_limit: MOST_MEMORY }
     }
 
     pub(crate) fn samples(mut self, samples: u64) -> Self {
@@ -36,16 +41,27 @@ impl Builder {
         self
     }
 
-    /// The name of the order, one of [`orders`](crate::orders), or `sharded`, which needs the sizes of shards
-    /// ([`Sampler::sharded`]); `feistel` unless set.
-    pub fn order(mut self, order: impl Into<String>) -> Self {
-        self.draft.set("order", "name", cut(order.into()));
+    /// The order: an [`Order`](crate::Order), or a name, which is one of [`orders`](crate::orders), or `sharded`, which needs the sizes
+    /// of shards ([`Sampler::sharded`]); `feistel` unless set. An `Order` replaces all that was set of the order, or that a recipe
+    /// has: number of samples, seed and lists.
+    pub fn order(mut self, order: impl Into<OrderOption>) -> Self {
+        match order.into() {
+            OrderOption::Name(name) => self.draft.set("order", "name", cut(name)),
+            OrderOption::Order(order) => self.draft.order(order),
+        }
         self
     }
 
     /// With the order `sharded`: the number of samples in each shard.
     pub fn sizes(mut self, sizes: impl Into<Vec<u64>>) -> Self {
         self.draft.list("sizes", sizes);
+        self
+    }
+
+    /// A list of which a recipe has only the hash, because it has more than 256 numbers, by its path: its name in the recipe, after the
+    /// path to the order that has it, such as `sizes`, `of/indices` or `sources/web/sizes`. [`Sampler::from_recipe`] has an example.
+    pub fn list(mut self, path: impl AsRef<str>, numbers: impl Into<Vec<u64>>) -> Self {
+        self.draft.list(path.as_ref(), numbers);
         self
     }
 
@@ -80,14 +96,34 @@ impl Builder {
         self
     }
 
-    /// Which positions belong to a rank; [`Layout::Strided`] unless set.
+    /// Which positions belong to a rank. Unless set: [`Layout::Strided`]; [`Layout::Rotated`] with orders that can have a sample twice in
+    /// an epoch.
     pub fn layout(mut self, layout: Layout) -> Self {
         self.draft.set("deal", "layout", layout.name());
         self
     }
 
+    /// How many neighbouring positions always go to the same rank; 1 unless set. Set it to the size of groups that must stay together, such
+    /// as the answers to one question that [`Order::copies`](crate::Order::copies) puts next to each other. Range: 1 to 2^20.
+    ///
+    /// ```
+    /// use samedeal::{Order, Sampler};
+    /// // 8 answers to each of 1,000 questions. Every batch of 32 has all answers to 4 questions.
+    /// let answers = Order::new("feistel", 1_000).seed(42).copies(8);
+    /// let sampler = Sampler::from_order(answers).unit(8).rank(1).world_size(4).build()?;
+    /// let mut questions: Vec<u64> = sampler.batch(0, 32, true)?;
+    /// questions.dedup();
+    /// assert_eq!(questions.len(), 4);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn unit(mut self, positions: u32) -> Self {
+        self.draft.set("deal", "unit", positions);
+        self
+    }
+
     /// How many positions of this epoch were dealt before, maybe to another number of ranks. They are the first ones;
-    /// the other positions are dealt. Range: 0 to `samples`. Default: 0. [`Sampler::resume`] takes it from a state.
+    /// the other positions are dealt. Range: a multiple of [`unit`](Self::unit) up to `length`, or `length`. Default: 0.
+    /// [`Sampler::resume`] takes it from a state.
     pub fn consumed(mut self, positions: u64) -> Self {
         self.consumed = positions;
         self
@@ -108,18 +144,24 @@ impl Builder {
         self
     }
 
+    pub(crate) fn share_lists(mut self, lists: Vec<Shared>) -> Self {
+        self.draft.share_lists(lists);
+        self
+    }
+
     /// Makes the sampler: microseconds, but for the first one in a process, which compiles the component. Errors:
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`rank`, `consumed`, `memory-limit`; `recipe`: more than 2^20 bytes; any
-    /// option), [`UnknownName`](crate::FailureKind::UnknownName) (`order`; of a recipe, any member),
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`rank`, `consumed`, `memory-limit`; `recipe`: more than 2^20 bytes; `epoch` of a
+    /// composed order: all epochs up to it have more than 2^53 - 1 positions; any option), [`UnknownName`](crate::FailureKind::UnknownName) (`order`; of a recipe, any member),
     /// [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member), [`Missing`](crate::FailureKind::Missing) (`order`,
     /// `samples`, `sizes`), [`Contradiction`](crate::FailureKind::Contradiction) (an option that the order does not use; `samples`,
     /// `shards`, `sizes`: not those of the recipe), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Sampler, Error> {
         let Self { draft, epoch, rank, consumed, memory_limit } = self;
+        let lists = draft.lists().to_vec();
         let sampler = draft.make(memory_limit, |exports: &Samedeal, store, recipe, lists| {
             exports.samedeal_deal_sampling().sampler().call_constructor(store, recipe, lists, epoch, rank)
         })?;
-        let sampler = Sampler::of(sampler)?;
+        let sampler = Sampler::of(sampler, lists.into())?;
         if consumed > 0 { sampler.rest(consumed) } else { Ok(sampler) }
     }
 }

@@ -20,9 +20,9 @@ mod bindings {
     }
 }
 pub(crate) use bindings::batching::Batching;
-pub(crate) use bindings::batching::exports::samedeal::deal::{batches, collation, types as batching_types};
+pub(crate) use bindings::batching::exports::samedeal::deal::{batches, collation, steps, types as batching_types};
 pub(crate) use bindings::planning::Planning;
-pub(crate) use bindings::planning::exports::samedeal::deal::{ledger, read, shards, types as planning_types};
+pub(crate) use bindings::planning::exports::samedeal::deal::{ledger, read, shards, splits, types as planning_types};
 pub(crate) use bindings::sampling::Samedeal;
 pub(crate) use bindings::sampling::exports::samedeal::deal::{launch, mesh, sampling, types};
 
@@ -74,34 +74,48 @@ impl ResourceLimiter for Memory {
 /// Where an instance lives.
 pub type Store = wasmtime::Store<Memory>;
 
-/// What a component exports, in an instance of its own.
+/// What components export, in an instance of its own.
 pub(crate) trait World: Sized + 'static {
-    /// The component is compiled at the first use in a process, and kept until it ends.
-    fn instantiate(memory_limit: usize) -> Result<(Store, Self), Error>;
+    /// The component that is asked first.
+    const FIRST: &str;
+
+    /// An instance of a component by its name; none if no component with these exports has it. It is compiled at the first use in a process,
+    /// and kept until that ends.
+    fn instantiate(component: &str, memory_limit: usize) -> Option<Result<(Store, Self), Error>>;
 }
 
 macro_rules! world {
-    ($world:ident, $found:path, $file:literal) => {
+    ($world:ident, $found:path, $first:literal, { $($name:literal = $file:literal),* }) => {
         impl World for $world {
-            fn instantiate(memory_limit: usize) -> Result<(Store, Self), Error> {
-                static COMPILED: OnceLock<Result<$found, EngineError>> = OnceLock::new();
-                let compile = || <$found>::new(compile(include_bytes!($file))?);
-                let compiled = COMPILED.get_or_init(|| compile().map_err(|error| EngineError::new(&error)));
-                let compiled = compiled.as_ref().map_err(|error| Error::Engine(error.clone()))?;
-                let mut store = Store::new(compiled.engine(), Memory { limit: memory_limit, size: 0 });
-                store.limiter(|memory| memory);
-                // What a call hands out is bounded by the memory of the instance.
-                store.set_hostcall_fuel(usize::MAX);
-                let exports =
-                    compiled.instantiate(&mut store).map_err(|error| Error::Engine(EngineError::new(&error)))?;
-                Ok((store, exports))
+            const FIRST: &str = $first;
+
+            fn instantiate(component: &str, memory_limit: usize) -> Option<Result<(Store, Self), Error>> {
+                let compiled = match component {
+                    $($name => {
+                        static COMPILED: OnceLock<Result<$found, EngineError>> = OnceLock::new();
+                        let compile = || <$found>::new(compile(include_bytes!($file))?);
+                        COMPILED.get_or_init(|| compile().map_err(|error| EngineError::new(&error)))
+                    })*
+                    _ => return None,
+                };
+                let instantiate = |compiled: &$found| {
+                    let mut store = Store::new(compiled.engine(), Memory { limit: memory_limit, size: 0 });
+                    store.limiter(|memory| memory);
+                    // What a call hands out is bounded by the memory of the instance.
+                    store.set_hostcall_fuel(usize::MAX);
+                    let exports = compiled.instantiate(&mut store).map_err(|error| EngineError::new(&error))?;
+                    Ok((store, exports))
+                };
+                Some(compiled.as_ref().map_err(Clone::clone).and_then(instantiate).map_err(Error::Engine))
             }
         }
     };
 }
-world!(Samedeal, bindings::sampling::SamedealPre<Memory>, "../samedeal.wasm");
-world!(Planning, bindings::planning::PlanningPre<Memory>, "../planning.wasm");
-world!(Batching, bindings::batching::BatchingPre<Memory>, "../batching.wasm");
+world!(Samedeal, bindings::sampling::SamedealPre<Memory>, "samedeal", {
+    "samedeal" = "../samedeal.wasm", "composing" = "../composing.wasm"
+});
+world!(Planning, bindings::planning::PlanningPre<Memory>, "planning", { "planning" = "../planning.wasm" });
+world!(Batching, bindings::batching::BatchingPre<Memory>, "batching", { "batching" = "../batching.wasm" });
 
 fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {
     #[cfg_attr(not(feature = "cache"), allow(unused_mut))]
@@ -123,15 +137,21 @@ pub(crate) struct Instance<W> {
 }
 
 impl<W: World> Instance<W> {
-    /// An instance whose memory may grow to `memory_limit` bytes.
+    /// An instance of the first component, whose memory may grow to `memory_limit` bytes.
     pub(crate) fn new(memory_limit: usize) -> Result<Self, Error> {
+        let unknown = || Err(Error::Engine(EngineError::unknown(W::FIRST)));
+        Self::of(W::FIRST, memory_limit).unwrap_or_else(unknown)
+    }
+
+    /// The same of a component with the same interfaces, if there is one of this name.
+    fn of(component: &str, memory_limit: usize) -> Option<Result<Self, Error>> {
         if memory_limit < LEAST_MEMORY {
             let allowed = format!("at least {LEAST_MEMORY} bytes");
             let failure = Failure::out_of_range("memory-limit", memory_limit, allowed);
-            return Err(failure.within(Some(LEAST_MEMORY as u64), None).into());
+            return Some(Err(failure.within(Some(LEAST_MEMORY as u64), None).into()));
         }
-        let (store, exports) = W::instantiate(memory_limit)?;
-        Ok(Self { store, exports, stopped: None })
+        let instance = W::instantiate(component, memory_limit)?;
+        Some(instance.map(|(store, exports)| Self { store, exports, stopped: None }))
     }
 
     /// Calls an export, unless an earlier call stopped the instance.
@@ -177,13 +197,23 @@ impl<W> Drop for Object<W> {
 }
 
 impl<W: World> Object<W> {
+    /// What `make` makes. If a component refuses something that another one has, that one is asked.
     pub(crate) fn new<F: Into<Failure>>(
         memory_limit: usize,
-        make: impl FnOnce(&W, &mut Store) -> wasmtime::Result<Result<ResourceAny, F>>,
+        make: impl Fn(&W, &mut Store) -> wasmtime::Result<Result<ResourceAny, F>>,
     ) -> Result<Self, Error> {
-        let mut instance = Instance::new(memory_limit)?;
-        let resource = instance.ask(make)?;
-        Ok(Self { instance: Arc::new(Mutex::new(instance)), resource })
+        let made = |mut instance: Instance<W>| {
+            let resource = instance.ask(&make)?;
+            Ok(Self { instance: Arc::new(Mutex::new(instance)), resource })
+        };
+        let refused = match made(Instance::new(memory_limit)?) {
+            Err(Error::Failure(refused)) => refused,
+            other => return other,
+        };
+        match refused.component().and_then(|other| Instance::of(other, memory_limit)) {
+            Some(other) => made(other?),
+            None => Err(refused.into()),
+        }
     }
 
     /// What a method makes, in the same instance.
@@ -235,15 +265,27 @@ pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: 
 
 /// A state, if it is not longer than any: what does not fit into the memory would stop the component before it can say so.
 pub(crate) fn checked_state(state: &str) -> Result<&str, Failure> {
-    if state.len() > MAX_STATE {
-        let failure = Failure::out_of_range("state", format!("of {} bytes", state.len()), format!("up to {MAX_STATE}"));
-        return Err(failure.within(None, Some(MAX_STATE as u64)));
+    checked(state, MAX_STATE)
+}
+
+/// The same of the state of a ledger, which is an entry of its log.
+pub(crate) fn checked_header(state: &str) -> Result<&str, Failure> {
+    checked(state, MAX_ENTRY)
+}
+
+fn checked(state: &str, most: usize) -> Result<&str, Failure> {
+    if state.len() > most {
+        let failure = Failure::out_of_range("state", format!("of {} bytes", state.len()), format!("up to {most}"));
+        return Err(failure.within(None, Some(most as u64)));
     }
     Ok(state)
 }
 
-/// The most bytes of a state, and of an entry of a log.
-pub(crate) const MAX_STATE: usize = 1 << 14;
+/// The most bytes of a state.
+const MAX_STATE: usize = 1 << 20;
+
+/// The most bytes of an entry of a log.
+pub(crate) const MAX_ENTRY: usize = 1 << 14;
 
 /// Takes off what nobody looks at: no name has so many characters, a failure shows no more of them, and a text that
 /// does not fit into the memory would stop the component before it can say so.

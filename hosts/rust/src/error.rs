@@ -155,6 +155,11 @@ impl Failure {
         self.fact("needs")
     }
 
+    /// The component that has what this one refuses.
+    pub(crate) fn component(&self) -> Option<&str> {
+        self.fact("component")
+    }
+
     fn fact(&self, name: &str) -> Option<&str> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
     }
@@ -250,6 +255,11 @@ impl EngineError {
     pub(crate) fn new(error: &wasmtime::Error) -> Self {
         // The alternate form holds the causes as well, in one line.
         Self { message: format!("the engine failed: {error:#}; build a new one") }
+    }
+
+    /// Of a name that no component has.
+    pub(crate) fn unknown(component: &str) -> Self {
+        Self { message: format!("there is no component {component}") }
     }
 
     /// The same, for the calls that come after the one that failed.

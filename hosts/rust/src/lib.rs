@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 
 mod batches;
+mod blend;
 mod builder;
 #[cfg(feature = "cache")]
 mod cache;
@@ -13,6 +14,7 @@ mod launch;
 pub mod ledger;
 mod mesh;
 mod named;
+mod order;
 mod place;
 mod range;
 mod read;
@@ -20,18 +22,22 @@ mod recipe;
 mod sampler;
 mod sharded;
 mod shards;
+mod split;
+mod steps;
 
 pub use batches::{
-    Batch, BatchBuilder, BatchPlace, BatchRecipe, BatchStream, Batcher, Counting, Metrics, Packing, RankBatches,
-    ReadyBatches, Segment, Strategy, Tail, TooLong,
+    Batch, BatchBuilder, BatchPlace, BatchRecipe, BatchStream, Batcher, Counting, Lengths, Metrics, Packing,
+    RankBatches, ReadyBatches, Segment, Strategy, Tail, TooLong,
 };
+pub use blend::SourceCounts;
 pub use builder::Builder;
 pub use error::{EngineError, Error, Fact, Failure, FailureKind, LogError};
 pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};
 pub use mesh::{Axis, Mesh, Role};
-pub use place::{Layout, Place, Remainder, Round, ShardPlace, Span};
+pub use order::{Exhaustion, IndexSpace, Order, OrderOption, Source, SourceOrder};
+pub use place::{Layout, Place, Remainder, Round, ShardPlace, SourcePlace, Span};
 pub use read::{Deal, MixingAdvice, ReadBatch, ReadRound, Reading, ReadingBuilder, RoundRows, Rounds};
 pub use sampler::Sampler;
 pub use shards::{
@@ -39,14 +45,17 @@ pub use shards::{
     Verification, Weight, WorkerPolicy, verify_runs, verify_shards,
 };
 
+pub use split::{Part, Split, SplitBuilder};
+pub use steps::{EpochPosition, Schedule, ScheduleBuilder, ScheduleSteps, StepPlace};
+
 /// The version of this crate, and so of the component within it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 /// What runs the component: `wasmtime` and its version.
 pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 
-/// The names of the orders that this version knows, the default (`feistel`) first; without `sharded`, which takes more
-/// than a name ([`Sampler::sharded`]). Errors: only those of the engine.
+/// The names of the orders that need a number of samples and a seed only, the default (`feistel`) first; without `sharded`
+/// ([`Sampler::sharded`]) and the composed orders ([`Order`]). Errors: only those of the engine.
 pub fn orders() -> Result<Vec<String>, Error> {
     let call = |exports: &engine::Samedeal, store: &mut _| exports.samedeal_deal_sampling().call_orders(store);
     engine::Instance::new(engine::LEAST_MEMORY)?.call(call)

@@ -16,12 +16,15 @@ names!(Remainder, "remainder", { Drop = "drop", Pad = "pad", Uneven = "uneven" }
 /// Which positions belong to a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Layout {
-    /// Rank r of W takes the positions r, r + W, r + 2 W, ... The default.
+    /// Rank r of W takes the positions r, r + W, r + 2 W, ... The default for orders that have each sample once.
     Strided,
     /// Each rank takes one run of neighbouring positions, in the order of the ranks.
     Contiguous,
+    /// As [`Strided`](Self::Strided), but each row of W positions begins with another rank. The default for orders that can have a sample
+    /// twice in an epoch: a blend has a period, and with `Strided` a rank could get the samples of some sources only.
+    Rotated,
 }
-names!(Layout, "layout", { Strided = "strided", Contiguous = "contiguous" });
+names!(Layout, "layout", { Strided = "strided", Contiguous = "contiguous", Rotated = "rotated" });
 
 /// When and where a sample is seen in the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,7 +40,7 @@ pub struct Place {
     pub batch: u64,
     /// 0-based place in that batch: index mod batch size.
     pub index_in_batch: u32,
-    /// How many times the sample is dealt again as padding, the k-th time (k from 1) at `position` + k * samples.
+    /// How many times the sample is dealt again as padding, the k-th time (k from 1) at `position` + k * `length`.
     pub copies: u32,
 }
 
@@ -46,6 +49,16 @@ impl From<sampling::Place> for Place {
         let sampling::Place { position, rank, index, batch, index_in_batch, copies } = place;
         Self { position, rank, index, batch, index_in_batch, copies }
     }
+}
+
+/// The source of a sample of a blend.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub struct SourcePlace {
+    /// Number of the source, in their order.
+    pub source: u32,
+    /// Number of the sample within the source.
+    pub index: u64,
 }
 
 /// The place where a sample is stored.

@@ -2,8 +2,8 @@ use std::ops::{Bound, RangeBounds};
 
 use crate::{Error, Failure};
 
-/// A range as its first number and its length, within `most` items. Failures: `start`, `count`.
-pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64), Failure> {
+/// The first number of a range, and that after its last one; `most` without a bound.
+pub(crate) fn bounds(range: impl RangeBounds<u64>, most: u64) -> (u64, u64) {
     // A bound beyond the largest number is out of range all the same.
     let after = |bound: u64| bound.saturating_add(1);
     let start = match range.start_bound() {
@@ -16,6 +16,12 @@ pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64),
         Bound::Excluded(&end) => end,
         Bound::Unbounded => most.max(start),
     };
+    (start, end)
+}
+
+/// A range as its first number and its length, within `most` items. Failures: `start`, `count`.
+pub(crate) fn run(range: impl RangeBounds<u64>, most: u64) -> Result<(u64, u64), Failure> {
+    let (start, end) = bounds(range, most);
     if start > most {
         return Err(Failure::out_of_range("start", start, format!("0 to {most}")).within(Some(0), Some(most)));
     }

@@ -1,16 +1,21 @@
 //! Recipes in the making: a text that was given, what was set of it, and the lists beside it.
 
+use std::sync::Arc;
+
 use serde_json::{Map, Value, json};
 use wasmtime::component::ResourceAny;
 
 use crate::engine::{Object, Store, World, batching_types, check_room, cut, planning_types, types};
-use crate::{Error, Failure};
+use crate::{Error, Failure, Order};
 
 /// The most bytes of a recipe: what does not fit into the memory would stop the component before it can say so.
 const MAX_RECIPE: usize = 1 << 20;
 
 /// Numbers that a recipe has as a hash or not at all, and the name of their member.
 pub(crate) type List = (String, Vec<u64>);
+
+/// The same without a copy for each order or recipe that has them.
+pub(crate) type Shared = (String, Arc<Vec<u64>>);
 
 /// A recipe, if it is not longer than any.
 pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
@@ -27,14 +32,32 @@ pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
 pub(crate) struct Draft {
     /// A recipe that was given.
     given: Option<String>,
+    /// A whole section `order`, in place of the one that was given.
+    order: Option<Map<String, Value>>,
     /// What was set: a member for each section of a recipe.
     set: Value,
-    lists: Vec<List>,
+    lists: Vec<Shared>,
 }
 
 impl Draft {
     pub fn new(given: Option<String>) -> Self {
-        Self { given, set: json!({}), lists: Vec::new() }
+        Self { given, order: None, set: json!({}), lists: Vec::new() }
+    }
+
+    /// Sets all of the section `order`, and its lists. What was set of it before is gone.
+    pub fn order(&mut self, order: Order) {
+        self.order_beside(order, &[]);
+    }
+
+    /// The same, where lists with these names are no part of the order.
+    pub fn order_beside(&mut self, order: Order, others: &[&str]) {
+        let (members, lists) = order.into_parts();
+        self.lists.retain(|(name, _)| others.contains(&name.as_str()));
+        self.lists.extend(lists);
+        self.order = Some(members);
+        if let Some(sections) = self.set.as_object_mut() {
+            sections.remove("order");
+        }
     }
 
     pub fn set(&mut self, section: &str, member: &str, value: impl Into<Value>) {
@@ -51,14 +74,18 @@ impl Draft {
     /// Puts a list beside the recipe, in place of one with the same name.
     pub fn list(&mut self, name: &str, numbers: impl Into<Vec<u64>>) {
         self.lists.retain(|(other, _)| other != name);
-        self.lists.push((name.to_owned(), numbers.into()));
+        self.lists.push((name.to_owned(), Arc::new(numbers.into())));
     }
 
     pub fn set_lists(&mut self, lists: Vec<List>) {
+        self.lists = shared(lists);
+    }
+
+    pub fn share_lists(&mut self, lists: Vec<Shared>) {
         self.lists = lists;
     }
 
-    pub fn lists(&self) -> &[List] {
+    pub fn lists(&self) -> &[Shared] {
         &self.lists
     }
 
@@ -75,14 +102,22 @@ impl Draft {
 
     /// The recipe that was given, with what was set in place of what it has.
     pub fn text(&self) -> Result<String, Failure> {
-        let Some(given) = &self.given else { return Ok(self.set.to_string()) };
-        checked_recipe(given)?;
-        let changes = self.set.as_object().filter(|changes| !changes.is_empty());
-        // What is no recipe, the component refuses.
-        let (Some(changes), Ok(mut recipe)) = (changes, serde_json::from_str::<Map<String, Value>>(given)) else {
-            return Ok(given.clone());
+        let mut recipe = match &self.given {
+            None => Map::new(),
+            Some(given) => {
+                checked_recipe(given)?;
+                let changes = self.order.is_some() || self.set.as_object().is_some_and(|changes| !changes.is_empty());
+                // What is no recipe, the component refuses.
+                match serde_json::from_str(given) {
+                    Ok(recipe) if changes => recipe,
+                    _ => return Ok(given.clone()),
+                }
+            }
         };
-        for (section, members) in changes {
+        if let Some(order) = &self.order {
+            recipe.insert("order".to_owned(), Value::Object(order.clone()));
+        }
+        for (section, members) in self.set.as_object().into_iter().flatten() {
             let own = recipe.entry(section).or_insert_with(|| json!({}));
             if let (Some(own), Some(members)) = (own.as_object_mut(), members.as_object()) {
                 own.extend(members.clone());
@@ -91,11 +126,29 @@ impl Draft {
         Ok(Value::Object(recipe).to_string())
     }
 
+    /// The order alone, without views of it: all of them have its sample indices. Lists with the names of `others` are no part of it. What is
+    /// no recipe stays as it is, and is refused.
+    pub fn of_order(&self, others: &[&str]) -> Result<Self, Failure> {
+        let text = self.text()?;
+        let Ok(Value::Object(mut recipe)) = serde_json::from_str(&text) else { return Ok(Self::new(Some(text))) };
+        let mut order = recipe.remove("order").unwrap_or_else(|| json!({}));
+        let mut path = String::new();
+        while let Some(of) = order.get_mut("of").filter(|of| of.is_object()) {
+            order = of.take();
+            path += "of/";
+        }
+        let mut own = Self::new(Some(json!({ "order": order }).to_string()));
+        let lists = self.lists.iter().filter(|(name, _)| !others.contains(&name.as_str()));
+        let within = lists.filter_map(|(name, list)| Some((name.strip_prefix(&path)?.to_owned(), Arc::clone(list))));
+        own.lists = within.collect();
+        Ok(own)
+    }
+
     /// What a component makes of it, in an instance of its own.
-    pub fn make<W: World, L: From<List>, F: Into<Failure>>(
+    pub fn make<W: World, L: From<Shared>, F: Into<Failure>>(
         self,
         memory_limit: usize,
-        make: impl FnOnce(&W, &mut Store, &str, &[L]) -> wasmtime::Result<Result<ResourceAny, F>>,
+        make: impl Fn(&W, &mut Store, &str, &[L]) -> wasmtime::Result<Result<ResourceAny, F>>,
     ) -> Result<Object<W>, Error> {
         let text = self.text()?;
         let text = checked_recipe(&text)?;
@@ -107,16 +160,23 @@ impl Draft {
     }
 }
 
-/// How many bytes of memory lists take.
-pub(crate) fn size_of_lists(lists: &[List]) -> usize {
-    lists.iter().map(|(_, numbers)| size_of_val(&numbers[..])).sum()
+pub(crate) fn shared(lists: Vec<List>) -> Vec<Shared> {
+    lists.into_iter().map(|(name, numbers)| (name, Arc::new(numbers))).collect()
+}
+
+/// How many bytes of memory lists take, with their names.
+pub(crate) fn size_of_lists(lists: &[Shared]) -> usize {
+    let size = |(name, numbers): &Shared| size_of_val(&numbers[..]) + size_of::<Shared>() + name.len().min(MAX_RECIPE);
+    lists.iter().map(size).sum()
 }
 
 macro_rules! from {
     ($types:ident) => {
-        impl From<List> for $types::NamedList {
-            fn from((name, numbers): List) -> Self {
-                Self { name: cut(name), numbers }
+        impl From<Shared> for $types::NamedList {
+            fn from((name, numbers): Shared) -> Self {
+                // A name is part of no recipe if it is longer than any.
+                let name = if name.len() > MAX_RECIPE { cut(name) } else { name };
+                Self { name, numbers: Arc::unwrap_or_clone(numbers) }
             }
         }
     };

@@ -1,10 +1,12 @@
 use std::ops::RangeBounds;
+use std::sync::Arc;
 
 use wasmtime::component::ResourceAny;
 
 use crate::engine::{Object, Samedeal, Store, checked_state, sampling, types};
 use crate::range::{read, run};
-use crate::{Batches, Builder, Error, Index, Indices, Layout, Place, Remainder};
+use crate::recipe::Shared;
+use crate::{Batches, Builder, Error, Index, Indices, Layout, Order, Place, Remainder};
 
 /// The samples of one rank in one epoch.
 ///
@@ -14,11 +16,14 @@ use crate::{Batches, Builder, Error, Index, Indices, Layout, Place, Remainder};
 pub struct Sampler {
     sampler: Object<Samedeal>,
     known: Known,
+    /// The lists of a composed order, of which the recipe may have a hash only.
+    lists: Arc<[Shared]>,
 }
 
 /// What the component says of the sampler, which never changes: all of it O(1).
 struct Known {
     samples: u64,
+    length: u64,
     seed: i64,
     epoch: u64,
     order: String,
@@ -28,6 +33,7 @@ struct Known {
     world_size: u32,
     remainder: Remainder,
     layout: Layout,
+    unit: u32,
     consumed: u64,
     num_samples: u64,
     num_padding: u64,
@@ -50,6 +56,7 @@ impl Known {
             };
             Ok(Ok(Self {
                 samples: methods.call_samples(&mut *store, sampler)?,
+                length: methods.call_length(&mut *store, sampler)?,
                 seed: methods.call_seed(&mut *store, sampler)?,
                 epoch: methods.call_epoch(&mut *store, sampler)?,
                 order: methods.call_order(&mut *store, sampler)?,
@@ -59,6 +66,7 @@ impl Known {
                 world_size: methods.call_world_size(&mut *store, sampler)?,
                 remainder,
                 layout,
+                unit: methods.call_unit(&mut *store, sampler)?,
                 consumed: methods.call_consumed(&mut *store, sampler)?,
                 num_samples: methods.call_num_samples(&mut *store, sampler)?,
                 num_padding: methods.call_num_padding(&mut *store, sampler)?,
@@ -82,9 +90,22 @@ impl Sampler {
         Builder::new(None).samples(samples)
     }
 
+    /// A sampler of any order, such as a blend of several datasets: see [`Order`](crate::Order).
+    ///
+    /// ```
+    /// use samedeal::{Order, Sampler};
+    /// let without_four = Order::new("feistel", 1_000).seed(42).exclude([3, 77, 500, 501]);
+    /// let sampler = Sampler::from_order(without_four).world_size(4).build()?;
+    /// assert_eq!((sampler.length(), sampler.num_samples()), (996, 249));
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn from_order(order: Order) -> Builder {
+        Builder::new(None).order(order)
+    }
+
     /// The sampler of a recipe, which decides everything but the epoch and the rank. An option that is set afterwards replaces that
-    /// of the recipe, such as `world_size`. The recipe of more than 256 shards has only a hash of their sizes: set the
-    /// [`sizes`](Builder::sizes) too. SPEC.md, section 14, has the grammar.
+    /// of the recipe, such as `world_size`. A recipe has only a hash of a list of more than 256 numbers: set this list too, such as the
+    /// [`sizes`](Builder::sizes) of shards, or by its path with [`list`](Builder::list). SPEC.md, sections 14 and 15, has the grammar.
     ///
     /// ```
     /// use samedeal::Sampler;
@@ -97,6 +118,11 @@ impl Sampler {
     ///         r#""deal":{"world_size":4,"remainder":"pad","layout":"strided"}}"#,
     ///     )
     /// );
+    ///
+    /// // The recipe has a hash of these 300 indices.
+    /// let odd: Vec<u64> = (0..300).map(|i| 2 * i + 1).collect();
+    /// let recipe = Sampler::from_order(samedeal::Order::new("feistel", 1_000).subset(odd.clone())).build()?.recipe()?;
+    /// assert_eq!(Sampler::from_recipe(&recipe).list("indices", odd).build()?.recipe()?, recipe);
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     pub fn from_recipe(recipe: impl Into<String>) -> Builder {
@@ -107,11 +133,15 @@ impl Sampler {
     /// The memory limit is 2 GiB again. Errors: out of memory.
     pub fn to_builder(&self) -> Result<Builder, Error> {
         let builder = Self::from_recipe(self.recipe()?).epoch(self.epoch()).rank(self.rank()).consumed(self.consumed());
+        let builder = builder.share_lists(self.lists.to_vec());
         Ok(self.sizes()?.into_iter().fold(builder, Builder::sizes))
     }
 
-    pub(crate) fn of(sampler: Object<Samedeal>) -> Result<Self, Error> {
-        Ok(Self { known: Known::ask(&sampler)?, sampler })
+    pub(crate) fn of(sampler: Object<Samedeal>, lists: Arc<[Shared]>) -> Result<Self, Error> {
+        let known = Known::ask(&sampler)?;
+        // The component gives the sizes of shards back.
+        let lists = if known.lanes.is_some() { Arc::default() } else { lists };
+        Ok(Self { known, sampler, lists })
     }
 
     /// The recipe of this sampler: JSON in one line, with every member that there is, the defaults too. It is the same
@@ -126,12 +156,18 @@ impl Sampler {
         self.call(|methods, store, sampler| methods.call_recipe_fingerprint(store, sampler))
     }
 
-    /// Number of samples in the dataset.
+    /// Number of sample indices: they are 0 to `samples - 1`. For most orders this is the number of samples in the dataset. A blend has
+    /// those of all sources.
     pub fn samples(&self) -> u64 {
         self.known.samples
     }
 
-    /// Seed of the order.
+    /// Number of positions in this epoch, before any is padded or dropped. It is [`samples`](Self::samples) unless the order is composed.
+    pub fn length(&self) -> u64 {
+        self.known.length
+    }
+
+    /// Seed of the order. Of an order that has none, that of the order which it is made of.
     pub fn seed(&self) -> i64 {
         self.known.seed
     }
@@ -141,7 +177,7 @@ impl Sampler {
         self.known.epoch
     }
 
-    /// Name of the order, one of [`orders`](crate::orders), or `sharded`.
+    /// Name of the order: one of [`orders`](crate::orders), `sharded`, or that of a composed order.
     pub fn order(&self) -> &str {
         &self.known.order
     }
@@ -166,6 +202,11 @@ impl Sampler {
         self.known.layout
     }
 
+    /// How many neighbouring positions always go to the same rank.
+    pub fn unit(&self) -> u32 {
+        self.known.unit
+    }
+
     /// How many positions of the epoch, the first ones, were dealt before. 0 if this is a whole epoch.
     pub fn consumed(&self) -> u64 {
         self.known.consumed
@@ -187,7 +228,7 @@ impl Sampler {
     }
 
     /// A sampler of the whole of an epoch, also of this one, for the same rank. It shares the memory of this sampler. Costs O(1).
-    /// Errors: out of memory.
+    /// Errors: out of range (`epoch`, of composed orders: all epochs up to it have more than 2^53 - 1 positions), out of memory.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
         self.another(|methods, store, sampler| methods.call_at_epoch(store, sampler, epoch))
     }
@@ -199,8 +240,8 @@ impl Sampler {
     }
 
     /// A sampler of the rest of this epoch, of which the first `consumed` positions were dealt before, maybe to another number of
-    /// ranks. Errors: out of range (`consumed` above [`samples`](Self::samples); `samples` where padding goes beyond 2^53 - 1), out
-    /// of memory.
+    /// ranks. Errors: out of range (`consumed` above [`length`](Self::length), or neither this nor a multiple of [`unit`](Self::unit);
+    /// `samples` where padding goes beyond 2^53 - 1), out of memory.
     pub fn rest(&self, consumed: u64) -> Result<Self, Error> {
         self.another(|methods, store, sampler| methods.call_rest(store, sampler, consumed))
     }
@@ -216,11 +257,11 @@ impl Sampler {
         let make = |exports: &Samedeal, store: &mut Store, sampler| {
             make(&exports.samedeal_deal_sampling().sampler(), store, sampler)
         };
-        Self::of(self.sampler.another(make)?)
+        Self::of(self.sampler.another(make)?, Arc::clone(&self.lists))
     }
 
     /// Moves to the beginning of another epoch, in O(1). If the epoch is the current one, nothing changes, even if a
-    /// part of it was consumed. Errors: out of memory; then nothing has changed.
+    /// part of it was consumed. Errors: those of [`at_epoch`](Self::at_epoch); then nothing has changed.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         if epoch != self.epoch() {
             *self = self.at_epoch(epoch)?;
@@ -249,7 +290,7 @@ impl Sampler {
     /// assert_eq!(rank_2_of_6.consumed(), 400);
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    /// Errors: out of range (`taken` above what the rank with the most samples has),
+    /// Errors: out of range (`taken` above what the rank with the most samples has, or neither this nor a multiple of [`unit`](Self::unit)),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`layout`: within an epoch, contiguous runs of several
     /// ranks have no state).
     pub fn state(&self, taken: u64) -> Result<String, Error> {
@@ -257,10 +298,11 @@ impl Sampler {
     }
 
     /// Continues from a state, in O(1), with `sharded` in O(shards): moves to its epoch, and deals the positions that were not consumed
-    /// to the ranks of this sampler. After an error, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType)
+    /// to the ranks of this sampler. The order may have got more since the state was taken, if that begins at the state's position or
+    /// later: stages and sources of a blend, growth of a dataset, ranges to skip. After an error, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType)
     /// (`state`: no state of a sampler of this version), [`Contradiction`](crate::FailureKind::Contradiction) (the first member of
-    /// the order that differs from the state), out of range (`state`: more than 2^14 bytes; `consumed` above
-    /// [`samples`](Self::samples)), out of memory.
+    /// the order that differs from the state), out of range (`state`: more than 2^20 bytes; `consumed` above
+    /// [`length`](Self::length)), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state)?;
         *self = self.another(|methods, store, sampler| methods.call_resume(store, sampler, state))?;
@@ -282,7 +324,7 @@ impl Sampler {
         self.known.num_positions
     }
 
-    /// How many samples no rank sees in this epoch: samples mod world size with
+    /// How many positions no rank sees in this epoch: their number mod world size with
     /// [`Remainder::Drop`], else 0.
     pub fn num_dropped(&self) -> u64 {
         self.known.num_dropped
@@ -352,8 +394,8 @@ impl Sampler {
     }
 
     /// The inverse: where in the epoch a sample is seen first, on whichever rank, with batches of `batch_size`; `None`
-    /// if it is dropped, or was dealt before. O(1) for `feistel` and `sequential`, one pass over the table for the
-    /// other orders. Errors: out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
+    /// if it is dropped, or was dealt before. O(1) for `feistel` and `sequential`, O(log shards) for `sharded`, one pass over the table
+    /// for orders that have one. [`locate_from`](Self::locate_from) finds it again. Errors: out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Error> {
         let place = self.ask(|methods, store, sampler_| methods.call_locate(store, sampler_, sample, batch_size))?;
         Ok(place.map(Place::from))
@@ -402,10 +444,11 @@ impl Sampler {
 impl std::fmt::Debug for Sampler {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let mut shown = f.debug_struct("Sampler");
-        shown.field("order", &self.order()).field("samples", &self.samples()).field("seed", &self.seed());
+        shown.field("order", &self.order()).field("samples", &self.samples()).field("length", &self.length());
+        shown.field("seed", &self.seed());
         shown.field("epoch", &self.epoch()).field("consumed", &self.consumed());
         shown.field("rank", &self.rank()).field("world_size", &self.world_size());
-        shown.field("remainder", &self.remainder()).field("layout", &self.layout());
+        shown.field("remainder", &self.remainder()).field("layout", &self.layout()).field("unit", &self.unit());
         shown.field("num_samples", &self.num_samples()).finish()
     }
 }

@@ -9,10 +9,14 @@ use serde_json::Value;
 mod batching;
 mod client;
 mod read;
+mod schedule;
+mod split;
 
 pub use batching::*;
 pub use client::{ClientCall, ClientRun, ClientStep, LedgerClient};
 pub use read::{MixingAdvice, ReadBatch, ReadCall, RoundRows};
+pub use schedule::{EpochPosition, Schedule, ScheduleCall, StepPlace};
+pub use split::{Split, SplitCall};
 
 /// One file: the cases of a group.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -50,6 +54,8 @@ pub enum Subject {
     BatchRecipe(BatchRecipe),
     Batcher(Batcher),
     BatchStream(BatchStream),
+    Split(Split),
+    Schedule(Schedule),
     /// Nothing: the calls are functions of the interface.
     Functions {},
 }
@@ -161,6 +167,7 @@ pub enum Call {
     WorldSize,
     Remainder,
     Layout,
+    Unit,
     Sizes,
     Lanes,
     ShuffleWindow,
@@ -198,9 +205,25 @@ pub enum Call {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         batch_size: Option<u32>,
     },
+    LocateFrom {
+        sample: U64,
+        position: U64,
+        batch_size: u32,
+    },
     PlaceOf {
         position: U64,
         batch_size: u32,
+    },
+    Length,
+    // Of a sampler with a blend.
+    Sources,
+    SourceCounts {
+        start: U64,
+        end: U64,
+    },
+    SourceBounds,
+    SourceOf {
+        sample: U64,
     },
     Fingerprint,
     ConfigFingerprint,
@@ -332,9 +355,13 @@ pub enum Call {
     // Of a reading: only a case tells these from others of the same name.
     #[serde(untagged, skip_deserializing)]
     Reading(ReadCall),
-    // Of a client of a ledger: likewise.
+    // Of a client of a ledger, of a split, of a schedule: likewise.
     #[serde(untagged, skip_deserializing)]
     Client(ClientCall),
+    #[serde(untagged, skip_deserializing)]
+    Split(SplitCall),
+    #[serde(untagged, skip_deserializing)]
+    Schedule(ScheduleCall),
 }
 
 /// A `u64` as a decimal string.
@@ -398,6 +425,13 @@ pub struct Spans {
     pub shard: Vec<u32>,
     pub first_row: Value,
     pub num_rows: Value,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct SourcePlace {
+    pub source: u32,
+    pub index: U64,
 }
 
 #[derive(Serialize)]

@@ -3,6 +3,8 @@
 mod batching;
 mod client;
 mod read;
+mod schedule;
+mod split;
 
 use samedeal_core as core;
 use std::rc::Rc;
@@ -25,6 +27,8 @@ pub enum Native {
     BatchRecipe(Rc<batch::BatchRecipe>),
     Batcher(Box<batch::Batcher>),
     BatchStream(Box<batch::BatchStream>),
+    Split(core::Split),
+    Schedule(core::Schedule),
     Functions,
 }
 
@@ -55,6 +59,10 @@ impl Engine for Native {
             Subject::BatchRecipe(given) => batching::read_recipe(given).map(Self::BatchRecipe),
             Subject::Batcher(given) => batching::make_batcher(given).map(|made| Self::Batcher(Box::new(made))),
             Subject::BatchStream(given) => batching::make_stream(given).map(|made| Self::BatchStream(Box::new(made))),
+            Subject::Split(given) => core::Split::read(&given.recipe).map(Self::Split),
+            Subject::Schedule(format::Schedule { recipe, lists, rank }) => {
+                with_lists(lists, |lists| core::Schedule::read(recipe, lists, *rank)).map(Self::Schedule)
+            }
             Subject::Functions {} => Ok(Self::Functions),
         };
         made.map_err(failure)
@@ -82,6 +90,14 @@ impl Engine for Native {
             Self::BatchRecipe(recipe) => batching::ask_recipe(recipe, call),
             Self::Batcher(batches) => batching::ask_batcher(batches, call),
             Self::BatchStream(stream) => batching::ask_stream(stream, call),
+            Self::Split(split) => match call {
+                Call::Split(call) => split::ask(split, call),
+                _ => panic!("no call of a split: {call:?}"),
+            },
+            Self::Schedule(schedule) => match call {
+                Call::Schedule(call) => schedule::ask(schedule, call),
+                _ => panic!("no call of a schedule: {call:?}"),
+            },
             Self::Functions => batching::ask_function(call).unwrap_or_else(|| ask_functions(call)),
         };
         answer.map_err(failure)
@@ -107,6 +123,7 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::WorldSize => sampler.config().world_size.into(),
         Call::Remainder => sampler.config().remainder.name().into(),
         Call::Layout => sampler.config().layout.name().into(),
+        Call::Unit => sampler.config().unit.into(),
         Call::Sizes => sampler.sizes()?.map_or(Value::Null, |sizes| strings(&sizes)),
         Call::Lanes => sampler.lanes().map(|(lanes, _)| lanes).into(),
         Call::ShuffleWindow => sampler.lanes().map(|(_, window)| window).into(),
@@ -121,6 +138,20 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
         Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
+        Call::LocateFrom { sample, position, batch_size } => {
+            sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
+        }
+        Call::Length => number(sampler.length()),
+        Call::Sources => sampler.sources()?.into(),
+        Call::SourceCounts { start, end } => {
+            let columns = sampler.source_counts(start.0, end.0)?.into_iter();
+            columns.map(|(name, numbers)| (name.to_owned(), strings(&numbers))).collect()
+        }
+        Call::SourceBounds => strings(&sampler.source_bounds()?),
+        Call::SourceOf { sample } => {
+            let (source, index) = sampler.source_of(sample.0)?;
+            record(format::SourcePlace { source, index: U64(index) })
+        }
         Call::State { taken: Some(taken), steps: None } => sampler.state(taken.0)?.into(),
         Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size)?),
         Call::Fingerprint => sampler.fingerprint()?.into(),

@@ -15,8 +15,10 @@ from .ledger import CommittedRun, Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import Balance, Plan, Steps
 from .readings import MixingAdvice, ReadBatch, Reading, RoundRows
-from .sampler import Place, Round, Sampler, ShardPlace
+from .sampler import Place, Round, Sampler, ShardPlace, SourceCounts, SourceOf
 from .sharded import Spans
+from .splits import Split
+from .steps import EpochPosition, Schedule, StepPlace
 
 __all__ = [
     "Axis",
@@ -31,6 +33,7 @@ __all__ = [
     "ClientStep",
     "CommittedRun",
     "Detection",
+    "EpochPosition",
     "Event",
     "Failure",
     "Ledger",
@@ -49,9 +52,14 @@ __all__ = [
     "RoundRows",
     "Run",
     "Sampler",
+    "Schedule",
     "ShardPlace",
     "ShardRuns",
+    "SourceCounts",
+    "SourceOf",
     "Spans",
+    "Split",
+    "StepPlace",
     "Steps",
     "Verification",
     "detect",

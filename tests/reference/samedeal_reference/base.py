@@ -46,7 +46,7 @@ def le(x: int, size: int) -> bytes:
 
 
 def stream_key(purpose: str, seed: int, epoch: int, index: int = 0) -> bytes:
-    text = b"samedeal key 1\0" + purpose.encode("ascii") + b"\0"
+    text = b"samedeal key 1\0" + purpose.encode() + b"\0"
     return hashlib.sha256(text + le(seed, 8) + le(epoch, 8) + le(index, 8)).digest()
 
 

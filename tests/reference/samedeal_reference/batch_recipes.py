@@ -7,11 +7,15 @@ from typing import Any
 from .base import Failure, require
 from .batch_config import BatchConfig
 from .batch_items import items_of
+from .composed import MEMBERS as COMPOSED_ORDERS
+from .composed import Composed, read, refuse_others
+from .composed import name_of as order_name
 from .orders import require_range
 from .recipe_text import Lists, field_of, found, inline, narrow, read_recipe, shown, u32, written
 from .recipe_text import fingerprint as fingerprint_of
 from .recipe_text import name_of as one_of
 from .recipes import ORDERS
+from .sampler_recipe import seed_of
 
 MAX_WORLD = 2**20
 MAX_QUANTILES = 2**20
@@ -55,28 +59,35 @@ class BatchRecipe:
     def __init__(self, recipe: str, lengths: list[int] | None, lists: Lists) -> None:
         fields = read_recipe(recipe, lists, "batches")
         order, deal, batch = (fields.get(section, {}) for section in ("order", "deal", "batch"))
-        name, seed = order.get("name", "feistel"), order.get("seed", 0)
-        require(name in (*ORDERS, "sharded"), "order", name, "unknown-name")
-        require(name != "sharded", "order", name, "contradiction")
-        for section, member in (
-            *((order, member) for member in ("lanes", "shuffle_window", "shards", "sizes")),
-            *((deal, member) for member in ("remainder", "layout")),
-        ):
-            if member in section:
-                raise Failure("contradiction", field_of(member), shown(section[member]))
+        name = order_name(order)
+        require(name in (*ORDERS, "sharded", *COMPOSED_ORDERS), "order", name, "unknown-name")
+        of_order = [(path, numbers) for path, numbers in lists if path != "boundaries"]
+        self.order: Composed | None = None
+        """Of an order of samples, and not of items: `sharded`, and composed orders."""
+        if name in ORDERS:
+            refuse_others(name, order, of_order)
+            seed = order.get("seed", 0)
+        else:
+            self.order, section = read(order, of_order)
+            seed = seed_of(section)
+        for member in ("remainder", "layout", "unit"):
+            if member in deal:
+                raise Failure("contradiction", field_of(member), shown(deal[member]))
         world_size = u32(deal, "world_size", 1)
         batch = complete(batch, lengths, dict(lists).get("boundaries"))
         lengths = batch.get("lengths")
-        if lengths is None and "samples" in order:
+        if lengths is None and ("samples" in order or self.order):
             raise Failure("missing", "lengths", "")
-        if lengths is not None and "samples" in order:
-            require(order["samples"] == len(lengths), "samples", order["samples"], "contradiction")
+        samples = self.order.range if self.order else order.get("samples")
+        require(lengths is None or samples in (None, len(lengths)), "samples", samples, "contradiction")
         self.config = config_of(name, seed, world_size, batch)
         check(self.config, batch)
         if lengths is not None:
-            require_range(name, len(lengths), seed)
+            if self.order is None:
+                require_range(name, len(lengths), seed)
             items_of(self.config, range(len(lengths)), lengths)
-        order = {"name": name} | ({} if lengths is None else {"samples": len(lengths)}) | {"seed": seed}
+        if self.order is None:
+            section = {"name": name} | ({} if lengths is None else {"samples": len(lengths)}) | {"seed": seed}
         if batch["max_length"] == MAX_U32:
             del batch["max_length"]
         batch = {
@@ -84,8 +95,8 @@ class BatchRecipe:
             for member in MEMBERS
             if member in batch
         }
-        self.parts = {"order": order, "batch": batch}
-        self._text = written({"samedeal": 1, "order": order, "deal": {"world_size": world_size}, "batch": batch})
+        self.parts = {"order": section, "batch": batch}
+        self._text = written({"samedeal": 1, "order": section, "deal": {"world_size": world_size}, "batch": batch})
 
     def text(self) -> str:
         return self._text

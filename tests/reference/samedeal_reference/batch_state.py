@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from .base import require
 from .batch_recipes import MAX_WORLD
-from .state import Recipe, read_state, write_state
+from .composed_base import Composed, Plain
+from .composed_states import goes_on
+from .state import Recipe, compare_section, read_text, write_state
 
 MAX_HISTORY = 64
 
@@ -21,9 +23,18 @@ def write(parts: Recipe, epoch: int, history: History) -> str:
     return write_state("batcher", parts, epoch, history)
 
 
-def read(text: str, here: Recipe) -> tuple[int, History]:
+def read(text: str, here: Recipe, order: Composed | None) -> tuple[int, History]:
     """The epoch and the history of a state of this recipe."""
-    fields = read_state(text, "batcher", here)
-    for past in fields["history"]:
+    fields = read_text(text, "batcher")
+    epoch, history = fields["epoch"], fields["history"]
+    there = {section: fields["recipe"].get(section, {}) for section in here}
+    if order is None or isinstance(order, Plain):
+        compare_section("batches", "order", here["order"], there["order"])
+    else:
+        # An epoch of which steps were taken stays as it is.
+        begun = any(past["steps"] for past in history)
+        goes_on(order, here["order"], there["order"], epoch + begun, 0)
+    compare_section("batches", "batch", here["batch"], there["batch"])
+    for past in history:
         require(past["world_size"] < 2**32, "world-size", past["world_size"])
-    return fields["epoch"], fields["history"]
+    return epoch, history

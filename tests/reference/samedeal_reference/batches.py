@@ -12,6 +12,7 @@ from .batch_config import BatchConfig
 from .batch_items import Item, items_of
 from .batch_recipes import BatchRecipe
 from .batch_state import MAX_HISTORY, check_history, read, write
+from .composed_base import Composed, Plain
 from .orders import make_order, require_range
 from .packing import ANY, pack
 
@@ -19,6 +20,7 @@ MAX_WAITING = 2**24
 MAX_COST = 2**64 - 1
 WIDTH = 64
 EXCHANGES = 64
+MAX_ITEMS = 2**32 - 2
 
 
 Row = list[Item]
@@ -415,6 +417,25 @@ def plan(
     return steps, metrics
 
 
+def samples_of(order: Composed, epoch: int) -> list[int]:
+    """Those of an epoch, of an order of samples."""
+    if not isinstance(order, Plain):
+        order.require_epoch(epoch)
+    require(order.length(epoch) <= MAX_ITEMS, "samples", order.length(epoch))
+    return order.epoch(epoch)
+
+
+def items_of_samples(samples: list[int], items: list[Item]) -> list[Item]:
+    """The items of samples in this order; `items` are those of the dataset."""
+    of_sample: dict[int, list[Item]] = {}
+    for item in items:
+        of_sample.setdefault(item.sample, []).append(item)
+    # A sample that comes again has other items.
+    queue = [replace(item) for sample in samples for item in of_sample.get(sample, [])]
+    require(len(queue) <= MAX_ITEMS, "samples", len(queue))
+    return queue
+
+
 class Batcher:
     def __init__(self, recipe: BatchRecipe, epoch: int, history: list[dict[str, int]]) -> None:
         config = recipe.config
@@ -423,19 +444,25 @@ class Batcher:
         check_history(history)
         self._recipe, self._epoch, self._history = recipe, epoch, merged(history)
         self._metrics = Metrics()
-        self._items, over = items_of(config, range(len(config.lengths)), config.lengths)
-        count_long(config, over, self._metrics)
-        require_range(config.order, len(self._items), config.seed)
-        self._lengths = [item.length for item in self._items]
+        items, over = items_of(config, range(len(config.lengths)), config.lengths)
+        # The default window and the boundaries of buckets follow from the items of the dataset.
+        self._lengths = [item.length for item in items]
         self._given = replace(config.settled(self._lengths), epoch=epoch)
         self._config = self._given.with_window(self._lengths)
-        self._plan()
+        if recipe.order:
+            samples = samples_of(recipe.order, epoch)
+            queue = items_of_samples(samples, items)
+            over = sum(config.lengths[sample] > config.longest for sample in samples)
+        else:
+            require_range(config.order, len(items), config.seed)
+            order = make_order(config.order, len(items), config.seed, epoch)
+            queue = [items[order.sample(p)] for p in range(len(items))]
+        count_long(config, over, self._metrics)
+        self._plan(queue)
 
-    def _plan(self) -> None:
+    def _plan(self, row: list[Item]) -> None:
         """The plans of the segments of the history, one after the other, and of this world size."""
-        config, items = self._config, self._items
-        order = make_order(config.order, len(items), config.seed, config.epoch)
-        row = [items[order.sample(p)] for p in range(len(items))]
+        config = self._config
         past = [(each["world_size"], each["steps"]) for each in self._history]
         first = 0
         for k, (world_size, steps) in enumerate(past):
@@ -491,7 +518,7 @@ class Batcher:
         return write(self._recipe.parts, self._epoch, history)
 
     def resume(self, state: str) -> Batcher:
-        epoch, history = read(state, self._recipe.parts)
+        epoch, history = read(state, self._recipe.parts, self._recipe.order)
         return Batcher(self._recipe, epoch, history)
 
     def fingerprint(self) -> str:

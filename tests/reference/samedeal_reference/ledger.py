@@ -9,7 +9,7 @@ from typing import Any
 
 from .base import Failure, require
 from .recipe_text import TYPES, inline
-from .state import MAX_STATE, Recipe, compare, is_whole, read_json, read_text, write_state
+from .state import MAX_LEDGER, Recipe, compare, is_whole, read_json, read_text, write_state
 
 KINDS = ("claim", "commit", "release")
 MAX_RUNS = 2**16
@@ -62,7 +62,7 @@ def header(state: str, block: int, lease: int) -> str:
     fields = read_text(state, "sampler") | {"block": block, "lease": lease}
     require_terms(fields)
     entry = written(fields)
-    require(len(entry.encode()) <= MAX_STATE, "state", f"of {len(state.encode())} bytes")
+    require(len(entry.encode()) <= MAX_LEDGER, "state", f"of {len(state.encode())} bytes")
     return entry
 
 
@@ -127,7 +127,7 @@ def pairs(free: list[int]) -> list[list[int]]:
 
 
 def read(text: str) -> dict[str, Any]:
-    if len(text.encode()) > MAX_STATE or "\n" in text or "\r" in text:
+    if len(text.encode()) > MAX_LEDGER or "\n" in text or "\r" in text:
         raise Failure("wrong-type", "entry", text)
     fields = read_json(text)
     known = EVENTS.get(fields.get("event")) if isinstance(fields, dict) and is_text(fields.get("event")) else None
@@ -163,7 +163,7 @@ class Ledger:
 
     def apply(self, entry: str, now: int = 0) -> Event | None:
         if self.entries == 0:
-            if len(entry.encode()) > MAX_STATE or "\n" in entry or "\r" in entry:
+            if len(entry.encode()) > MAX_LEDGER or "\n" in entry or "\r" in entry:
                 raise Failure("wrong-type", "entry", entry)
             found = read_header(entry)
             compare("ledger", self.header["recipe"], found["recipe"])

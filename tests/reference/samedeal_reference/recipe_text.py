@@ -10,7 +10,15 @@ from typing import Any
 from .base import Failure, le, require
 
 TYPES: dict[str, dict[str, str]] = {
-    "recipe": {"samedeal": "natural", "order": "order", "shards": "shards", "deal": "deal", "batch": "batch"},
+    "recipe": {
+        "samedeal": "natural",
+        "order": "order",
+        "shards": "shards",
+        "deal": "deal",
+        "batch": "batch",
+        "steps": "steps",
+        "split": "split",
+    },
     "order": {
         "name": "string",
         "samples": "natural",
@@ -20,7 +28,26 @@ TYPES: dict[str, dict[str, str]] = {
         "shuffle_window": "natural",
         "shards": "natural",
         "sizes": "numbers",
+        # Of composed orders only.
+        "exhaustion": "string",
+        "index_space": "string",
+        "max_passes": "natural",
+        "copies": "natural",
+        "length": "natural",
+        "stride": "natural",
+        "sources": "[sources]",
+        "stages": "[stages]",
+        "growth": "[growth]",
+        "ranges": "[ranges]",
+        "of": "order",
+        "indices": "numbers",
+        "classes": "numbers",
+        "factors": "numbers",
     },
+    "sources": {"name": "string", "weight": "natural", "samples": "natural", "order": "order"},
+    "stages": {"from": "natural", "weights": "numbers"},
+    "growth": {"epoch": "natural", "consumed": "natural", "samples": "natural"},
+    "ranges": {"epoch": "natural", "start": "natural", "count": "natural"},
     "shards": {
         "shuffle": "flag",
         "shuffle_rows": "flag",
@@ -42,6 +69,7 @@ TYPES: dict[str, dict[str, str]] = {
         "world_size": "natural",
         "workers": "natural",
         "readers": "natural",
+        "unit": "natural",
         "remainder": "string",
         "layout": "string",
     },
@@ -66,20 +94,28 @@ TYPES: dict[str, dict[str, str]] = {
         "lengths": "numbers",
     },
     "batch of a reading": {"batch_size": "natural", "drop_last": "flag"},
+    "steps": {"batch_size": "natural", "stages": "[stages of steps]"},
+    "stages of steps": {"from": "natural", "batch_size": "natural"},
+    "split": {"seed": "integer", "samples": "natural", "parts": "[parts]"},
+    "parts": {"name": "string", "weight": "natural", "size": "natural"},
 }
 """All members of the sections of all recipes, in the order of the tables of members."""
 
+COMPOSED = tuple(TYPES["order"])[8:]
+"""Members that only composed orders have."""
+
 STORED = ("name", "samples", "seed", "lanes", "shuffle_window", "shards", "sizes")
+OF_ORDERS = {
+    "order": (*STORED, *COMPOSED),
+    **{name: tuple(TYPES[name]) for name in ("sources", "stages", "growth", "ranges")},
+}
+DEAL = ("world_size", "remainder", "layout", "unit")
 OWN: dict[str, dict[str, tuple[str, ...]]] = {
-    "sampler": {
-        "recipe": ("samedeal", "order", "deal"),
-        "order": STORED,
-        "deal": ("world_size", "remainder", "layout"),
-    },
+    "sampler": {"recipe": ("samedeal", "order", "deal"), **OF_ORDERS, "deal": DEAL},
     "batches": {
         "recipe": ("samedeal", "order", "deal", "batch"),
-        "order": STORED,
-        "deal": ("world_size", "remainder", "layout"),
+        **OF_ORDERS,
+        "deal": DEAL,
         "batch": tuple(TYPES["batch"]),
     },
     "plan": {
@@ -99,11 +135,27 @@ OWN: dict[str, dict[str, tuple[str, ...]]] = {
         "order": ("name", "chunks", "seed"),
         "deal": ("readers",),
     },
+    "schedule": {
+        "recipe": ("samedeal", "order", "deal", "steps"),
+        **OF_ORDERS,
+        "deal": DEAL,
+        **{name: tuple(TYPES[name]) for name in ("steps", "stages of steps")},
+    },
+    "split": {"recipe": ("samedeal", "split"), **{name: tuple(TYPES[name]) for name in ("split", "parts")}},
 }
 """Of each kind of recipe, the members that it has."""
 
 OF_SHARDS = ["sizes", "bytes", "holders", "holder_offsets", "rank_nodes"]
-LISTS = {"sampler": ["sizes"], "batches": ["boundaries"], "plan": OF_SHARDS, "reading": OF_SHARDS, "stream": []}
+OF_ORDER = ["sizes", "indices", "classes", "factors"]
+LISTS = {
+    "sampler": OF_ORDER,
+    "schedule": OF_ORDER,
+    "batches": ["boundaries", *OF_ORDER],
+    "plan": OF_SHARDS,
+    "reading": OF_SHARDS,
+    "stream": [],
+    "split": [],
+}
 """The names that lists may have."""
 
 Lists = list[tuple[str, list[int]]]
@@ -112,6 +164,7 @@ STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
 NUMBER = re.compile(r"-?[0-9]+[.eE+-]?")
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 MAX_INLINE = 256
+MAX_DEPTH = 24  # objects around an object
 HASH = re.compile(r"[0-9a-f]{64}")
 
 
@@ -121,6 +174,7 @@ class Text:
     def __init__(self, text: str) -> None:
         self.text = text
         self.at = 0
+        self.depth = 0  # how many objects are around what is read
 
     def next(self, token: str) -> bool:
         """Whether this comes next, which is then read."""
@@ -148,8 +202,16 @@ def broken() -> Failure:
 
 
 def read_object(text: Text, section: str, kind: str) -> dict[str, Any]:
-    fields: dict[str, Any] = {}
     text.need("{")
+    require(text.depth < MAX_DEPTH, "recipe", "objects in objects")
+    text.depth += 1
+    fields = read_members(text, section, kind)
+    text.depth -= 1
+    return fields
+
+
+def read_members(text: Text, section: str, kind: str) -> dict[str, Any]:
+    fields: dict[str, Any] = {}
     if text.next("}"):
         return fields
     while True:
@@ -160,29 +222,34 @@ def read_object(text: Text, section: str, kind: str) -> dict[str, Any]:
         name = found[1]
         if name not in TYPES[section]:
             raise Failure("unknown-name", f"{section.split()[0]}-member", name)
+        field = {"sources": "source", "parts": "part"}.get(section, "order") if name == "name" else field_of(name)
         if name in fields:
-            raise Failure("contradiction", field_of(name), "there twice")
+            raise Failure("contradiction", field, "there twice")
         if name not in OWN[kind][section]:
-            raise Failure("contradiction", field_of(name), "there")
+            raise Failure("contradiction", field, "there")
         of_type = TYPES[section][name]
         if (kind, of_type) == ("reading", "batch"):
             of_type = "batch of a reading"
-        fields[name] = read_value(text, name, of_type, kind)
+        fields[name] = read_value(text, field, of_type, kind)
         if text.next("}"):
             return fields
         text.need(",")
 
 
-def read_value(text: Text, name: str, of_type: str, kind: str) -> Any:
-    mistyped = Failure("wrong-type", field_of(name), None)
+def read_value(text: Text, field: str, of_type: str, kind: str) -> Any:
+    mistyped = Failure("wrong-type", field, None)
     text.space()
     start = text.text[text.at : text.at + 1]
     if of_type in TYPES:
         if start != "{":
             raise mistyped
         return read_object(text, of_type, kind)
+    if of_type.startswith("["):
+        if start != "[":
+            raise mistyped
+        return read_objects(text, of_type[1:-1], kind)
     if of_type == "numbers" and start == "[":
-        return read_numbers(text, field_of(name))
+        return read_numbers(text, field)
     if of_type in ("string", "numbers"):
         found = text.match(STRING)
         if found is None or (of_type == "numbers" and not HASH.fullmatch(found[1])):
@@ -194,7 +261,19 @@ def read_value(text: Text, name: str, of_type: str, kind: str) -> Any:
                 return flag
         raise mistyped
     low, end = (-(2**63), 2**63) if of_type == "integer" else (0, 2**64)
-    return read_number(text, field_of(name), low, end)
+    return read_number(text, field, low, end)
+
+
+def read_objects(text: Text, section: str, kind: str) -> list[dict[str, Any]]:
+    objects: list[dict[str, Any]] = []
+    text.need("[")
+    if text.next("]"):
+        return objects
+    while True:
+        objects.append(read_object(text, section, kind))
+        if text.next("]"):
+            return objects
+        text.need(",")
 
 
 def read_numbers(text: Text, field: str) -> list[int]:
@@ -227,7 +306,8 @@ def read_recipe(text: str, lists: Lists, kind: str) -> dict[str, Any]:
     if len(text.encode()) > 2**20:
         raise Failure("out-of-range", "recipe", f"of {len(text.encode())} bytes")
     for name, _ in lists:
-        if name not in LISTS[kind]:
+        # Of an order within others, the path of the list stands before its name.
+        if (name.rpartition("/")[2] if "indices" in LISTS[kind] else name) not in LISTS[kind]:
             raise Failure("unknown-name", "lists", name)
     names = [name for name, _ in lists]
     for at, name in enumerate(names):
@@ -292,6 +372,8 @@ def shown(value: Any) -> str:
         return str(value).lower()
     if isinstance(value, list):
         return f"{len(value)} numbers"
+    if isinstance(value, dict):
+        return "an object"
     return "a hash" if isinstance(value, str) and HASH.fullmatch(value) else str(value)
 
 

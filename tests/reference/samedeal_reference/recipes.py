@@ -5,42 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require
-from .config import Config
-from .recipe_text import Lists, field_of, find, inline, name_of, read_recipe, shown, u32
+from .recipe_text import Lists, field_of, find, inline, shown, u32
 from .sharded import Sharding
 
 ORDERS = ("feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet")
 REMAINDERS = ("pad", "drop", "uneven")
-LAYOUTS = ("strided", "contiguous")
+LAYOUTS = ("strided", "contiguous", "rotated")
 
 
-def read_sampler(text: str, lists: Lists) -> tuple[Config, Sharding | None]:
-    """What the recipe of a sampler says."""
-    fields = read_recipe(text, lists, "sampler")
-    if "order" not in fields:
-        raise Failure("missing", "order", "")
-    order, deal = fields["order"], fields.get("deal", {})
-    name = order.get("name", "sharded" if "sizes" in order else "feistel")
-    require(name in (*ORDERS, "sharded"), "order", name, "unknown-name")
-    sharding = None
-    if name == "sharded":
-        sharding = read_stored(order, lists)
-    else:
-        refuse(order, "lanes", "shuffle_window", "shards", "sizes")
-        for member, numbers in lists:
-            raise Failure("contradiction", member, shown(numbers))
-        if "samples" not in order:
-            raise Failure("missing", "samples", "")
-    config = Config(
-        order=name,
-        samples=order["samples"] if sharding is None else sum(sharding.sizes),
-        seed=order.get("seed", 0),
-        world_size=u32(deal, "world_size", 1),
-        remainder=name_of(deal, "remainder", REMAINDERS),
-        layout=name_of(deal, "layout", LAYOUTS),
-    )
-    config.check()
-    return config, sharding
+def layouts_of(single: bool) -> tuple[str, ...]:
+    """The layouts of an order, the default first."""
+    return LAYOUTS if single else ("rotated", *LAYOUTS)
 
 
 def refuse(section: dict[str, Any], *members: str) -> None:

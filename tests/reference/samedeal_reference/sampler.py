@@ -3,17 +3,25 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
-from .base import MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window
+from .base import MASK32, MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window
+from .composed_base import Composed, Plain
+from .composed_blend import Blend
+from .composed_states import goes_on
 from .config import Config
+from .deal import Deal
 from .orders import Order, make_order
 from .recipe_text import Lists, fingerprint, written
-from .recipes import order_section, read_sampler
+from .recipes import order_section
+from .rotated import rotation
+from .sampler_recipe import read_sampler
 from .sharded import Sharding, Spans, make_sharded
-from .state import read_state, write_state
+from .state import read_state, read_text, write_state
 
 
 @dataclass(frozen=True)
@@ -39,22 +47,68 @@ class ShardPlace:
     offset: int
 
 
+@dataclass(frozen=True)
+class SourceCounts:
+    first: list[int]
+    count: list[int]
+    from_pass: list[int]
+    from_position: list[int]
+    to_pass: list[int]
+    to_position: list[int]
+
+
+@dataclass(frozen=True)
+class SourceOf:
+    source: int
+    index: int
+
+
+@dataclass(frozen=True)
+class Epoch:
+    """One epoch of a composed order."""
+
+    of: Composed
+    epoch: int
+
+    def sample(self, position: int) -> int:
+        return self.of.sample(self.epoch, position)
+
+    def position(self, sample: int) -> int:
+        raise NotImplementedError
+
+
 class Sampler:
     def __init__(self, recipe: str, lists: Lists, epoch: int, rank: int) -> None:
-        config, sharding = read_sampler(recipe, lists)
+        config, (order, self._canonical) = read_sampler(recipe, lists)
+        self._composed, self._sharding = None, None
+        if isinstance(order, Plain):
+            self._sharding = order.sharding
+        else:
+            self._composed = order
+            order.require_epoch(epoch)
+            config = replace(config, samples=order.length(epoch))
+            config.check()
         require(rank < config.world_size, "rank", rank)
-        self._config, self._sharding = replace(config, epoch=epoch, rank=rank), sharding
+        self._config = replace(config, epoch=epoch, rank=rank)
 
     @classmethod
     def of(cls, config: Config, sharding: Sharding | None) -> Sampler:
         """For section 13."""
         config.check()
         self = cls.__new__(cls)
-        self._config, self._sharding = config, sharding
+        self._config, self._sharding, self._composed = config, sharding, None
+        self._canonical = order_section(config.order, config.seed, config.samples, sharding)
         return self
 
     def _moved(self, **changes: Any) -> Sampler:
-        return Sampler.of(replace(self._config, **changes), self._sharding)
+        config = replace(self._config, **changes)
+        if self._composed:
+            self._composed.require_epoch(config.epoch)
+            config = replace(config, samples=self._composed.length(config.epoch))
+        config.check()
+        moved = copy(self)
+        moved._config = config
+        return moved
 
     def at_epoch(self, epoch: int) -> Sampler:
         return self._moved(epoch=epoch, consumed=0)
@@ -68,6 +122,8 @@ class Sampler:
     @property
     def _order(self) -> Order:
         c = self._config
+        if self._composed:
+            return Epoch(self._composed, c.epoch)
         if self._sharding:
             return make_sharded(self._sharding, c.seed, c.epoch)
         return make_order(c.order, c.samples, c.seed, c.epoch)
@@ -82,6 +138,10 @@ class Sampler:
         return self._config.consumed
 
     def samples(self) -> int:
+        """R of section 15."""
+        return self._composed.range if self._composed else self._config.samples
+
+    def length(self) -> int:
         return self._config.samples
 
     def seed(self) -> int:
@@ -99,6 +159,9 @@ class Sampler:
     def layout(self) -> str:
         return self._config.layout
 
+    def unit(self) -> int:
+        return self._config.unit
+
     def sizes(self) -> list[int] | None:
         return list(self._sharding.sizes) if self._sharding else None
 
@@ -111,12 +174,13 @@ class Sampler:
     # Section 14: recipes
 
     def _section(self) -> dict[str, Any]:
-        c = self._config
-        return order_section(c.order, c.seed, c.samples, self._sharding)
+        return self._canonical
 
     def recipe(self) -> str:
         c = self._config
-        deal = {"world_size": c.world_size, "remainder": c.remainder, "layout": c.layout}
+        deal: dict[str, Any] = {"world_size": c.world_size, "remainder": c.remainder, "layout": c.layout}
+        if c.unit != 1:
+            deal["unit"] = c.unit
         return written({"samedeal": 1, "order": self._section(), "deal": deal})
 
     def recipe_fingerprint(self) -> str:
@@ -130,26 +194,24 @@ class Sampler:
     def num_dropped(self) -> int:
         return max(self._config.samples - self._config.end(), 0)
 
-    def num_samples(self) -> int:
-        s, e = divmod(self.num_positions(), self._config.world_size)
-        return s + 1 if self._config.rank < e else s
+    @property
+    def _deal(self) -> Deal:
+        c = self._config
+        turns = rotation(c.seed, c.epoch, c.world_size) if c.layout == "rotated" else None
+        return Deal(c.consumed, c.positions(), c.world_size, c.unit, c.layout, turns)
 
-    def _positions(self) -> range:
-        """The positions of the rank."""
-        r, world, n = self._config.rank, self._config.world_size, self.num_samples()
-        first = self._config.consumed
-        if self._config.layout == "strided":
-            return range(first + r, first + r + n * world, world)
-        s, e = divmod(self.num_positions(), world)
-        start = first + r * s + min(r, e)
-        return range(start, start + n)
+    def num_samples(self) -> int:
+        return self._deal.num_samples(self._config.rank)
+
+    def _positions(self) -> Sequence[int]:
+        """The positions of the rank, ascending."""
+        return self._deal.positions(self._config.rank)
 
     def num_padding(self) -> int:
         positions = self._positions()
-        real = ceil_div(self._config.samples - positions.start, positions.step)
-        return len(positions) - min(max(real, 0), len(positions))
+        return len(positions) - bisect_left(positions, self._config.samples)
 
-    def _deal(self, start: int, end: int) -> Iterator[int]:
+    def _samples(self, start: int, end: int) -> Iterator[int]:
         """Samples start to end - 1 of the rank."""
         order, size = self._order, self._config.samples
         return (order.sample(p % size) for p in self._positions()[start:end])
@@ -157,8 +219,8 @@ class Sampler:
     def indices(self, start: int, count: int, limit: int = MAX_SAMPLES) -> list[int]:
         n = self.num_samples()
         require_window(start, count, n)
-        require(self._config.samples <= limit, "samples", self._config.samples)
-        return list(self._deal(start, start + count))
+        require(self.samples() <= limit, "samples", self.samples())
+        return list(self._samples(start, start + count))
 
     def indices32(self, start: int, count: int) -> list[int]:
         return self.indices(start, count, 2**32)
@@ -172,8 +234,8 @@ class Sampler:
         require(batch < self.num_batches(batch_size, drop_last), "batch", batch)
         start, end = batch * batch_size, min((batch + 1) * batch_size, self.num_samples())
         require(end - start <= MAX_WINDOW, "batch-size", batch_size)
-        require(self._config.samples <= limit, "samples", self._config.samples)
-        return list(self._deal(start, end))
+        require(self.samples() <= limit, "samples", self.samples())
+        return list(self._samples(start, end))
 
     def batch32(self, batch: int, batch_size: int, drop_last: bool) -> list[int]:
         return self.batch(batch, batch_size, drop_last, 2**32)
@@ -183,16 +245,8 @@ class Sampler:
         return self._order.sample(position % self._config.samples)
 
     def _place(self, position: int, batch_size: int) -> Place:
-        total, world = self.num_positions(), self._config.world_size
-        s, e = divmod(total, world)
-        nth = position - self._config.consumed
-        if self._config.layout == "strided":
-            index, rank = divmod(nth, world)
-        elif nth < e * (s + 1):
-            rank, index = divmod(nth, s + 1)
-        else:
-            rank, index = divmod(nth - e, s)
-        copies = (self._config.end() - 1 - position) // self._config.samples
+        rank, index = self._deal.place(position)
+        copies = min(MASK32, (self._config.end() - 1 - position) // self._config.samples)
         return Place(position, rank, index, index // batch_size, index % batch_size, copies)
 
     def place_of(self, position: int, batch_size: int) -> Place:
@@ -201,35 +255,102 @@ class Sampler:
         return self._place(position, batch_size)
 
     def locate(self, sample: int, batch_size: int) -> Place | None:
-        require(sample < self._config.samples, "sample", sample)
+        return self._locate(sample, self._config.consumed, batch_size)
+
+    def locate_from(self, sample: int, position: int, batch_size: int) -> Place | None:
+        c = self._config
+        require(sample < self.samples(), "sample", sample)
+        require(c.consumed <= position <= c.end(), "position", position)
+        return self._locate(sample, position, batch_size)
+
+    def _locate(self, sample: int, start: int, batch_size: int) -> Place | None:
+        require(sample < self.samples(), "sample", sample)
         require(batch_size > 0, "batch-size", batch_size)
+        n, end = self._config.samples, self._config.end()
+        if start >= end:
+            return None
+        # Positions from N upwards are those from 0 on again.
+        turn, within = divmod(start, n)
+        for more, first in ((turn, within), (turn + 1, 0)):
+            position = self._first(sample, first)
+            if position is not None:
+                position += more * n
+                return self._place(position, batch_size) if position < end else None
+        return None
+
+    def _first(self, sample: int, start: int) -> int | None:
+        """The first position from `start` on that has a sample, in the order."""
+        if self._composed:
+            return self._composed.first(self._config.epoch, sample, start)
         position = self._order.position(sample)
-        if position < self._config.consumed:
-            position += self._config.samples
-        return self._place(position, batch_size) if position < self._config.end() else None
+        return position if position >= start else None
+
+    # Section 15: blends
+
+    def _blend(self) -> Blend:
+        if not isinstance(self._composed, Blend):
+            raise Failure("contradiction", "order", self._config.order)
+        return self._composed
+
+    def sources(self) -> list[str]:
+        return [source.name for source in self._blend().sources]
+
+    def source_bounds(self) -> list[int]:
+        return self._blend().bounds()
+
+    def source_counts(self, start: int, end: int) -> SourceCounts:
+        blend, epoch = self._blend(), self._config.epoch
+        require(end <= self._config.samples, "end", end)
+        require(start <= end, "start", start)
+        first, last = blend.draws(epoch, start), blend.draws(epoch, end)
+        # A source that never draws makes no pass.
+        low, high = (
+            [
+                source.order.find(n) if source.order.length(0) else (0, 0)
+                for source, n in zip(blend.sources, draws, strict=True)
+            ]
+            for draws in (first, last)
+        )
+        count = [b - a for a, b in zip(first, last, strict=True)]
+        return SourceCounts(first, count, *([pair[k] for pair in pairs] for pairs in (low, high) for k in (0, 1)))
+
+    def source_of(self, sample: int) -> SourceOf:
+        blend = self._blend()
+        require(sample < blend.range, "sample", sample)
+        if self._canonical["index_space"] == "shared":
+            raise Failure("contradiction", "index-space", "shared")
+        source = max(i for i, offset in enumerate(blend.offsets) if offset <= sample)
+        return SourceOf(source, sample - blend.offsets[source])
 
     # Section 10: states
 
     def state(self, taken: int) -> str:
         c = self._config
-        most = ceil_div(self.num_positions(), c.world_size)
+        most = self._deal.most()
         require(taken <= most, "taken", taken)
         apart = c.layout == "contiguous" and c.world_size > 1
         require(taken in (0, most) or not apart, "layout", c.layout, "contradiction")
+        require(taken == most or taken % c.unit == 0, "taken", taken)
         consumed = min(c.consumed + taken * c.world_size, c.samples)
         if taken == most > 0:
             consumed = c.samples
-        return write_state("sampler", {"order": self._section()}, c.epoch, consumed)
+        progress = (consumed, c.samples) if self._composed else (consumed,)
+        return write_state("sampler", {"order": self._section()}, c.epoch, *progress)
 
     def resume(self, state: str) -> Sampler:
-        fields = read_state(state, "sampler", {"order": self._section()})
+        if self._composed:
+            fields = read_text(state, "sampler")
+            order = fields["recipe"].get("order", {})
+            goes_on(self._composed, self._section(), order, fields["epoch"], fields["consumed"])
+        else:
+            fields = read_state(state, "sampler", {"order": self._section()})
         return self._moved(epoch=fields["epoch"], consumed=fields["consumed"])
 
     # Section 5: fingerprints
 
     def fingerprint(self) -> str:
         digest = hashlib.sha256()
-        for sample in self._deal(0, self.num_samples()):
+        for sample in self._samples(0, self.num_samples()):
             digest.update(le(sample, 8))
         return digest.hexdigest()
 
@@ -244,19 +365,25 @@ class Sampler:
             raise Failure("contradiction", "order", self._config.order)
         return self._sharding
 
-    def num_rounds(self) -> int:
+    def _rounds(self) -> Sharding:
         sharding = self._shards()
+        require(self._config.layout != "rotated", "layout", self._config.layout, "contradiction")
+        require(self._config.unit == 1, "unit", self._config.unit, "contradiction")
+        return sharding
+
+    def num_rounds(self) -> int:
+        sharding = self._rounds()
         size = sharding.lanes * sharding.window
         return max(0, ceil_div(self._config.end(), size) - self._config.consumed // size)
 
     def round(self, number: int) -> Round:
-        sharding = self._shards()
+        sharding = self._rounds()
         require(number < self.num_rounds(), "number", number)
         order = make_sharded(sharding, self._config.seed, self._config.epoch)
         size = sharding.lanes * sharding.window
         mine = self._positions()
         number += self._config.consumed // size
-        start, end = (len(range(mine.start, min(mine.stop, k * size), mine.step)) for k in (number, number + 1))
+        start, end = (bisect_left(mine, k * size) for k in (number, number + 1))
         positions = mine[start:end]
         lanes: set[int] = set()
         for p in positions:

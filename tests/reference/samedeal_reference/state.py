@@ -6,15 +6,17 @@ import json
 from typing import Any
 
 from .base import MAX_SAMPLES, Failure, require
-from .recipe_text import HASH, OWN, TYPES, field_of, shown, written
+from .recipe_text import COMPOSED, HASH, OWN, TYPES, field_of, shown, written
 
-MAX_STATE = 2**14
+MAX_STATE = 2**20
+MAX_LEDGER = 2**14
 
 SECTIONS = {
     "sampler": ("sampler", ("order",)),
     "ledger": ("sampler", ("order",)),
     "batcher": ("batches", ("order", "batch")),
     "reading": ("reading", ("order", "shards")),
+    "steps": ("schedule", ("order", "steps")),
 }
 """Of each kind of state, the kind of its recipe, and the sections that `recipe` can have."""
 
@@ -23,6 +25,7 @@ PROGRESS = {
     "ledger": ("consumed", "block", "lease"),
     "batcher": ("history",),
     "reading": ("consumed", "history"),
+    "steps": ("consumed", "step"),
 }
 SEGMENTS = {
     "batcher": ("world_size", "steps"),
@@ -34,7 +37,9 @@ Recipe = dict[str, dict[str, Any]]
 
 
 def write_state(kind: str, recipe: Recipe, epoch: int, *progress: Any) -> str:
-    more = dict(zip(PROGRESS[kind], progress, strict=True))
+    more = dict(zip(PROGRESS[kind], progress, strict=False))
+    if len(progress) > len(PROGRESS[kind]):
+        more["positions"] = progress[-1]
     return written({"samedeal": 1, "kind": kind, "recipe": recipe, "epoch": epoch} | more)
 
 
@@ -70,6 +75,8 @@ def is_of_type(of_type: str, value: Any, own: dict[str, tuple[str, ...]]) -> boo
         return isinstance(value, dict) and all(
             name in own[of_type] and is_of_type(TYPES[of_type][name], item, own) for name, item in value.items()
         )
+    if of_type.startswith("["):
+        return isinstance(value, list) and all(is_of_type(of_type[1:-1], item, own) for item in value)
     if of_type == "string":
         return isinstance(value, str)
     if of_type == "flag":
@@ -93,32 +100,40 @@ def is_segment(kind: str, segment: Any) -> bool:
 
 
 def is_state(kind: str, fields: Any) -> bool:
-    if not isinstance(fields, dict) or set(fields) != {"samedeal", "kind", "recipe", "epoch", *PROGRESS[kind]}:
+    if not isinstance(fields, dict):
         return False
     of, sections = SECTIONS[kind]
+    more = {"positions"} if of == "sampler" else set()
+    if set(fields) - more != {"samedeal", "kind", "recipe", "epoch", *PROGRESS[kind]}:
+        return False
     recipe = fields["recipe"]
     sound = is_whole(fields["samedeal"], 1, 2) and fields["kind"] == kind and isinstance(recipe, dict)
     sound = sound and set(recipe) <= set(sections)
     sound = sound and all(is_of_type(section, recipe[section], OWN[of]) for section in recipe)
-    for name in ("epoch", *PROGRESS[kind]):
+    for name in ("epoch", *PROGRESS[kind], *(more & set(fields))):
         if name == "history":
             history = fields[name]
             sound = sound and isinstance(history, list) and all(is_segment(kind, segment) for segment in history)
         else:
             sound = sound and is_whole(fields[name], 0, 2**64)
     if sound and of == "sampler":
-        return is_whole(recipe.get("order", {}).get("samples"), 0, MAX_SAMPLES + 1)
+        order = recipe.get("order", {})
+        if set(order) & set(COMPOSED):
+            return is_whole(fields.get("positions"), 0, MAX_SAMPLES + 1)
+        return "positions" not in fields and is_whole(order.get("samples"), 0, MAX_SAMPLES + 1)
     return sound
 
 
 def read_text(text: str, kind: str) -> dict[str, Any]:
     """The members of a state, whatever it is of: steps 1 to 3 of `read-state`."""
-    require(len(text.encode()) <= MAX_STATE, "state", f"of {len(text.encode())} bytes")
+    most = MAX_LEDGER if kind == "ledger" else MAX_STATE
+    require(len(text.encode()) <= most, "state", f"of {len(text.encode())} bytes")
     fields: Any = read_json(text)
     if not is_state(kind, fields):
         raise Failure("wrong-type", "state", text)
     if SECTIONS[kind][0] == "sampler":
-        require(fields["consumed"] <= fields["recipe"]["order"]["samples"], "consumed", fields["consumed"])
+        positions = fields.get("positions", fields["recipe"]["order"].get("samples"))
+        require(fields["consumed"] <= positions, "consumed", fields["consumed"])
     return dict(fields)
 
 
@@ -126,13 +141,17 @@ def compare(kind: str, here: Recipe, there: Recipe) -> None:
     """Steps 4 to 7 of `read-state`."""
     of, sections = SECTIONS[kind]
     for section in sections:
-        own, other = here.get(section, {}), there.get(section, {})
-        for member in TYPES[section]:
-            if member in OWN[of][section]:
-                x, y = own.get(member), other.get(member)
-                known = None if TYPES[section][member] == "numbers" and x is not None else "not there"
-                value = known if x is None or known is None else shown(x)
-                require(x == y and type(x) is type(y), field_of(member), value, "contradiction")
+        compare_section(of, section, here.get(section, {}), there.get(section, {}))
+
+
+def compare_section(of: str, section: str, own: dict[str, Any], other: dict[str, Any]) -> None:
+    """Of the section of a recipe, steps 5 to 7."""
+    for member in TYPES[section]:
+        if member in OWN[of][section]:
+            x, y = own.get(member), other.get(member)
+            known = None if TYPES[section][member] == "numbers" and x is not None else "not there"
+            value = known if x is None or known is None else shown(x)
+            require(x == y and type(x) is type(y), field_of(member), value, "contradiction")
 
 
 def read_state(text: str, kind: str, here: Recipe) -> dict[str, Any]:

@@ -5,6 +5,7 @@ extern crate alloc;
 
 mod batches;
 mod collation;
+mod steps;
 
 mod bindings {
     #![allow(missing_docs, unsafe_code)]

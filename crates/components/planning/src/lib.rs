@@ -6,6 +6,7 @@ extern crate alloc;
 mod ledger;
 mod read;
 mod shards;
+mod splits;
 
 mod bindings {
     #![allow(missing_docs, unsafe_code)]

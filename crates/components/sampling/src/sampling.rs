@@ -67,6 +67,10 @@ impl sampling::GuestSampler for Sampler {
         self.0.config().samples
     }
 
+    fn length(&self) -> u64 {
+        self.0.length()
+    }
+
     fn seed(&self) -> i64 {
         self.0.config().seed
     }
@@ -85,6 +89,10 @@ impl sampling::GuestSampler for Sampler {
 
     fn layout(&self) -> String {
         self.0.config().layout.name().to_string()
+    }
+
+    fn unit(&self) -> u32 {
+        self.0.config().unit
     }
 
     fn sizes(&self) -> Result<Option<Vec<u64>>, types::Failure> {
@@ -145,6 +153,34 @@ impl sampling::GuestSampler for Sampler {
 
     fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<sampling::Place>, types::Failure> {
         Ok(self.0.locate(sample, batch_size)?.map(Into::into))
+    }
+
+    fn locate_from(
+        &self,
+        sample: u64,
+        position: u64,
+        batch_size: u32,
+    ) -> Result<Option<sampling::Place>, types::Failure> {
+        Ok(self.0.locate_from(sample, position, batch_size)?.map(Into::into))
+    }
+
+    fn sources(&self) -> Result<Vec<String>, types::Failure> {
+        Ok(self.0.sources()?.into_iter().map(ToString::to_string).collect())
+    }
+
+    fn source_counts(&self, start: u64, end: u64) -> Result<Vec<types::NamedList>, types::Failure> {
+        let columns = self.0.source_counts(start, end)?;
+        let column = |(name, numbers): (&str, Vec<u64>)| types::NamedList { name: name.to_string(), numbers };
+        Ok(columns.into_iter().map(column).collect())
+    }
+
+    fn source_bounds(&self) -> Result<Vec<u64>, types::Failure> {
+        Ok(self.0.source_bounds()?)
+    }
+
+    fn source_of(&self, sample: u64) -> Result<sampling::SourcePlace, types::Failure> {
+        let (source, index) = self.0.source_of(sample)?;
+        Ok(sampling::SourcePlace { source, index })
     }
 
     fn place_of(&self, position: u64, batch_size: u32) -> Result<sampling::Place, types::Failure> {

@@ -45,6 +45,7 @@ enum Limits {
     Most(u64),
     Known(Vec<&'static str>),
     Needs(String),
+    Component(&'static str),
 }
 
 impl Limits {
@@ -57,6 +58,7 @@ impl Limits {
             Self::Most(most) => vec![fact("most", most)],
             Self::Known(names) => names.iter().map(|name| fact("known", name)).collect(),
             Self::Needs(value) => vec![fact("needs", value)],
+            Self::Component(name) => vec![fact("component", name)],
         }
     }
 }
@@ -71,6 +73,7 @@ impl Display for Limits {
             Self::Most(most) => write!(f, "up to {most}"),
             Self::Known(names) => f.write_str(&names.join(", ")),
             Self::Needs(value) => f.write_str(value),
+            Self::Component(name) => write!(f, "none in this component: {name}.wasm has it"),
         }
     }
 }
@@ -110,6 +113,11 @@ pub(crate) fn at_most(most: impl Number) -> Allowed {
 /// This value alone.
 pub(crate) fn only(value: impl Display) -> Allowed {
     Allowed::of(Limits::Needs(text(&value)))
+}
+
+/// Nothing here, but in another component.
+pub(crate) fn in_component(name: &'static str) -> Allowed {
+    Allowed::of(Limits::Component(name))
 }
 
 /// One of these names.
@@ -218,6 +226,12 @@ impl Failure {
     /// The same failure of another field.
     pub(crate) fn of(mut self, field: &'static str) -> Self {
         self.0.field = field;
+        self
+    }
+
+    /// The same failure of another value.
+    pub(crate) fn with_value(mut self, change: impl FnOnce(&str) -> String) -> Self {
+        self.0.value = shorten(&change(&self.0.value));
         self
     }
 

@@ -1,6 +1,7 @@
 //! Shared by all stages: failures, checks, memory limits, keyed randomness, hashes, names, ratios.
 
 pub(crate) mod check;
+pub(crate) mod divide;
 pub(crate) mod failure;
 pub(crate) mod fingerprint;
 pub(crate) mod key;

@@ -12,7 +12,7 @@ use super::run::Run;
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::at_most;
 use crate::base::fingerprint::Fingerprint;
-use crate::{Failure, Order};
+use crate::{Failure, Order, OrderId};
 
 /// The batches of all ranks in one epoch, or in what is left of it. They never change.
 pub struct Batcher {
@@ -20,6 +20,9 @@ pub struct Batcher {
     samples: Rc<Samples>,
     /// That of the recipe, with this epoch and what was taken of it before.
     config: BatchConfig,
+    /// The items of this epoch, if they are not those of the samples.
+    items: Option<Items>,
+    /// Of the items.
     order: Order,
     plan: Plan,
     /// How many steps of the plan were taken before.
@@ -35,9 +38,17 @@ impl Batcher {
         check_history(&history)?;
         merge(&mut history);
         let config = BatchConfig { epoch, history, buckets: own.buckets.clone(), ..own.bare() };
-        let order = Order::new(config.order, items.count().into(), config.seed, epoch)?;
-        let (plan, first) = planned(&config, recipe.follows(), items, &order)?;
-        Ok(Self { recipe: Rc::clone(recipe), samples, config, order, plan, first })
+        let (own, order) = match recipe.order() {
+            Some(part) => {
+                let order = part.order(epoch)?;
+                let own = items.of_epoch(&config, samples.lengths(), &order, part.length(epoch)?)?;
+                let order = Order::new(OrderId::Sequential, own.count().into(), 0, 0)?;
+                (Some(own), order)
+            }
+            None => (None, Order::new(config.order, items.count().into(), config.seed, epoch)?),
+        };
+        let (plan, first) = planned(&config, recipe.follows(), items, own.as_ref().unwrap_or(items), &order)?;
+        Ok(Self { recipe: Rc::clone(recipe), samples, config, items: own, order, plan, first })
     }
 
     /// Plans what the configuration says of its epoch. Failures: any field of it, `out-of-memory`.
@@ -63,7 +74,7 @@ impl Batcher {
     }
 
     pub(super) fn items(&self) -> &Items {
-        &self.samples.items
+        self.items.as_ref().unwrap_or(&self.samples.items)
     }
 
     pub(super) fn num_samples(&self) -> u64 {
@@ -148,9 +159,15 @@ fn merge(history: &mut Vec<Segment>) {
     });
 }
 
-/// The plan of what the history leaves, and how many of its steps the history has taken. Failures: `history`,
-/// `out-of-memory`.
-fn planned(config: &BatchConfig, follows: bool, items: &Items, order: &Order) -> Result<(Plan, u64), Failure> {
+/// The plan of what the history leaves of the items of an epoch, and how many of its steps the history has taken. Windows follow from
+/// the items of the dataset. Failures: `history`, `out-of-memory`.
+fn planned(
+    config: &BatchConfig,
+    follows: bool,
+    dataset: &Items,
+    items: &Items,
+    order: &Order,
+) -> Result<(Plan, u64), Failure> {
     let mut past = &config.history[..];
     let mut row = None;
     while let Some((&Segment { world_size: world, steps }, others)) = past.split_first() {
@@ -159,7 +176,7 @@ fn planned(config: &BatchConfig, follows: bool, items: &Items, order: &Order) ->
         let mut config = BatchConfig { world, buckets: config.buckets.clone(), ..config.bare() };
         if follows {
             // The window that this world had.
-            config.window = Some(config.default_window(items));
+            config.window = Some(config.default_window(dataset));
         }
         let source = Source { config: &config, items, order };
         let plan = Plan::new(source, row, if last { steps } else { 0 })?;

@@ -4,15 +4,17 @@ use alloc::vec::Vec;
 use core::ops::Range;
 
 use super::config::{BatchConfig, TooLong};
-use crate::Failure;
-use crate::base::failure::{at_least, range};
-use crate::base::memory::collect;
+use crate::base::failure::{at_least, at_most, range};
+use crate::base::memory::{collect, grow};
+use crate::{Failure, Order};
 
 /// What is put into batches: samples, or parts of them.
 pub(super) struct Items {
     /// The sample of each item, and where in it the item begins; none where items are samples.
     parts: Option<Vec<(u32, u32)>>,
     lengths: Rc<Vec<u32>>,
+    /// Whether items are numbered by the positions of an epoch, not by samples.
+    by_position: bool,
     /// Samples that were cut, left out, or made several items of.
     pub(super) truncated: u64,
     pub(super) dropped: u64,
@@ -23,7 +25,7 @@ impl Items {
     /// Items of samples of these lengths: treats what is too long. Failures: `lengths`, `out-of-memory`.
     pub(super) fn new(config: &BatchConfig, lengths: Rc<Vec<u32>>) -> Result<Self, Failure> {
         let most = config.longest();
-        let mut items = Self { parts: None, lengths: Rc::default(), truncated: 0, dropped: 0, split: 0 };
+        let mut items = Self::of_lengths(Vec::new());
         let over = lengths.iter().filter(|&&length| length > most).count() as u64;
         if over == 0 || config.too_long == TooLong::Single {
             items.lengths = lengths;
@@ -72,7 +74,47 @@ impl Items {
 
     /// Items of these lengths, none of which is too long.
     pub(super) fn of_lengths(lengths: Vec<u32>) -> Self {
-        Self { parts: None, lengths: Rc::new(lengths), truncated: 0, dropped: 0, split: 0 }
+        Self { parts: None, lengths: Rc::new(lengths), by_position: false, truncated: 0, dropped: 0, split: 0 }
+    }
+
+    /// The items of an epoch: those of the samples that an order has at its positions, one position after the other. `lengths` are
+    /// those of the samples. Failures: `samples` (too many items), `out-of-memory`.
+    pub(super) fn of_epoch(
+        &self,
+        config: &BatchConfig,
+        lengths: &[u32],
+        order: &Order,
+        positions: u64,
+    ) -> Result<Self, Failure> {
+        let too_many = |count: u64| {
+            let allowed = at_most(u32::MAX - 1).and(" items of an epoch");
+            Failure::out_of_range("samples", count, allowed)
+        };
+        let Some(count) = u32::try_from(positions).ok().filter(|&count| count < u32::MAX) else {
+            return Err(too_many(positions));
+        };
+        let mut parts = collect("lengths", count as usize, [])?;
+        let mut own = collect("lengths", count as usize, [])?;
+        let (most, mut over, mut window) = (config.longest(), 0, [0_u32; 256]);
+        for first in (0..positions).step_by(window.len()) {
+            let some = &mut window[..(positions - first).min(256) as usize];
+            order.fill(first, 1, some)?;
+            for &sample in &*some {
+                over += u64::from(lengths[sample as usize] > most);
+                for item in self.of(sample) {
+                    grow("lengths", 1, &mut parts)?;
+                    grow("lengths", 1, &mut own)?;
+                    parts.push(self.part(item));
+                    own.push(self.length(item));
+                }
+            }
+        }
+        if parts.len() >= u32::MAX as usize {
+            return Err(too_many(parts.len() as u64));
+        }
+        let count = |all| if all == 0 { 0 } else { over };
+        let [truncated, dropped, split] = [self.truncated, self.dropped, self.split].map(count);
+        Ok(Self { parts: Some(parts), lengths: Rc::new(own), by_position: true, truncated, dropped, split })
     }
 
     pub(super) fn count(&self) -> u32 {
@@ -87,8 +129,22 @@ impl Items {
         self.lengths[item as usize]
     }
 
-    /// The items of a sample.
-    pub(super) fn of(&self, sample: u32) -> Range<u32> {
+    /// How many items a sample has.
+    pub(super) fn count_of(&self, sample: u32) -> usize {
+        match &self.parts {
+            Some(parts) if self.by_position => parts.iter().filter(|&&(of, _)| of == sample).count(),
+            _ => self.of(sample).len(),
+        }
+    }
+
+    /// The item of a sample, if that is the only one, and items are numbered by samples.
+    pub(super) fn only_one(&self, sample: u32) -> Option<u32> {
+        let items = (!self.by_position).then(|| self.of(sample))?;
+        (items.len() == 1).then_some(items.start)
+    }
+
+    /// The items of a sample, where they are numbered by samples.
+    fn of(&self, sample: u32) -> Range<u32> {
         let Some(parts) = &self.parts else { return sample..sample + 1 };
         let end = |end: u32| parts.partition_point(|&(sample, _)| sample < end) as u32;
         end(sample)..end(sample + 1)

@@ -29,11 +29,11 @@ impl Batcher {
     pub fn locate(&self, sample: u64) -> Result<Vec<BatchPlace>, Failure> {
         check_below("sample", sample, self.num_samples())?;
         let (items, source) = (self.items(), self.source());
-        let wanted = items.of(sample as u32);
+        let wanted = sample as u32;
         let mut places = Vec::new();
-        let mut pending = wanted.len();
+        let mut pending = items.count_of(wanted);
         let windows = self.plan().num_windows();
-        let begin = self.plan().first_window(source, wanted.clone());
+        let begin = if pending == 0 { windows } else { self.plan().first_window(source, wanted)? };
         for window in begin..windows {
             // What repeats is at the end.
             if pending == 0 && (self.config().tail != Tail::Duplicate || window + 1 < windows) {
@@ -47,7 +47,7 @@ impl Batcher {
                     let again = rows.end - repeated as usize;
                     for (row, at) in (0..).zip(rows) {
                         for (index_in_row, &item) in (0..).zip(steps.items(at)) {
-                            if !wanted.contains(&item) {
+                            if items.part(item).0 != wanted {
                                 continue;
                             }
                             pending -= usize::from(at < again);

@@ -1,6 +1,5 @@
 use alloc::vec::Vec;
 use core::cell::RefCell;
-use core::ops::Range;
 
 use super::config::{BatchConfig, Strategy, TooLong};
 use super::items::Items;
@@ -116,7 +115,7 @@ impl Plan {
         self.find(source, |_, run| {
             rest.extend(run.iter().copied().filter(|&item| !taken[item as usize]));
             None::<()>
-        });
+        })?;
         Ok(rest)
     }
 
@@ -155,19 +154,19 @@ impl Plan {
         self.windows.len()
     }
 
-    /// The first window that takes one of some items; all of them where none does.
-    pub(super) fn first_window(&self, source: Source, items: Range<u32>) -> usize {
-        let position = match items.len() {
-            0 => None,
-            1 if self.row.is_none() => Some(source.order.position(items.start.into())),
+    /// The first window that takes an item of a sample; the number of windows where none does.
+    pub(super) fn first_window(&self, source: Source, sample: u32) -> Result<usize, Failure> {
+        let position = match source.items.only_one(sample) {
+            Some(item) if self.row.is_none() => source.order.next(item.into(), 0)?,
             // One pass, where an order that holds a table would take one for each.
             _ => self.find(source, |first, run| {
-                run.iter().position(|item| items.contains(item)).map(|place| first + place as u64)
-            }),
+                let place = run.iter().position(|&item| source.items.part(item).0 == sample);
+                place.map(|place| first + place as u64)
+            })?,
         };
-        position.map_or(self.windows.len(), |position| {
+        Ok(position.map_or(self.windows.len(), |position| {
             self.windows.partition_point(|window| u64::from(window.end) <= position)
-        })
+        }))
     }
 
     fn planned(&self, source: Source, window: usize) -> Result<Planned, Failure> {
@@ -183,7 +182,7 @@ impl Plan {
         let count = held.len() + (end - begin) as usize;
         let mut pool = collect("window", count, held.iter().copied())?;
         pool.resize(count, 0);
-        self.fill(source, begin, &mut pool[held.len()..]);
+        self.fill(source, begin, &mut pool[held.len()..])?;
         plan_window(source.config, source.items, pool, window as u64, end == all)
     }
 
@@ -192,18 +191,24 @@ impl Plan {
     }
 
     /// Goes through the row, run by run, each with the place of its first item, until something is found.
-    fn find<R>(&self, source: Source, mut look: impl FnMut(u64, &[u32]) -> Option<R>) -> Option<R> {
+    fn find<R>(&self, source: Source, mut look: impl FnMut(u64, &[u32]) -> Option<R>) -> Result<Option<R>, Failure> {
         let (all, mut run) = (u64::from(self.num_items(source)), [0_u32; 1024]);
-        (0..all).step_by(run.len()).find_map(|first| {
+        for first in (0..all).step_by(run.len()) {
             let run = &mut run[..(all - first).min(1024) as usize];
-            self.fill(source, first, run);
-            look(first, run)
-        })
+            self.fill(source, first, run)?;
+            if let Some(found) = look(first, run) {
+                return Ok(Some(found));
+            }
+        }
+        Ok(None)
     }
 
-    fn fill(&self, source: Source, first: u64, out: &mut [u32]) {
+    fn fill(&self, source: Source, first: u64, out: &mut [u32]) -> Result<(), Failure> {
         match &self.row {
-            Some(row) => out.copy_from_slice(&row[first as usize..][..out.len()]),
+            Some(row) => {
+                out.copy_from_slice(&row[first as usize..][..out.len()]);
+                Ok(())
+            }
             None => source.order.fill(first, 1, out),
         }
     }

@@ -14,7 +14,9 @@ use super::config::{BatchConfig, Counting, Strategy, Tail, TooLong};
 use super::items::Items;
 use super::packing::Packing;
 use crate::base::failure::range;
+use crate::base::memory::collect;
 use crate::base::names::{name_of, named};
+use crate::order::OrderPart;
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::numbers::{self, Chosen, Numbers};
 use crate::state::recipe::{self, List, VERSION};
@@ -47,15 +49,17 @@ const TAILS: [(&str, Tail); 4] =
 
 const SECTIONS: &[Key] = &[
     recipe::SAMEDEAL,
-    recipe::ORDER,
+    recipe::ANY_ORDER,
     recipe::DEAL,
+    recipe::STEPS_ELSEWHERE,
+    recipe::SPLIT_ELSEWHERE,
     Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) },
     Key { name: "shards", field: "shards", kind: recipe::OF_READERS },
 ];
 
 /// The sections of which a state has those that it goes on with.
 pub(super) const STATE_SECTIONS: &[Key] =
-    &[recipe::ORDER, Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) }];
+    &[recipe::ANY_ORDER, Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) }];
 
 /// In the order of the canonical text.
 const BATCH: &[Key] = &[
@@ -81,8 +85,9 @@ const BATCH: &[Key] = &[
     Key { name: "latest_epoch", field: "latest-epoch", kind: Kind::Count },
 ];
 
-/// The fields that may come beside the text.
+/// The lists of batches, and with them those of their order.
 const LISTS: [&str; 1] = ["boundaries"];
+const ALL_LISTS: [&str; 5] = ["boundaries", "sizes", "indices", "classes", "factors"];
 
 /// The ways to say which lengths are a bucket.
 const BUCKETS: [&str; 3] = ["bucket-width", "boundaries", "quantiles"];
@@ -106,6 +111,8 @@ pub struct BatchRecipe {
     buckets: Option<Buckets>,
     /// Whether the window is the default, which follows the world.
     follows: bool,
+    /// An order of samples, of which an epoch may have some several times, or not at all; none where items have an order.
+    order: Option<Rc<OrderPart>>,
     /// None where samples come one by one.
     samples: Option<Rc<Samples>>,
     /// The members `order` and `batch` of the canonical text, which every world has, once somebody asked.
@@ -119,6 +126,10 @@ pub(super) struct Samples {
 }
 
 impl Samples {
+    pub(super) fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
     pub(super) fn count(&self) -> u64 {
         self.lengths.len() as u64
     }
@@ -129,39 +140,46 @@ impl BatchRecipe {
     /// that it has as a hash alone, or not at all. Failures: those of a recipe; any field; `out-of-memory`.
     #[inline(never)]
     pub fn read(text: &str, lengths: Option<Vec<u32>>, lists: &[List]) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
+        let fields = recipe::fields(text, SECTIONS, lists, &ALL_LISTS)?;
         let empty = Fields::default();
         let [order, deal, batch] = ["order", "deal", "batch"].map(|section| fields.section(section).unwrap_or(&empty));
-        let id = order_of(order)?;
+        let (id, part) = order_of(order, lists)?;
         let allowed = "none with batches, which have tail";
-        for field in ["remainder", "layout"] {
+        for field in ["remainder", "layout", "unit"] {
             refuse(deal, field, allowed)?;
         }
+        let part = part.map(Rc::new);
         let mut config = BatchConfig {
-            seed: order.signed("seed").unwrap_or(0),
+            seed: part.as_ref().map_or(order.signed("seed").unwrap_or(0), |part| part.seed),
             order: id,
             world: deal.u32("world-size")?.unwrap_or(1),
             ..options(batch, lists)?
         };
         config.lengths = match narrow("lengths", "the tokens of every sample", batch.numbers("lengths"), lengths)? {
             Some(lengths) => lengths,
-            None if order.has("samples") => return Err(no_lengths()),
+            None if order.has("samples") || part.is_some() => return Err(no_lengths()),
             None => return Self::without_lengths(config),
         };
-        if let Some(samples) = order.count("samples")
+        if let Some(samples) = part.as_ref().map(|part| part.samples).or_else(|| order.count("samples"))
             && samples != config.lengths.len() as u64
         {
             let allowed = format!("{}, the number of lengths", config.lengths.len());
             return Err(Failure::contradiction("samples", samples, allowed));
         }
-        Self::of(config)
+        Self::of_order(config, part)
     }
 
     /// The recipe of a configuration; its epoch and its history are not of it. Failures: any field of the configuration,
     /// `out-of-memory`.
-    pub fn of(mut config: BatchConfig) -> Result<Self, Failure> {
+    pub fn of(config: BatchConfig) -> Result<Self, Failure> {
+        Self::of_order(config, None)
+    }
+
+    fn of_order(mut config: BatchConfig, order: Option<Rc<OrderPart>>) -> Result<Self, Failure> {
         config.check()?;
-        config.order.check(config.lengths.len() as u64, config.seed)?;
+        if order.is_none() {
+            config.order.check(config.lengths.len() as u64, config.seed)?;
+        }
         let lengths = Rc::new(core::mem::take(&mut config.lengths));
         let items = Items::new(&config, Rc::clone(&lengths))?;
         let buckets = config.buckets.clone();
@@ -174,7 +192,7 @@ impl BatchRecipe {
         let follows = config.window.is_none();
         config.window.get_or_insert(config.default_window(&items));
         let samples = Some(Rc::new(Samples { lengths, items }));
-        Ok(Self { config: whole(config), buckets, follows, samples, sections: OnceCell::new() })
+        Ok(Self { config: whole(config), buckets, follows, order, samples, sections: OnceCell::new() })
     }
 
     /// The recipe of a configuration whose samples come one by one. Failures: any field of the configuration but the lengths.
@@ -182,7 +200,8 @@ impl BatchRecipe {
         config.lengths = Vec::new();
         config.check()?;
         let (buckets, follows) = (config.buckets.clone(), config.window.is_none());
-        Ok(Self { config: whole(config), buckets, follows, samples: None, sections: OnceCell::new() })
+        let sections = OnceCell::new();
+        Ok(Self { config: whole(config), buckets, follows, order: None, samples: None, sections })
     }
 
     pub(super) fn config(&self) -> &BatchConfig {
@@ -193,6 +212,11 @@ impl BatchRecipe {
     pub(super) fn of_a_stream(&self) -> BatchConfig {
         let window = self.config.window.filter(|_| !self.follows);
         BatchConfig { buckets: self.buckets.clone(), window, ..self.config.bare() }
+    }
+
+    /// The order of samples, where items have none of their own.
+    pub(super) fn order(&self) -> Option<&Rc<OrderPart>> {
+        self.order.as_ref()
     }
 
     pub(super) fn follows(&self) -> bool {
@@ -231,12 +255,17 @@ impl BatchRecipe {
         let Self { config, buckets, follows, samples, .. } = self;
         let BatchConfig { seed, order, strategy, counting, max_batch_size, max_length, budget, .. } = config;
         let BatchConfig { multiple, capacity, packing, window, too_long, tail, .. } = config;
-        let mut section = format!("\"order\":{{\"name\":\"{}\"", order.name());
         let number = |text: &mut String, name: &str, number: u64| *text += &format!(",\"{name}\":{number}");
-        if let Some(samples) = samples {
-            number(&mut section, "samples", samples.count());
-        }
-        section += &format!(",\"seed\":{seed}}}");
+        let section = match &self.order {
+            Some(part) => format!("\"order\":{}", part.text()),
+            None => {
+                let mut section = format!("\"order\":{{\"name\":\"{}\"", order.name());
+                if let Some(samples) = samples {
+                    number(&mut section, "samples", samples.count());
+                }
+                section + &format!(",\"seed\":{seed}}}")
+            }
+        };
         let mut text = format!("\"batch\":{{\"strategy\":\"{}\"", strategy.name());
         let name = |text: &mut String, member: &str, name: &str| *text += &format!(",\"{member}\":\"{name}\"");
         name(&mut text, "counting", counting_name(*counting));
@@ -307,15 +336,17 @@ fn counting_name(counting: Counting) -> &'static str {
     }
 }
 
-/// The order of samples. Failures: `order`, or a field that only the order `sharded` uses.
-fn order_of(fields: &Fields) -> Result<OrderId, Failure> {
-    let id = fields.text("order").map_or(Ok(OrderId::Feistel), OrderId::from_name)?;
-    if id == OrderId::Sharded {
-        let names = OrderId::ALL.map(OrderId::name).join(", ");
-        return Err(Failure::contradiction("order", id.name(), format!("{names}: batches do not read shards")));
+/// The order: of items by its name, or of samples. Failures: `order`, a member or a list that it does not use, any field of it.
+fn order_of(fields: &Fields, lists: &[List]) -> Result<(OrderId, Option<OrderPart>), Failure> {
+    let by_default = if fields.has("sizes") { OrderId::Sharded } else { OrderId::Feistel };
+    let id = fields.text("order").map_or(Ok(by_default), OrderId::of_any_name)?;
+    let own = lists.iter().filter(|(name, _)| !LISTS.contains(name)).copied();
+    let lists: Vec<List> = collect("lists", lists.len(), own)?;
+    if id == OrderId::Sharded || id.is_composed() {
+        return OrderPart::read(fields, &lists).map(|part| (id, Some(part)));
     }
-    recipe::refuse_sharding(fields, id.name())?;
-    Ok(id)
+    OrderPart::refuse_others(fields, &lists, id)?;
+    Ok((id, None))
 }
 
 /// What the section says, without lengths. Failures: any field of it.

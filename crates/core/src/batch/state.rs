@@ -10,9 +10,10 @@ use super::recipe::STATE_SECTIONS;
 use crate::Failure;
 use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
-use crate::state::fields::{Key, Kind};
+use crate::state::fields::{self, Fields, Key, Kind};
+use crate::state::numbers;
 use crate::state::recipe;
-use crate::state::{self, EPOCH, KIND, history_of, recipe_of};
+use crate::state::{self, AS_IN_STATE, EPOCH, KIND, history_of, recipe_of};
 
 const STATE: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, history_of(SEGMENT)];
 const SEGMENT: &[Key] = &[
@@ -39,26 +40,39 @@ impl Batcher {
             let value = format!("of {} segments", history.len());
             return Err(Failure::out_of_range("history", value, at_most(MAX_HISTORY)));
         }
-        let mut text = String::from(",\"history\":[");
-        for (at, Segment { world_size, steps }) in history.iter().enumerate() {
-            let comma = if at == 0 { "" } else { "," };
-            text += &format!("{comma}{{\"world_size\":{world_size},\"steps\":{steps}}}");
-        }
-        Ok(state::write("batcher", &self.recipe().lasting(), config.epoch, &(text + "]")))
+        let segments = history
+            .iter()
+            .map(|Segment { world_size, steps }| format!("{{\"world_size\":{world_size},\"steps\":{steps}}}"));
+        let more = format!(",\"history\":{}", numbers::list(segments));
+        Ok(state::write("batcher", &self.recipe().lasting(), config.epoch, &more))
     }
 
     /// Goes on where a state was taken: plans what was not taken of its epoch. Failures: `state`; any member of the recipe that
     /// differs; `history`, `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let state = state::read(state, "batcher", STATE)?;
-        state::check_recipe(&state, &self.recipe().lasting(), STATE_SECTIONS)?;
         let segments = state.objects("history");
+        let epoch = state.count("epoch").unwrap_or_default();
+        self.check(&state, epoch, segments.iter().any(|segment| segment.count("steps") != Some(0)))?;
         let mut history: Vec<Segment> = collect("history", segments.len(), [])?;
         for segment in segments {
             let world_size = segment.u32("world-size")?.unwrap_or_default();
             let steps = segment.count("steps").unwrap_or_default();
             history.push(Segment { world_size, steps });
         }
-        Self::new(self.recipe(), state.count("epoch").unwrap_or_default(), history)
+        Self::new(self.recipe(), epoch, history)
+    }
+
+    /// Whether the recipe of a state is the one that is here. A composed order may have got more since then, but nothing that changes an epoch
+    /// of which something was taken. Failures: the first member that differs.
+    fn check(&self, state: &Fields, epoch: u64, is_begun: bool) -> Result<(), Failure> {
+        let lasting = self.recipe().lasting();
+        let Some(order) = self.recipe().order().filter(|order| order.is_composed()) else {
+            return state::check_recipe(state, &lasting, STATE_SECTIONS);
+        };
+        let empty = Fields::default();
+        let of = state.section("recipe").unwrap_or(&empty);
+        order.check_resumes(of, (epoch.saturating_add(is_begun.into()), 0), AS_IN_STATE)?;
+        fields::compare(&Fields::read(&lasting, STATE_SECTIONS)?, of, &STATE_SECTIONS[1..], AS_IN_STATE)
     }
 }

@@ -1,3 +1,4 @@
+use super::dealt::rotation;
 use crate::{Deal, Failure, Layout, OrderId, Remainder};
 
 /// Everything that decides a deal.
@@ -27,8 +28,10 @@ pub struct Config {
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,
+    /// How many neighbouring positions go to the same rank, 1 to 2^20.
+    pub unit: u32,
     /// How many positions of the epoch, the first ones, were dealt before, maybe to another world size: the others are
-    /// dealt. 0 to `samples`.
+    /// dealt. 0 to `samples`; a multiple of `unit`, or `samples`.
     pub consumed: u64,
 }
 
@@ -44,13 +47,20 @@ impl Config {
             world_size: 1,
             remainder: Remainder::Pad,
             layout: Layout::Strided,
+            unit: 1,
             consumed: 0,
         }
     }
 
     /// The deal of this configuration, if every field is within its range.
-    pub(crate) fn deal(&self) -> Result<Deal, Failure> {
+    /// `positions` is their number in the epoch.
+    pub(crate) fn deal(&self, positions: u64) -> Result<Deal, Failure> {
         self.order.check(self.samples, self.seed)?;
-        Deal::new(self.samples, self.consumed, self.rank, self.world_size, self.remainder, self.layout)
+        let Self { consumed, rank, world_size, remainder, layout, unit, .. } = *self;
+        let deal = Deal::new(positions, consumed, (rank, world_size), remainder, layout, unit)?;
+        if self.layout != Layout::Rotated {
+            return Ok(deal);
+        }
+        Ok(deal.with_keys(rotation(self.seed, self.epoch)))
     }
 }

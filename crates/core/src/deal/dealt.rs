@@ -1,5 +1,9 @@
+use alloc::format;
+
 use crate::base::failure::{only, range};
+use crate::base::key::Words;
 use crate::base::names::name_of;
+use crate::order::{MULTIPLIERS, mix};
 use crate::{Failure, MAX_EXACT};
 
 /// What happens if the number of ranks does not divide the samples.
@@ -31,6 +35,8 @@ pub enum Layout {
     Strided,
     /// One run of neighbouring positions for each rank, in the order of the ranks.
     Contiguous,
+    /// As `Strided`, but each row of W positions begins with another rank: for orders with a period, such as blends.
+    Rotated,
 }
 
 impl Layout {
@@ -41,7 +47,17 @@ impl Layout {
 }
 
 /// Their names, the default first.
-pub(crate) const LAYOUTS: [(&str, Layout); 2] = [("strided", Layout::Strided), ("contiguous", Layout::Contiguous)];
+pub(crate) const LAYOUTS: [(&str, Layout); 3] =
+    [("strided", Layout::Strided), ("contiguous", Layout::Contiguous), ("rotated", Layout::Rotated)];
+
+/// The most positions of a unit.
+pub(crate) const MAX_UNIT: u32 = 1 << 20;
+
+/// What the rows of an epoch are rotated by.
+pub(super) fn rotation(seed: i64, epoch: u64) -> [[u32; 2]; 2] {
+    let mut words = Words::new("rotated", seed, epoch, 0);
+    core::array::from_fn(|_| [words.next(), words.next()])
+}
 
 /// When and where a position of the epoch is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -56,7 +72,7 @@ pub struct Place {
     pub batch: u64,
     /// Place in that batch.
     pub index_in_batch: u32,
-    /// How often the sample is dealt again, as padding, at `position` + k * samples.
+    /// How often the sample is dealt again, as padding, at `position` + k * samples; at most 2^32 - 1 are counted.
     pub copies: u32,
 }
 
@@ -70,20 +86,28 @@ pub struct Deal {
     world_size: u32,
     remainder: Remainder,
     layout: Layout,
+    /// How many neighbouring positions are dealt together.
+    unit: u32,
+    /// What rows are rotated by.
+    keys: [[u32; 2]; 2],
 }
 
 impl Deal {
-    /// A deal of the positions from `consumed` to `samples` - 1 (at most 2^53 - 2) to `world_size` ranks, seen by `rank`.
+    /// A deal of the positions from `consumed` to `samples` - 1 (at most 2^53 - 2) to `world_size` ranks, seen by `rank`, in units of
+    /// `unit` neighbours.
     pub fn new(
         samples: u64,
         consumed: u64,
-        rank: u32,
-        world_size: u32,
+        (rank, world_size): (u32, u32),
         remainder: Remainder,
         layout: Layout,
+        unit: u32,
     ) -> Result<Self, Failure> {
         if world_size == 0 {
             return Err(Failure::out_of_range("world-size", 0, range(1, u32::MAX)));
+        }
+        if !(1..=MAX_UNIT).contains(&unit) {
+            return Err(Failure::out_of_range("unit", unit, range(1, MAX_UNIT)));
         }
         if samples > MAX_EXACT {
             return Err(Failure::out_of_range("samples", samples, range(0, MAX_EXACT)));
@@ -91,16 +115,25 @@ impl Deal {
         if consumed > samples {
             return Err(Failure::out_of_range("consumed", consumed, range(0, samples)));
         }
+        if consumed < samples && !consumed.is_multiple_of(unit.into()) {
+            let allowed = format!("0 to {samples}: a multiple of {unit}, which is unit, or {samples}");
+            return Err(Failure::out_of_range("consumed", consumed, allowed));
+        }
         // The whole epoch too: it comes after a part of one.
         for consumed in [0, consumed] {
-            let deal = Self { samples, consumed, rank: 0, world_size, remainder, layout };
+            let deal = Self { samples, consumed, rank: 0, world_size, remainder, layout, unit, keys: [[0; 2]; 2] };
             if deal.end() > MAX_EXACT {
-                let most = consumed + (MAX_EXACT - consumed) / u64::from(world_size) * u64::from(world_size);
+                let most = consumed + (MAX_EXACT - consumed) / deal.row() * deal.row();
                 let allowed = range(0, most).and(format_args!(" when padded for {world_size} ranks"));
                 return Err(Failure::out_of_range("samples", samples, allowed));
             }
         }
-        Self { samples, consumed, rank: 0, world_size, remainder, layout }.with_rank(rank)
+        Self { samples, consumed, rank: 0, world_size, remainder, layout, unit, keys: [[0; 2]; 2] }.with_rank(rank)
+    }
+
+    /// The same deal, whose rows are rotated by a hash with these keys.
+    pub(crate) fn with_keys(self, keys: [[u32; 2]; 2]) -> Self {
+        Self { keys, ..self }
     }
 
     /// The same deal, seen by another rank.
@@ -113,12 +146,34 @@ impl Deal {
 
     /// Positions dealt to all ranks together, padding included.
     pub fn num_positions(&self) -> u64 {
+        match self.remainder {
+            Remainder::Uneven => self.left(),
+            Remainder::Drop | Remainder::Pad => self.units() * self.unit(),
+        }
+    }
+
+    /// Units dealt to all ranks together. The last one may be shorter if every position is dealt once.
+    fn units(&self) -> u64 {
         let world_size = u64::from(self.world_size);
         match self.remainder {
-            Remainder::Drop => self.left() / world_size * world_size,
-            Remainder::Pad => self.left().div_ceil(world_size) * world_size,
-            Remainder::Uneven => self.left(),
+            Remainder::Drop => self.left() / self.row() * world_size,
+            Remainder::Pad => self.left().div_ceil(self.row()) * world_size,
+            Remainder::Uneven => self.left().div_ceil(self.unit()),
         }
+    }
+
+    fn unit(&self) -> u64 {
+        self.unit.into()
+    }
+
+    /// Positions of one unit for each rank: at most 2^52.
+    fn row(&self) -> u64 {
+        u64::from(self.world_size) * self.unit()
+    }
+
+    /// Positions of the epoch, without padding.
+    pub(crate) fn samples(&self) -> u64 {
+        self.samples
     }
 
     /// Positions that were not dealt before.
@@ -139,7 +194,9 @@ impl Deal {
     /// The positions that are consumed once every rank has taken so many samples, or all of its own. Failures: `taken`;
     /// `layout`, where these are no run from the first position on.
     pub(crate) fn consumed_after(&self, taken: u64) -> Result<u64, Failure> {
-        let most = self.num_positions().div_ceil(self.world_size.into());
+        // Of all ranks, one of the first two has the most: the last unit can be shorter.
+        let most = [0, 1.min(self.world_size - 1)].map(|rank| Self { rank, ..*self }.num_samples());
+        let most = most[0].max(most[1]);
         if taken > most {
             return Err(Failure::out_of_range("taken", taken, range(0, most)));
         }
@@ -154,24 +211,37 @@ impl Deal {
             let allowed = only("strided").and(", for a state within an epoch");
             return Err(Failure::contradiction("layout", "contiguous", allowed));
         }
+        if !taken.is_multiple_of(self.unit()) {
+            let allowed = format!(
+                "0 to {most}: a multiple of {}, which is unit, or {most}; with batches of a multiple of {} samples it always is",
+                self.unit, self.unit
+            );
+            return Err(Failure::out_of_range("taken", taken, allowed));
+        }
         Ok((self.consumed + taken * u64::from(self.world_size)).min(self.samples))
     }
 
     /// Positions of this rank, padding included.
     pub fn num_samples(&self) -> u64 {
-        let (share, extra) = self.shares();
-        share + u64::from(u64::from(self.rank) < extra)
+        let count = self.own_units();
+        if count == 0 {
+            return 0;
+        }
+        // The last unit may be shorter.
+        let end = (self.nth_unit(count - 1) + 1) * self.unit();
+        count * self.unit() - end.saturating_sub(self.num_positions())
     }
 
     /// How many of them, the last ones of the rank, are padding.
     pub fn num_padding(&self) -> u64 {
-        let count = self.num_samples();
-        let real = match self.layout {
-            // Every W-th of those that are left, from the rank on.
-            Layout::Strided => self.left().saturating_sub(u64::from(self.rank)).div_ceil(u64::from(self.world_size)),
-            Layout::Contiguous => self.left().saturating_sub(self.first()),
-        };
-        count - count.min(real)
+        let count = self.own_units();
+        if count == 0 {
+            return 0;
+        }
+        // A run of positions, of which those from `samples` on are padding. Elsewhere all padding is in the last row.
+        let run = if self.layout == Layout::Contiguous { count } else { 1 } * self.unit();
+        let end = self.consumed + (self.nth_unit(count - 1) + 1) * self.unit();
+        end.min(self.end()).saturating_sub(self.samples).min(run)
     }
 
     /// Samples that no rank gets.
@@ -179,19 +249,56 @@ impl Deal {
         self.left().saturating_sub(self.num_positions())
     }
 
-    /// The position of this rank's first sample, and how far apart its positions are.
-    pub(crate) fn run(&self) -> (u64, u64) {
+    /// The position of this rank's first sample, and how far apart its positions are; none if that differs.
+    pub(crate) fn run(&self) -> Option<(u64, u64)> {
         match self.layout {
-            Layout::Strided => (self.consumed + u64::from(self.rank), u64::from(self.world_size)),
-            Layout::Contiguous => (self.consumed + self.first(), 1),
+            Layout::Strided if self.unit == 1 => {
+                Some((self.consumed + u64::from(self.rank), u64::from(self.world_size)))
+            }
+            Layout::Contiguous => Some((self.consumed + self.first() * self.unit(), 1)),
+            Layout::Strided | Layout::Rotated => None,
         }
+    }
+
+    /// The position of this rank's sample with a number below `num_samples`.
+    pub(crate) fn position(&self, index: u64) -> u64 {
+        self.consumed + self.nth_unit(index / self.unit()) * self.unit() + index % self.unit()
+    }
+
+    /// The number of this rank's unit with a number below `own_units`, among those that are dealt.
+    fn nth_unit(&self, index: u64) -> u64 {
+        let world_size = u64::from(self.world_size);
+        match self.layout {
+            Layout::Strided => index * world_size + u64::from(self.rank),
+            Layout::Contiguous => self.first() + index,
+            Layout::Rotated => {
+                let row = index * world_size;
+                row + (u64::from(self.rank) + world_size - self.turn(row)) % world_size
+            }
+        }
+    }
+
+    /// By how many ranks a row is rotated that begins with this one of the units that are dealt.
+    fn turn(&self, row: u64) -> u64 {
+        if self.units() - row < u64::from(self.world_size) {
+            // The last one, which some ranks have no unit of.
+            return 0;
+        }
+        let first = self.consumed + row * self.unit();
+        let folded = first as u32 ^ ((first >> 32) as u32).wrapping_mul(MULTIPLIERS[1]);
+        mix(mix(folded, self.keys[0], u32::MAX), self.keys[1], self.world_size).into()
     }
 
     /// Who takes a position from `consumed` to `end` - 1, and when, in batches of `batch_size` (at least 1).
     pub(crate) fn place(&self, position: u64, batch_size: u32) -> Place {
-        let nth = position - self.consumed;
-        let (rank, index) = match self.layout {
-            Layout::Strided => (nth % u64::from(self.world_size), nth / u64::from(self.world_size)),
+        let (nth, within) = ((position - self.consumed) / self.unit(), (position - self.consumed) % self.unit());
+        let world_size = u64::from(self.world_size);
+        let (rank, number) = match self.layout {
+            Layout::Strided => (nth % world_size, nth / world_size),
+            Layout::Rotated => {
+                let row = nth / world_size * world_size;
+                ((nth - row + self.turn(row)) % world_size, nth / world_size)
+            }
             Layout::Contiguous => {
                 let (share, extra) = self.shares();
                 // The first `extra` ranks hold one more than the others.
@@ -203,23 +310,30 @@ impl Deal {
                 }
             }
         };
+        let index = number * self.unit() + within;
         Place {
             position,
             rank: rank as u32,
             index,
             batch: index / u64::from(batch_size),
             index_in_batch: (index % u64::from(batch_size)) as u32,
-            copies: ((self.end() - 1 - position) / self.samples) as u32,
+            copies: u32::try_from((self.end() - 1 - position) / self.samples).unwrap_or(u32::MAX),
         }
     }
 
-    /// What every rank gets, and how many of the first ranks get one more.
+    /// How many units every rank gets, and how many of the first ranks get one more.
     fn shares(&self) -> (u64, u64) {
         let world_size = u64::from(self.world_size);
-        (self.num_positions() / world_size, self.num_positions() % world_size)
+        (self.units() / world_size, self.units() % world_size)
     }
 
-    /// Where the contiguous run of this rank begins, in what is left.
+    /// How many units this rank gets.
+    fn own_units(&self) -> u64 {
+        let (share, extra) = self.shares();
+        share + u64::from(u64::from(self.rank) < extra)
+    }
+
+    /// The first unit of this rank if its units are neighbours, among those that are dealt.
     fn first(&self) -> u64 {
         let (share, extra) = self.shares();
         u64::from(self.rank) * share + extra.min(u64::from(self.rank))

@@ -9,17 +9,20 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use super::order_part::OrderPart;
+use crate::base::failure::range;
 use crate::base::names::named;
-use crate::deal::{LAYOUTS, REMAINDERS};
+use crate::deal::{LAYOUTS, MAX_UNIT, REMAINDERS};
+use crate::order::OrderPart;
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::recipe::{self, List, VERSION};
 use crate::{Config, Failure, Layout, Remainder, Sampler};
 
 const SECTIONS: &[Key] = &[
     recipe::SAMEDEAL,
-    recipe::ORDER,
+    recipe::ANY_ORDER,
     recipe::DEAL,
+    recipe::STEPS_ELSEWHERE,
+    recipe::SPLIT_ELSEWHERE,
     Key {
         name: "shards",
         field: "shards",
@@ -51,10 +54,11 @@ pub struct Recipe {
     world_size: u32,
     remainder: Remainder,
     layout: Layout,
+    unit: u32,
 }
 
 /// The fields that may be lists.
-const LISTS: [&str; 1] = ["sizes"];
+pub(super) const LISTS: [&str; 4] = ["sizes", "indices", "classes", "factors"];
 
 impl Recipe {
     /// Reads a document, and the lists that it has as a hash alone, or not at all. Failures: `recipe` (no JSON object, or more than
@@ -62,36 +66,34 @@ impl Recipe {
     #[inline(never)]
     pub fn read(text: &str, lists: &[List]) -> Result<Self, Failure> {
         let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
-        let order = match fields.section("order") {
-            Some(order) => OrderPart::read(order, lists)?,
-            None => return Err(Failure::missing("order", "the section that has the samples and their order")),
-        };
+        let order = order(&fields, lists)?;
         let empty = Fields::default();
         let deal = fields.section("deal").unwrap_or(&empty);
         let made = Self {
-            order: Rc::new(order),
             world_size: deal.u32("world-size")?.unwrap_or(1),
             remainder: named("remainder", deal.text("remainder"), &REMAINDERS)?,
-            layout: named("layout", deal.text("layout"), &LAYOUTS)?,
+            layout: layout(deal, &order)?,
+            unit: unit(deal)?,
+            order: Rc::new(order),
         };
-        made.config(0, 0).deal()?;
+        made.config(0, 0).deal(made.order.length(0)?)?;
         Ok(made)
     }
 
     /// The recipe of a configuration, whose fields were checked.
     pub(super) fn of(config: &Config, order: Rc<OrderPart>) -> Self {
-        let &Config { world_size, remainder, layout, .. } = config;
-        Self { order, world_size, remainder, layout }
+        let &Config { world_size, remainder, layout, unit, .. } = config;
+        Self { order, world_size, remainder, layout, unit }
     }
 
     /// The canonical text: JSON in one line, with every field that there is, the defaults too. Equal recipes have equal texts.
     #[inline(never)]
     pub fn text(&self) -> String {
-        let Self { order, world_size, remainder, layout } = self;
-        let (remainder, layout) = (remainder.name(), layout.name());
+        let Self { order, world_size, remainder, layout, unit } = self;
+        let (remainder, layout, unit) = (remainder.name(), layout.name(), unit_text(*unit));
         format!(
             "{{\"samedeal\":{VERSION},\"order\":{},\"deal\":{{\"world_size\":{world_size},\"remainder\":\"{remainder}\",\
-             \"layout\":\"{layout}\"}}}}",
+             \"layout\":\"{layout}\"{unit}}}}}",
             order.text()
         )
     }
@@ -102,12 +104,42 @@ impl Recipe {
     }
 
     fn config(&self, epoch: u64, rank: u32) -> Config {
-        let Self { order, world_size, remainder, layout } = self;
+        let &Self { ref order, world_size, remainder, layout, unit } = self;
         let OrderPart { id, samples, seed, .. } = **order;
-        let (world_size, remainder, layout) = (*world_size, *remainder, *layout);
-        Config { seed, epoch, order: id, rank, world_size, remainder, layout, ..Config::new(samples) }
+        Config { seed, epoch, order: id, rank, world_size, remainder, layout, unit, ..Config::new(samples) }
     }
 }
+
+/// The order of a recipe of a deal, which has to be there. Failures: `order`, any field of it.
+pub(super) fn order(fields: &Fields, lists: &[List]) -> Result<OrderPart, Failure> {
+    match fields.section("order") {
+        Some(order) => OrderPart::read(order, lists),
+        None => Err(Failure::missing("order", "the section that has the samples and their order")),
+    }
+}
+
+/// The layout, by default that of the order. Failures: `layout`.
+pub(super) fn layout(deal: &Fields, order: &OrderPart) -> Result<Layout, Failure> {
+    let layout = named("layout", deal.text("layout"), &LAYOUTS)?;
+    // A blend has a period, and so may the world: each rank would get the samples of some sources.
+    Ok(if !deal.has("layout") && !order.is_single() { Layout::Rotated } else { layout })
+}
+
+/// Failures: `unit`.
+pub(crate) fn unit(deal: &Fields) -> Result<u32, Failure> {
+    match deal.count("unit") {
+        None => Ok(1),
+        Some(unit @ 1..=MAX_UNIT_64) => Ok(unit as u32),
+        Some(unit) => Err(Failure::out_of_range("unit", unit, range(1, MAX_UNIT))),
+    }
+}
+
+/// The member of the canonical text, with its comma: there is none of 1.
+pub(crate) fn unit_text(unit: u32) -> String {
+    if unit == 1 { String::new() } else { format!(",\"unit\":{unit}") }
+}
+
+const MAX_UNIT_64: u64 = MAX_UNIT as u64;
 
 impl Sampler {
     /// The whole of an epoch, as a rank sees it, in O(1). Failures: `rank`, `samples` (no memory).

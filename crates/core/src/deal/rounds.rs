@@ -8,7 +8,7 @@ use crate::base::failure::only;
 use crate::base::gcd;
 use crate::base::memory::collect;
 use crate::order::{Sharding, Spans};
-use crate::{Failure, OrderId};
+use crate::{Failure, Layout, OrderId};
 
 /// The rows that a rank reads for a run of its samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -37,23 +37,21 @@ impl Sampler {
         self.part.sharding.as_deref().filter(|_| self.part.id == OrderId::Sharded)
     }
 
-    /// How many rounds this deal has. Failures: `order` (not `sharded`).
+    /// How many rounds this deal has. Failures: `order` (not `sharded`), `layout`, `unit`.
     pub fn num_rounds(&self) -> Result<u64, Failure> {
-        let Some(sharding) = self.sharding() else { return Err(self.not_sharded()) };
+        let (sharding, ..) = self.lanes_in_turn()?;
         Ok(self.deal.end().div_ceil(sharding.round()).saturating_sub(self.deal.consumed() / sharding.round()))
     }
 
     /// A round: the positions that have the windows of one number in all lanes, of which this rank has some, from some
     /// lanes. The spans are those windows, lane by lane, in the order in which they are stored; then those of the
-    /// padding, sample by sample. Failures: `order` (not `sharded`), `number`, `shuffle-window` (more than 2^20 spans),
-    /// `out-of-memory`.
+    /// padding, sample by sample. Failures: `order` (not `sharded`), `layout`, `unit`, `number`, `shuffle-window` (more than 2^20
+    /// spans), `out-of-memory`.
     pub fn round(&self, number: u64) -> Result<Round, Failure> {
+        let (sharding, first, stride) = self.lanes_in_turn()?;
         check_below("number", number, self.num_rounds()?)?;
-        let (Some(sharding), Some(sharded)) = (self.sharding(), self.order()?.as_sharded()) else {
-            return Err(self.not_sharded());
-        };
+        let Some(sharded) = self.order()?.as_sharded() else { return Err(self.not_sharded()) };
         let lanes = u64::from(sharding.lanes);
-        let (first, stride) = self.deal.run();
         // This rank's number for the first of its positions that is not below a position.
         let index = |position: u64| position.saturating_sub(first).div_ceil(stride).min(self.num_samples());
         // Both ends are at most one round above the last position.
@@ -81,6 +79,22 @@ impl Sampler {
         check_below("sample", sample, self.config.samples)?;
         let Some(sharding) = self.sharding() else { return Err(self.not_sharded()) };
         Ok(sharding.shards.find(sample))
+    }
+
+    /// The lanes of this deal, and this rank's first position and how far apart its positions are. Failures: `order`, `layout`, `unit`.
+    fn lanes_in_turn(&self) -> Result<(&Sharding, u64, u64), Failure> {
+        let Some(sharding) = self.sharding() else { return Err(self.not_sharded()) };
+        if self.config.layout == Layout::Rotated {
+            let allowed = "strided or contiguous: a rank whose positions are rotated has no lanes of its own";
+            return Err(Failure::contradiction("layout", "rotated", allowed));
+        }
+        match self.deal.run() {
+            Some((first, stride)) if self.config.unit == 1 => Ok((sharding, first, stride)),
+            _ => {
+                let allowed = only(1).and(", where rounds are asked for");
+                Err(Failure::contradiction("unit", self.config.unit, allowed))
+            }
+        }
     }
 
     fn not_sharded(&self) -> Failure {

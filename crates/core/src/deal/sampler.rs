@@ -4,11 +4,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
-use super::OrderPart;
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::has_headroom;
+use crate::order::OrderPart;
+use crate::state::fields::Fields;
 use crate::state::{self, SamplerState, recipe};
 use crate::{Config, Deal, Failure, Index, MAX_COUNT, Order, OrderId, Place};
 
@@ -45,7 +46,7 @@ impl Sampler {
     }
 
     fn with(config: Config, part: Rc<OrderPart>, order: Rc<OnceCell<Order>>) -> Result<Self, Failure> {
-        let deal = config.deal()?;
+        let deal = config.deal(part.length(config.epoch)?)?;
         if !has_headroom() {
             return Err(Failure::out_of_memory("samples", config.samples, "fewer samplers at a time, or smaller ones"));
         }
@@ -87,13 +88,19 @@ impl Sampler {
     /// all ranks. Failures: `taken`, `layout`.
     pub fn state(&self, taken: u64) -> Result<String, Failure> {
         let consumed = self.deal.consumed_after(taken)?;
-        Ok(state::write("sampler", &self.part.section(), self.config.epoch, &format!(",\"consumed\":{consumed}")))
+        let mut more = format!(",\"consumed\":{consumed}");
+        if self.part.is_composed() {
+            more += &format!(",\"positions\":{}", self.deal.samples());
+        }
+        Ok(state::write("sampler", &self.part.section(), self.config.epoch, &more))
     }
 
     /// What a state leaves of its epoch, in O(1). Failures: `state`, `consumed`, or the first member of the order that differs.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let state = SamplerState::read(state)?;
-        state.compare(&self.part.section())?;
+        let empty = Fields::default();
+        let recipe = state.recipe().unwrap_or(&empty);
+        self.part.check_resumes(recipe, (state.epoch, state.consumed), state::AS_IN_STATE)?;
         self.at(Config { epoch: state.epoch, consumed: state.consumed, ..self.config })
     }
 
@@ -131,7 +138,7 @@ impl Sampler {
     /// The sample at a global position, whichever rank it is or was dealt to. Failures: `position`.
     pub fn sample_at(&self, position: u64) -> Result<u64, Failure> {
         check_below("position", position, self.deal.end())?;
-        Ok(self.order()?.sample(position % self.config.samples))
+        self.order()?.sample(position % self.deal.samples())
     }
 
     /// Where in this deal a sample is seen first; none if it is dropped, or was dealt before. Failures: `sample`,
@@ -139,12 +146,37 @@ impl Sampler {
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
         check_below("sample", sample, self.config.samples)?;
         check_batch_size(batch_size)?;
-        let mut position = self.order()?.position(sample);
-        if position < self.deal.consumed() {
-            // It may be there again, as padding.
-            position += self.config.samples;
+        let found = self.next(sample, self.deal.consumed())?;
+        Ok(found.map(|position| self.deal.place(position, batch_size)))
+    }
+
+    /// Where in this deal a sample is seen first from a global position on. Failures: `sample`, `position`, `batch-size`.
+    pub fn locate_from(&self, sample: u64, position: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
+        check_below("sample", sample, self.config.samples)?;
+        let (first, end) = (self.deal.consumed(), self.deal.end());
+        if !(first..=end).contains(&position) {
+            return Err(Failure::out_of_range("position", position, range(first, end)));
         }
-        Ok((position < self.deal.end()).then(|| self.deal.place(position, batch_size)))
+        check_batch_size(batch_size)?;
+        let found = self.next(sample, position)?;
+        Ok(found.map(|position| self.deal.place(position, batch_size)))
+    }
+
+    /// The first position from one on that has a sample, padding included.
+    fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
+        let length = self.deal.samples();
+        let (order, end) = (self.order()?, self.deal.end());
+        if from >= end {
+            return Ok(None);
+        }
+        let round = from - from % length;
+        let found = match order.next(sample, from - round)? {
+            Some(position) => Some(round + position),
+            // It may be there again, as padding.
+            None if end - round > length => order.next(sample, 0)?.map(|position| round + length + position),
+            None => None,
+        };
+        Ok(found.filter(|&position| position < end))
     }
 
     /// Which rank sees a global position, and when. Failures: `position`, `batch-size`.
@@ -162,7 +194,7 @@ impl Sampler {
         let mut start = 0;
         while start < self.num_samples() {
             let count = (self.num_samples() - start).min(window.len() as u64);
-            self.fill(order, start, &mut window[..count as usize]);
+            self.fill(order, start, &mut window[..count as usize])?;
             hash.update(&window[..count as usize]);
             start += count;
         }
@@ -191,19 +223,42 @@ impl Sampler {
         out.try_reserve_exact(count as usize)
             .map_err(|_| Failure::out_of_memory(asked.0, asked.1, "fewer at a time"))?;
         out.resize(count as usize, T::default());
-        self.fill(order, start, &mut out);
+        self.fill(order, start, &mut out)?;
         Ok(out)
     }
 
-    fn fill<T: Index>(&self, order: &Order, start: u64, out: &mut [T]) {
-        let (first, stride) = self.deal.run();
+    fn fill<T: Index>(&self, order: &Order, start: u64, out: &mut [T]) -> Result<(), Failure> {
+        let length = self.deal.samples();
+        let Some((first, stride)) = self.deal.run() else {
+            return self.fill_units(order, start, out);
+        };
         let real = self.num_samples() - self.deal.num_padding();
         let split = real.saturating_sub(start).min(out.len() as u64) as usize;
         let (samples, padding) = out.split_at_mut(split);
-        order.fill(first + start * stride, stride, samples);
+        order.fill(first + start * stride, stride, samples)?;
         for (i, place) in (start + split as u64..).zip(padding) {
-            *place = T::from_u64(order.sample((first + i * stride) % self.config.samples));
+            *place = T::from_u64(order.sample((first + i * stride) % length)?);
         }
+        Ok(())
+    }
+
+    /// The same, one unit after the other.
+    fn fill_units<T: Index>(&self, order: &Order, mut start: u64, mut out: &mut [T]) -> Result<(), Failure> {
+        let (length, unit) = (self.deal.samples(), u64::from(self.config.unit));
+        while !out.is_empty() {
+            let first = self.deal.position(start);
+            let count = (unit - start % unit).min(out.len() as u64);
+            let run = out.split_off_mut(..count as usize).unwrap_or_default();
+            if count > 1 && first + count <= length {
+                order.fill(first, 1, run)?;
+            } else {
+                for (position, place) in (first..).zip(run) {
+                    *place = T::from_u64(order.sample(position % length)?);
+                }
+            }
+            start += count;
+        }
+        Ok(())
     }
 
     fn check_width<T: Index>(&self) -> Result<(), Failure> {

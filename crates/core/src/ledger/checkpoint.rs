@@ -9,14 +9,14 @@ use super::{Ledger, MAX_RUNS, check_line, no_entry};
 use crate::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::has_room;
-use crate::state::MAX_STATE;
+use crate::state::MAX_ENTRY;
 
 impl Ledger {
     /// The entry that holds what the entries before it come to. None where it would be longer than an entry may be, or where there
     /// is no memory: the log then goes on without it.
     pub(super) fn checkpoint(&self) -> Option<String> {
         // No held or free run is written in fewer bytes than these.
-        if 10 * self.leases.len() + 4 * self.free.len() > MAX_STATE {
+        if 10 * self.leases.len() + 4 * self.free.len() > MAX_ENTRY {
             return None;
         }
         let (mut held, mut free) = (Vec::new(), Vec::new());
@@ -26,7 +26,7 @@ impl Ledger {
         held.extend_from_slice(&self.leases);
         free.extend(self.free.iter().rev());
         let Self { entries: number, next, committed, lease, .. } = *self;
-        Some(Checkpoint { number, next, committed, lease, free, held }.write()).filter(|text| text.len() <= MAX_STATE)
+        Some(Checkpoint { number, next, committed, lease, free, held }.write()).filter(|text| text.len() <= MAX_ENTRY)
     }
 
     /// Whether a checkpoint says what this ledger is.

@@ -1,9 +1,11 @@
 //! In what order an epoch is visited: from positions to samples.
 
+pub(crate) mod compose;
 mod dotnet;
 mod feistel;
 mod fisher_yates;
 mod mt19937;
+mod part;
 mod python;
 mod sharded;
 mod shards;
@@ -11,12 +13,15 @@ mod spans;
 mod table;
 mod torch;
 
+use alloc::boxed::Box;
 use alloc::rc::Rc;
 
 use crate::base::failure::{known, range};
 use crate::{Failure, MAX_EXACT};
-pub(crate) use feistel::Feistel;
+use compose::Epoch;
+pub(crate) use feistel::{Feistel, MULTIPLIERS, mix};
 pub(crate) use fisher_yates::shuffle;
+pub(crate) use part::{OrderPart, check_sums};
 pub(crate) use sharded::{DEFAULT_LANES, DEFAULT_WINDOW, MAX_LANES, Sharded, Sharding};
 pub(crate) use shards::{Shards, total};
 pub use spans::Spans;
@@ -45,7 +50,39 @@ pub enum OrderId {
     Backward,
     /// `sharded`: shuffled with locality, for datasets in shards; only from a recipe, which has their sizes.
     Sharded,
+    // Composed orders; only from a recipe, which has what they are made of.
+    /// `blend`: several orders in proportion to weights, with random access.
+    Blend,
+    /// `blend-exact`: the same with the least deviation from the weights, by a table of a period.
+    BlendExact,
+    /// `grown`: a dataset that got more samples.
+    Grown,
+    /// `exclude`: an order without some samples.
+    Exclude,
+    /// `subset`: an order with some samples alone.
+    Subset,
+    /// `skip`: an order without some positions.
+    Skip,
+    /// `copies`: every sample several times in a row.
+    Copies,
+    /// `windows`: parts of equal length of episodes.
+    Windows,
+    /// `balance`: samples as often as the factor of their class says.
+    Balance,
 }
+
+/// The composed orders.
+const COMPOSED: [OrderId; 9] = [
+    OrderId::Blend,
+    OrderId::BlendExact,
+    OrderId::Grown,
+    OrderId::Exclude,
+    OrderId::Subset,
+    OrderId::Skip,
+    OrderId::Copies,
+    OrderId::Windows,
+    OrderId::Balance,
+];
 
 impl OrderId {
     /// Every order that a number of samples is enough for, the default first.
@@ -74,10 +111,32 @@ impl OrderId {
             #[cfg(feature = "grown")]
             Self::Backward => "backward",
             Self::Sharded => "sharded",
+            Self::Blend => "blend",
+            Self::BlendExact => "blend-exact",
+            Self::Grown => "grown",
+            Self::Exclude => "exclude",
+            Self::Subset => "subset",
+            Self::Skip => "skip",
+            Self::Copies => "copies",
+            Self::Windows => "windows",
+            Self::Balance => "balance",
         }
     }
 
-    /// The order of a name, `sharded` among them. An unknown name is a failure that lists those that need no more than one.
+    /// The same with the composed ones.
+    pub(crate) fn of_any_name(name: &str) -> Result<Self, Failure> {
+        let all = || Self::ALL.into_iter().chain([Self::Sharded]).chain(COMPOSED);
+        let found = all().find(|id| id.name() == name);
+        found.ok_or_else(|| Failure::unknown_name("order", name, known(all().map(Self::name))))
+    }
+
+    /// Whether it is made of others.
+    pub(crate) fn is_composed(self) -> bool {
+        COMPOSED.contains(&self)
+    }
+
+    /// The order of a name, `sharded` among them, but no composed one. An unknown name is a failure that lists those that need no more
+    /// than one.
     pub fn from_name(name: &str) -> Result<Self, Failure> {
         Self::ALL
             .into_iter()
@@ -88,15 +147,20 @@ impl OrderId {
 
     /// Whether an epoch needs a table of all samples: any position costs as much as all of them.
     pub(crate) const fn has_table(self) -> bool {
-        !matches!(self, Self::Feistel | Self::Sequential | Self::Sharded)
+        match self {
+            Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python | Self::Dotnet => true,
+            #[cfg(feature = "grown")]
+            Self::Backward => true,
+            _ => false,
+        }
     }
 
     /// Whether `samples` and `seed` are within the range of this order.
     pub(crate) fn check(self, samples: u64, seed: i64) -> Result<(), Failure> {
         let most = match self {
-            Self::Feistel | Self::Sequential | Self::Sharded => MAX_EXACT,
             Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python => u64::from(u32::MAX),
             Self::Dotnet => i32::MAX as u64,
+            _ => MAX_EXACT,
             #[cfg(feature = "grown")]
             Self::Backward => u64::from(u32::MAX),
         };
@@ -145,6 +209,7 @@ enum Kind {
     Feistel(Feistel),
     Table(Table),
     Sharded(Sharded),
+    Composed(Box<dyn Epoch>),
 }
 
 impl Order {
@@ -164,6 +229,7 @@ impl Order {
             OrderId::Sharded => {
                 return Err(Failure::missing("sizes", "the samples of each shard, with the order sharded"));
             }
+            _ => return Err(Failure::missing("recipe", "what a composed order is made of")),
         }))
     }
 
@@ -172,14 +238,19 @@ impl Order {
         Ok(Self(Kind::Sharded(Sharded::new(sharding, seed, epoch)?)))
     }
 
+    /// One epoch of a composed order.
+    pub(crate) fn composed(epoch: Box<dyn Epoch>) -> Self {
+        Self(Kind::Composed(epoch))
+    }
+
     /// The order `sharded`, if it is that.
     pub(crate) fn as_sharded(&self) -> Option<&Sharded> {
         if let Kind::Sharded(sharded) = &self.0 { Some(sharded) } else { None }
     }
 
     /// Writes the samples at positions `start`, `start + stride`, ..., one for each place in `out`. All of these
-    /// positions must be below the number of samples, and `stride` at most 2^32 - 1.
-    pub fn fill<T: Index>(&self, start: u64, stride: u64, out: &mut [T]) {
+    /// positions must be below the number of samples, and `stride` at most 2^32 - 1. Failures: `out-of-memory`, of composed orders.
+    pub fn fill<T: Index>(&self, start: u64, stride: u64, out: &mut [T]) -> Result<(), Failure> {
         match &self.0 {
             Kind::Sequential => {
                 for (i, place) in (0..).zip(out) {
@@ -189,27 +260,42 @@ impl Order {
             Kind::Feistel(feistel) => feistel.fill(start, stride, out),
             Kind::Table(table) => table.fill(start, stride, out),
             Kind::Sharded(sharded) => sharded.fill(start, stride, out),
+            Kind::Composed(epoch) => {
+                let (mut start, mut samples) = (start, [0; 256]);
+                for block in out.chunks_mut(samples.len()) {
+                    let samples = &mut samples[..block.len()];
+                    epoch.fill(start, stride, samples)?;
+                    for (place, &sample) in block.iter_mut().zip(&*samples) {
+                        *place = T::from_u64(sample);
+                    }
+                    start += stride * block.len() as u64;
+                }
+            }
         }
+        Ok(())
     }
 
-    /// The sample at a position below the number of samples.
-    pub fn sample(&self, position: u64) -> u64 {
-        match &self.0 {
+    /// The sample at a position below the number of positions. Failures: as `fill`.
+    pub fn sample(&self, position: u64) -> Result<u64, Failure> {
+        Ok(match &self.0 {
             Kind::Sequential => position,
             Kind::Feistel(feistel) => feistel.sample(position),
             Kind::Table(table) => table.sample(position),
             Kind::Sharded(sharded) => sharded.sample(position),
-        }
+            Kind::Composed(epoch) => epoch.sample(position)?,
+        })
     }
 
-    /// The position of a sample below the number of samples: O(1) for `feistel` and `sequential`, one pass over the
-    /// table for the others.
-    pub fn position(&self, sample: u64) -> u64 {
-        match &self.0 {
+    /// The first position from `from` on of a sample below the number of samples: O(1) for `feistel` and `sequential`, one pass over
+    /// the table for orders that have one. Failures: as `fill`.
+    pub fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
+        let position = match &self.0 {
             Kind::Sequential => sample,
             Kind::Feistel(feistel) => feistel.position(sample),
             Kind::Table(table) => table.position(sample),
             Kind::Sharded(sharded) => sharded.position(sample),
-        }
+            Kind::Composed(epoch) => return epoch.next(sample, from),
+        };
+        Ok(Some(position).filter(|&position| position >= from))
     }
 }

@@ -10,7 +10,8 @@ use core::cell::OnceCell;
 use super::segment::Group;
 use crate::base::failure::shorten;
 use crate::base::names::named;
-use crate::deal::{OrderPart, REMAINDERS};
+use crate::deal::REMAINDERS;
+use crate::order::OrderPart;
 use crate::order::{Sharding, Shards};
 use crate::shard::{self, PlanConfig, Weight};
 use crate::state::fields::{Fields, Key, Kind};
@@ -19,6 +20,8 @@ use crate::{Failure, OrderId, Remainder};
 
 const SECTIONS: &[Key] = &[
     recipe::SAMEDEAL,
+    recipe::STEPS_ELSEWHERE,
+    recipe::SPLIT_ELSEWHERE,
     recipe::ORDER,
     shard::SHARDS,
     Key { name: "deal", field: "deal", kind: Kind::Section(DEAL) },
@@ -34,6 +37,11 @@ const DEAL: &[Key] = &[
     Key {
         name: "layout",
         field: "layout",
+        kind: Kind::Elsewhere("none in the recipe of readers: they take positions in turn"),
+    },
+    Key {
+        name: "unit",
+        field: "unit",
         kind: Kind::Elsewhere("none in the recipe of readers: they take positions in turn"),
     },
     Key { name: "readers", field: "readers", kind: recipe::OF_STREAMS },

@@ -71,7 +71,7 @@ fn dealt(
 ) -> Result<(Deal, u64), Failure> {
     let (role, given) = turns::role(steps, worker, group);
     let config = config(recipe, 0, left.consumed, group, remainder, rank + group.world_size * role);
-    Ok((config.deal()?, given))
+    Ok((config.deal(config.samples)?, given))
 }
 
 /// How many samples of a worker's part of what was left when its group began are padding. Failures: `samples`.

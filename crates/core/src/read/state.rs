@@ -10,6 +10,7 @@ use crate::Failure;
 use crate::base::failure::at_least;
 use crate::base::memory::collect;
 use crate::state::fields::{Fields, Key, Kind};
+use crate::state::numbers;
 use crate::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, history_of, recipe, recipe_of};
 
 const STATE: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, history_of(SEGMENT)];
@@ -29,16 +30,15 @@ pub(super) struct ReadState {
 }
 
 pub(super) fn write(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> String {
-    let mut more = format!(",\"consumed\":{consumed},\"history\":[");
-    for (at, Segment { group, steps }) in history.iter().enumerate() {
+    let history = history.iter().map(|Segment { group, steps }| {
         let Group { world_size, workers, batch_size, drop_last } = group;
-        let comma = if at == 0 { "" } else { "," };
-        more += &format!(
-            "{comma}{{\"world_size\":{world_size},\"workers\":{workers},\"batch_size\":{batch_size},\
+        format!(
+            "{{\"world_size\":{world_size},\"workers\":{workers},\"batch_size\":{batch_size},\
              \"drop_last\":{drop_last},\"steps\":{steps}}}"
-        );
-    }
-    state::write("reading", recipe.text(), epoch, &(more + "]"))
+        )
+    });
+    let more = format!(",\"consumed\":{consumed},\"history\":{}", numbers::list(history));
+    state::write("reading", recipe.text(), epoch, &more)
 }
 
 /// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the member that differs; `recipe`, where

@@ -10,7 +10,7 @@ use super::locality::Locality;
 use super::plan::{Plan, PlanConfig, Policy, Weight, WorkerPolicy, check_bytes};
 use crate::Failure;
 use crate::base::names::{name_of, named};
-use crate::deal::check_sums;
+use crate::order::check_sums;
 use crate::order::total;
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::numbers;
@@ -49,6 +49,8 @@ pub(crate) const SHARDS: Key = Key { name: "shards", field: "shards", kind: Kind
 
 const SECTIONS: &[Key] = &[
     recipe::SAMEDEAL,
+    recipe::STEPS_ELSEWHERE,
+    recipe::SPLIT_ELSEWHERE,
     SHARDS,
     Key { name: "deal", field: "deal", kind: Kind::Section(DEAL) },
     Key {
@@ -69,6 +71,7 @@ const DEAL: &[Key] = &[
     Key { name: "workers", field: "workers", kind: Kind::Count },
     Key { name: "remainder", field: "remainder", kind: OF_SAMPLES },
     Key { name: "layout", field: "layout", kind: OF_SAMPLES },
+    Key { name: "unit", field: "unit", kind: OF_SAMPLES },
     Key { name: "readers", field: "readers", kind: recipe::OF_STREAMS },
 ];
 const OF_SAMPLES: Kind = Kind::Elsewhere("none here: it belongs to a deal of single samples");

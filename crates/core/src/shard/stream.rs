@@ -39,6 +39,8 @@ pub struct Stream {
 
 const SECTIONS: &[Key] = &[
     recipe::SAMEDEAL,
+    recipe::STEPS_ELSEWHERE,
+    recipe::SPLIT_ELSEWHERE,
     Key { name: "order", field: "order", kind: Kind::Section(ORDER) },
     Key { name: "deal", field: "deal", kind: Kind::Section(DEAL) },
     Key { name: "shards", field: "shards", kind: OF_OTHERS },
@@ -60,6 +62,7 @@ const DEAL: &[Key] = &[
     Key { name: "workers", field: "workers", kind: OF_OTHERS },
     Key { name: "remainder", field: "remainder", kind: OF_OTHERS },
     Key { name: "layout", field: "layout", kind: OF_OTHERS },
+    Key { name: "unit", field: "unit", kind: OF_OTHERS },
 ];
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a stream of chunks: it has chunks and readers");
 
@@ -159,12 +162,12 @@ impl Stream {
         if let Some((built, order)) = &self.order
             && *built == cycle
         {
-            return Ok(order.sample(position));
+            return order.sample(position);
         }
         let StreamConfig { order, seed, epoch, .. } = self.config;
         self.order = None;
         let order = Order::new(order, chunks, seed, epoch.wrapping_add(cycle)).map_err(of_chunks)?;
-        let chunk = order.sample(position);
+        let chunk = order.sample(position)?;
         self.order = Some((cycle, order));
         Ok(chunk)
     }

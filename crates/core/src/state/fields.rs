@@ -5,6 +5,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::numbers::{self, Numbers, is_hash};
+use super::recipe::COMPOSED;
 use super::{Number, Reader, signed, unsigned};
 use crate::Failure;
 use crate::base::failure::{at_most, known as one_of, only, range, shorten};
@@ -52,6 +53,9 @@ impl Kind {
     }
 }
 
+/// How many objects may lie in one another: composed orders do. No text makes the stack deeper. In a state, a recipe lies in one more.
+const MAX_DEPTH: u32 = 25;
+
 /// The fields that are there, each once.
 #[derive(Default)]
 pub(crate) struct Fields<'a> {
@@ -68,10 +72,10 @@ enum Value<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// The fields of a text that is an object and nothing else. Sections do not nest of themselves, so that no text makes the
-    /// stack deep. Failures: `recipe`, the name of a section, or a field.
+    /// The fields of a text that is an object and nothing else. Failures: `recipe`, the name of a section, or a field.
     pub(crate) fn read(text: &'a str, known: &'static [Key]) -> Result<Self, Failure> {
         let mut reader = Reader::new(text);
+        reader.depth = u32::from(!known.iter().any(|key| key.field == "recipe"));
         let fields = Self::of(&mut reader, "recipe", known)?;
         if reader.is_at_end() { Ok(fields) } else { Err(broken(&reader)) }
     }
@@ -81,6 +85,14 @@ impl<'a> Fields<'a> {
     pub(crate) fn of(reader: &mut Reader<'a>, section: &'static str, known: &'static [Key]) -> Result<Self, Failure> {
         let mut fields = Self::default();
         let mut failed = None;
+        if reader.depth == MAX_DEPTH {
+            return Err(Failure::out_of_range(
+                "recipe",
+                "objects in objects",
+                at_most(MAX_DEPTH - 1).and(" objects in one another"),
+            ));
+        }
+        reader.depth += 1;
         let read = reader.object(|reader, name| match fields.add(reader, section, name, known) {
             Ok(()) => Some(()),
             Err(failure) => {
@@ -88,6 +100,7 @@ impl<'a> Fields<'a> {
                 None
             }
         });
+        reader.depth -= 1;
         match (failed, read) {
             (Some(failure), _) => Err(failure),
             (None, None) => Err(broken(reader)),
@@ -104,6 +117,12 @@ impl<'a> Fields<'a> {
         known: &'static [Key],
     ) -> Result<(), Failure> {
         let Some(key) = known.iter().find(|key| key.name == name) else {
+            if section == "order"
+                && let Some(key) = COMPOSED.iter().find(|key| key.name == name)
+            {
+                let allowed = "none here: composed orders belong to samplers";
+                return Err(Failure::contradiction(key.field, "there", allowed));
+            }
             let own = known.iter().filter(|key| !matches!(key.kind, Kind::Elsewhere(_)));
             let names = one_of(own.map(|key| key.name));
             return Err(Failure::unknown_name(member_of(section), name, names));
@@ -177,6 +196,11 @@ impl<'a> Fields<'a> {
         if let Value::Numbers(numbers) = self.value(field)? { Some(numbers) } else { None }
     }
 
+    /// The numbers of a list, if it has them; else none.
+    pub(crate) fn all(&self, field: &str) -> &[u64] {
+        if let Some(Numbers::All(all)) = self.numbers(field) { all } else { &[] }
+    }
+
     pub(crate) fn section(&self, field: &str) -> Option<&Self> {
         if let Value::Section(fields) = self.value(field)? { Some(fields) } else { None }
     }
@@ -203,6 +227,10 @@ impl<'a> Fields<'a> {
                 (Value::Text(text), _) => format!("\"{text}\""),
                 (Value::Numbers(Numbers::Hash(hash)), _) => format!("\"{hash}\""),
                 (Value::Numbers(Numbers::All(all)), _) => numbers::text(all.iter().copied()),
+                (Value::Objects(objects), Kind::Objects(known)) => {
+                    let objects: Vec<String> = objects.iter().map(|object| object.canonical(known)).collect();
+                    format!("[{}]", objects.join(","))
+                }
                 _ => self.shown(key.field).unwrap_or_default(),
             };
         }
@@ -232,6 +260,14 @@ fn member_of(section: &'static str) -> &'static str {
         "deal" => "deal-member",
         "shards" => "shards-member",
         "batch" => "batch-member",
+        "of" => "order-member",
+        "sources" => "sources-member",
+        "stages" => "stages-member",
+        "growth" => "growth-member",
+        "ranges" => "ranges-member",
+        "split" => "split-member",
+        "parts" => "parts-member",
+        "steps" => "steps-member",
         _ => "recipe-member",
     }
 }
@@ -318,9 +354,19 @@ pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Key], why: &s
     let empty = Fields::default();
     for key in known {
         if let Kind::Section(keys) = key.kind {
+            if !here.has(key.field) && !of.has(key.field) {
+                continue;
+            }
             let [here, of] = [here, of].map(|fields| fields.section(key.field).unwrap_or(&empty));
             compare(here, of, keys, why)?;
             continue;
+        }
+        if let Kind::Objects(keys) = key.kind {
+            let [own, others] = [here, of].map(|fields| fields.objects(key.field));
+            if own.len() == others.len() {
+                own.iter().zip(others).try_for_each(|(own, other)| compare(own, other, keys, why))?;
+                continue;
+            }
         }
         let [shown, taken] = [here, of].map(|fields| fields.shown(key.field));
         let (value, allowed) = match numbers::difference(here.numbers(key.field), of.numbers(key.field)) {

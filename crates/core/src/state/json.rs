@@ -94,12 +94,14 @@ pub(crate) fn signed((negative, amount): Number) -> Option<i64> {
 pub(crate) struct Reader<'a> {
     text: &'a str,
     at: usize,
+    /// How many objects the place lies in.
+    pub(crate) depth: u32,
 }
 
 impl<'a> Reader<'a> {
     /// At the beginning of a text.
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, at: 0 }
+        Self { text, at: 0, depth: 0 }
     }
 
     /// What was not read yet.

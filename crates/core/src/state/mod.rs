@@ -12,14 +12,17 @@ use alloc::string::String;
 use core::fmt::Display;
 
 use self::fields::{Fields, Key, Kind};
-use crate::base::failure::{at_most, only, range, shorten};
+use crate::base::failure::{Kind as FailureKind, at_most, only, range, shorten};
 use crate::{Failure, MAX_EXACT};
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
 
-/// The most bytes of a state.
-pub(crate) const MAX_STATE: usize = 1 << 14;
+/// The most bytes of a state: as many as of a recipe, which it has a part of.
+pub(crate) const MAX_STATE: usize = recipe::MAX_RECIPE;
+
+/// The most bytes of an entry of a log. The first one is the state of a ledger.
+pub(crate) const MAX_ENTRY: usize = 1 << 14;
 
 /// Why a recipe should be that of a state.
 pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
@@ -37,14 +40,16 @@ pub(crate) const fn history_of(segment: &'static [Key]) -> Key {
 }
 
 /// The sections of the recipe in a sampler's state.
-pub(crate) const ORDERS: &[Key] = &[recipe::ORDER];
-const SAMPLER: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED];
+pub(crate) const ORDERS: &[Key] = &[recipe::ANY_ORDER];
+const POSITIONS: Key = Key { name: "positions", field: "positions", kind: Kind::Count };
+const SAMPLER: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED, POSITIONS];
 const LEDGER: &[Key] = &[
     recipe::SAMEDEAL,
     KIND,
     recipe_of(ORDERS),
     EPOCH,
     CONSUMED,
+    POSITIONS,
     Key { name: "block", field: "block", kind: Kind::Count },
     Key { name: "lease", field: "lease", kind: Kind::Count },
 ];
@@ -52,7 +57,7 @@ const LEDGER: &[Key] = &[
 /// What the state of a sampler says.
 pub(crate) struct SamplerState<'a> {
     fields: Fields<'a>,
-    /// Its own number of samples, of which `consumed` are consumed.
+    /// Its own number of positions, of which `consumed` are consumed.
     pub(crate) samples: u64,
     pub(crate) epoch: u64,
     pub(crate) consumed: u64,
@@ -74,13 +79,21 @@ pub(crate) fn write(kind: &str, recipe: &str, epoch: u64, more: &str) -> String 
     format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{recipe},\"epoch\":{epoch}{more}}}")
 }
 
-/// Reads a state, which need not be trusted, and in which all of these members are. Failures: `state`.
+/// Reads a state, which need not be trusted, and in which all of these members are; `positions` may be missing. Failures: `state`;
+/// `out-of-memory`, of any member.
 pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Key]) -> Result<Fields<'a>, Failure> {
-    if text.len() > MAX_STATE {
-        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_STATE)));
+    let most = if kind == "ledger" { MAX_ENTRY } else { MAX_STATE };
+    if text.len() > most {
+        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(most)));
     }
-    let fields = Fields::read(text, members).ok().filter(|fields| {
-        let has_all = |fields: &Fields, keys: &[Key]| keys.iter().all(|key| fields.has(key.field));
+    let found = match Fields::read(text, members) {
+        // The text may be a state all the same.
+        Err(failure) if failure.kind == FailureKind::OutOfMemory => return Err(failure),
+        found => found.ok(),
+    };
+    let fields = found.filter(|fields| {
+        let has_all =
+            |fields: &Fields, keys: &[Key]| keys.iter().all(|key| fields.has(key.field) || key.field == "positions");
         let is_whole = members.iter().all(|key| match key.kind {
             Kind::Objects(keys) => fields.objects(key.field).iter().all(|object| has_all(object, keys)),
             _ => true,
@@ -105,7 +118,8 @@ impl<'a> SamplerState<'a> {
 
     fn written(&self, kind: &str, more: &str) -> String {
         let recipe = self.recipe().map(|recipe| recipe.canonical(ORDERS)).unwrap_or_default();
-        write(kind, &recipe, self.epoch, &format!(",\"consumed\":{}{more}", self.consumed))
+        let positions = self.fields.count("positions").map_or(String::new(), |count| format!(",\"positions\":{count}"));
+        write(kind, &recipe, self.epoch, &format!(",\"consumed\":{}{positions}{more}", self.consumed))
     }
 
     /// Reads a state, which need not be trusted. Failures: `state`, `consumed`.
@@ -114,7 +128,14 @@ impl<'a> SamplerState<'a> {
     }
 
     fn of(fields: Fields<'a>, text: &str, kind: &str) -> Result<Self, Failure> {
-        let samples = fields.section("recipe").and_then(|recipe| recipe.section("order")?.count("samples"));
+        let order = fields.section("recipe").and_then(|recipe| recipe.section("order"));
+        // The number of samples of a composed order is not that of its positions.
+        let is_composed = order.is_some_and(|order| recipe::COMPOSED.iter().any(|key| order.has(key.field)));
+        let samples = match fields.count("positions") {
+            Some(_) if !is_composed => None,
+            None if !is_composed => order.and_then(|order| order.count("samples")),
+            positions => positions,
+        };
         let (Some(samples @ ..=MAX_EXACT), Some(epoch), Some(consumed)) =
             (samples, fields.count("epoch"), fields.count("consumed"))
         else {
@@ -126,13 +147,9 @@ impl<'a> SamplerState<'a> {
         Ok(Self { fields, samples, epoch, consumed })
     }
 
-    fn recipe(&self) -> Option<&Fields<'a>> {
+    /// The part of the recipe that the text has.
+    pub(crate) fn recipe(&self) -> Option<&Fields<'a>> {
         self.fields.section("recipe")
-    }
-
-    /// Whether the order is the one that is here, of which this is the text. Failures: the first member that differs.
-    pub(crate) fn compare(&self, here: &str) -> Result<(), Failure> {
-        check_recipe(&self.fields, here, ORDERS)
     }
 }
 
@@ -168,26 +185,32 @@ impl<'a> LedgerState<'a> {
         fields::compare(own, found, ORDERS, why)?;
         same("epoch", theirs.epoch, here.epoch, why)?;
         same("consumed", theirs.consumed, here.consumed, why)?;
+        same("positions", theirs.samples, here.samples, why)?;
         same("block", of.block, self.block, why)
     }
 }
 
 /// The kinds of states.
-const KINDS: [&str; 4] = ["sampler", "batcher", "ledger", "reading"];
+const KINDS: [&str; 5] = ["sampler", "batcher", "ledger", "reading", "steps"];
 
 /// That a text is no state of a kind. If it looks like one of another kind, the failure says so.
 fn refused(text: &str, kind: &str) -> Failure {
-    let wanted = format!("a state of a {kind}, version {VERSION}");
+    let wanted = format!("a state of a {}, version {VERSION}", made_by(kind));
     let written = text.get(..MAX_STATE).unwrap_or(text).split_once("\"kind\":\"").map_or("", |(_, rest)| rest);
     let other = KINDS.into_iter().find(|&other| other != kind && written.strip_prefix(other).is_some_and(is_end));
     Failure::wrong_type(
         "state",
         text,
         match other {
-            Some(other) => format!("{wanted}; this is a state of a {other}"),
+            Some(other) => format!("{wanted}; this is a state of a {}", made_by(other)),
             None => wanted,
         },
     )
+}
+
+/// What makes states of a kind.
+fn made_by(kind: &str) -> &str {
+    if kind == "steps" { "schedule" } else { kind }
 }
 
 fn is_end(rest: &str) -> bool {

@@ -1,8 +1,9 @@
 //! A number for each shard: a few as they are, many as a hash.
 
 use alloc::format;
-use alloc::string::String;
+use alloc::string::{String, ToString};
 use alloc::vec::Vec;
+use core::fmt::Display;
 
 use crate::Failure;
 use crate::base::failure::range;
@@ -23,10 +24,17 @@ pub(crate) fn text(numbers: impl Iterator<Item = u64> + Clone) -> String {
     if numbers.clone().nth(NAMED).is_some() {
         return format!("\"{}\"", hash(numbers));
     }
+    list(numbers)
+}
+
+/// A list of a canonical text: items that are JSON.
+pub(crate) fn list(items: impl Iterator<Item = impl Display>) -> String {
     let mut text = String::from("[");
-    for (at, number) in numbers.enumerate() {
-        let comma = if at == 0 { "" } else { "," };
-        text += &format!("{comma}{number}");
+    for item in items {
+        if text.len() > 1 {
+            text += ",";
+        }
+        text += &item.to_string();
     }
     text + "]"
 }

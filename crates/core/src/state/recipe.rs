@@ -22,13 +22,30 @@ pub type List<'a> = (&'a str, &'a [u64]);
 
 pub(crate) const SAMEDEAL: Key = Key { name: "samedeal", field: "samedeal", kind: Kind::Count };
 pub(crate) const ORDER: Key = Key { name: "order", field: "order", kind: Kind::Section(ORDER_MEMBERS) };
+/// The same of a sampler, which may be composed.
+pub(crate) const ANY_ORDER: Key = Key { name: "order", field: "order", kind: Kind::Section(ANY_ORDER_MEMBERS) };
 pub(crate) const DEAL: Key = Key { name: "deal", field: "deal", kind: Kind::Section(DEAL_MEMBERS) };
 
 /// Which kind of documents has a member that this one refuses.
 pub(crate) const OF_STREAMS: Kind = Kind::Elsewhere("none here: it belongs to a stream of chunks");
 pub(crate) const OF_READERS: Kind = Kind::Elsewhere("none here: it belongs to readers of a dataset in shards");
 
-pub(crate) const ORDER_MEMBERS: &[Key] = &[
+pub(crate) const STEPS_ELSEWHERE: Key =
+    Key { name: "steps", field: "steps", kind: Kind::Elsewhere("none here: it belongs to a schedule of global steps") };
+pub(crate) const SPLIT_ELSEWHERE: Key =
+    Key { name: "split", field: "split", kind: Kind::Elsewhere("none here: it belongs to a split") };
+
+/// The members of an order that is not composed.
+pub(crate) const ORDER_MEMBERS: &[Key] = MEMBERS.split_at(8).0;
+
+/// Those of orders that are made of others.
+pub(crate) const COMPOSED: &[Key] = MEMBERS.split_at(8).1;
+
+/// The members of all orders.
+pub(crate) const ANY_ORDER_MEMBERS: &[Key] = &MEMBERS;
+
+// Orders lie in one another, so that this refers to itself.
+static MEMBERS: [Key; 22] = [
     Key { name: "name", field: "order", kind: Kind::Text },
     Key { name: "samples", field: "samples", kind: Kind::Count },
     Key { name: "seed", field: "seed", kind: Kind::Signed },
@@ -37,11 +54,46 @@ pub(crate) const ORDER_MEMBERS: &[Key] = &[
     Key { name: "shards", field: "shards", kind: Kind::Count },
     Key { name: "sizes", field: "sizes", kind: Kind::Numbers },
     Key { name: "chunks", field: "chunks", kind: OF_STREAMS },
+    Key { name: "exhaustion", field: "exhaustion", kind: Kind::Text },
+    Key { name: "max_passes", field: "max-passes", kind: Kind::Count },
+    Key { name: "index_space", field: "index-space", kind: Kind::Text },
+    Key { name: "sources", field: "sources", kind: Kind::Objects(SOURCE_MEMBERS) },
+    Key { name: "stages", field: "stages", kind: Kind::Objects(STAGE_MEMBERS) },
+    Key { name: "growth", field: "growth", kind: Kind::Objects(GROWTH_MEMBERS) },
+    Key { name: "of", field: "of", kind: Kind::Section(&MEMBERS) },
+    Key { name: "indices", field: "indices", kind: Kind::Numbers },
+    Key { name: "ranges", field: "ranges", kind: Kind::Objects(RANGE_MEMBERS) },
+    Key { name: "copies", field: "copies", kind: Kind::Count },
+    Key { name: "length", field: "length", kind: Kind::Count },
+    Key { name: "stride", field: "stride", kind: Kind::Count },
+    Key { name: "classes", field: "classes", kind: Kind::Numbers },
+    Key { name: "factors", field: "factors", kind: Kind::Numbers },
+];
+static SOURCE_MEMBERS: &[Key] = &[
+    Key { name: "name", field: "source", kind: Kind::Text },
+    Key { name: "weight", field: "weight", kind: Kind::Count },
+    Key { name: "samples", field: "samples", kind: Kind::Count },
+    Key { name: "order", field: "order", kind: Kind::Section(&MEMBERS) },
+];
+static STAGE_MEMBERS: &[Key] = &[
+    Key { name: "from", field: "from", kind: Kind::Count },
+    Key { name: "weights", field: "weights", kind: Kind::Numbers },
+];
+static GROWTH_MEMBERS: &[Key] = &[
+    Key { name: "epoch", field: "epoch", kind: Kind::Count },
+    Key { name: "consumed", field: "consumed", kind: Kind::Count },
+    Key { name: "samples", field: "samples", kind: Kind::Count },
+];
+static RANGE_MEMBERS: &[Key] = &[
+    Key { name: "epoch", field: "epoch", kind: Kind::Count },
+    Key { name: "start", field: "start", kind: Kind::Count },
+    Key { name: "count", field: "count", kind: Kind::Count },
 ];
 const DEAL_MEMBERS: &[Key] = &[
     Key { name: "world_size", field: "world-size", kind: Kind::Count },
     Key { name: "remainder", field: "remainder", kind: Kind::Text },
     Key { name: "layout", field: "layout", kind: Kind::Text },
+    Key { name: "unit", field: "unit", kind: Kind::Count },
     Key { name: "workers", field: "workers", kind: OF_READERS },
     Key { name: "readers", field: "readers", kind: OF_STREAMS },
 ];
@@ -64,7 +116,11 @@ pub(crate) fn fields<'a>(
             at_most(MAX_RECIPE).and("; long lists come beside it, by their names"),
         ));
     }
-    if let Some((name, _)) = lists.iter().find(|(name, _)| !known.contains(name)) {
+    // In the recipe of a sampler, a list of an order within another one has the path to it before its own name.
+    let has_paths = known.contains(&"indices");
+    let own =
+        |name: &str| name.rsplit('/').next().is_some_and(|own| known.contains(&own) && (has_paths || own == name));
+    if let Some((name, _)) = lists.iter().find(|(name, _)| !own(name)) {
         return Err(Failure::unknown_name("lists", name, one_of(known.iter().copied())));
     }
     for (at, (name, _)) in lists.iter().enumerate() {

@@ -12,7 +12,7 @@ use samedeal_core::{Order, OrderId};
 fn source(id: OrderId) -> impl Source {
     move |samples, seed, epoch| {
         let order = Order::new(id, samples, seed, epoch).unwrap();
-        Box::new(move |position| order.sample(position)) as Box<dyn Fn(u64) -> u64>
+        Box::new(move |position| order.sample(position).unwrap()) as Box<dyn Fn(u64) -> u64>
     }
 }
 

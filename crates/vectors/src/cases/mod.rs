@@ -3,6 +3,7 @@
 mod batch_recipes;
 mod batching;
 mod clients;
+mod composed;
 mod forms;
 mod launches;
 mod ledgers;
@@ -14,9 +15,12 @@ mod readings;
 mod recipes;
 mod recipes_shards;
 mod sampling;
+mod schedules;
 mod sharded;
+mod splits;
 mod states;
 mod streams;
+mod units;
 mod verify;
 
 use forms::Config;
@@ -32,6 +36,10 @@ const MAX_COUNT: u32 = 1 << 20;
 pub fn files() -> Vec<File> {
     let mut files = sampling::files();
     files.push(group("order-sharded", [sharded::cases(), rare::sharded()].concat()));
+    files.push(group("orders-composed", [composed::cases(), units::groups()].concat()));
+    files.push(group("deal-unit", units::cases()));
+    files.push(group("splits", splits::cases()));
+    files.push(group("steps", schedules::cases()));
     files.push(group("state", states::samplers()));
     files.push(group("shards-plan", plans::cases()));
     files.push(group("shards-stream", [streams::cases(), rare::streams()].concat()));
@@ -91,6 +99,12 @@ fn base(order: &str, samples: u64) -> Config {
 fn config_name(config: &Config) -> String {
     let Config { samples, seed, epoch, order, rank, world, remainder, layout, consumed: _ } = config;
     format!("{order} {} seed {} epoch {}, rank {rank} of {world}, {remainder} {layout}", samples.0, seed.0, epoch.0)
+}
+
+/// A number that the core answers.
+fn count(subject: &matrix::format::Subject, call: &Call) -> Option<u64> {
+    let answer = <Native as Engine>::create(subject).ok()?.call(call).ok()?;
+    answer.as_str().and_then(|digits| digits.parse().ok())
 }
 
 fn indices(start: u64, count: u32) -> Call {

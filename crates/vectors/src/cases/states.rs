@@ -229,7 +229,7 @@ fn refused() -> Vec<Case> {
         "{}".into(),
         "[".repeat(200),
         format!("{{\"a\":{}", "[".repeat(200)),
-        " ".repeat((1 << 14) + 1),
+        " ".repeat((1 << 20) + 1),
         "\u{1F0A1}".repeat(70),
         format!("{state}}}"),
         format!("{state}\0"),

@@ -3,10 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{BatchBuilder, Batcher, Counting, Error, Failure, Packing, Segment, Strategy, Tail, TooLong};
+use samedeal::{
+    BatchBuilder, Batcher, Counting, Error, Failure, FailureKind, Packing, Segment, Strategy, Tail, TooLong,
+};
 use serde_json::{Map, Value, json};
 
-use crate::args::deal::{DealArgs, EpochArgs, SHARDED};
+use crate::args::deal::{DealArgs, EpochArgs, SHARDED, lists};
 use crate::args::values::{named, within};
 use crate::read::lengths::{Lengths, Unit};
 use crate::write::problem::Problem;
@@ -21,8 +23,8 @@ pub struct ByLengthArgs {
     #[arg(long, value_name = "COLUMN", num_args = 0..=1)]
     pub lengths: Option<Option<String>>,
     /// What to count if COLUMN holds no lengths. Text needs it [default: the items of lists, the bytes of bytes]
-    #[arg(long, value_enum, requires = "lengths")]
-    pub unit: Option<Unit>,
+    #[arg(long, value_name = "UNIT", value_enum, requires = "lengths")]
+    pub length_unit: Option<Unit>,
     #[command(flatten)]
     pub options: BatchOptions,
 }
@@ -131,14 +133,16 @@ impl ByLengthArgs {
     fn check(epoch: &EpochArgs) -> Result<(), Problem> {
         let EpochArgs { dataset, deal, batch_size, drop_last, .. } = epoch;
         let size = batch_size.map_or(String::new(), |size| format!("add --max-batch-size {size} instead"));
-        let order = "add another order instead; `samedeal orders` lists them";
+        let order = "name it in a recipe (--recipe FILE), or add another order instead; `samedeal orders` lists them";
+        let is_option = deal.by_length.is_none();
         let refused = [
             (dataset.samples.is_some(), "--samples", "name the files that tell lengths instead"),
             (batch_size.is_some(), "--batch-size", &size),
             (*drop_last, "--drop-last", "add --tail drop instead"),
             (deal.remainder.is_some(), "--remainder", "--tail says what happens at the end"),
+            (deal.unit.is_some(), "--unit", "leave it out; what lengths count is --length-unit"),
             (deal.layout.is_some(), "--layout", "leave it out; ranks get similar samples in every step"),
-            (deal.order() == SHARDED, "--order sharded", order),
+            (deal.order() == SHARDED && is_option, "--order sharded", order),
             (deal.lanes.is_some(), "--lanes", "leave it out; it is for --order sharded"),
             (deal.shuffle_window.is_some(), "--shuffle-window", "add --batch-window instead"),
             (
@@ -156,15 +160,14 @@ impl ByLengthArgs {
     /// Reads the lengths that decide batches.
     pub fn read(&self, epoch: &EpochArgs) -> Result<Lengths, Problem> {
         Self::check(epoch)?;
-        Lengths::read(&epoch.dataset.paths, self.lengths.clone().flatten().as_deref(), self.unit)
+        Lengths::read(&epoch.dataset.paths, self.lengths.clone().flatten().as_deref(), self.length_unit)
     }
 
     /// Batches of these lengths by the recipe of --recipe, or of the options.
-    pub fn builder(&self, deal: &DealArgs, lengths: Vec<u32>) -> BatchBuilder<Batcher> {
-        match &deal.by_length {
-            Some(recipe) => Batcher::from_recipe(recipe, lengths).epoch(deal.epoch),
-            None => self.with(deal, self.options.members(), lengths),
-        }
+    pub fn builder(&self, deal: &DealArgs, lengths: Vec<u32>) -> Result<BatchBuilder<Batcher>, Problem> {
+        let Some(recipe) = &deal.by_length else { return Ok(self.with(deal, self.options.members(), lengths)) };
+        let builder = Batcher::from_recipe(recipe, lengths).epoch(deal.epoch);
+        Ok(lists(&deal.list)?.into_iter().fold(builder, |it, (path, list)| it.list(path, list)))
     }
 
     /// The same with other options.
@@ -176,7 +179,7 @@ impl ByLengthArgs {
 
     /// The batches that the options ask for.
     pub fn batcher(&self, deal: &DealArgs, rank: u32, lengths: Vec<u32>) -> Result<Batcher, Problem> {
-        build(self.builder(deal, lengths).rank(rank))
+        build(self.builder(deal, lengths)?.rank(rank))
     }
 
     /// The same as it was planned in an epoch after a history, for the world size of then.
@@ -188,9 +191,12 @@ impl ByLengthArgs {
         history: &[Segment],
         world_size: u32,
     ) -> Result<Batcher, Problem> {
-        build(self.builder(deal, lengths).epoch(epoch).history(history).world_size(world_size))
+        build(self.builder(deal, lengths)?.epoch(epoch).history(history).world_size(world_size))
     }
 }
+
+/// The lists of orders. A recipe has only a hash of a long one.
+const HASHED: [&str; 4] = ["sizes", "indices", "classes", "factors"];
 
 /// Plans, and says what can be done where samples are too long.
 fn build(builder: BatchBuilder<Batcher>) -> Result<Batcher, Problem> {
@@ -206,6 +212,10 @@ pub fn worded(error: Error) -> Problem {
             let allowed = allowed.split(';').next().unwrap_or_default();
             let what = format!("a sample is too long: {value}; allowed: {allowed}");
             Problem::message(format!("{what}, or choose what happens to it: --too-long {}", others.join(", ")))
+        }
+        Some(Failure { kind: FailureKind::Missing, field, .. }) if HASHED.contains(&field.as_str()) => {
+            let what = format!("the recipe has only a hash of {field}");
+            Problem::message(format!("{what}; name the numbers with --list PATH=FILE, where PATH ends in {field}"))
         }
         _ => error.into(),
     }

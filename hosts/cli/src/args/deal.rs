@@ -3,12 +3,14 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use clap::Args;
+use clap::{Args, ValueEnum};
 use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
 
 use crate::args::dataset::{Dataset, DatasetArgs};
 use crate::args::values::{named, within};
 use crate::read::checkpoint::Saved;
+use crate::read::lengths::Unit;
+use crate::read::numbers;
 use crate::write::problem::Problem;
 
 /// The order that is made of the sizes of files, and not by its name alone.
@@ -64,16 +66,28 @@ pub struct DealArgs {
     /// Which positions a rank gets [default: strided]
     #[arg(long, value_parser = named::<Layout>(Layout::ALL.iter().map(|it| it.name())))]
     pub layout: Option<Layout>,
-    /// Take the deal from a recipe that a library or `samedeal recipe` wrote: order, seed, world size, remainder, layout, and the number
+    /// How many neighbouring positions always go to the same rank: the size of groups that must stay together, such as the answers to one
+    /// question in an order with copies [default: 1]
+    #[arg(long, value_name = "POSITIONS", value_parser = unit)]
+    pub unit: Option<u32>,
+    /// Take the deal from a recipe that a library or `samedeal recipe` wrote: order, seed, world size, remainder, layout, unit, and the number
     /// of samples; with --lengths, how samples become batches. - is standard input. Name the files too if the recipe has a hash of
     /// their sizes, and with --lengths
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["samples", "seed", "order", "lanes", "shuffle_window", "world_size", "remainder", "layout"])]
+    #[arg(conflicts_with_all = ["samples", "seed", "order", "lanes", "shuffle_window", "world_size", "remainder", "layout", "unit"])]
     pub recipe: Option<PathBuf>,
     /// Continue from a state that a library or `samedeal state` wrote. FILE is the state, a checkpoint that `samedeal explain`
     /// can read, or - for standard input. The state decides order, seed, epoch and number of samples; the world size may differ
     #[arg(long, value_name = "FILE", conflicts_with = "epoch")]
     pub resume: Option<PathBuf>,
+    /// With --recipe or --resume: numbers of which it has only a hash, as a list of more than 256 numbers. PATH is the name of the list in the
+    /// recipe, after the path to the order that has it, such as of/indices or sources/web/indices. FILE is a NumPy array, a JSON list, or a
+    /// text with one number in each line. May be repeated
+    #[arg(long, value_name = "PATH=FILE", value_parser = list)]
+    pub list: Vec<(String, PathBuf)>,
+    /// A composed order, which a recipe has and options do not, once it is read.
+    #[arg(skip)]
+    pub composed: Option<Builder>,
     /// The recipe of batches by length, once it is read.
     #[arg(skip)]
     pub by_length: Option<String>,
@@ -115,6 +129,10 @@ impl DealArgs {
         self.world_size.unwrap_or(1)
     }
 
+    pub fn unit(&self) -> u32 {
+        self.unit.unwrap_or(1)
+    }
+
     /// How many readers there are: ranks, or the workers of all ranks.
     fn readers(&self) -> Result<u32, Problem> {
         let (ranks, order) = (self.world_size(), self.order());
@@ -125,6 +143,10 @@ impl DealArgs {
             );
             return Err(Problem::message(what));
         }
+        if self.unit() > 1 {
+            let what = "--workers is for positions that are dealt one by one: loader workers have no units; leave --unit or --workers out";
+            return Err(Problem::message(what));
+        }
         let most = u32::MAX / ranks.max(1);
         let readers = ranks.checked_mul(workers).filter(|_| workers > 0);
         readers.ok_or_else(|| Problem::message(format!("--workers is {workers}; allowed: 1 to {most}")))
@@ -132,15 +154,21 @@ impl DealArgs {
 
     /// The sampler of the first reader.
     pub fn sampler(&self, dataset: &Dataset) -> Result<Sampler, Problem> {
-        self.build(dataset, self.readers()?)
+        self.build(dataset, self.readers()?, self.unit)
     }
 
     /// The order of all samples, as a single reader gets them: with any layout, no sample is dropped or padding.
     pub fn whole(&self, dataset: &Dataset) -> Result<Sampler, Problem> {
-        self.build(dataset, 1)
+        self.build(dataset, 1, Some(1))
     }
 
-    fn build(&self, dataset: &Dataset, readers: u32) -> Result<Sampler, Problem> {
+    fn build(&self, dataset: &Dataset, readers: u32, unit: Option<u32>) -> Result<Sampler, Problem> {
+        if let Some(composed) = &self.composed {
+            let builder = composed.clone().epoch(self.epoch).world_size(readers);
+            let builder = self.remainder.into_iter().fold(builder, Builder::remainder);
+            let builder = unit.into_iter().fold(builder, Builder::unit);
+            return Ok(self.layout.into_iter().fold(builder, Builder::layout).build()?);
+        }
         let builder = match (self.order() == SHARDED, dataset.sizes()) {
             (true, Some(sizes)) => Sampler::sharded(sizes),
             (true, None) => {
@@ -156,16 +184,52 @@ impl DealArgs {
         let builder = self.shuffle_window.into_iter().fold(builder, Builder::shuffle_window);
         let builder = self.remainder.into_iter().fold(builder, Builder::remainder);
         let builder = self.layout.into_iter().fold(builder, Builder::layout);
+        let builder = unit.into_iter().fold(builder, Builder::unit);
         builder.build().map_err(|error| match error {
-            // The library lists those that take no more than a name.
+            // The library also lists those that a recipe alone can have.
             Error::Failure(mut failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
                 let only = if dataset.files.is_empty() { ", and for files" } else { "," };
-                failure.allowed = format!("{}{only} {SHARDED}", failure.allowed);
+                let plain = samedeal::orders().unwrap_or_default().join(", ");
+                failure.allowed = format!("{plain}{only} {SHARDED}");
                 Error::from(failure).into()
+            }
+            // Only a composed order has a name that the library knows and does not list.
+            Error::Failure(_) if !is_plain(self.order()) => {
+                let what = format!(
+                    "--order is {:?}, which is made of other orders; allowed: --recipe FILE (samedeal blend --recipe-out \
+                     writes the recipe of a blend)",
+                    self.order()
+                );
+                Problem::message(what)
             }
             error => error.into(),
         })
     }
+}
+
+/// Whether an order needs no more than options.
+fn is_plain(order: &str) -> bool {
+    order == SHARDED || samedeal::orders().unwrap_or_default().iter().any(|plain| plain == order)
+}
+
+/// What --unit says.
+pub fn unit(text: &str) -> Result<u32, String> {
+    let allowed = within(1, 1_u32 << 20)(text);
+    match Unit::value_variants().iter().any(|counted| counted.name() == text) {
+        true => Err(format!("what lengths count is --length-unit {text}")),
+        false => allowed,
+    }
+}
+
+/// What --list says.
+pub fn list(text: &str) -> Result<(String, PathBuf), String> {
+    let found = text.split_once('=').filter(|(path, file)| !path.is_empty() && !file.is_empty());
+    found.map(|(path, file)| (path.to_owned(), file.into())).ok_or_else(|| "allowed: PATH=FILE".to_owned())
+}
+
+/// The lists that come beside a recipe, by their paths.
+pub fn lists(list: &[(String, PathBuf)]) -> Result<Vec<(String, Vec<u64>)>, Problem> {
+    list.iter().map(|(path, file)| Ok((path.clone(), numbers::read(file)?))).collect()
 }
 
 /// One of the readers.

@@ -1,5 +1,6 @@
 //! What the command is told: options that several subcommands share.
 
+pub mod blend;
 pub mod by_length;
 pub mod dataset;
 pub mod deal;
@@ -7,4 +8,6 @@ pub mod format;
 pub mod plan;
 pub mod recipe;
 pub mod resume;
+pub mod split;
+pub mod steps;
 pub mod values;

@@ -4,11 +4,11 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use samedeal::{Error, FailureKind, Sampler};
+use samedeal::{Builder, Error, FailureKind, Sampler};
 use serde_json::Value;
 
 use crate::args::dataset::Dataset;
-use crate::args::deal::EpochArgs;
+use crate::args::deal::{EpochArgs, lists};
 use crate::write::output::{counted, grouped};
 use crate::write::problem::Problem;
 
@@ -26,26 +26,26 @@ impl EpochArgs {
             let recipe: Value = serde_json::from_str(&text).unwrap_or_default();
             let (order, deal) = (&recipe["order"], &mut self.deal);
             deal.order = order["name"].as_str().map(str::to_owned);
-            deal.seed = order["seed"].as_i64();
+            // An order that has no seed has that of the order which it is made of.
+            let own = std::iter::successors(Some(order), |order| order.get("of"));
+            deal.seed = own.filter_map(|order| order["seed"].as_i64()).next();
             deal.world_size = recipe["deal"]["world_size"].as_u64().and_then(|ranks| u32::try_from(ranks).ok());
             deal.by_length = Some(text);
             return Ok(());
         }
         let files = if self.dataset.paths.is_empty() { None } else { Some(Dataset::new(&self.dataset)?) };
-        let sampler = sampler(&text, files.as_ref()).map_err(|error| Problem::of(path, explained(&error)))?;
+        let (builder, sampler) = sampler(&text, lists(&self.deal.list)?, files.as_ref())
+            .map_err(|error| Problem::of(path, explained(&error, self.deal.list.is_empty())))?;
         let (samples, sizes) = (sampler.samples(), sampler.sizes()?);
         let dataset = files.unwrap_or_else(|| Dataset { samples, files: Vec::new(), sizes });
-        if dataset.samples != samples {
-            let own = counted(samples, "sample", "samples");
-            let what =
-                format!("the recipe is of {own}, and the files have {}; name the files of the run", dataset.samples);
-            return Err(Problem::of(path, what));
-        }
+        check_samples(samples, &dataset).map_err(|why| Problem::of(path, why))?;
         let deal = &mut self.deal;
+        deal.composed = is_composed(&sampler)?.then_some(builder);
         (deal.seed, deal.order) = (Some(sampler.seed()), Some(sampler.order().to_owned()));
         (deal.lanes, deal.shuffle_window) = (sampler.lanes(), sampler.shuffle_window());
         deal.world_size = Some(sampler.world_size());
         (deal.remainder, deal.layout) = (Some(sampler.remainder()), Some(sampler.layout()));
+        deal.unit = Some(sampler.unit());
         if self.dataset.paths.is_empty() {
             self.dataset.samples = Some(dataset.samples);
         }
@@ -54,7 +54,19 @@ impl EpochArgs {
     }
 }
 
-fn text(path: &Path) -> Result<String, Problem> {
+/// Refuses files that have another number of samples than a recipe.
+pub fn check_samples(samples: u64, dataset: &Dataset) -> Result<(), String> {
+    let own = counted(samples, "sample", "samples");
+    match dataset.samples == samples {
+        true => Ok(()),
+        false => {
+            Err(format!("the recipe is of {own}, and the files have {}; name the files of the run", dataset.samples))
+        }
+    }
+}
+
+/// The text of a recipe.
+pub fn text(path: &Path) -> Result<String, Problem> {
     let failed = |error: io::Error| Problem::of(path, error);
     let file: Box<dyn Read> =
         if path == Path::new("-") { Box::new(io::stdin()) } else { Box::new(File::open(path).map_err(failed)?) };
@@ -66,19 +78,37 @@ fn text(path: &Path) -> Result<String, Problem> {
     String::from_utf8(bytes).map_err(|_| Problem::of(path, "is no recipe: it is not UTF-8"))
 }
 
-/// The sampler of a recipe. Files are its `sizes`, except with an order that has none.
-fn sampler(text: &str, files: Option<&Dataset>) -> Result<Sampler, Error> {
-    let builder = Sampler::from_recipe(text);
-    let Some(sizes) = files.and_then(Dataset::sizes) else { return builder.build() };
-    let error = match builder.clone().sizes(sizes).build() {
-        Ok(sampler) => return Ok(sampler),
+/// Whether an order is made of others, so that it has more than a name.
+pub fn is_composed(sampler: &Sampler) -> Result<bool, Error> {
+    Ok(sampler.lanes().is_none() && !samedeal::orders()?.iter().any(|name| name == sampler.order()))
+}
+
+/// The sampler of a recipe, and its options. Files are its `sizes`, except with an order that has none.
+fn sampler(text: &str, lists: Vec<(String, Vec<u64>)>, files: Option<&Dataset>) -> Result<(Builder, Sampler), Error> {
+    let builder = lists.into_iter().fold(Sampler::from_recipe(text), |it, (path, list)| it.list(path, list));
+    let made = |builder: Builder| builder.clone().build().map(|sampler| (builder, sampler));
+    let make = |sizes: Option<Vec<u64>>| made(sizes.into_iter().fold(builder.clone(), Builder::sizes));
+    with_sizes(files.and_then(Dataset::sizes), make, |(_, sampler)| sampler.lanes().is_some())
+}
+
+/// What is made of sizes of files; without them, of an order that has none. `has_sizes` is whether the order of what was made has some.
+pub fn with_sizes<T>(
+    sizes: Option<Vec<u64>>,
+    make: impl Fn(Option<Vec<u64>>) -> Result<T, Error>,
+    has_sizes: impl Fn(&T) -> bool,
+) -> Result<T, Error> {
+    if sizes.is_none() {
+        return make(None);
+    }
+    let error = match make(sizes) {
+        Ok(made) => return Ok(made),
         Err(error) => error,
     };
-    if !is_of(&error, FailureKind::Contradiction, "sizes") {
+    if !["sizes", "lists"].iter().any(|field| is_of(&error, FailureKind::Contradiction, field)) {
         return Err(error);
     }
-    match builder.build() {
-        Ok(sampler) if sampler.lanes().is_none() => Ok(sampler),
+    match make(None) {
+        Ok(made) if !has_sizes(&made) => Ok(made),
         // Of an order without sizes, something else is wrong.
         Err(other) if !is_of(&other, FailureKind::Missing, "sizes") => Err(other),
         _ => Err(error),
@@ -90,7 +120,14 @@ fn is_of(error: &Error, kind: FailureKind, field: &str) -> bool {
 }
 
 /// The error, and what to do on the command line.
-fn explained(error: &Error) -> String {
+pub fn explained(error: &Error, has_no_lists: bool) -> String {
+    let hashed = ["indices", "classes", "factors"].iter().find(|field| is_of(error, FailureKind::Missing, field));
+    if let Some(field) = hashed.filter(|_| has_no_lists) {
+        return format!(
+            "{error}. Name the numbers with --list {field}=FILE; those of an order within another one with the path to it, such as \
+             --list of/{field}=FILE"
+        );
+    }
     if is_of(error, FailureKind::Missing, "sizes") {
         return format!("{error}. Name the files of the run or their directories");
     }
@@ -102,6 +139,12 @@ fn explained(error: &Error) -> String {
         return format!(
             "{what}; batches, locate, step, explain and recipe take it with --lengths and the files that tell lengths"
         );
+    }
+    if is_of(error, FailureKind::Contradiction, "steps") {
+        return "the recipe is of steps over epochs; `samedeal steps` takes it".to_owned();
+    }
+    if is_of(error, FailureKind::Contradiction, "split") {
+        return "the recipe is of a split; `samedeal split` takes it".to_owned();
     }
     error.to_string()
 }

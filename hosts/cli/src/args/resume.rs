@@ -6,7 +6,7 @@ use samedeal::{Batcher, Error, Failure, FailureKind, Sampler};
 use serde_json::Value;
 
 use crate::args::dataset::Dataset;
-use crate::args::deal::EpochArgs;
+use crate::args::deal::{EpochArgs, lists};
 use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::problem::Problem;
 
@@ -26,6 +26,8 @@ impl EpochArgs {
     pub fn take_over(&mut self, saved: Saved, by_length: bool) -> Result<(), Problem> {
         let why = match (saved.kind(), by_length) {
             (Kind::Worker, _) => "only the StatefulDataLoader of torchdata resumes it",
+            (Kind::Steps, _) => "`samedeal steps --resume` continues it",
+            (Kind::Recipe, _) => "it does not say how far anything was read; give it with --recipe",
             (Kind::Other, _) => {
                 "this version resumes states of version 1: of samplers, of batches and of datasets in files"
             }
@@ -35,6 +37,18 @@ impl EpochArgs {
         };
         if !why.is_empty() {
             return Err(saved.refused(format!("{}; {why}", saved.described())));
+        }
+        if saved.kind() == Kind::Sampler && (self.deal.composed.is_some() || saved.is_composed()?) {
+            return self.take_over_composed(saved);
+        }
+        if saved.kind() == Kind::Batcher && saved.is_composed()? {
+            if self.deal.by_length.is_none() {
+                let what = format!("the state has the order {}, which is made of others", saved.order());
+                return Err(saved.refused(format!("{what}; give the recipe of the run with --recipe")));
+            }
+            // The recipe may have more than the state had: the library compares them.
+            self.saved = Some(saved);
+            return Ok(());
         }
         let (deal, dataset) = (&mut self.deal, &mut self.dataset);
         let order = saved.order().to_owned();
@@ -48,6 +62,7 @@ impl EpochArgs {
             ("lanes", number(deal.lanes), own("lanes")),
             ("shuffle-window", number(deal.shuffle_window), own("shuffle_window")),
             ("layout", deal.layout.filter(|_| is_reading).map(|it| it.to_string()), Some("strided".to_owned())),
+            ("unit", number(deal.unit.filter(|_| is_reading)), Some("1".to_owned())),
         ] {
             if let (Some(given), Some(own)) = (given, own)
                 && given != own
@@ -59,7 +74,7 @@ impl EpochArgs {
             }
         }
         // What is no state says nothing, and the library says so.
-        if let Some(seed) = saved.seed() {
+        if let Some(seed) = saved.seed().filter(|_| deal.by_length.is_none()) {
             (deal.seed, deal.order) = (Some(seed), Some(order));
             (deal.lanes, deal.shuffle_window) = (saved.small("lanes"), saved.small("shuffle_window"));
         }
@@ -69,6 +84,35 @@ impl EpochArgs {
                 return Err(saved.refused(NAME_FILES));
             }
             dataset.known = saved.number("samples").map(|samples| Dataset { samples, files: Vec::new(), sizes });
+        }
+        self.saved = Some(saved);
+        Ok(())
+    }
+
+    /// The same of an order that is made of others. A recipe may have more than the state had: the library compares them.
+    fn take_over_composed(&mut self, saved: Saved) -> Result<(), Problem> {
+        let (deal, dataset) = (&mut self.deal, &mut self.dataset);
+        if deal.composed.is_none() && deal.recipe.is_none() {
+            for (option, is_given) in [
+                ("samples", dataset.samples.is_some()),
+                ("order", deal.order.is_some()),
+                ("seed", deal.seed.is_some()),
+                ("lanes", deal.lanes.is_some()),
+                ("shuffle-window", deal.shuffle_window.is_some()),
+            ] {
+                if is_given {
+                    let what =
+                        format!("--{option} has no effect: the state has the order {}; leave it out", saved.order());
+                    return Err(saved.refused(what));
+                }
+            }
+            let made = saved.composed(lists(&deal.list)?).map_err(|error| saved.refused(without_lists(&error)))?;
+            let Some((builder, sampler)) = made else { return Err(saved.refused(saved.described())) };
+            (deal.seed, deal.order) = (Some(sampler.seed()), Some(sampler.order().to_owned()));
+            if dataset.paths.is_empty() {
+                dataset.known = Some(Dataset { samples: sampler.samples(), ..Dataset::default() });
+            }
+            deal.composed = Some(builder);
         }
         self.saved = Some(saved);
         Ok(())
@@ -93,7 +137,21 @@ impl EpochArgs {
 
     fn apply(&self, resume: impl FnOnce(&str) -> Result<(), Error>) -> Result<(), Problem> {
         let Some(saved) = &self.saved else { return Ok(()) };
-        resume(&saved.text).map_err(|error| saved.refused(differing(error)))
+        resume(&saved.text).map_err(|error| match self.deal.composed {
+            // No option has what differs.
+            Some(_) => saved.refused(error),
+            None => saved.refused(differing(error)),
+        })
+    }
+}
+
+/// What is wrong with an order that is made of a state alone.
+fn without_lists(error: &Error) -> String {
+    match error.failure() {
+        Some(Failure { kind: FailureKind::Missing, field, .. }) => format!(
+            "the state has only a hash of {field}; name the numbers with --list PATH=FILE, or give the recipe of the run too"
+        ),
+        _ => error.to_string(),
     }
 }
 

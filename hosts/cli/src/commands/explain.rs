@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
-use samedeal::Segment as Past;
+use samedeal::{Error, FailureKind, Sampler, Segment as Past};
 use serde_json::{Value, json};
 
 use crate::args::by_length::ByLengthArgs;
@@ -16,7 +16,7 @@ use crate::commands::locate::{LocateArgs, Status, add_stored, to_come};
 use crate::commands::readers::{Source, Steps, left};
 use crate::commands::step::{Explained, StepArgs};
 use crate::commands::{batching, locate, step};
-use crate::read::checkpoint::{self, Kind, Saved, Segment};
+use crate::read::checkpoint::{self, Kind, RecipeOf, Saved, Segment};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, percent, print};
 use crate::write::problem::Problem;
@@ -24,6 +24,9 @@ use crate::write::problem::Problem;
 /// Options of a recipe that are shown, by their names in it.
 const RECIPE: [&str; 9] =
     ["lanes", "shuffle_window", "shuffle", "shuffle_rows", "reshuffle", "policy", "worker_policy", "weight", "shards"];
+
+/// The most places of a sample that are shown.
+const PLACES: usize = 1 << 16;
 
 #[derive(Args)]
 pub struct ExplainArgs {
@@ -106,12 +109,27 @@ fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
     }
 }
 
-/// How many samples were consumed, and how many are left, if the state says it.
-fn progress(saved: &Saved) -> Option<(u64, u64)> {
+/// How many sample indices there are, and how many positions the epoch has, if the state says it. Of an order that is made of others,
+/// its sampler knows; not if the state has only a hash of a list.
+fn extent(saved: &Saved) -> Option<(u64, u64)> {
+    if saved.recipe_of().is_some_and(|of| of == RecipeOf::Split) {
+        let samples = saved.field("split")?.get("samples")?.as_u64()?;
+        return Some((samples, samples));
+    }
+    if saved.is_composed().is_ok_and(|it| it) {
+        let (_, sampler) = saved.composed(Vec::new()).ok()??;
+        return Some((sampler.samples(), sampler.length()));
+    }
     let samples = saved.number("samples")?;
+    Some((samples, samples))
+}
+
+/// How many positions were consumed, and how many are left, if the state says it.
+fn progress(saved: &Saved) -> Option<(u64, u64)> {
+    let (_, samples) = extent(saved)?;
     let left = match saved.kind() {
         Kind::Reading => left(saved, &Dataset::default()).ok()?.reader(0, 0).ok()?.samples,
-        Kind::Worker => return None,
+        Kind::Worker | Kind::Recipe => return None,
         _ => samples.checked_sub(saved.number("consumed")?)?,
     };
     Some((samples.checked_sub(left)?, left))
@@ -133,11 +151,19 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
     if let Some(seed) = saved.seed() {
         push("seed", seed.to_string().into());
     }
-    for name in ["epoch", "samples"] {
-        // An epoch is a name, and no amount.
-        if let Some(number) = saved.number(name) {
-            push(name, if name == "epoch" { number.to_string().into() } else { number.into() });
+    if let Some(epoch) = saved.number("epoch") {
+        // A name, and no amount.
+        push("epoch", epoch.to_string().into());
+    }
+    let extent = extent(saved);
+    if let Some((samples, length)) = extent {
+        push("samples", samples.into());
+        if samples != length {
+            push("positions", length.into());
         }
+    }
+    for (what, says) in made_of(saved) {
+        push(what, says.into());
     }
     let named = RECIPE.iter().filter_map(|&name| Some((name, saved.field(name)?)));
     let batch = saved.batch().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
@@ -145,11 +171,28 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
         let says = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         push(&name.replace('_', " "), says.into());
     }
-    if let (Some((consumed, left)), Some(samples)) = (progress(saved), saved.number("samples")) {
-        let share = percent(consumed as f64 / samples.max(1) as f64);
+    if let (Some((consumed, left)), Some((_, length))) = (progress(saved), extent) {
+        let share = percent(consumed as f64 / length.max(1) as f64);
         let is_table = format == Format::Table;
         push("consumed", if is_table { format!("{} ({share})", grouped(consumed)).into() } else { consumed.into() });
         push("left", left.into());
+    }
+    if let Some(step) = saved.number("step").filter(|_| saved.kind() == Kind::Steps) {
+        push("step", step.into());
+    }
+    for (what, says) in steps_of(saved).into_iter().chain(split_of(saved)) {
+        push(&what, says.into());
+    }
+    if let Some(of) = saved.recipe_of() {
+        for (name, value) in saved.recipe().and_then(|recipe| recipe.get("deal")?.as_object()).into_iter().flatten() {
+            push(&name.replace('_', " "), value.as_str().map_or_else(|| value.to_string(), str::to_owned).into());
+        }
+        let reads = saved.number("samedeal") == Some(1);
+        push(
+            "read by",
+            if reads { of.used_by() } else { "nothing of this version, which reads recipes of version 1" }.into(),
+        );
+        return items;
     }
     if saved.history.is_empty() {
         let none_yet = saved.kind() == Kind::Batcher;
@@ -171,6 +214,52 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
     items
 }
 
+/// What an order is made of, if it is made of others.
+fn made_of(saved: &Saved) -> Vec<(&'static str, String)> {
+    let name = |order: &Value| order["name"].as_str().unwrap_or("feistel").to_owned();
+    let count = |member: &str| saved.field(member).and_then(Value::as_array).map_or(0, Vec::len);
+    let mut made = Vec::new();
+    if let Some(sources) = saved.field("sources").and_then(Value::as_array) {
+        let said = |source: &Value| format!("{} {}", source["name"].as_str().unwrap_or_default(), source["weight"]);
+        made.push(("sources", sources.iter().map(said).collect::<Vec<_>>().join(", ")));
+    }
+    if let Some(of) = saved.field("of") {
+        made.push(("made of", name(of)));
+    }
+    for (member, one, many) in
+        [("stages", "more stage", "more stages"), ("growth", "growth", "growths"), ("ranges", "range", "ranges")]
+    {
+        if count(member) > 0 {
+            made.push((member, counted(count(member) as u64, one, many)));
+        }
+    }
+    made
+}
+
+/// The batch sizes of a schedule, if there is one.
+fn steps_of(saved: &Saved) -> Vec<(String, String)> {
+    let Some(steps) = saved.recipe().and_then(|recipe| recipe.get("steps")) else { return Vec::new() };
+    let size = |of: &Value| of["batch_size"].as_u64().map_or_else(String::new, grouped);
+    let stages = steps["stages"].as_array().into_iter().flatten();
+    let stages = stages.map(|stage| {
+        let from = stage["from"].as_u64().map_or_else(String::new, grouped);
+        ("batch size".to_owned(), format!("{} from step {from} on", size(stage)))
+    });
+    std::iter::once(("batch size".to_owned(), size(steps))).chain(stages).collect()
+}
+
+/// The seed and the parts of a split, if there is one.
+fn split_of(saved: &Saved) -> Vec<(String, String)> {
+    let Some(split) = saved.recipe().and_then(|recipe| recipe.get("split")) else { return Vec::new() };
+    let part = |part: &Value| {
+        let share =
+            ["weight", "size"].iter().find_map(|name| Some(format!("{name} {}", grouped(part.get(name)?.as_u64()?))));
+        ("part".to_owned(), format!("{}, {}", part["name"].as_str().unwrap_or_default(), share.unwrap_or_default()))
+    };
+    let seed = split.get("seed").map(|seed| ("seed".to_owned(), seed.to_string()));
+    seed.into_iter().chain(split["parts"].as_array().into_iter().flatten().map(part)).collect()
+}
+
 fn said(past: &Segment) -> String {
     let mut said = format!("{} by {}", counted(past.steps, "step", "steps"), counted(past.world_size, "rank", "ranks"));
     if let Some(workers) = past.workers {
@@ -186,20 +275,27 @@ fn said(past: &Segment) -> String {
 }
 
 fn resumed_by(saved: &Saved) -> &'static str {
-    let (order, samples) = (saved.order(), saved.number("samples"));
-    let known = || order == SHARDED || samedeal::orders().is_ok_and(|orders| orders.iter().any(|name| name == order));
+    let (order, length) = (saved.order(), extent(saved).map(|(_, length)| length));
+    let is_known =
+        || order == SHARDED || samedeal::orders().is_ok_and(|orders| orders.iter().any(|name| name == order));
+    let is_unknown = |error: &Error| {
+        let failure = error.failure();
+        failure.is_some_and(|it| it.kind == FailureKind::UnknownName && it.field == "order")
+    };
+    let known = || is_known() || !saved.composed(Vec::new()).is_err_and(|error| is_unknown(&error));
     if saved.number("samedeal") != Some(1) {
         return "nothing of this version, which reads states of version 1";
     }
-    let is_named = matches!(saved.kind(), Kind::Sampler | Kind::Batcher);
+    let is_named = matches!(saved.kind(), Kind::Sampler | Kind::Batcher | Kind::Steps);
     match saved.kind() {
         _ if is_named && !known() => "nothing of this version, which has no such order",
-        _ if saved.number("consumed").zip(samples).is_some_and(|(consumed, samples)| consumed > samples) => {
+        _ if saved.number("consumed").zip(length).is_some_and(|(consumed, length)| consumed > length) => {
             "nothing: more is consumed than there is"
         }
         Kind::Worker => "StatefulDataLoader of torchdata",
         Kind::Sampler | Kind::Batcher | Kind::Reading => "every library, and --resume",
-        Kind::Other => "nothing of this version",
+        Kind::Steps => "every library, and samedeal steps --resume",
+        Kind::Recipe | Kind::Other => "nothing of this version",
     }
 }
 
@@ -211,12 +307,13 @@ fn json_of(saved: &Saved) -> Value {
         })
     });
     let progress = progress(saved);
+    let kind = if saved.kind() == Kind::Recipe { "recipe" } else { saved.word("kind") };
     json!({
-        "place": saved.place, "kind": saved.word("kind"), "order": saved.field("name"), "seed": saved.seed(),
-        "epoch": saved.number("epoch"), "samples": saved.number("samples"),
+        "place": saved.place, "kind": kind, "recipe_of": saved.recipe_of().map(RecipeOf::name), "order": saved.field("name"), "seed": saved.seed(),
+        "epoch": saved.number("epoch"), "samples": extent(saved).map(|(samples, _)| samples),
         "consumed": progress.map_or(saved.number("consumed"), |(consumed, _)| Some(consumed)),
         "recipe": saved.recipe(),
-        "left": progress.map(|(_, left)| left), "history": history.collect::<Value>(), "batch_size": saved.batch_size,
+        "step": saved.number("step"), "left": progress.map(|(_, left)| left), "history": history.collect::<Value>(), "batch_size": saved.batch_size,
         "batches": saved.batches, "state": saved.text,
     })
 }
@@ -272,8 +369,9 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         (Some(ranks), Some(size)) => (ranks, size),
         (None, _) if args.step.is_none() && args.epoch.batch_size.is_none() => {
             return statuses(&args, &dataset, true, |sample| {
-                let position = whole.locate(sample, 1)?.map_or(0, |place| place.position);
-                Ok((if position < consumed { Status::Seen } else { Status::ToCome }, Some(position)))
+                let status = |at| if at < consumed { Status::Seen } else { Status::ToCome };
+                let found = positions(&whole, sample)?.into_iter().map(|at| (status(at), Some(at))).collect::<Vec<_>>();
+                Ok(if found.is_empty() { vec![(Status::Dropped, None)] } else { found })
             });
         }
         (None, _) => return option("world-size", "how many ranks took it"),
@@ -283,7 +381,7 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let workers = u64::from(args.epoch.deal.workers.unwrap_or(1));
     let readers = u64::from(ranks) * workers;
     let turn = readers * u64::from(size);
-    let samples = dataset.samples;
+    let samples = whole.length();
     if consumed % turn != 0 && consumed != samples {
         return Err(saved.refused(format!(
             "{} were consumed, which is no multiple of {turn} (--world-size times --workers times --batch-size). Name the world size, \
@@ -310,23 +408,44 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     if is_table { print(assumed) } else { Ok(()) }
 }
 
-/// Whether samples were seen, if nobody knows by which ranks.
+/// All positions of a sample in an epoch: an order that is made of others may have it several times, or not at all.
+fn positions(whole: &Sampler, sample: u64) -> Result<Vec<u64>, Problem> {
+    let (mut from, mut found) = (0, Vec::new());
+    while let Some(place) = whole.locate_from(sample, from, 1)? {
+        found.push(place.position);
+        from = place.position + 1;
+        if found.len() > PLACES {
+            let what = format!("sample {sample} has more than {PLACES} places in this epoch, too many to show");
+            return Err(Problem::message(what));
+        }
+    }
+    Ok(found)
+}
+
+/// Whether samples were seen, if nobody knows by which ranks. `find` gives one answer or several.
 fn statuses(
     args: &ExplainArgs,
     dataset: &Dataset,
     has_position: bool,
-    find: impl Fn(u64) -> Result<(Status, Option<u64>), Problem>,
+    find: impl Fn(u64) -> Result<Vec<(Status, Option<u64>)>, Problem>,
 ) -> Result<(), Problem> {
     let position: &[&str] = if has_position { &["position"] } else { &[] };
     let mut items = Items::new([&["sample", "status"], position, dataset.columns()].concat());
     let mut answers = Vec::new();
     for sample in args.sample.iter().flat_map(|samples| samples.of(dataset.samples)) {
-        let (status, position) = find(sample)?;
-        let row = [Cell::from(sample), status.name().into()].into_iter().chain(position.map(Cell::from));
-        items.push(row.chain(dataset.row(sample)));
+        let found = find(sample)?;
+        for (status, position) in &found {
+            let position = has_position.then(|| position.map_or_else(|| "".into(), Cell::from));
+            let row = [Cell::from(sample), status.name().into()].into_iter().chain(position);
+            items.push(row.chain(dataset.row(sample)));
+        }
+        let status = found.first().map_or(Status::Dropped, |(status, _)| *status);
         let mut answer = json!({ "sample": sample, "status": status.name() });
-        if let Some(position) = position {
-            answer["places"] = json!([{ "position": position, "status": status.name() }]);
+        if has_position {
+            let place = |&(status, position): &(Status, Option<u64>)| {
+                Some(json!({ "position": position?, "status": status.name() }))
+            };
+            answer["places"] = found.iter().filter_map(place).collect();
         }
         add_stored(&mut answer, dataset, sample);
         answers.push(answer);
@@ -353,7 +472,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         let asked = args.sample.iter().flat_map(|samples| samples.of(dataset.samples)).collect();
         let to_come = to_come(&saved, &dataset, &asked)?;
         return statuses(&args, &dataset, false, |sample| {
-            Ok((if to_come.contains(&sample) { Status::ToCome } else { Status::Seen }, None))
+            Ok(vec![(if to_come.contains(&sample) { Status::ToCome } else { Status::Seen }, None)])
         });
     };
     // The last group is asked, unless another is named.

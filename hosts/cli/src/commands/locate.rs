@@ -22,6 +22,8 @@ use crate::write::progress;
 const SHOWN: u32 = 8;
 /// How many are found at all.
 const COPIES: u32 = 1 << 16;
+/// How many places of a sample a table shows if the order may have it several times.
+const PLACES: usize = 32;
 
 #[derive(Args)]
 pub struct LocateArgs {
@@ -90,7 +92,11 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         Format::Table => {
             let told = args.epoch.saved.is_some() || args.consumed.is_some();
             print(items(&found, &dataset, split, Format::Table, told).table())?;
-            for one in found.iter().filter(|one| one.copies > SHOWN) {
+            for one in found.iter().filter(|one| one.hidden > 0) {
+                let more = counted(one.hidden as u64, "more place", "more places");
+                print(format!("sample {} has {more} (--format text and json show all)", one.sample))?;
+            }
+            for one in found.iter().filter(|one| one.copies > SHOWN && one.hidden == 0) {
                 let more = counted((one.copies - SHOWN).into(), "more time", "more times");
                 print(format!("sample {} is dealt {more}, as padding (--format text and json show all)", one.sample))?;
             }
@@ -130,6 +136,8 @@ struct Found {
     /// How many more times it is dealt, as padding.
     copies: u32,
     places: Vec<Seen>,
+    /// How many more places a table does not show.
+    hidden: usize,
 }
 
 /// A place of a sample.
@@ -226,9 +234,12 @@ impl<'a> Search<'a> {
             }
             let copies = places.iter().filter(|place| place.status == Status::Padding).count() as u32;
             let status = places.first().map_or(Status::Dropped, |place| place.status);
-            return Ok(Found { sample, status, copies, places });
+            return Ok(Found { sample, status, copies, places, hidden: 0 });
         };
-        let (samples, consumed) = (sampler.samples(), sampler.consumed());
+        if args.epoch.deal.composed.is_some() {
+            return self.find_all(sample);
+        }
+        let (samples, consumed) = (sampler.length(), sampler.consumed());
         let first = sampler.locate(sample, size)?;
         let own = match first {
             Some(place) => place.position % samples,
@@ -261,7 +272,46 @@ impl<'a> Search<'a> {
             }
         }
         let status = places.first().map_or(Status::Dropped, |place| place.status);
-        Ok(Found { sample, status, copies, places })
+        Ok(Found { sample, status, copies, places, hidden: 0 })
+    }
+
+    /// All places of a sample in an order that may have it several times, and its padding.
+    fn find_all(&mut self, sample: u64) -> Result<Found, Problem> {
+        let (args, epoch) = (self.args, self.readers.epoch()?);
+        let sampler = self.readers.sampler().ok_or_else(|| Problem::message("there is no sampler"))?;
+        let (length, consumed) = (sampler.length(), sampler.consumed());
+        let whole = args.epoch.deal.whole(self.dataset)?.at_epoch(epoch)?;
+        let mut positions = Vec::new();
+        // The whole epoch, without padding, up to the state; then what is dealt.
+        for (of, end) in [(&whole, consumed), (sampler, u64::MAX)] {
+            let mut from = of.consumed();
+            while let Some(place) = of.locate_from(sample, from, 1)?.filter(|place| place.position < end) {
+                positions.push((place.position, end == u64::MAX));
+                from = place.position + 1;
+                if positions.len() > COPIES as usize {
+                    let what = format!("sample {sample} has more than {COPIES} places in this epoch, too many to show");
+                    return Err(Problem::message(what));
+                }
+            }
+        }
+        let shown = if args.output.format() == Format::Table { PLACES } else { positions.len() };
+        let hidden = positions.len().saturating_sub(shown);
+        let copies = positions.iter().filter(|(position, _)| *position >= length).count() as u32;
+        positions.truncate(shown);
+        let mut places = Vec::new();
+        for (position, is_dealt) in positions {
+            let spot = if is_dealt { Some(self.spot(position)?) } else { None };
+            let status = match spot {
+                None => Status::Seen,
+                Some(_) if position >= length => Status::Padding,
+                Some(spot) if !spot.in_batch => Status::Dropped,
+                Some(_) if args.consumed.is_some_and(|consumed| position < consumed) => Status::Seen,
+                Some(_) => Status::ToCome,
+            };
+            places.push(Seen { position: Some(position), status, spot });
+        }
+        let status = places.first().map_or(Status::Dropped, |place| place.status);
+        Ok(Found { sample, status, copies, places, hidden })
     }
 
     /// Who sees a position, and when, by the sampler.
@@ -303,7 +353,7 @@ impl<'a> Search<'a> {
                 let told = if self.readers.sampler().is_some() { told } else { of_files };
                 notes.push(format!("seen: consumed before the state; {told}"));
             }
-            let is_over = |it: &Sampler| it.consumed() == it.samples() && it.remainder() == Remainder::Drop;
+            let is_over = |it: &Sampler| it.consumed() == it.length() && it.remainder() == Remainder::Drop;
             if self.readers.sampler().is_some_and(is_over) {
                 notes.push(
                     "the epoch is over; with --remainder drop, up to world size - 1 of its samples were dropped".into(),

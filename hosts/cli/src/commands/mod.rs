@@ -1,6 +1,7 @@
 //! The subcommands, one a file.
 
 pub mod batching;
+pub mod blend;
 pub mod explain;
 pub mod ledger;
 pub mod locate;
@@ -11,7 +12,9 @@ pub mod readers;
 pub mod recipe;
 pub mod replay;
 pub mod shards;
+pub mod split;
 pub mod state;
 pub mod step;
+pub mod steps;
 pub mod summaries;
 pub mod verify;

@@ -1,5 +1,6 @@
 //! `samedeal indices` and `samedeal batches`: the numbers of one reader.
 
+use std::fmt::Display;
 use std::io::Write;
 
 use clap::Args;
@@ -36,12 +37,19 @@ pub struct BatchesArgs {
     pub compare: CompareArgs,
 }
 
-/// Which samples or batches are shown.
+/// Which samples or batches of a reader are shown.
 #[derive(Args)]
 pub struct ShownArgs {
     #[command(flatten)]
     pub reader: ReaderArgs,
-    /// Number of the first one to show; the first of the rank or worker is 0
+    #[command(flatten)]
+    pub window: WindowArgs,
+}
+
+/// Which of many are shown, and how.
+#[derive(Args)]
+pub struct WindowArgs {
+    /// Number of the first one to show, from 0 on
     #[arg(long, value_parser = number, default_value = "0")]
     pub start: u64,
     /// How many to show [default: a table shows 20 samples or 5 batches, the other formats show all]
@@ -58,8 +66,8 @@ pub struct ShownArgs {
 pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     args.epoch.without_batches()?;
     let (dataset, mut readers) = args.epoch.open()?;
-    let shown = &args.shown;
-    let reader = readers.reader(shown.reader.rank, shown.reader.worker.unwrap_or(0))?;
+    let ShownArgs { reader, window: shown } = &args.shown;
+    let reader = readers.reader(reader.rank, reader.worker.unwrap_or(0))?;
     let count = shown.run(20, reader.samples)?;
     let windows = reader.windows(shown.start, shown.start + count);
     if shown.output.format() == ArrayFormat::Shown(Format::Table) {
@@ -72,7 +80,7 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
                 items.push([index.into(), number].into_iter().chain(dataset.row(sample)));
             }
         }
-        return shown.table(&items, &reader, count, ["sample", "samples"], reader.samples);
+        return shown.table(&items, count, &counted(reader.samples, "sample", "samples"), &reader, reader.samples);
     }
     let mut answer = Answer::new(shown, reader.head()?, "indices", &[count])?;
     for window in windows {
@@ -90,8 +98,8 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
 pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     args.epoch.with_batches()?;
     let (_, mut readers) = args.epoch.open()?;
-    let shown = &args.shown;
-    let reader = readers.reader(shown.reader.rank, shown.reader.worker.unwrap_or(0))?;
+    let ShownArgs { reader, window: shown } = &args.shown;
+    let reader = readers.reader(reader.rank, reader.worker.unwrap_or(0))?;
     let count = shown.run(5, reader.batches)?;
     let numbers = shown.start..shown.start + count;
     if shown.output.format() == ArrayFormat::Shown(Format::Table) {
@@ -100,7 +108,7 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
             let samples = reader.batch(batch)?;
             items.push([batch.into(), (samples.len() as u64).into(), abridged(&samples).into()]);
         }
-        return shown.table(&items, &reader, count, ["batch", "batches"], reader.batches);
+        return shown.table(&items, count, &counted(reader.batches, "batch", "batches"), &reader, reader.batches);
     }
     let full = reader.samples / reader.size;
     if shown.output.format() == ArrayFormat::Npy && shown.start + count > full {
@@ -121,15 +129,15 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
 }
 
 /// Many numbers on their way out, for programs.
-struct Answer {
+pub struct Answer {
     sink: Sink,
-    format: ArrayFormat,
+    pub format: ArrayFormat,
     bar: ProgressBar,
     separator: &'static str,
 }
 
 impl Answer {
-    fn new(shown: &ShownArgs, head: Map<String, Value>, list: &str, shape: &[u64]) -> Result<Self, Problem> {
+    pub fn new(shown: &WindowArgs, head: Map<String, Value>, list: &str, shape: &[u64]) -> Result<Self, Problem> {
         let (mut sink, format) = (shown.open()?, shown.output.format());
         match format {
             ArrayFormat::Npy => npy_header(&mut sink, shape)?,
@@ -139,21 +147,21 @@ impl Answer {
         Ok(Self { sink, format, bar: progress::bar("writing", shape[0]), separator: "" })
     }
 
-    fn add(&mut self, text: &str, count: usize) -> Result<(), Problem> {
+    pub fn add(&mut self, text: &str, count: usize) -> Result<(), Problem> {
         write!(self.sink, "{}{text}", self.separator)?;
         self.separator = if self.format == ArrayFormat::Shown(Format::Json) { "," } else { "" };
         self.bar.inc(count as u64);
         Ok(())
     }
 
-    fn add_values(&mut self, values: &[u64], count: usize) -> Result<(), Problem> {
+    pub fn add_values(&mut self, values: &[u64], count: usize) -> Result<(), Problem> {
         // Every index is below 2^53, and so the same number as int64.
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
         self.bar.inc(count as u64);
         Ok(self.sink.write_all(&bytes)?)
     }
 
-    fn finish(mut self) -> Result<(), Problem> {
+    pub fn finish(mut self) -> Result<(), Problem> {
         if self.format == ArrayFormat::Shown(Format::Json) {
             writeln!(self.sink, "]}}")?;
         }
@@ -161,7 +169,7 @@ impl Answer {
     }
 }
 
-impl ShownArgs {
+impl WindowArgs {
     /// How many are shown of so many. What was asked for must exist. Unless asked, a table shows some, and programs get all.
     pub fn run(&self, some: u64, end: u64) -> Result<u64, Problem> {
         let start = self.start;
@@ -185,26 +193,24 @@ impl ShownArgs {
         Ok(sink)
     }
 
-    /// Prints a table, and of how many it shows how many.
-    fn table(
-        &self,
-        items: &Items,
-        reader: &Reader<'_>,
-        count: u64,
-        [one, many]: [&str; 2],
-        end: u64,
-    ) -> Result<(), Problem> {
-        let mut sink = self.open()?;
-        writeln!(sink, "{}", items.table())?;
-        write!(sink, "{} of the {} of {}", grouped(count), counted(end, one, many), reader.who())?;
+    /// Prints a table, and of how many it shows how many. `all` says how many there are, of `reader`.
+    fn table(&self, items: &Items, count: u64, all: &str, reader: &Reader<'_>, end: u64) -> Result<(), Problem> {
+        let mut told = format!("{} of the {all} of {}", grouped(count), reader.who());
         match (reader.padding, reader.dropped()) {
             (0, 0) => {}
-            (0, dropped) => write!(sink, "; {}", counted(dropped, "sample is dropped", "samples are dropped"))?,
-            (1, _) => write!(sink, "; the last sample is padding")?,
-            (padding, _) => write!(sink, "; the last {} samples are padding", grouped(padding))?,
+            (0, dropped) => told += &format!("; {}", counted(dropped, "sample is dropped", "samples are dropped")),
+            (1, _) => told += "; the last sample is padding",
+            (padding, _) => told += &format!("; the last {} samples are padding", grouped(padding)),
         }
+        self.told(items, count, told, end)
+    }
+
+    /// Prints a table, and what is told of it, of `end` items.
+    pub fn told(&self, items: &Items, count: u64, told: impl Display, end: u64) -> Result<(), Problem> {
+        let mut sink = self.open()?;
+        writeln!(sink, "{}", items.table())?;
         let more = if self.start + count < end { "; --start, --count and --all show more" } else { "" };
-        writeln!(sink, "{more}")?;
+        writeln!(sink, "{told}{more}")?;
         sink.finish()
     }
 }

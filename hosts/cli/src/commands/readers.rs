@@ -1,7 +1,7 @@
 //! The readers of an epoch, or of what is left of it: ranks, or the loader workers of each rank. A sampler deals to them, or, where
 //! the state of a dataset in files is resumed, a reading.
 
-use samedeal::{Failure, FailureKind, ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
+use samedeal::{Failure, FailureKind, Layout, ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
 use serde_json::{Map, Value, json};
 
 use crate::args::dataset::Dataset;
@@ -158,11 +158,25 @@ impl Readers {
         }
     }
 
+    /// How many neighbouring positions always go to the same reader.
+    pub fn unit(&self) -> u64 {
+        self.sampler().map_or(1, |sampler| sampler.unit().into())
+    }
+
+    /// By how many samples readers differ at most, if none is dropped or repeated.
+    pub fn spread(&self) -> u64 {
+        match self.sampler().map(Sampler::layout) {
+            // The last unit, which may be a part of one, belongs to the last reader, which may have a unit less than others.
+            Some(Layout::Contiguous) => 2 * self.unit() - 1,
+            _ => self.unit(),
+        }
+    }
+
     /// What says how the loader of a rank takes the batches of its workers; none where each rank is one reader.
     fn turns(&mut self) -> Result<Option<&Reading>, Problem> {
         if let (Source::Sampler(sampler), Some(workers), None) = (&self.source, self.workers, &self.turns) {
             // The same readers of as many samples: how many each has does not depend on the order.
-            let reading = Reading::builder([sampler.samples() - sampler.consumed()]).shuffle(false);
+            let reading = Reading::builder([sampler.length() - sampler.consumed()]).shuffle(false);
             let reading = reading.remainder(sampler.remainder()).world_size(self.world_size).workers(workers);
             self.turns = Some(reading.batch_size(self.batch_size).drop_last(self.drop_last).build()?);
         }

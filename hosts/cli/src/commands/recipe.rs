@@ -36,6 +36,10 @@ pub fn explain_recipe(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "epoch" | "workers" | "resume" | "batch_size" | "drop_last" => arg.hide(true),
         "seed" => arg.help("Seed of the order [default: 0]"),
+        "list" => arg.help(
+            "With --recipe: numbers of which it has only a hash, by their path, such as of/indices. FILE is a NumPy array, a JSON list, \
+             or a text with one number in each line. May be repeated",
+        ),
         "order" => arg.help(
             "Order of the epoch; `samedeal orders` lists them. `sharded` needs files, and is not for --lengths \
              [default: feistel]",

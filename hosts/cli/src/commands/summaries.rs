@@ -76,7 +76,12 @@ pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
         items.push([name.as_str().into(), description(name).into()]);
     }
     match args.output.format() {
-        Format::Table => print(items.table()),
+        Format::Table => {
+            print(items.table())?;
+            print(
+                "Recipes (--recipe) may also have orders that are made of others, such as those that `samedeal blend` writes.",
+            )
+        }
         Format::Text => print(items.lines()),
         Format::Json => print(json!({ "orders": names })),
     }

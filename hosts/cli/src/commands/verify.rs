@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 
 use clap::Args;
-use samedeal::Remainder;
+use samedeal::{Remainder, Sampler};
 use serde_json::{Value, json};
 
 use crate::args::dataset::Dataset;
@@ -51,8 +51,10 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
         )));
     }
     let has_batches = batch_size.is_some() || args.epoch.reading().is_some();
-    let epoch = Epoch::walk(&mut readers, &dataset, args)?;
-    let checks = epoch.checks(&readers, dataset.samples, has_batches);
+    // An order that is made of others may have a sample several times, or not at all.
+    let samples = readers.sampler().map_or(dataset.samples, Sampler::length);
+    let epoch = Epoch::walk(&mut readers, &dataset, samples, args)?;
+    let checks = epoch.checks(&readers, samples, has_batches);
     let passed = checks.iter().all(|check| check.passed != Some(false));
     let mut items = Items::new(["check", "result", "found"]);
     for Check { name, passed, found } in &checks {
@@ -70,7 +72,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
             print(json!({
                 "passed": passed, "samples": dataset.samples, "consumed": epoch.consumed, "ranks": deal.world_size(),
                 "workers": deal.workers, "seen": epoch.seen,
-                "padding": epoch.held.saturating_sub(epoch.seen), "dropped": epoch.dropped(dataset.samples),
+                "padding": epoch.held.saturating_sub(epoch.seen), "dropped": epoch.dropped(samples),
                 "left_out": epoch.left_out(), "steps": steps, "checks": checks.collect::<Value>(),
             }))
         }
@@ -105,12 +107,12 @@ struct Epoch {
 
 impl Epoch {
     /// Reads the samples of every reader.
-    fn walk(readers: &mut Readers, dataset: &Dataset, args: &VerifyArgs) -> Result<Self, Problem> {
+    fn walk(readers: &mut Readers, dataset: &Dataset, samples: u64, args: &VerifyArgs) -> Result<Self, Problem> {
         let mut epoch = Self::default();
         let mut bits = epoch.consumed(readers, dataset, args)?;
         // A sample whose own place is left out may still be seen as padding, so that it takes a bit of its own.
         let mut in_batches = readers.drop_last.then(|| bits.copy()).transpose()?;
-        let bar = progress::bar("verifying", dataset.samples - epoch.consumed);
+        let bar = progress::bar("verifying", samples - epoch.consumed);
         // Padding repeats what an earlier rank was dealt; if it does not, a later one may still be.
         let mut pending = Vec::new();
         let is_cut = readers.drop_last;
@@ -161,7 +163,12 @@ impl Epoch {
     }
 
     /// Marks what was consumed, which must not be dealt again, other than as padding.
-    fn consumed(&mut self, readers: &Readers, dataset: &Dataset, args: &VerifyArgs) -> Result<Bits, Problem> {
+    fn consumed(&mut self, readers: &Readers, dataset: &Dataset, args: &VerifyArgs) -> Result<Marks, Problem> {
+        if let Some(sampler) = readers.sampler().filter(|_| args.epoch.deal.composed.is_some()) {
+            self.consumed = sampler.consumed();
+            let whole = args.epoch.deal.whole(dataset)?.at_epoch(sampler.epoch())?;
+            return Ok(Marks::Left(left_of(&whole, self.consumed)?));
+        }
         let mut bits = Bits::new(dataset.samples)?;
         if let Some(saved) = args.epoch.reading() {
             let mut left = left(saved, dataset)?;
@@ -184,7 +191,7 @@ impl Epoch {
                 });
             }
         }
-        Ok(bits)
+        Ok(Marks::Dealt(bits))
     }
 
     /// Samples that no rank was dealt.
@@ -199,7 +206,7 @@ impl Epoch {
 
     /// How much padding the deal promises, and how many dropped samples.
     fn promised(&self, readers: &Readers, samples: u64) -> [RangeInclusive<u64>; 2] {
-        let count = u64::from(readers.world_size) * u64::from(readers.workers.unwrap_or(1));
+        let count = u64::from(readers.world_size) * u64::from(readers.workers.unwrap_or(1)) * readers.unit();
         let over = (samples - self.consumed) % count;
         // A group that goes on divided what was left when it began, which the state of a dataset in files does not say.
         let is_exact = readers.sampler().is_some();
@@ -233,7 +240,10 @@ impl Epoch {
         };
         let spread = shares.keys().max().unwrap_or(&0) - shares.keys().min().unwrap_or(&0);
         let workers = if readers.sampler().is_some() { 1 } else { readers.workers.unwrap_or(1).into() };
-        let most = readers.remainder.map(|remainder| if remainder == Remainder::Uneven { workers } else { 0 });
+        let most = readers.remainder.map(|remainder| match remainder {
+            Remainder::Uneven => workers * readers.spread(),
+            Remainder::Drop | Remainder::Pad => 0,
+        });
         let is_covered = promised_drops.contains(&dropped) && self.stray == 0 && self.held == self.to_be_held;
         let equal = has_batches.then_some(self.steps.len() == 1);
         let steps = by(&self.steps, ranks, ["batch", "batches"]);
@@ -275,6 +285,68 @@ fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 
         .iter()
         .map(|(&count, &whom)| format!("{} with {}", counted(whom, who, whose), counted(count, one, many)));
     parts.collect::<Vec<_>>().join(", ")
+}
+
+/// How many times each sample is to be dealt from a position of an epoch on.
+fn left_of(whole: &Sampler, from: u64) -> Result<Vec<u32>, Problem> {
+    let mut left = Vec::new();
+    let count = usize::try_from(whole.samples()).ok().filter(|count| left.try_reserve_exact(*count).is_ok());
+    let Some(count) = count else {
+        let needed = grouped(whole.samples().saturating_mul(4));
+        return Err(Problem::message(format!("no memory for 4 bytes a sample, {needed} bytes; verify fewer samples")));
+    };
+    left.resize(count, 0_u32);
+    for start in (from..whole.length()).step_by(1 << 16) {
+        for sample in whole.window::<u64>(start, (whole.length() - start).min(1 << 16) as u32)? {
+            let times = left.get_mut(sample as usize);
+            // What is no sample is told when it is dealt.
+            times.into_iter().for_each(|times| *times = times.saturating_add(1));
+        }
+    }
+    Ok(left)
+}
+
+/// What was dealt so far: each sample once, or, of an order that may have it several times, how many times it is left.
+enum Marks {
+    Dealt(Bits),
+    Left(Vec<u32>),
+}
+
+impl Marks {
+    /// Deals a sample, if there is such a sample, and gives whether it was dealt as often as it should be before.
+    fn set(&mut self, sample: u64) -> Option<bool> {
+        match self {
+            Self::Dealt(bits) => bits.set(sample),
+            Self::Left(left) => {
+                let left = left.get_mut(usize::try_from(sample).ok()?)?;
+                let is_over = *left == 0;
+                *left = left.saturating_sub(1);
+                Some(is_over)
+            }
+        }
+    }
+
+    /// Takes that back.
+    fn unset(&mut self, sample: u64) {
+        match self {
+            Self::Dealt(bits) => bits.unset(sample),
+            Self::Left(left) => left[sample as usize] += 1,
+        }
+    }
+
+    fn is_set(&self, sample: u64) -> bool {
+        match self {
+            Self::Dealt(bits) => bits.is_set(sample),
+            Self::Left(left) => left[sample as usize] == 0,
+        }
+    }
+
+    fn copy(&self) -> Result<Self, Problem> {
+        Ok(match self {
+            Self::Dealt(bits) => Self::Dealt(bits.copy()?),
+            Self::Left(left) => Self::Left(left.clone()),
+        })
+    }
 }
 
 /// One bit for every sample.

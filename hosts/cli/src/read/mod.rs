@@ -4,3 +4,4 @@ pub mod checkpoint;
 pub mod contents;
 pub mod decoded;
 pub mod lengths;
+pub mod numbers;

@@ -323,7 +323,7 @@ fn refusals_say_what_to_do_instead() {
         ("--max-length 4294967296", "'--max-length <TOKENS>': allowed: 0 to 4294967295"),
         ("--boundaries 1,x", "'--boundaries <LENGTHS>': allowed: 0 to 4294967295"),
         ("--strategy best", "invalid value 'best' for '--strategy <STRATEGY>'"),
-        ("--unit tokens", "invalid value 'tokens' for '--unit <UNIT>'"),
+        ("--length-unit tokens", "invalid value 'tokens' for '--length-unit <UNIT>'"),
         ("--bucket-width 4 --quantiles 4", "'--bucket-width <LENGTHS>' cannot be used with '--quantiles <COUNT>'"),
         ("--compare --rank 0", "'--compare' cannot be used with '--rank <RANK>'"),
         ("--plot a.svg --strategy pack", "'--plot <FILE.svg>' cannot be used with '--strategy <STRATEGY>'"),
@@ -352,7 +352,9 @@ fn refusals_say_what_to_do_instead() {
         "{said}"
     );
     // Without --lengths, what is for lengths alone is refused, and what was asked for before still is.
-    for options in ["--max-tokens 9", "--compare", "--plot a.svg", "--unit words", "--quantiles 2", "--tail drop"] {
+    for options in
+        ["--max-tokens 9", "--compare", "--plot a.svg", "--length-unit words", "--quantiles 2", "--tail drop"]
+    {
         let said = String::from_utf8(run(&format!("batches --samples 10 --batch-size 2 {options}")).stderr).unwrap();
         assert!(said.lines().nth(1).is_some_and(|line| line.contains("--lengths [<COLUMN>]")), "{said}");
     }
@@ -361,4 +363,42 @@ fn refusals_say_what_to_do_instead() {
     assert!(said.lines().nth(1).is_some_and(|line| line.trim() == "--lengths [<COLUMN>]"), "{said}");
     assert_eq!(said.lines().nth(2), Some(""), "{said}");
     assert!(failing("batches --samples 10").1.starts_with("error: --batch-size is missing; needed: "));
+}
+
+#[test]
+fn a_recipe_may_have_an_order_that_is_made_of_others() {
+    let folder = crate::files::folder("batches-composed");
+    let (path, lengths, state) = (folder.join("run.json"), folder.join("lengths.txt"), folder.join("state.json"));
+    let values = (0..450_u32).map(|sample| 1 + sample * 37 % 90).collect::<Vec<_>>();
+    std::fs::write(&lengths, values.iter().map(|length| format!("{length}\n")).collect::<String>()).unwrap();
+    let kept = (0..300).collect::<Vec<u64>>();
+    let web = samedeal::Order::new("feistel", 400).subset(kept.clone());
+    let blend = samedeal::Order::blend([samedeal::Source::new("web", web, 7), samedeal::Source::new("books", 50, 3)]);
+    let blend = blend.samples(200).seed(5);
+    let batcher = Batcher::builder(values).order(blend).max_tokens(256).world_size(2).rank(1).build().unwrap();
+    std::fs::write(&path, batcher.recipe().unwrap()).unwrap();
+    let run = format!("{} --lengths --recipe {}", lengths.display(), path.display());
+    let (_, said) = failing(&format!("batches {run}"));
+    assert!(said.contains("only a hash of indices") && said.contains("--list PATH=FILE"), "{said}");
+    let list = folder.join("kept.json");
+    std::fs::write(&list, serde_json::to_string(&kept).unwrap()).unwrap();
+    let run = format!("{run} --list sources/web/indices={}", list.display());
+    let found = json(&format!("batches {run} --rank 1 --all --json"));
+    let expected = batcher.iter().map(|batch| Value::from(batch.unwrap().samples)).collect::<Vec<_>>();
+    let batches = found["batches"].as_array().unwrap();
+    assert!(batches.iter().map(|batch| &batch["samples"]).eq(&expected), "{found}");
+    assert_eq!(text(&format!("recipe {run}")).trim(), batcher.recipe().unwrap());
+    // A sample of a small source has several places in an epoch.
+    let places = json(&format!("locate {run} --sample 420 --json"));
+    assert_eq!(places["samples"][0]["places"].as_array().unwrap().len(), batcher.locate(420).unwrap().len());
+    assert!(json(&format!("step 1 {run} --json"))["ranks"].as_array().unwrap().len() == 2);
+    // A state goes on with the recipe of its run, and needs it.
+    std::fs::write(&state, batcher.state(2).unwrap()).unwrap();
+    let resume = format!("--resume {}", state.display());
+    let rest = json(&format!("batches {run} {resume} --rank 1 --all --json"));
+    assert!(rest["batches"].as_array().unwrap().iter().map(|batch| &batch["samples"]).eq(&expected[2..]), "{rest}");
+    let (_, said) = failing(&format!("batches {} --lengths --max-tokens 256 {resume}", lengths.display()));
+    assert!(said.ends_with("which is made of others; give the recipe of the run with --recipe"), "{said}");
+    let shown = text(&format!("explain {}", state.display()));
+    assert!(shown.contains("web 7, books 3"), "{shown}");
 }

@@ -397,3 +397,60 @@ fn several_states_are_told_apart() {
     assert!(failing(&format!("explain {}", folder.display())).1.contains("is a directory"));
     assert!(failing("explain no-such-file").1.contains("no-such-file"));
 }
+
+#[test]
+fn a_recipe_says_what_it_is_of() {
+    let folder = crate::files::folder("explain-recipes");
+    let path = folder.join("recipe.json");
+    let sampler = samedeal::Sampler::builder(1_000).seed(5).unit(2).world_size(4).build().unwrap().recipe().unwrap();
+    let blend = samedeal::Order::blend([samedeal::Source::new("web", 900, 7), samedeal::Source::new("books", 100, 3)]);
+    let schedule = samedeal::Schedule::from_order(blend, 64).stages([(1_000, 128)]).build().unwrap().recipe().unwrap();
+    let split =
+        samedeal::Split::by_weight([("test", 10), ("training", 90)]).seed(42).build().unwrap().recipe().unwrap();
+    let batches = samedeal::Batcher::builder([1, 2, 3]).max_tokens(64).build().unwrap().recipe().unwrap();
+    let plan = samedeal::ShardPlan::builder([3, 4]).build().unwrap().recipe().unwrap();
+    let reading = samedeal::Reading::builder([3, 4]).batch_size(2).workers(2).build().unwrap().recipe().unwrap();
+    let chunks = samedeal::ChunkStream::new(0, 2).unwrap().recipe().unwrap();
+    for (recipe, of, described, more) in [
+        (sampler, "sampler", "the recipe of a sampler", vec!["feistel", "unit", "world size"]),
+        (schedule, "steps", "the recipe of steps over epochs", vec!["128 from step 1,000 on", "web 7, books 3"]),
+        (split, "split", "the recipe of a split", vec!["training, weight 90", "42"]),
+        (batches, "batches", "the recipe of batches of samples of different length", vec!["max tokens"]),
+        (plan, "plan", "the recipe of a plan, which deals whole files", vec!["whole shards"]),
+        (reading, "reading", "the recipe of a reading", vec!["workers"]),
+        (chunks, "chunk-stream", "the recipe of a stream of chunks", vec!["readers"]),
+    ] {
+        fs::write(&path, &recipe).unwrap();
+        let shown = text(&format!("explain {}", path.display()));
+        for words in more.into_iter().chain([described, "read by"]) {
+            assert!(shown.contains(words), "{of}: {words}: {shown}");
+        }
+        assert!(!shown.contains("resumed by") && !shown.contains("unknown kind"), "{shown}");
+        let found = json(&format!("explain {} --json", path.display()));
+        let found = &found["states"][0];
+        assert_eq!((&found["kind"], &found["recipe_of"]), (&"recipe".into(), &of.into()));
+        // It is no state.
+        let (code, said) = failing(&format!("indices --samples 1000 --resume {}", path.display()));
+        assert!(code == 2 && said.contains(described) && said.ends_with("give it with --recipe"), "{said}");
+        let (_, said) = failing(&format!("explain {} --sample 1", path.display()));
+        assert!(said.ends_with("give it with --recipe"), "{said}");
+    }
+}
+
+#[test]
+fn a_state_of_steps_is_explained() {
+    let path = crate::files::folder("explain-steps").join("state.json");
+    let schedule = samedeal::Schedule::builder(1_000, 64).stages([(5, 128)]).seed(9).build().unwrap();
+    fs::write(&path, schedule.state(20).unwrap()).unwrap();
+    let shown = text(&format!("explain {}", path.display()));
+    for words in ["the state of steps over epochs", "128 from step 5 on", "step", "samedeal steps --resume", "24.00 %"]
+    {
+        assert!(shown.contains(words), "{words}: {shown}");
+    }
+    let found = json(&format!("explain {} --json", path.display()));
+    let found = &found["states"][0];
+    assert_eq!((&found["kind"], &found["step"], &found["epoch"]), (&"steps".into(), &20.into(), &2.into()));
+    assert_eq!((&found["consumed"], &found["left"]), (&240.into(), &760.into()));
+    let (_, said) = failing(&format!("explain {} --step 3 --world-size 2 --batch-size 4", path.display()));
+    assert!(said.ends_with("`samedeal steps --resume` continues it"), "{said}");
+}

@@ -54,15 +54,15 @@ fn parquet_columns_of_every_kind_tell_lengths() {
         ("wide", [5, 6, 4_294_967_295]),
         ("unsigned", [5, 6, 7]),
         ("full", [7, 8, 9]),
-        ("text --unit words", [2, 0, 3]),
-        ("text --unit characters", [9, 0, 16]),
-        ("text --unit bytes", [9, 0, 19]),
+        ("text --length-unit words", [2, 0, 3]),
+        ("text --length-unit characters", [9, 0, 16]),
+        ("text --length-unit bytes", [9, 0, 19]),
         ("bytes", [4, 9, 0]),
-        ("bytes --unit bytes", [4, 9, 0]),
-        ("latin --unit bytes", [2, 2, 0]),
+        ("bytes --length-unit bytes", [4, 9, 0]),
+        ("latin --length-unit bytes", [2, 2, 0]),
         ("legacy", [2, 0, 1]),
         ("tokens", [3, 0, 1]),
-        ("tokens --unit items", [3, 0, 1]),
+        ("tokens --length-unit items", [3, 0, 1]),
         ("tokens.list.element", [3, 0, 1]),
         ("nested", [3, 0, 1]),
         ("meta.length", [11, 12, 13]),
@@ -82,7 +82,7 @@ fn parquet_columns_that_tell_no_lengths_are_refused() {
         ("negative", format!("row 2: column \"negative\" is -7; {whole}")),
         ("holes", "row 1: column \"holes\" has no value; leave such samples out".to_owned()),
         ("missing", "row 1: column \"missing\" has no value".to_owned()),
-        ("latin --unit words", "row 1: column \"latin\" is text, but not UTF-8".to_owned()),
+        ("latin --length-unit words", "row 1: column \"latin\" is text, but not UTF-8".to_owned()),
         (
             "double",
             "\"double\" holds values of the type DOUBLE; allowed: whole numbers, text, bytes, or lists".to_owned(),
@@ -92,17 +92,21 @@ fn parquet_columns_that_tell_no_lengths_are_refused() {
         ("length", "has no column \"length\"; name one with --lengths: int, small, half, wide, ".to_owned()),
         ("", "has columns; name one with --lengths: int, small, ".to_owned()),
         (
-            "int --unit words",
-            "column \"int\" holds a number, which is a length by itself; leave --unit words out".to_owned(),
+            "int --length-unit words",
+            "column \"int\" holds a number, which is a length by itself; leave --length-unit words out".to_owned(),
         ),
-        ("bytes --unit words", "holds bytes that are not marked as text; allowed: --unit bytes".to_owned()),
-        ("text --unit items", "holds text; allowed: --unit words, characters or bytes".to_owned()),
+        (
+            "bytes --length-unit words",
+            "holds bytes that are not marked as text; allowed: --length-unit bytes".to_owned(),
+        ),
+        ("text --length-unit items", "holds text; allowed: --length-unit words, characters or bytes".to_owned()),
         // Each of them is a length, and none is meant by itself.
         (
             "text",
-            "row 0: column \"text\" holds text; say what to count of it: --unit words, characters or bytes".to_owned(),
+            "row 0: column \"text\" holds text; say what to count of it: --length-unit words, characters or bytes"
+                .to_owned(),
         ),
-        ("tokens --unit words", "holds a list; allowed: --unit items".to_owned()),
+        ("tokens --length-unit words", "holds a list; allowed: --length-unit items".to_owned()),
     ] {
         let found = refused(&format!("{path} --lengths {column}"));
         assert!(found.contains("all.parquet: ") && found.contains(&said), "{found}, not {said}");
@@ -116,15 +120,16 @@ fn folders_are_read_as_other_commands_read_them() {
     let dataset = Dataset::write("lengths-folder");
     let folder = dataset.folder.display();
     let words = dataset.rows.iter().map(|(_, _, text)| text.split_whitespace().count() as u64).collect::<Vec<_>>();
-    assert_eq!(lengths(&format!("{folder} --lengths text --unit words")), words);
+    assert_eq!(lengths(&format!("{folder} --lengths text --length-unit words")), words);
     assert_eq!(lengths(&format!("{folder} --lengths words")), vec![1; 130]);
-    let found = refused(&format!("{folder} {folder}/a0.parquet --lengths text --unit words"));
+    let found = refused(&format!("{folder} {folder}/a0.parquet --lengths text --length-unit words"));
     assert!(found.contains("the same file as"), "{found}");
-    let found = refused(&format!("{folder} --lengths note --unit bytes"));
+    let found = refused(&format!("{folder} --lengths note --length-unit bytes"));
     assert!(found.contains("Z.parquet: row 1: column \"note\" has no value"), "{found}");
     fs::write(dataset.folder.join("b/broken.parquet"), b"PAR1 and no more").unwrap();
     assert!(
-        refused(&format!("{folder} --lengths text --unit words")).contains("broken.parquet: cannot be read as Parquet")
+        refused(&format!("{folder} --lengths text --length-unit words"))
+            .contains("broken.parquet: cannot be read as Parquet")
     );
 }
 
@@ -154,8 +159,8 @@ fn arrays_of_numpy_are_read() {
 fn json_is_read_at_once_and_line_by_line() {
     for (name, contents, column, expected) in [
         ("numbers.json", "[3, 0, 4294967295]", "", [3, 0, 4_294_967_295]),
-        ("texts.json", r#" ["a b", "", "c"]"#, "--unit words", [2, 0, 1]),
-        ("texts-2.json", r#"["a b", "", "é"]"#, "--unit characters", [3, 0, 1]),
+        ("texts.json", r#" ["a b", "", "c"]"#, "--length-unit words", [2, 0, 1]),
+        ("texts-2.json", r#"["a b", "", "é"]"#, "--length-unit characters", [3, 0, 1]),
         ("lists.json", "[[1, 2], [], [\"x\"]]", "", [2, 0, 1]),
         ("objects.json", r#"[{"n": 3, "m": 1.5}, {"n": 0}, {"m": null, "n": 7}]"#, "n", [3, 0, 7]),
         ("object-lists.json", r#"[{"ids": [1, 2]}, {"ids": []}, {"ids": [3]}]"#, "ids", [2, 0, 1]),
@@ -163,11 +168,11 @@ fn json_is_read_at_once_and_line_by_line() {
         (
             "named-json.json",
             "{\"text\": \"a b c\"}\n{\"text\": \"\"}\n{\"text\": \"x\"}\n",
-            "text --unit words",
+            "text --length-unit words",
             [3, 0, 1],
         ),
         ("columns.json", "{\n  \"about\": \"three\",\n  \"n\": [3, 0, 7]\n}\n", "n", [3, 0, 7]),
-        ("texts-3.json", r#"{"n": [1], "text": ["a b", "", "c"]}"#, "text --unit words", [2, 0, 1]),
+        ("texts-3.json", r#"{"n": [1], "text": ["a b", "", "c"]}"#, "text --length-unit words", [2, 0, 1]),
         ("numbers.ndjson", "3\n0\n7\n", "", [3, 0, 7]),
         ("lists.ndjson", "[1, 2]\n[]\n[3]\n", "", [2, 0, 1]),
     ] {
@@ -204,9 +209,9 @@ fn json_is_read_at_once_and_line_by_line() {
             "asked.json",
             "[\"a b\"]",
             "",
-            "item 0 holds text; say what to count of it: --unit words, characters or bytes",
+            "item 0 holds text; say what to count of it: --length-unit words, characters or bytes",
         ),
-        ("counted.json", "[1]", "--unit bytes", "item 0 holds a number, which is a length by itself"),
+        ("counted.json", "[1]", "--length-unit bytes", "item 0 holds a number, which is a length by itself"),
         ("none.json", "[]", "", "holds no samples; name another file"),
         ("empty.json", "", "", "holds no samples; name another file"),
     ] {
@@ -222,10 +227,10 @@ fn text_and_tables_are_read() {
         ("plain.txt", "3\n0\n4294967295\n", "", [3, 0, 4_294_967_295]),
         ("windows.txt", "\u{feff}3\r\n 0 \r\n7", "", [3, 0, 7]),
         ("no-extension", "3\n0\n7", "", [3, 0, 7]),
-        ("words.txt", "a b\n\nc\n", "--unit words", [2, 0, 1]),
-        ("bytes.txt", "a é\n\nc\n", "--unit bytes", [4, 0, 1]),
+        ("words.txt", "a b\n\nc\n", "--length-unit words", [2, 0, 1]),
+        ("bytes.txt", "a é\n\nc\n", "--length-unit bytes", [4, 0, 1]),
         ("table.csv", "id,n\nx,3\n\"y, z\",0\n\"a\nb\",7\n", "n", [3, 0, 7]),
-        ("text.csv", "n,text\n1,a b\n2,\n3,\"c\nd e\"", "text --unit words", [2, 0, 3]),
+        ("text.csv", "n,text\n1,a b\n2,\n3,\"c\nd e\"", "text --length-unit words", [2, 0, 3]),
         ("table.tsv", "id\tn\nx\t3\ny\t0\nz\t7\n", "n", [3, 0, 7]),
     ] {
         let path = file(name, contents);

@@ -2,17 +2,21 @@
 
 mod answers;
 mod batches;
+mod blends;
 mod columns;
 mod explain;
 mod files;
 mod folders;
 mod ledger;
 mod lengths;
+mod over_epochs;
 mod plans;
 mod readings;
 mod recipes;
+mod splits;
 mod states;
 mod steps;
+mod units;
 mod workers;
 
 use std::path::Path;

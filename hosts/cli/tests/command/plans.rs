@@ -360,6 +360,7 @@ fn the_order_sharded_over_files() {
     assert!(text("orders --format text").contains("\nsharded\t"));
     assert!(failing(&format!("indices {path} --order shraded")).1.ends_with(", dotnet, sharded"));
     assert!(failing("indices --samples 5 --order shraded").1.ends_with(", dotnet, and for files sharded"));
+    assert!(failing("indices --samples 5 --order blend").1.contains("allowed: --recipe FILE"));
 }
 
 #[test]

@@ -154,6 +154,7 @@ fn errors_name_the_field() {
         "--world-size 1",
         "--remainder pad",
         "--layout strided",
+        "--unit 3",
         "--lanes 64",
         "--shuffle-window 256",
     ] {

@@ -3,7 +3,6 @@ import type { BatchingBindings, RawBatcher } from '../bindings/types.js';
 import { fail, integer, natural, natural32, stateText, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import { SamedealError } from '../errors.js';
-import type { Integers } from '../lists.js';
 import { plain } from '../options.js';
 import type { Integer } from '../types.js';
 import { BatcherRecipe, historySource, type Planned, segments } from './recipe.js';
@@ -15,13 +14,14 @@ import type {
   BatcherOptions,
   BatcherRecipeOptions,
   BatchPlace,
+  Lengths,
   Segment,
 } from './types.js';
 
 /** How many steps an iteration reads at a time. */
 const WINDOW = 64;
 
-type Class<T> = new (lengths: Integers, options?: BatcherOptions) => T;
+type Class<T> = new (lengths: Lengths, options?: BatcherOptions) => T;
 
 /** What `Batcher` is, over any instance of its engine. */
 export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> implements Iterable<Batch> {
@@ -31,7 +31,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   #worldSize?: number;
 
   /** @internal */
-  constructor(engine: Engine<BatchingBindings>, lengths: Integers, options?: BatcherOptions) {
+  constructor(engine: Engine<BatchingBindings>, lengths: Lengths, options?: BatcherOptions) {
     const recipe = options instanceof BatcherRecipe ? options : BatcherRecipe.of(lengths, options);
     super(engine, 'batcher', recipe);
     this.#recipe = recipe;
@@ -44,13 +44,14 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   }
 
   /**
-   * The batcher of a recipe: an object, or a text of JSON. `order` has `name`, `samples` and `seed`; `deal` has `world_size`; `batch`
+   * The batcher of a recipe: an object, or a text of JSON. `order` is that of a sampler; `deal` has `world_size`; `batch`
    * has the other options of the constructor, by the names that all languages share, such as `max_tokens`. A member that is not
-   * there has its default. Give `lengths` if the recipe has their hash, or does not have them; `boundaries` likewise. Errors: as
+   * there has its default. Give `lengths` if the recipe has their hash, or does not have them; `boundaries`, `sizes` and `lists`
+   * likewise. Errors: as
    * the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member`, `batch-member` (there is no such
    * member).
    */
-  static fromRecipe<T>(this: Class<T>, recipe: string | object, lengths?: Integers, options?: BatcherRecipeOptions): T {
+  static fromRecipe<T>(this: Class<T>, recipe: string | object, lengths?: Lengths, options?: BatcherRecipeOptions): T {
     return new this([], BatcherRecipe.read(recipe, lengths, options) as unknown as BatcherOptions);
   }
 
@@ -133,8 +134,9 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   /**
    * Goes on where a state was taken: moves to its epoch, and plans what was not taken; steps are counted from 0 again. With the
    * number of ranks of the state, the batches are those that its plan has left; with another number, what is left is planned anew.
+   * A composed order may have got more since then, if that begins with a later epoch, or no step of the state's epoch was taken.
    * As costly as the constructor, for each world size that took a part. The state need not be trusted. Errors: `state` (no state of
-   * a batcher; more than 2^14 bytes), the first member of the recipe that is not as in the state, `history` (more taken than there
+   * a batcher; more than 2^20 bytes), the first member of the recipe that is not as in the state, `history` (more taken than there
    * was), memory; then the batcher is where it was.
    */
   resume(state: string): void {

@@ -1,8 +1,13 @@
 // What decides batches, as a document: options become one, and one becomes options.
-import { Document, type Said, section } from '../document.js';
+import { fail } from '../checks.js';
+import { Document, type Lists, type Said, section } from '../document.js';
 import { camelled } from '../errors.js';
+import type { NamedList } from '../jco/interfaces/samedeal-deal-types.js';
 import { shown } from '../lists.js';
 import { plain } from '../options.js';
+import { Order } from '../order/order.js';
+import { OrderValue } from '../order/value.js';
+import { lengthsOf, type SourceLengths } from './lengths.js';
 import type { BatcherOptions } from './types.js';
 
 export const STREAM_OPTIONS = [
@@ -16,17 +21,23 @@ export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'order', 'quantiles', 'histor
 export class BatchDocument extends Document {
   /** The length of every sample; none for a stream, or if the text has them. */
   readonly lengths: Uint32Array<ArrayBuffer> | undefined;
+  /** The same by the sources of a blend, if they were given so. */
+  readonly sources: readonly SourceLengths[];
 
-  constructor(recipe: unknown, lengths: Uint32Array<ArrayBuffer> | undefined, boundaries: unknown) {
-    super(recipe, { boundaries });
-    this.lengths = lengths;
+  /** `given` has the lengths as a caller gives them, if there are any. */
+  constructor(recipe: unknown, given?: { lengths: unknown }, lists: Lists = {}, beside: readonly NamedList[] = []) {
+    super(recipe, lists, beside);
+    const lengths = given && lengthsOf(given.lengths, () => this.#said, this.lists);
+    this.lengths = lengths?.all;
+    this.sources = lengths?.sources ?? [];
   }
 
   /** Of options whose names are known. */
-  static of(given: BatcherOptions, lengths?: Uint32Array<ArrayBuffer>): BatchDocument {
-    const { seed, order: name, worldSize, rank, epoch, history, boundaries, ...others } = given;
-    const recipe = { order: section({ name, seed }), deal: section({ worldSize }), batch: section(others) };
-    return new BatchDocument(recipe, lengths, boundaries);
+  static of(given: BatcherOptions, lengths?: { lengths: unknown }): BatchDocument {
+    const { seed, order, worldSize, rank, epoch, history, boundaries, ...others } = given;
+    const made = orderOf(order, seed);
+    const recipe = { order: made.section, deal: section({ worldSize }), batch: section(others) };
+    return new BatchDocument(recipe, lengths, { boundaries }, made.beside);
   }
 
   /** The options that make a document equal to the canonical one, which has the defaults too. */
@@ -34,10 +45,27 @@ export class BatchDocument extends Document {
     const { order, deal, batch = {} } = exactly(canonical);
     const { lengths, boundaries, ...others } = batch;
     const named = Object.entries(others).map(([name, value]) => [camelled(name, '_'), value]);
-    const list = this.lists[0]?.numbers ?? this.said.batch?.boundaries;
-    const options = [['seed', order?.seed], ['order', order?.name], ['worldSize', deal?.world_size], ...named];
+    const list = this.lists.find(({ name }) => name === 'boundaries')?.numbers ?? this.said.batch?.boundaries;
+    const own = isMade(order) ? { order: this.#order } : { seed: order?.seed, order: order?.name };
+    const options: unknown[][] = [...Object.entries(own), ['worldSize', deal?.world_size], ...named];
     if (list !== undefined) options.push(['boundaries', Array.from(list as BigUint64Array, Number)]);
     return Object.fromEntries(options.filter(([, value]) => value !== undefined));
+  }
+
+  /** The order as it was given. */
+  get #order(): Order {
+    const beside = this.lists.filter(({ name }) => name !== 'boundaries');
+    return new Order(this.#said?.order ?? {}, beside);
+  }
+
+  /** What the text says; nothing if it is no object of JSON. */
+  get #said(): Said | undefined {
+    try {
+      const said: unknown = exactly(this.text);
+      return typeof said === 'object' && said !== null ? said : undefined;
+    } catch {
+      return undefined;
+    }
   }
 
   override toJson<P extends object>(place: P) {
@@ -50,10 +78,24 @@ export class BatchDocument extends Document {
   }
 }
 
+/** The section of an order, and the lists beside it: of an order by its name, of one that was made, or of the members of one. */
+function orderOf(order: unknown, seed: unknown): { section: object | undefined; beside: readonly NamedList[] } {
+  if (typeof order !== 'object' || order === null) return { section: section({ name: order, seed }), beside: [] };
+  if (seed !== undefined) fail('contradiction', 'seed', seed, 'none with an order that has its own');
+  return order instanceof OrderValue ? order : { section: order, beside: [] };
+}
+
+/** Whether an order has members besides those that an order has by its name: it is made of others, or in shards. */
+export function isMade(order: Record<string, unknown> | undefined): boolean {
+  return Object.keys(order ?? {}).some((name) => !['name', 'samples', 'seed'].includes(name));
+}
+
+/** A text in JSON, or a whole number that a `number` may not hold. */
+const EXACT = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?=\s*[,\]}])/g;
+
 /** What the text of a recipe says, where whole numbers that a `number` does not hold are `bigint`s. */
 function exactly(text: string): Said {
-  const marked = text.replace(/([:[,]\s*)(-?\d{16,})(?=\s*[,\]}])/g, '$1"$2n"');
-  return JSON.parse(marked, (_, value) => {
-    return typeof value === 'string' && /^-?\d+n$/.test(value) ? plain(BigInt(value.slice(0, -1))) : value;
-  });
+  // No object of a recipe has a member without a name.
+  const marked = text.replace(EXACT, (found) => (found.startsWith('"') ? found : `{"":"${found}"}`));
+  return JSON.parse(marked, (_, value) => (typeof value?.[''] === 'string' ? plain(BigInt(value[''])) : value));
 }

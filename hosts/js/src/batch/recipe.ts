@@ -1,11 +1,12 @@
 import { disposes, release, using } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
 import { fail, integer, natural, natural32, options, type Range, U32, U64 } from '../checks.js';
-import { fromJson } from '../document.js';
+import { orderSize } from '../deal/recipe.js';
+import { besideOf, fromJson } from '../document.js';
 import { ALONE, isFailure, type Recipe } from '../engine.js';
 import type { Segment as RawSegment } from '../jco/interfaces/samedeal-deal-batches.js';
-import { words32 } from '../lists.js';
-import { BATCHER_OPTIONS, BatchDocument, STREAM_OPTIONS } from './document.js';
+import { BATCHER_OPTIONS, BatchDocument, isMade, STREAM_OPTIONS } from './document.js';
+import { checkSources } from './lengths.js';
 import type {
   BatcherJson,
   BatcherOptions,
@@ -16,7 +17,7 @@ import type {
 } from './types.js';
 
 const STREAM_RECIPE_OPTIONS = ['rank', 'epoch', 'boundaries'] as const;
-const RECIPE_OPTIONS = [...STREAM_RECIPE_OPTIONS, 'history'] as const;
+const RECIPE_OPTIONS = [...STREAM_RECIPE_OPTIONS, 'history', 'sizes', 'lists'] as const;
 const WORLDS: Range = [1n, 2n ** 20n];
 /** More segments than the component takes, which it tells. */
 const MOST_SEGMENTS = 65;
@@ -37,6 +38,8 @@ export class Planned {
   }
 }
 
+type Place = Pick<BatcherRecipeOptions, 'rank' | 'epoch' | 'history'>;
+
 /** What decides a batcher, checked as far as it has to be to cross. */
 export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
   readonly document: BatchDocument;
@@ -46,17 +49,17 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
   readonly lengths: Uint32Array<ArrayBuffer>;
   readonly size: number;
 
-  constructor(document: BatchDocument, { rank = 0, epoch = 0, history = [] }: BatcherRecipeOptions) {
+  constructor(document: BatchDocument, { rank = 0, epoch = 0, history = [] }: Place) {
     this.document = document;
     this.rank = natural32('rank', rank, U32);
     this.epoch = integer('epoch', epoch, U64);
     this.history = historyOf(history);
-    const { deal, batch } = document.said;
+    const { order, deal, batch } = document.said;
     this.lengths = document.lengths ?? Uint32Array.from(listed(batch?.lengths));
     const world = Math.max(Number(deal?.world_size ?? 1) || 0, ...this.history.map((past) => past.worldSize));
     const bounds = 4 * (Number(batch?.quantiles ?? 0) || 0) + 16 * document.count('boundaries', 'batch');
-    // The number of parts is known after they are made.
-    const parts = batch?.too_long === 'split' ? ALONE : 0;
+    // The number of parts, and of the positions of an order that is made of others, is known after they are made.
+    const parts = batch?.too_long === 'split' || isMade(order) ? ALONE + orderSize(document).all : 0;
     // For each sample: what two plans have, its place in a table, what windows carry over, and what a history leaves.
     this.size = 8192 + 2 * document.text.length + 144 * this.lengths.length + 64 * world + bounds + parts;
   }
@@ -70,7 +73,9 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     return new BatcherRecipe(this.document, { rank: this.rank, epoch, history });
   }
 
-  make({ batches }: BatchingBindings): Planned {
+  make(bindings: BatchingBindings): Planned {
+    const { batches } = bindings;
+    checkSources(bindings, this.document.sources);
     const recipe = new batches.BatchRecipe(this.document.text, this.document.lengths, [...this.document.lists]);
     let planned: Planned | undefined;
     try {
@@ -93,14 +98,14 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
   /** Of the options of a constructor. */
   static of(lengths: unknown, given: BatcherOptions | undefined): BatcherRecipe {
     const named = options(given, BATCHER_OPTIONS);
-    return new BatcherRecipe(BatchDocument.of(named, words32('lengths', lengths, U32)), named);
+    return new BatcherRecipe(BatchDocument.of(named, { lengths }), named);
   }
 
   /** Of a recipe, and what it does not say. */
   static read(recipe: unknown, lengths: unknown, given: BatcherRecipeOptions | undefined): BatcherRecipe {
-    const { boundaries, ...place } = options(given, RECIPE_OPTIONS);
-    const counts = lengths === undefined ? undefined : words32('lengths', lengths, U32);
-    return new BatcherRecipe(new BatchDocument(recipe, counts, boundaries), place);
+    const { boundaries, sizes, lists, ...place } = options(given, RECIPE_OPTIONS);
+    const counts = lengths === undefined ? undefined : { lengths };
+    return new BatcherRecipe(new BatchDocument(recipe, counts, { boundaries, sizes }, besideOf(lists)), place);
   }
 
   static ofJson(json: BatcherJson): BatcherRecipe {
@@ -148,7 +153,7 @@ export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStrea
   /** Of a recipe, and what it does not say. */
   static read(recipe: unknown, given: BatchStreamRecipeOptions | undefined): BatchStreamRecipe {
     const { boundaries, ...place } = options(given, STREAM_RECIPE_OPTIONS);
-    return new BatchStreamRecipe(new BatchDocument(recipe, undefined, boundaries), place);
+    return new BatchStreamRecipe(new BatchDocument(recipe, undefined, { boundaries }), place);
   }
 }
 

@@ -1,5 +1,12 @@
 import type { Integers } from '../lists.js';
-import type { Integer } from '../types.js';
+import type { Order } from '../order/order.js';
+import type { Integer, RecipeOptions } from '../types.js';
+
+/**
+ * The length of every sample, in tokens. With a blend of different datasets (the index space `joined`) as the order, also the lengths of each
+ * source, by its name.
+ */
+export type Lengths = Integers | Readonly<Record<string, Integers>> | ReadonlyMap<string, Integers>;
 
 /**
  * How samples become batches. `budget`: as many samples of similar length as `maxTokens` or `maxCost` allows. `bucket`:
@@ -95,8 +102,11 @@ export interface BatchStreamOptions {
 
 /** What decides the batches of an epoch, but the lengths. */
 export interface BatcherOptions extends BatchStreamOptions {
-  /** The order of the epoch, one of `orders()`. Its seed is that of the order of steps. Default `feistel`. */
-  order?: string;
+  /**
+   * The order of the epoch: one of `orders()`, an order that `blend`, `sharded` and others made, or the section `order` of a recipe. An order that
+   * was made has its own seed, which is that of the order of steps too; `seed` is then no option. Default `feistel`.
+   */
+  order?: string | Order | Readonly<Record<string, unknown>>;
   /** The number of buckets, in place of `bucketWidth` or `boundaries`: 1 to 2^20. Each gets the same number of samples, as far as
    * equal lengths allow. Default without any of the three: 64 buckets that have the same number of tokens each. */
   quantiles?: Integer;
@@ -118,8 +128,9 @@ export interface Segment {
 /** What the recipe of a stream does not say. `boundaries`: needed if the recipe has their hash. */
 export type BatchStreamRecipeOptions = Pick<BatchStreamOptions, 'rank' | 'epoch' | 'boundaries'>;
 
-/** What the recipe of a batcher does not say. `boundaries`: needed if the recipe has their hash. */
-export type BatcherRecipeOptions = Pick<BatcherOptions, 'rank' | 'epoch' | 'history' | 'boundaries'>;
+/** What the recipe of a batcher does not say. `boundaries`, `sizes`, `lists`: needed if the recipe has their hash. */
+export type BatcherRecipeOptions = Pick<BatcherOptions, 'rank' | 'epoch' | 'history' | 'boundaries'> &
+  Pick<RecipeOptions, 'sizes' | 'lists'>;
 
 /** Options that have a value whatever the strategy is. */
 type Always = 'seed' | 'epoch' | 'rank' | 'worldSize' | 'strategy' | 'counting' | 'maxBatchSize' | 'tooLong' | 'tail';
@@ -127,9 +138,9 @@ type Always = 'seed' | 'epoch' | 'rank' | 'worldSize' | 'strategy' | 'counting' 
 /** All options of a stream that its strategy uses, with their defaults. */
 export type BatchStreamConfig = BatchStreamOptions & Required<Pick<BatchStreamOptions, Always>>;
 
-/** All options of a batcher that its strategy uses, with their defaults. */
+/** All options of a batcher that its strategy uses, with their defaults. There is no `seed` if the order was made. */
 export type BatcherConfig = Omit<BatcherOptions, 'history'> &
-  Required<Pick<BatcherOptions, Always | 'order'>> & { history: Segment[] };
+  Required<Pick<BatcherOptions, Exclude<Always, 'seed'> | 'order'>> & { history: Segment[] };
 
 /** A stream in JSON: its recipe, and what that does not say. */
 export interface BatchStreamJson {
@@ -146,6 +157,10 @@ export interface BatchStreamJson {
 export interface BatcherJson extends BatchStreamJson {
   /** If they were not in the recipe. */
   lengths?: number[];
+  /** Samples in each shard, if they were not in the recipe. */
+  sizes?: number[];
+  /** Lists of composed orders that were not in the recipe, by the paths of their members. */
+  lists?: Record<string, number[]>;
   /** Default: none. */
   history?: Segment[];
 }

@@ -1,5 +1,5 @@
-// Instances of the three components, over what jco makes of each. They need neither Node nor a browser.
-import type { Bindings } from '../engine.js';
+// Instances of the components, over what jco makes of each. They need neither Node nor a browser.
+import { type Bindings, isFailure } from '../engine.js';
 import { instantiate as instantiateBatching } from '../jco/batching.js';
 import { instantiate as instantiatePlanning } from '../jco/planning.js';
 import { instantiate as instantiateDealing } from '../jco/samedeal.js';
@@ -22,14 +22,39 @@ function instances<B extends Bindings>(modules: Modules, make: (compiled: Module
   return () => ({ ...make(compiled), release }) as B;
 }
 
-/** Instances of the component `samedeal.wasm`. */
+/** The core module of `composing.wasm` in place of that of `samedeal.wasm`, whose interface it has: scripts/build.mjs holds it to that. */
+const composing = (modules: Modules): Modules => {
+  return (file) => modules(file === 'samedeal.core.wasm' ? 'composing.core.wasm' : file);
+};
+
+/** Whether what a call threw says that the component `composing.wasm` has what is asked for. */
+function isComposed(error: unknown): boolean {
+  return isFailure(error) && !!error.facts?.some(({ name, value }) => name === 'component' && value === 'composing');
+}
+
+/** Instances of the component `samedeal.wasm`, and of `composing.wasm` where the first one says that it has the order of a recipe. */
 export const dealingInstances = (modules: Modules): (() => DealingBindings) =>
   instances<DealingBindings>(modules, (compiled) => {
     const { sampling, mesh, launch } = instantiateDealing(compiled, {});
     const { orders, Sampler } = sampling;
+    let Composed: typeof Sampler | undefined;
     return {
       orders,
-      sampler: (recipe, lists, epoch, rank) => new Sampler(recipe, [...lists], epoch, rank) as RawSampler,
+      sampler(recipe, lists, epoch, rank) {
+        const make = (Class: typeof Sampler, own = lists) => new Class(recipe, [...own], epoch, rank);
+        try {
+          // Which component has an order is asked without the lists, which may be long. What else is wrong is told below.
+          if (lists.length > 0) release(make(Sampler, []));
+          else return make(Sampler) as RawSampler;
+        } catch (error) {
+          if (isComposed(error)) {
+            Composed ??= instantiateDealing(composing(compiled), {}).sampling.Sampler;
+            return make(Composed) as RawSampler;
+          }
+          if (lists.length === 0 || !isFailure(error)) throw error;
+        }
+        return make(Sampler) as RawSampler;
+      },
       mesh: mesh as DealingBindings['mesh'],
       launch: launch as DealingBindings['launch'],
     };
@@ -38,10 +63,11 @@ export const dealingInstances = (modules: Modules): (() => DealingBindings) =>
 /** Instances of the component `planning.wasm`. */
 export const planningInstances = (modules: Modules): (() => PlanningBindings) =>
   instances<PlanningBindings>(modules, (compiled) => {
-    const { shards, read, ledger } = instantiatePlanning(compiled, {});
+    const { shards, read, ledger, splits } = instantiatePlanning(compiled, {});
     return {
       shards: shards as PlanningBindings['shards'],
       read: read as PlanningBindings['read'],
+      splits: splits as PlanningBindings['splits'],
       client: (options) => makeClient(ledger, options),
       ledger: (header) => new ledger.Ledger(header) as RawLedger,
       header: ledger.header,
@@ -59,7 +85,7 @@ const ALWAYS = 2 ** 15;
 export const batchingInstances = (modules: Modules, most: number = MEMORY): (() => BatchingBindings) =>
   instances<BatchingBindings>(modules, (compiled) => {
     let memory: WebAssembly.Memory | undefined;
-    const { batches, collation } = instantiateBatching(compiled, {}, (module, imports) => {
+    const { batches, collation, steps } = instantiateBatching(compiled, {}, (module, imports) => {
       const instance = new WebAssembly.Instance(module, imports);
       memory ??= instance.exports.memory as WebAssembly.Memory | undefined;
       return instance;
@@ -67,6 +93,7 @@ export const batchingInstances = (modules: Modules, most: number = MEMORY): (() 
     return {
       batches: batches as BatchingBindings['batches'],
       collation: collation as BatchingBindings['collation'],
+      steps: steps as BatchingBindings['steps'],
       // What is free below the end is not known, so what grows is counted alone.
       room: () => Math.max(ALWAYS, most - SLACK - (memory?.buffer.byteLength ?? 0)),
     };

@@ -1,11 +1,12 @@
 // The core modules of the components, as text in JavaScript modules: for bundlers, which do not bring files along.
 
 import batching from '../inline/batching/index.js';
+import composing from '../inline/composing/index.js';
 import planning from '../inline/planning/index.js';
 import samedeal from '../inline/samedeal/index.js';
 import type { Modules } from './components.js';
 import { decoded } from './inline.js';
 
-const TEXTS: Record<string, string> = { ...samedeal, ...planning, ...batching };
+const TEXTS: Record<string, string> = { ...samedeal, ...composing, ...planning, ...batching };
 
 export const modules: Modules = (file) => new WebAssembly.Module(decoded(TEXTS[file] as string));

@@ -7,6 +7,8 @@ import type * as Grid from '../jco/interfaces/samedeal-deal-mesh.js';
 import type * as Read from '../jco/interfaces/samedeal-deal-read.js';
 import type * as Sampling from '../jco/interfaces/samedeal-deal-sampling.js';
 import type * as Shards from '../jco/interfaces/samedeal-deal-shards.js';
+import type * as Splits from '../jco/interfaces/samedeal-deal-splits.js';
+import type * as Steps from '../jco/interfaces/samedeal-deal-steps.js';
 import type { RawClient, RawClientOptions, RawLedger } from '../ledger/raw.js';
 
 /**
@@ -32,6 +34,8 @@ export type RawMesh = Copied<Grid.Mesh>;
 export type RawPlan = Copied<Shards.Plan>;
 export type RawChunkStream = Copied<Shards.ChunkStream>;
 export type RawReading = Copied<Read.Reading>;
+export type RawSplit = Copied<Splits.Split>;
+export type RawSchedule = Copied<Steps.Schedule>;
 export type RawBatchRecipe = Copied<Batches.BatchRecipe>;
 export type RawBatcher = Copied<Batches.Batcher>;
 /** `room` is how many bytes the lists of a call may take; `told` is what the recipe says. */
@@ -56,6 +60,7 @@ export interface DealingBindings extends SamplerBindings {
 export interface PlanningBindings extends Bindings {
   shards: Copied<typeof Shards>;
   read: Copied<typeof Read>;
+  splits: Copied<typeof Splits>;
   ledger(header: string): RawLedger;
   client(options: RawClientOptions): RawClient;
   header(state: string, block: number, lease: bigint): string;
@@ -65,6 +70,7 @@ export interface PlanningBindings extends Bindings {
 export interface BatchingBindings extends Bindings {
   batches: Copied<typeof Batches>;
   collation: Copied<typeof Collation>;
+  steps: Copied<typeof Steps>;
   /** How many bytes the lists of a call may take. */
   room(): number;
 }

@@ -1,23 +1,78 @@
 import { using } from '../bindings/resources.js';
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
 import { integer, natural, natural32, options, U32, U64 } from '../checks.js';
-import { Document, fromJson, section } from '../document.js';
+import { besideOf, Document, fromJson, section } from '../document.js';
 import { BEFORE_OTHERS, type Recipe } from '../engine.js';
+import { OrderValue } from '../order/value.js';
 import type { RecipeOptions, SamplerJson, SamplerOptions, ShardedOptions } from '../types.js';
 
 const PLACE = ['rank', 'epoch', 'consumed'] as const;
-const DEAL = ['seed', 'worldSize', 'remainder', 'layout'] as const;
-const OPTIONS = [...PLACE, ...DEAL, 'order'] as const;
-const SHARDED_OPTIONS = [...PLACE, ...DEAL, 'lanes', 'shuffleWindow'] as const;
-const RECIPE_OPTIONS = [...PLACE, 'sizes'] as const;
+const DEAL = ['worldSize', 'remainder', 'layout', 'unit'] as const;
+const OPTIONS = [...PLACE, 'seed', ...DEAL, 'order'] as const;
+const SHARDED_OPTIONS = [...PLACE, 'seed', ...DEAL, 'lanes', 'shuffleWindow'] as const;
+const ORDER_OPTIONS = [...PLACE, ...DEAL] as const;
+const RECIPE_OPTIONS = [...PLACE, 'sizes', 'lists'] as const;
 
 /** The orders whose memory does not grow with the samples. */
-const WITHOUT_TABLE: readonly unknown[] = ['feistel', 'sequential', 'sharded', undefined];
+const WITHOUT_TABLE: readonly unknown[] = [
+  ...['feistel', 'sequential', 'sharded', undefined],
+  ...['blend', 'blend-exact', 'grown', 'exclude', 'subset', 'skip', 'copies', 'windows', 'balance'],
+];
+/** More orders in one another than a recipe has. */
+const DEEPEST = 24;
+/** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
+const PERIOD = 2 ** 20;
+const OF_PERIOD = 16;
+/** What a source takes in each stage of a blend, and what it is read by. */
+const OF_SOURCE = 512;
+/** What a composed order makes of each number of its lists, in bytes: copies, and the places in two epochs. */
+const OF_LISTS = 40;
 
 /** What the table of an order takes, in bytes, as far as a recipe is one. */
 export function tableSize(order: unknown, samples: unknown): number {
   const count = Number(samples);
   return WITHOUT_TABLE.includes(order) || !(count > 0) ? 0 : 4 * count;
+}
+
+type Members = Record<string, unknown>;
+const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
+const objects = (value: unknown): Members[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+/** The bytes of the tables and of the blends in an order and in those that it is made of, as far as a recipe is one. */
+function madeOf(order: unknown, depth = 0): { table: number; blends: number } {
+  if (!isObject(order) || depth > DEEPEST) return { table: 0, blends: 0 };
+  const sources = objects(order.sources);
+  const weights = sources.map(({ weight = 1 }) => Number(weight) || 0);
+  // A source that leaves begins another stage.
+  const leaving = order.exhaustion === 'renormalise' ? sources.length : 0;
+  const stages = 1 + objects(order.stages).length + leaving;
+  const sum = weights.reduce((sum, weight) => sum + weight, 0);
+  const period = order.name === 'blend-exact' ? Math.min(sum, PERIOD) : 0;
+  let table = tableSize(order.name, order.samples);
+  let blends = stages * (OF_SOURCE * sources.length + OF_PERIOD * period);
+  for (const part of [order.of, ...sources.map((source) => source.order)]) {
+    const inner = madeOf(part, depth + 1);
+    table += inner.table;
+    blends += inner.blends;
+  }
+  return { table, blends };
+}
+
+/** What an order takes in the engine, in bytes, as far as a recipe is one: all of it, and its tables alone. */
+export function orderSize(document: Document): { all: number; table: number } {
+  const { lanes = 64 } = document.said.order ?? {};
+  const { table, blends } = madeOf(document.said.order);
+  const shards = document.count('sizes', 'order');
+  const listed = document.lists.reduce((sum, { numbers }) => sum + OF_LISTS * numbers.length, 0);
+  // For shards, their order and its places, and the spans of a round.
+  const sharded = shards > 0 ? 88 * shards + 1200 * (Number(lanes) || 0) : 0;
+  return { all: table + blends + Math.max(listed, sharded), table };
+}
+
+/** What an error tells where there is no memory for an order. */
+export function causeOf(document: Document): readonly [string, unknown] {
+  const { name, samples } = document.said.order ?? {};
+  return samples === undefined && name !== undefined ? ['order', name] : ['samples', samples];
 }
 
 /** What decides a sampler: a recipe, the rank, and the place in an epoch. */
@@ -29,26 +84,29 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
   readonly size: number;
   readonly isMadeFirst: boolean;
 
-  constructor(document: Document, { rank = 0, epoch = 0, consumed = 0 }: Omit<RecipeOptions, 'sizes'>) {
+  constructor(document: Document, { rank = 0, epoch = 0, consumed = 0 }: Omit<RecipeOptions, 'sizes' | 'lists'>) {
     this.document = document;
     this.rank = natural32('rank', rank, U32);
     this.epoch = integer('epoch', epoch, U64);
     this.consumed = natural('consumed', consumed);
-    const { name, samples, lanes = 64 } = document.said.order ?? {};
-    const table = tableSize(name, samples);
-    const shards = document.count('sizes', 'order');
-    // For shards, their order and its places, and the spans of a round.
-    this.size = 1024 + document.size + table + (shards > 0 ? 88 * shards + 1200 * (Number(lanes) || 0) : 0);
+    const { all, table } = orderSize(document);
+    this.size = 1024 + document.size + all;
     this.isMadeFirst = table > BEFORE_OTHERS;
   }
 
   get cause(): readonly [string, unknown] {
-    return ['samples', this.document.said.order?.samples];
+    return causeOf(this.document);
   }
 
   /** The same at another place of an epoch, or for another rank. */
   at(place: { rank: number; epoch: bigint; consumed: bigint }): SamplerRecipe {
     return new SamplerRecipe(this.document, place);
+  }
+
+  /** The same epoch as one reader has it: position by position. */
+  get whole(): SamplerRecipe {
+    const { document, epoch, consumed } = this;
+    return new SamplerRecipe(document.undealt, { epoch, consumed });
   }
 
   make(bindings: SamplerBindings): RawSampler {
@@ -65,23 +123,32 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
 
   /** Of the options of a constructor. */
   static of(samples: unknown, given: SamplerOptions | undefined): SamplerRecipe {
-    const { order: name, seed, worldSize, remainder, layout, ...place } = options(given, OPTIONS);
-    const deal = section({ worldSize, remainder, layout });
+    if (samples instanceof OrderValue) return SamplerRecipe.ofOrder(samples, given);
+    const { order: name, seed, worldSize, remainder, layout, unit, ...place } = options(given, OPTIONS);
+    const deal = section({ worldSize, remainder, layout, unit });
     return new SamplerRecipe(new Document({ order: { name, samples, seed }, deal }), place);
+  }
+
+  /** Of an order, which has its own name and seed. */
+  static ofOrder(made: OrderValue, given: SamplerOptions | undefined): SamplerRecipe {
+    const { worldSize, remainder, layout, unit, ...place } = options(given, ORDER_OPTIONS);
+    const deal = section({ worldSize, remainder, layout, unit });
+    return new SamplerRecipe(new Document({ order: made.section, deal }, {}, made.beside), place);
   }
 
   /** Of the options of `Sampler.sharded`. */
   static ofShards(sizes: unknown, given: ShardedOptions | undefined): SamplerRecipe {
-    const { lanes, shuffleWindow, seed, worldSize, remainder, layout, ...place } = options(given, SHARDED_OPTIONS);
+    const { lanes, shuffleWindow, seed, ...dealt } = options(given, SHARDED_OPTIONS);
+    const { worldSize, remainder, layout, unit, ...place } = dealt;
     const order = section({ name: 'sharded', seed, lanes, shuffleWindow });
-    const deal = section({ worldSize, remainder, layout });
+    const deal = section({ worldSize, remainder, layout, unit });
     return new SamplerRecipe(new Document({ order, deal }, { sizes: sizes ?? null }), place);
   }
 
   /** Of a recipe, and what it does not say. */
   static read(recipe: unknown, given: RecipeOptions | undefined): SamplerRecipe {
-    const { sizes, ...place } = options(given, RECIPE_OPTIONS);
-    return new SamplerRecipe(new Document(recipe, { sizes }), place);
+    const { sizes, lists, ...place } = options(given, RECIPE_OPTIONS);
+    return new SamplerRecipe(new Document(recipe, { sizes }, besideOf(lists)), place);
   }
 
   static ofJson(json: SamplerJson): SamplerRecipe {

@@ -3,9 +3,11 @@
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
+import { camelled } from '../errors.js';
 import type { Place as RawPlace } from '../jco/interfaces/samedeal-deal-sampling.js';
 import { gathered, type Integers, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
+import type { OrderOrSamples } from '../order/types.js';
 import type {
   BatchesOptions,
   BatchOptions,
@@ -20,6 +22,8 @@ import type {
   SamplerOptions,
   ShardedOptions,
   ShardPlace,
+  SourceCounts,
+  SourcePlace,
 } from '../types.js';
 import { WindowIterator } from './iterator.js';
 import { SamplerRecipe } from './recipe.js';
@@ -27,7 +31,7 @@ import { SamplerRecipe } from './recipe.js';
 /** How many indices are read at a time: enough that the calls cost nothing, few enough to stay in the cache. */
 const WINDOW = 1 << 15;
 
-type Class<T> = new (samples: Integer, options?: SamplerOptions) => T;
+type Class<T> = new (samples: OrderOrSamples, options?: SamplerOptions) => T;
 
 /** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
 export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> implements Iterable<number> {
@@ -37,7 +41,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   readonly #isWide: boolean;
 
   /** @internal */
-  constructor(engine: Engine<SamplerBindings>, samples: Integer, options?: SamplerOptions) {
+  constructor(engine: Engine<SamplerBindings>, samples: OrderOrSamples, options?: SamplerOptions) {
     const recipe = options instanceof SamplerRecipe ? options : SamplerRecipe.of(samples, options);
     super(engine, 'sampler', recipe);
     this.#recipe = recipe;
@@ -63,21 +67,36 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
 
   /**
    * The sampler of a recipe: an object, or a text of JSON. `order` has `name`, `samples`, `seed` and, with the order `sharded`,
-   * `lanes`, `shuffle_window`, `shards` and `sizes`; `deal` has `world_size`, `remainder` and `layout`. A member that is not there has
-   * its default; `order` must be there, with `samples` or `sizes`. Give `sizes` if a recipe of the order `sharded` has their hash, or
-   * does not have them. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member`
-   * (there is no such member).
+   * `lanes`, `shuffle_window`, `shards` and `sizes`; SPEC.md, section 15, has the members of composed orders. `deal` has `world_size`,
+   * `remainder`, `layout` and `unit`. A member that is not there has its default; `order` must be there, with `samples` or `sizes`. Give `sizes`
+   * if a recipe of the order `sharded` has their hash, or does not have them, and `lists` for the lists of composed orders. Errors: as the
+   * constructor, `recipe` (it is no JSON object), `recipe-member`, `order-member`, `deal-member` and their like (there is no such
+   * member), `lists` (the order has no such list).
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: RecipeOptions): T {
     return new this(0, SamplerRecipe.read(recipe, options) as unknown as SamplerOptions);
   }
 
-  /** Number of samples in the dataset. */
+  /**
+   * Number of sample indices: they are 0 to `samples` - 1. For most orders this is the number of samples in the dataset. A blend has those of
+   * all sources.
+   */
   get samples(): number {
     return this.number((raw) => raw.samples());
   }
 
-  /** Seed of the order; a `bigint` where it is beyond 2^53 - 1. */
+  /**
+   * Number of positions in this epoch, before any is padded or dropped, for all ranks together. It is `samples` unless the order is
+   * composed. (`length` is the number of samples of this rank.)
+   */
+  get epochLength(): number {
+    return this.number((raw) => raw.length());
+  }
+
+  /**
+   * Seed of the order; a `bigint` where it is beyond 2^53 - 1. Of an order that has none, that of the order which it is made
+   * of.
+   */
   get seed(): Integer {
     return plain(this.call((raw) => raw.seed()));
   }
@@ -102,7 +121,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
     return this.call((raw) => raw.worldSize());
   }
 
-  /** What happens if `worldSize` does not divide the number of samples. */
+  /** What happens if `worldSize` * `unit` does not divide the number of positions. */
   get remainder(): Remainder {
     return this.call((raw) => raw.remainder()) as Remainder;
   }
@@ -110,6 +129,11 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   /** Which positions belong to a rank. */
   get layout(): Layout {
     return this.call((raw) => raw.layout()) as Layout;
+  }
+
+  /** How many neighbouring positions always go to the same rank. */
+  get unit(): number {
+    return this.call((raw) => raw.unit());
   }
 
   /** How many positions of the epoch, the first ones, were dealt before (`resume`). */
@@ -230,8 +254,8 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   /**
    * The state after every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, the same
    * on all ranks, of JSON in one line. `resume` of any sampler of the same order goes on there, in any language and with
-   * any number of ranks. Errors: `taken` (more than the rank with the most samples has), `layout` (within an epoch,
-   * `contiguous` runs of several ranks have no state).
+   * any number of ranks. Errors: `taken` (more than the rank with the most samples has; no multiple of `unit`), `layout` (within
+   * an epoch, `contiguous` runs of several ranks have no state).
    */
   state(taken: Integer): string {
     const number = natural('taken', taken);
@@ -240,8 +264,10 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
 
   /**
    * Goes on where a state was taken, with the number of ranks of this sampler: moves to its epoch, and deals what was not consumed.
-   * The state need not be trusted. Errors: `state` (no state of a sampler; more than 2^14 bytes), `consumed` (more than there
-   * is), the first member of the order that is not as in the state, memory; then the sampler is where it was.
+   * A composed order may have got more since then, if that begins at the state's position or later: stages and sources of a blend, growth
+   * of a dataset, ranges to skip. The state need not be trusted. Errors: `state` (no state of a sampler; more than 2^20 bytes),
+   * `consumed` (more than there is; within a unit), the first member of the order that is not as in the state, memory; then the sampler is where
+   * it was.
    */
   resume(state: string): void {
     const text = stateText(state);
@@ -267,6 +293,55 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   }
 
   /**
+   * The same from a global position on: a blend, `copies` and `balance` may have a sample several times in an epoch. null if it is not seen
+   * again. To find all places, go on at the `position` of the last one + 1. Errors: `sample`, `position` (before `consumed`, or beyond
+   * what is dealt), `batchSize`, memory.
+   */
+  locateFrom(sample: Integer, position: Integer, batchSize: Integer): Place | null {
+    const number = natural('sample', sample, () => this.samples);
+    const from = natural('position', position, () => this.consumed + this.numPositions + 1);
+    const size = natural32('batch-size', batchSize, FROM_ONE);
+    const found = this.call((raw) => raw.locateFrom(number, from, size));
+    return found ? place(found) : null;
+  }
+
+  /** With a blend, the names of the sources. Errors: `order` (no blend), memory. */
+  get sources(): string[] {
+    return this.call((raw) => raw.sources());
+  }
+
+  /**
+   * With a blend, what each source gives to the positions `start` to `end` - 1 of this epoch, whichever ranks they are dealt to; by
+   * default to all of them. Use it to report how much of each dataset is seen: what a state left behind is `sourceCounts(0, consumed)`. Errors:
+   * `order` (no blend), `start`, `end`, memory.
+   */
+  sourceCounts(start: Integer = 0, end: Integer = this.epochLength): SourceCounts {
+    const first = natural('start', start, () => this.epochLength + 1);
+    const last = natural('end', end, () => this.epochLength + 1);
+    const columns = this.call((raw) => raw.sourceCounts(first, last));
+    const byName = columns.map(({ name, numbers: column }) => [camelled(name, '-'), numbers(column)]);
+    return Object.fromEntries(byName) as SourceCounts;
+  }
+
+  /**
+   * With a blend, for each source: by how many millionths of a sample its count among the first positions, any number of them, differs
+   * at most from exact proportion. Errors: `order` (no blend), memory.
+   */
+  sourceBounds(): Float64Array<ArrayBuffer> {
+    return numbers(this.call((raw) => raw.sourceBounds()));
+  }
+
+  /**
+   * With a blend, the source of a sample, and the number of the sample there. Errors: `order` (no blend), `index-space` (`shared`:
+   * several sources may have the sample), `sample`.
+   */
+  sourceOf(sample: Integer): SourcePlace {
+    const number = natural('sample', sample, () => this.samples);
+    const { source, index } = this.call((raw) => raw.sourceOf(number));
+    return { source, index: Number(index) };
+  }
+
+  /**
    * Who sees a global position, and when, with batches of `batchSize`; as to `dropLast`, see `locate`.
    * Errors: `position`, `batchSize`.
    */
@@ -284,7 +359,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   /**
    * With the order `sharded`, what this rank reads for the next run of its samples: round number `number` holds the
    * positions from `number` * `lanes` * `shuffleWindow` on, as many as that product. Errors: `order` (not `sharded`), `number`,
-   * memory.
+   * `unit` (not 1), memory.
    */
   round(number: Integer): Round {
     const which = natural('number', number, () => this.numRounds);
@@ -326,6 +401,11 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   toJSON(): SamplerJson {
     const { document, rank, epoch, consumed } = this.#recipe;
     return document.toJson({ epoch: String(epoch), rank, consumed: Number(consumed) });
+  }
+
+  /** The same epoch as one reader has it: what makes a sampler of the class `Sampler`, in place of options. @internal */
+  get whole(): SamplerOptions {
+    return this.#recipe.whole as unknown as SamplerOptions;
   }
 
   #position(position: Integer): bigint {

@@ -1,28 +1,26 @@
 import type { PlanningBindings } from '../bindings/types.js';
-import { FROM_ONE, fail, integer, natural, natural32, options, stateText, textOf, U32 } from '../checks.js';
+import { FROM_ONE, fail, integer, knownFacts, natural, natural32, options, stateText, textOf, U32 } from '../checks.js';
 import { BaseSampler } from '../deal/sampler.js';
 import { type Engine, symbolDispose } from '../engine.js';
-import type { Integers } from '../lists.js';
-import type { Indices, Integer, SamplerOptions, ShardedOptions } from '../types.js';
+import type { Indices, Integer, SamplerOptions } from '../types.js';
 import { entryText, LedgerClient, type Run, type Step } from './client.js';
 import type { RawClient, RawStep } from './raw.js';
 import type { LedgerOptions, LedgerProgress, Log } from './types.js';
 
 const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;
 
+/** The actions that end an operation. */
+const RESULTS = ['done', 'claimed', 'wait', 'held', 'finished'];
+/** All actions that this host knows. */
+const ACTIONS = ['checkpoint', 'read', 'append', ...RESULTS];
+
 /** The class of samplers. */
-export interface Samplers {
-  new (samples: Integer, options?: SamplerOptions): BaseSampler;
-  sharded(sizes: Integers, options?: ShardedOptions): BaseSampler;
-}
+export type Samplers = new (samples: Integer, options?: SamplerOptions) => BaseSampler;
 
 /** The epoch of a sampler as one reader has it: position by position. */
 export function whole(Sampler: Samplers, sampler: unknown): BaseSampler {
   if (!(sampler instanceof BaseSampler)) fail('wrong-type', 'sampler', sampler, 'a Sampler');
-  const { samples, order, seed, epoch, remainder, consumed, sizes, lanes, shuffleWindow } = sampler;
-  const options = { seed, epoch, remainder, consumed };
-  if (sizes === undefined) return new Sampler(samples, { ...options, order });
-  return Sampler.sharded(sizes, { ...options, lanes: lanes as number, shuffleWindow: shuffleWindow as number });
+  return new Sampler(0, sampler.whole);
 }
 
 /** An operation of a client, at a time. */
@@ -272,6 +270,7 @@ export class Ledger implements AsyncIterable<Claim> {
       if (action === 'wait') return { wait: milliseconds };
       if (action === 'held') return { held: true };
       if (action === 'finished') return { finished: true };
+      if (action !== 'claimed') unknown(action);
       const claim = new Claim(this.#owner, number, this.#client.run(number));
       this.#handles?.register(claim, number);
       return { claim };
@@ -304,11 +303,19 @@ export class Ledger implements AsyncIterable<Claim> {
         const added: unknown = await this.#log.append(number, entry);
         if (typeof added !== 'boolean') fail('wrong-type', 'log', added, 'a log whose append gives true or false');
         step = client.step((raw) => raw.tellAppended(added, now()));
-      } else {
+      } else if (RESULTS.includes(action)) {
         return step;
+      } else {
+        unknown(action);
       }
     }
   }
+}
+
+/** Of an action of a later component: to take it for the end of the operation could end an epoch too early. */
+function unknown(action: string): never {
+  const allowed = `${ACTIONS.join(', ')}: this version of samedeal is too old for its component`;
+  fail('unknown-name', 'action', action, allowed, knownFacts(ACTIONS));
 }
 
 /** Milliseconds on a clock that does not go back. */

@@ -12,7 +12,7 @@ const WINDOW = 1 << 15;
  * The schedule of a log, once more: the runs of positions that its readers committed, in the order in which they did, each
  * entry held against those before it. `replayLedger` makes it, of the whole log.
  */
-export class Schedule implements Iterable<CommittedRun> {
+export class LedgerSchedule implements Iterable<CommittedRun> {
   readonly #committed: CommittedRun[] = [];
   readonly #progress: LedgerProgress;
   readonly #samplers: Samplers;

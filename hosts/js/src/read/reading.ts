@@ -129,7 +129,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
    * state need not be trusted.
    *
    * `state` is the text that `state` gave in any language, or the dictionary that Python's `state_dict` saved. Errors: `state`
-   * (no state of a reading; more than 2^14 bytes); `recipe` (the state is of the other deal); the first member of the order that
+   * (no state of a reading; more than 2^20 bytes); `recipe` (the state is of the other deal); the first member of the order that
    * is not as in the state; `consumed`, `history`, `steps`, `world-size`, `workers`, `batch-size` (a state says what cannot be);
    * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1); memory.
    */

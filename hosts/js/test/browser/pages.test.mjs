@@ -56,3 +56,23 @@ test('a page has room for thousands of samplers, and for large tables one after 
     await close();
   }
 });
+
+test('a page has composed orders from an entry of its own', async () => {
+  const { page, close } = await openPage({ '/dist/': dist }, '');
+  try {
+    const outcome = await page.evaluate(async () => {
+      const { blend, init, order, Sampler } = await import('/dist/web-composing.js');
+      await init();
+      const bad = Uint32Array.from({ length: 1000 }, (_, i) => 3 * i);
+      const mixed = blend({ web: [order('feistel', { samples: 5000 }).exclude(bad), 3], code: [700, 1] }, { seed: 5 });
+      const sampler = new Sampler(mixed, { worldSize: 2, rank: 1 });
+      return [sampler.fingerprint(), [...sampler.sourceCounts(0, 2000).count]];
+    });
+    const bad = Uint32Array.from({ length: 1000 }, (_, i) => 3 * i);
+    const { blend, order, Sampler } = samedeal;
+    const mixed = blend({ web: [order('feistel', { samples: 5000 }).exclude(bad), 3], code: [700, 1] }, { seed: 5 });
+    assert.deepEqual(outcome, [new Sampler(mixed, { worldSize: 2, rank: 1 }).fingerprint(), [1500, 500]]);
+  } finally {
+    await close();
+  }
+});

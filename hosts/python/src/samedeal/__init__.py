@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from .engine import component as _component  # noqa: F401
 
 # isort: split
-from .bindings.sampling import Place, Round, ShardPlace
+from .bindings.sampling import Place, Round, ShardPlace, SourcePlace
 from .bindings.types import Spans
+from .compose.order import Order
 from .deal.batches import Batches
 from .deal.binding import orders
 from .deal.sampler import Sampler
@@ -39,10 +40,14 @@ if TYPE_CHECKING:
     from .bindings.launch import Detection
     from .bindings.read import ReadRound
     from .bindings.shards import Overlaps, ShardRuns
+    from .bindings.steps import EpochPosition, StepPlace
+    from .compose.make import balance, blend, grown, order, sharded, windows
     from .read.reading import Reading
     from .shard.plan import ShardPlan, verify_shards
     from .shard.records import Balance, Loads, Steps, Verification
     from .shard.stream import ChunkStream
+    from .split.split import Split
+    from .step.schedule import Schedule
     from .topology.launch import detect_rank
     from .topology.mesh import Mesh
 
@@ -58,12 +63,14 @@ __all__ = [
     "ChunkStream",
     "ContradictionError",
     "Detection",
+    "EpochPosition",
     "IndexOutOfRangeError",
     "Loads",
     "Mesh",
     "Metrics",
     "MissingError",
     "MovedError",
+    "Order",
     "OutOfMemoryError",
     "OutOfRangeError",
     "Overlaps",
@@ -73,19 +80,29 @@ __all__ = [
     "Round",
     "SamedealError",
     "Sampler",
+    "Schedule",
     "Segment",
     "ShardPlace",
     "ShardPlan",
     "ShardRuns",
+    "SourcePlace",
     "Spans",
+    "Split",
+    "StepPlace",
     "Steps",
     "UnknownNameError",
     "Verification",
     "WrongTypeError",
+    "balance",
+    "blend",
     "collate",
     "detect_rank",
+    "grown",
+    "order",
     "orders",
+    "sharded",
     "verify_shards",
+    "windows",
 ]
 
 # Imported at their first use: who only samples begins sooner.
@@ -97,19 +114,29 @@ _LATER = {
     "Batcher": "batch.batcher",
     "ChunkStream": "shard.stream",
     "Detection": "bindings.launch",
+    "EpochPosition": "bindings.steps",
     "Loads": "shard.records",
     "Mesh": "topology.mesh",
     "Metrics": "batch.records",
     "Overlaps": "bindings.shards",
     "ReadRound": "bindings.read",
     "Reading": "read.reading",
+    "Schedule": "step.schedule",
     "Segment": "bindings.batches",
     "ShardPlan": "shard.plan",
     "ShardRuns": "bindings.shards",
+    "Split": "split.split",
+    "StepPlace": "bindings.steps",
     "Steps": "shard.records",
     "Verification": "shard.records",
+    "balance": "compose.make",
+    "blend": "compose.make",
     "detect_rank": "topology.launch",
+    "grown": "compose.make",
+    "order": "compose.make",
+    "sharded": "compose.make",
     "verify_shards": "shard.plan",
+    "windows": "compose.make",
 }
 
 

@@ -62,6 +62,9 @@ def parser() -> argparse.ArgumentParser:
         asked.add_argument("--world-size", type=_number, default=1, metavar="W", help="how many ranks (default: 1)")
         asked.add_argument("--remainder", choices=["pad", "drop", "uneven"], default="pad", help="(default: pad)")
         asked.add_argument(
+            "--unit", type=_number, default=1, metavar="U", help="neighbours that go to the same rank (default: 1)"
+        )
+        asked.add_argument(
             "--resume", type=Path, metavar="FILE", help="go on where a state was taken: the file with it"
         )
     for asked in (locate, verify):
@@ -77,7 +80,7 @@ def _number(text: str) -> int:
 
 
 def _sampler(options: argparse.Namespace, **others: Any) -> Sampler:
-    names = ("seed", "epoch", "order", "world_size", "remainder")
+    names = ("seed", "epoch", "order", "world_size", "remainder", "unit")
     sampler = Sampler(options.samples, **{name: getattr(options, name) for name in names} | others)
     if options.resume is not None:
         sampler.resume(options.resume.read_text(encoding="utf-8"))
@@ -107,7 +110,7 @@ def _locate(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
         return answer | {"status": "dropped"}, f"dropped: epoch {sampler.epoch} leaves it out", 0
     places = [place]
     places += [
-        sampler.place_of(place.position + k * sampler.samples, options.batch_size) for k in range(1, place.copies + 1)
+        sampler.place_of(place.position + k * sampler.length, options.batch_size) for k in range(1, place.copies + 1)
     ]
     found = [
         {

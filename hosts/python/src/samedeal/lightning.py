@@ -14,7 +14,7 @@ import torch.distributed
 
 from . import ContradictionError
 from .engine import arguments as check
-from .torch import Resumable
+from .torch import Resumable, StepBatchSampler
 from .torch.verify import compare
 
 __all__ = ["ResumableData"]
@@ -98,6 +98,11 @@ class _Loader:
 
     def __init__(self, loader: Any, data: ResumableData) -> None:
         self._resumable = loader if isinstance(loader, Resumable) else Resumable(loader)
+        if isinstance(self._resumable.sampler, StepBatchSampler):
+            allowed = (
+                "a DistributedSampler or BatchSampler: Lightning counts batches by epochs, and this sampler has none"
+            )
+            raise ContradictionError("sampler", "a StepBatchSampler", allowed)
         self._data = data
         self._before = self._got = 0
         """How many batches of the epoch were read before, and how many of this pass the trainer got."""

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .bindings.types import NamedList
 from .engine import arguments as check
 from .engine.component import Component
 from .engine.core import Core
 from .engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
 
 _MOST = 2**20
 """Bytes of a recipe: a text that does not fit into the component's memory would end it."""
@@ -32,7 +36,7 @@ class Recipe(NamedTuple):
         for name, numbers in self.lists:
             room -= numbers.nbytes
             if room < 0:
-                raise OutOfMemoryError(name.replace("_", "-"), str(len(numbers)), "what fits into memory")
+                raise OutOfMemoryError(_field(name), str(len(numbers)), "what fits into memory")
         return core
 
     @property
@@ -47,18 +51,36 @@ class Recipe(NamedTuple):
 
 def made(sections: Mapping[str, Mapping[str, Any]], **lists: Any) -> Recipe:
     """The recipe of options that were given to a call: those that are not None, section by section."""
-    members = {name: {_name(each): value for each, value in _given(own)} for name, own in sections.items()}
-    return read(members, **lists)
+    return read({name: given(own) for name, own in sections.items()}, **lists)
 
 
 def read(recipe: str | Mapping[str, Any], **lists: Any) -> Recipe:
     """A recipe from a dictionary or a text of JSON, and the lists beside it that are not None."""
-    found = [(name, numbers) for name, numbers in lists.items() if numbers is not None]
-    crossing = [NamedList(name, check.u64s(name.replace("_", "-"), numbers, check.COUNT)) for name, numbers in found]
-    return Recipe(_text(recipe), tuple(crossing))
+    return beside(recipe, numbers({name: list for name, list in lists.items() if list is not None}))
 
 
-def _text(recipe: str | Mapping[str, Any]) -> str:
+def beside(recipe: str | Mapping[str, Any], lists: Mapping[str, NDArray[np.uint64]]) -> Recipe:
+    """A recipe and lists that were checked, by their paths."""
+    return Recipe(text(recipe), tuple(NamedList(path, own) for path, own in lists.items()))
+
+
+def numbers(lists: Mapping[str, Any] | None) -> dict[str, NDArray[np.uint64]]:
+    """Lists of whole numbers by their paths: arrays of their own."""
+    if lists is None:
+        return {}
+    if not isinstance(lists, Mapping):
+        raise WrongTypeError("lists", check.described(lists), "a dictionary of lists, by their paths")
+    by_path = {check.crossing("lists", path): own for path, own in lists.items()}
+    return {path: check.u64s(_field(path), own, check.COUNT) for path, own in by_path.items()}
+
+
+def _field(path: str) -> str:
+    """What a list is called in a failure: its own name, without the path to it."""
+    return path.rpartition("/")[2].replace("_", "-")
+
+
+def text(recipe: str | Mapping[str, Any]) -> str:
+    """A dictionary, or a text, as JSON that crosses."""
     if isinstance(recipe, Mapping):
         try:
             recipe = json.dumps(recipe, default=_plain, ensure_ascii=False)
@@ -79,8 +101,9 @@ def is_given(options: Mapping[str, Any]) -> bool:
     return any(value is not None for value in options.values())
 
 
-def _given(options: Mapping[str, Any]) -> list[tuple[str, Any]]:
-    return [(name, _member(name.replace("_", "-"), value)) for name, value in options.items() if value is not None]
+def given(options: Mapping[str, Any]) -> dict[str, Any]:
+    """The options that are not None, as members."""
+    return {_name(name): _member(name.replace("_", "-"), value) for name, value in options.items() if value is not None}
 
 
 def _name(parameter: str) -> str:
@@ -96,10 +119,15 @@ def _member(field: str, value: Any) -> Any:
         return value
     if check.is_boolean(value):
         return bool(value)
-    number = check.whole(field, value)
-    if abs(number) >= _WIDE:
-        raise OutOfRangeError(field, check.shown(number), "a number of 64 bits")
-    return number
+    return number(field, value)
+
+
+def number(field: str, value: Any) -> int:
+    """A whole number as JSON has it."""
+    whole = check.whole(field, value)
+    if abs(whole) >= _WIDE:
+        raise OutOfRangeError(field, check.shown(whole), "a number of 64 bits")
+    return whole
 
 
 def call(name: str, first: Any, options: Mapping[str, Any]) -> str:

@@ -9,11 +9,20 @@ import warnings
 from pathlib import Path
 from typing import Any
 
+import samedeal
 import torch
 import torch.distributed as dist
 from conftest import write
 from samedeal import Mesh, SamedealError
-from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, ShardedDataset, verify_ranks
+from samedeal.torch import (
+    BatchSampler,
+    DistributedSampler,
+    EpochWarning,
+    Resumable,
+    ShardedDataset,
+    StepBatchSampler,
+    verify_ranks,
+)
 from torch.distributed.device_mesh import init_device_mesh
 from torch.utils.data import DataLoader, Subset
 from torch.utils.data import DistributedSampler as Theirs
@@ -21,7 +30,7 @@ from torch.utils.data import DistributedSampler as Theirs
 LENGTHS = [3, 9, 4, 4, 7, 1, 2, 5] * 10
 
 
-def cases(rank: int, world_size: int, files: Path, equal: Path) -> dict[str, Any]:
+def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> dict[str, Any]:
     """A sampler per case. The last rank is the odd one."""
     data, odd = range(100), rank == world_size - 1
     first: dict[str, Any] = {"num_replicas": world_size, "rank": rank}
@@ -43,6 +52,10 @@ def cases(rank: int, world_size: int, files: Path, equal: Path) -> dict[str, Any
         sampler.load_state_dict(sampler.state_dict(samples))
         return sampler
 
+    def blended(weight: int = 2, **options: Any) -> samedeal.Order:
+        return samedeal.blend({"a": (60, weight), "b": (40, 1)}, **options)
+
+    plain = samedeal.order("feistel", 100)
     part = Subset(data, list(range(rank * 20, rank * 20 + 20)))
     return {
         "fine": DistributedSampler(data),
@@ -52,6 +65,12 @@ def cases(rank: int, world_size: int, files: Path, equal: Path) -> dict[str, Any
         "fine device mesh": DistributedSampler(data, **device),
         "fine batches in a mesh": BatchSampler(LENGTHS, max_tokens=20, **device),
         "fine subset": DistributedSampler(Subset(data, list(range(50)))),
+        "fine order": DistributedSampler(data, order=blended(stages=[(9, [1, 1])])),
+        "sources": DistributedSampler(data, order=blended(3 if odd else 2)),
+        "stages": DistributedSampler(data, order=blended(stages=[(9 + odd, [1, 1])])),
+        "positions": DistributedSampler(data, order=blended(samples=100 + odd)),
+        "indices": DistributedSampler(data, order=plain.exclude([7 + odd])),
+        "of": DistributedSampler(data, order=plain.exclude([7 + odd]).skip([(0, 0, 1)])),
         "seed": DistributedSampler(data, seed=int(odd)),
         "samples": DistributedSampler(range(100 + odd)),
         "order": DistributedSampler(data, order="feistel" if odd else "python"),
@@ -69,9 +88,26 @@ def cases(rank: int, world_size: int, files: Path, equal: Path) -> dict[str, Any
         "history": taken(BatchSampler(LENGTHS, max_tokens=20), 1 + odd),
         "seed and epoch": moved(DistributedSampler(data, seed=int(odd)), 1 + odd),
         "fine files": Resumable(DataLoader(ShardedDataset(files), batch_size=None, num_workers=2)),
+        # Either reads all rows of its rank: as one process.
+        "fine workers": DataLoader(ShardedDataset(even), batch_size=None, num_workers=int(odd)),
+        # All ranks have as many steps, but read parts of two deals.
+        "workers": DataLoader(ShardedDataset(even), batch_size=None, num_workers=1 + odd),
+        "workers of shards": Resumable(
+            DataLoader(ShardedDataset(equal, deal="shards"), batch_size=None, num_workers=1 + odd)
+        ),
         "seed of files": ShardedDataset(files, seed=int(odd)),
         "lanes of files": DataLoader(ShardedDataset(files, lanes=8 + odd), batch_size=None),
         "consumed of files": taken(ShardedDataset(files), 2 + odd),
+        "unit": DistributedSampler(data, unit=1 + odd),
+        "fine steps": StepBatchSampler(data, 12),
+        "fine steps of a training": DataLoader(data, batch_sampler=StepBatchSampler(data, 12, steps=5)),
+        "fine steps in a mesh": StepBatchSampler(data, 12, **device),
+        "seed of steps": StepBatchSampler(data, 12, seed=int(odd)),
+        "stages of steps": StepBatchSampler(data, [(0, 12), (3 + odd, 24)]),
+        "batch-size of steps": StepBatchSampler(data, 12 * (1 + odd)),
+        "step": taken(StepBatchSampler(data, 12), 1 + odd),
+        "steps of a training": StepBatchSampler(data, 12, steps=5 + odd),
+        "steps of an endless training": StepBatchSampler(data, 12, steps=5 if odd else None),
         "batch-size": Resumable(DataLoader(data, 4 + odd, sampler=DistributedSampler(data))),
         "drop-last": DataLoader(data, 4, drop_last=odd, sampler=DistributedSampler(data)),
         "steps of shards": DataLoader(ShardedDataset(files, deal="shards", batch_size=5), batch_size=None),
@@ -122,8 +158,9 @@ def main(out: Path) -> None:
     rank, world_size = dist.get_rank(), dist.get_world_size()
     files = write(out / f"files-{rank}", (20, 13))
     equal = write(out / f"equal-{rank}", (10, 12, 11, 10))
+    even = write(out / f"even-{rank}", (25, 15))
     told: dict[str, Any] = {}
-    made = cases(rank, world_size, files, equal)
+    made = cases(rank, world_size, files, equal, even)
     for name, sampler in made.items():
         try:
             verify_ranks(sampler)

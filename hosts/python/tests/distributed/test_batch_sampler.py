@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import pickle
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +26,7 @@ from samedeal import (
     UnknownNameError,
     WrongTypeError,
 )
-from samedeal.torch import BatchSampler, PackCollator, PadCollator
+from samedeal.torch import BatchSampler, PackCollator, PadCollator, Resumable
 from torch.utils.data import DataLoader
 
 LENGTHS = np.random.default_rng(3).integers(0, 200, 1_000)
@@ -83,6 +85,32 @@ def test_it_is_the_batcher() -> None:
     assert len(rest) == len(wanted) - 5
     assert list(pickle.loads(pickle.dumps(rest))) == wanted[5:]
     assert isinstance(sampler, torch.utils.data.Sampler)
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 3), (3, 1)])
+def test_batches_of_a_blend_resume_on_other_ranks(before: int, after: int) -> None:
+    order = samedeal.blend({"web": (300, 1), "code": (100, 1)}, seed=6)
+    lengths = {"code": [3, 7, 1, 9] * 25, "web": [4, 8, 20] * 100}
+    dataset = torch.utils.data.ConcatDataset([list(range(300)), list(range(300, 400))])
+
+    def loader_of(rank: int, world_size: int) -> Resumable:
+        sampler = BatchSampler(lengths, order=order, max_tokens=100, tail="keep", rank=rank, world_size=world_size)
+        assert sampler.batcher.lengths.tolist() == [*lengths["web"], *lengths["code"]]
+        workers = 2 if rank == 0 else 0
+        return Resumable(DataLoader(dataset, batch_sampler=sampler, collate_fn=list, num_workers=workers))
+
+    seen: Counter[int] = Counter()
+    states = set()
+    for rank in range(before):
+        loader = loader_of(rank, before)
+        seen.update(itertools.chain(*itertools.islice(loader, 5)))
+        states.add(loader.state_dict()["samedeal"])
+    (state,) = states
+    for rank in range(after):
+        loader = loader_of(rank, after)
+        loader.load_state_dict({"samedeal": state})
+        seen.update(itertools.chain(*loader))
+    assert seen == Counter(samedeal.Sampler(order=order).indices().tolist())
 
 
 def test_packed_rows_are_those_of_the_plan() -> None:

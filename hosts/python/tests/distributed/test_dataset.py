@@ -22,9 +22,19 @@ import pytest
 import torch
 from conftest import SAMPLES, SIZES, damaged, write
 from limits import HANG
-from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, Sampler, ShardPlan, UnknownNameError
+from samedeal import (
+    Batcher,
+    ContradictionError,
+    Mesh,
+    MissingError,
+    OutOfRangeError,
+    Reading,
+    Sampler,
+    ShardPlan,
+    UnknownNameError,
+)
 from samedeal.parquet import Shards
-from samedeal.torch import LanesWarning, ShardedDataset, StepsWarning, to_tensors
+from samedeal.torch import BatchSampler, DistributedSampler, LanesWarning, ShardedDataset, StepsWarning, to_tensors
 from samedeal.torch.tensors import compact
 from torch.utils.data import DataLoader
 
@@ -558,3 +568,37 @@ def test_readers_without_a_batch_are_counted(tmp_path: Path, deal: dict[str, Any
                 rows = dataset.shard_info(worker, workers).samples
                 without += rows < (size if drop_last else 1)
         assert ranks[0]._reading(workers).num_idle_readers() == without
+
+
+@pytest.mark.parametrize("deal", ["samples", "shards"])
+@pytest.mark.filterwarnings("ignore::samedeal.torch.LanesWarning")
+def test_the_recipe_is_that_of_the_reading(data: Path, deal: str) -> None:
+    group: dict[str, Any] = {"deal": deal, "seed": 3, "batch_size": 50, "drop_last": True}
+    ranks = [ShardedDataset(data, **group, rank=rank, world_size=2) for rank in range(2)]
+    for workers in (0, 1, 2):
+        wanted = Reading(SIZES, world_size=2, workers=max(1, workers), **group)
+        for dataset in ranks:
+            assert dataset.reading(workers).recipe == wanted.recipe
+            assert dataset.recipe_fingerprint(workers) == wanted.recipe_fingerprint()
+    assert ranks[0].recipe == ranks[1].recipe == Reading(SIZES, world_size=2, **group).recipe
+    ranks[1].set_epoch(4)
+    assert (ranks[1].recipe, ranks[1].reading(2).epoch) == (ranks[0].recipe, 4)
+    # What it says of the first worker is what that worker reads.
+    reading = ranks[1].reading(2)
+    loader = DataLoader(ShardedDataset(data, **group, epoch=4, rank=1, world_size=2), batch_size=None, num_workers=2)
+    read = [batch.column("id").to_pylist() for batch in loader]
+    own = reading.indices(1, 0).tolist()
+    assert read[0] == own[:50]
+    assert len(read) == reading.num_steps(1)
+
+
+def test_recipes_of_samplers_are_those_of_what_they_deal() -> None:
+    sampler = DistributedSampler(range(100), 4, 3, seed=7, drop_last=True)
+    wanted = Sampler(100, seed=7, order=sampler.order, world_size=4, remainder="drop")
+    assert (sampler.recipe, sampler.recipe_fingerprint()) == (wanted.recipe, wanted.recipe_fingerprint())
+    sampler.set_epoch(5)
+    sampler.load_state_dict(sampler.state_dict(10))
+    assert sampler.recipe == wanted.recipe
+    batches = BatchSampler([5, 9, 2, 7] * 9, max_tokens=20, seed=7, rank=1, world_size=2)
+    plan = Batcher([5, 9, 2, 7] * 9, max_tokens=20, seed=7, world_size=2)
+    assert (batches.recipe, batches.recipe_fingerprint()) == (plan.recipe, plan.recipe_fingerprint())

@@ -358,7 +358,7 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     assert other.allowed.startswith(f"{sections[deal]}, as in the state")
     for wrong in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, {"samedeal": "[" * 9_000}):
         told(WrongTypeError, dataset, wrong)
-    told(OutOfRangeError, dataset, {"samedeal": " " * 2**15})
+    told(OutOfRangeError, dataset, {"samedeal": " " * 2**21})
     for history in (3, "x", [3], [{**segment, "more": 1}], [dict(list(segment.items())[1:])]):
         told(WrongTypeError, dataset, text(history=history))
     for name, value in (("world_size", 0), ("workers", 2**17), ("batch_size", 0), ("steps", 10**5), ("steps", 0)):

@@ -60,6 +60,7 @@ def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Pa
     assert [error for error, _, _ in failing] == ["ContradictionError"] * last + ["OSError"]
     assert f"on rank {last}: OSError: gone" in failing[0][2]
     assert texts["batch-size"] == f"batch_size is 4 on {others}, 5 on rank {last}; allowed: the same on every rank"
+    assert texts["workers"] == f"workers is 1 on {others}, 2 on rank {last}; allowed: the same on every rank"
     assert texts["drop-last"] == f"drop_last is false on {others}, true on rank {last}; allowed: the same on every rank"
 
 

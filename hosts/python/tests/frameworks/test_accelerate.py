@@ -17,9 +17,17 @@ import pytest
 import torch
 from accelerate import data_loader
 from jobs import logs, preload, ranks, torchrun
-from samedeal import ContradictionError, Mesh, WrongTypeError
+from samedeal import ContradictionError, Mesh, Schedule, WrongTypeError
 from samedeal.accelerate import PreparedLoader, prepare
-from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset, to_tensors, verify_ranks
+from samedeal.torch import (
+    BatchSampler,
+    DistributedSampler,
+    Resumable,
+    ShardedDataset,
+    StepBatchSampler,
+    to_tensors,
+    verify_ranks,
+)
 from torch.utils.data import DataLoader
 
 HERE = Path(__file__).parent
@@ -155,6 +163,30 @@ def test_one_process() -> None:
     # One process deals nothing anew, and Accelerate's own loaders are looked through.
     verify_ranks(accelerator.prepare(DataLoader(range(20), 4, sampler=DistributedSampler(range(20), 1, 0))))
     verify_ranks(data_loader.skip_first_batches(loader.loader, 2))
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_steps(workers: int) -> None:
+    """A training in global steps ends, is marked at its end, and goes on after a state."""
+
+    def prepared() -> PreparedLoader:
+        sampler = StepBatchSampler(range(20), 8, steps=7, seed=3, rank=1, world_size=2)
+        return prepare(accelerator, DataLoader(range(20), batch_sampler=sampler, num_workers=workers))
+
+    accelerator = accelerate.Accelerator(cpu=True)
+    loader, ends, seen = prepared(), [], []
+    for number, batch in enumerate(loader):
+        ends.append(accelerator.gradient_state.end_of_dataloader)
+        seen.append(batch.tolist())
+        if number == 2:
+            state = loader.state_dict()
+    assert ends == [False] * 6 + [True]
+    schedule = Schedule(20, 8, seed=3, rank=1, world_size=2)
+    assert seen == [schedule.batch(step).tolist() for step in range(7)]
+    again = prepared()
+    again.load_state_dict(state)
+    assert len(again) == 4
+    assert [batch.tolist() for batch in again] == seen[3:]
 
 
 @pytest.mark.parametrize("workers", [0, 2])

@@ -20,7 +20,7 @@ from lightning import LightningDataModule
 from lightning.pytorch.callbacks import Callback, ModelCheckpoint
 from samedeal import ContradictionError, WrongTypeError
 from samedeal.lightning import ResumableData
-from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset
+from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset, StepBatchSampler
 from torch.utils.data import DataLoader, RandomSampler
 from torchdata.stateful_dataloader import StatefulDataLoader
 
@@ -325,6 +325,14 @@ def test_ranks_of_different_length_are_refused(tmp_path: Path) -> None:
 def test_overfitting_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ContradictionError, match="overfit_batches is 2"):
         lit.trainer_of(tmp_path, overfit_batches=2).fit(lit.Model(), datamodule=Other(sampled()))
+
+
+def test_a_training_in_steps_is_refused(tmp_path: Path) -> None:
+    """Lightning counts batches by epochs."""
+    sampler = StepBatchSampler(lit.Features(), 5, steps=7, rank=0, world_size=1)
+    loader = DataLoader(lit.Features(), batch_sampler=sampler)
+    with pytest.raises(ContradictionError, match="sampler is a StepBatchSampler"):
+        lit.trainer_of(tmp_path).fit(lit.Model(), datamodule=Other(loader))
 
 
 def test_a_checkpoint_without_a_state_is_refused(tmp_path: Path) -> None:

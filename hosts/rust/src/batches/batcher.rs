@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use wasmtime::component::ResourceAny;
 
-use super::{Batch, BatchBuilder, BatchPlace, BatchRecipe, Metrics, RankBatches, Segment};
+use super::{Batch, BatchBuilder, BatchPlace, BatchRecipe, Lengths, Metrics, RankBatches, Segment};
 use crate::engine::{Batching, Object, Store, batches, batching_types, checked_state};
 use crate::range::run;
 use crate::{Error, Failure};
@@ -43,9 +43,9 @@ pub struct Batcher {
 }
 
 impl Batcher {
-    /// Batches of samples of these lengths, in tokens. [`max_tokens`](BatchBuilder::max_tokens), or what else the strategy needs,
-    /// has to be set as well.
-    pub fn builder(lengths: impl Into<Vec<u32>>) -> BatchBuilder<Self> {
+    /// Batches of samples of these lengths, in tokens: a list, or the [`Lengths`] of each source of a blend.
+    /// [`max_tokens`](BatchBuilder::max_tokens), or what else the strategy needs, has to be set as well.
+    pub fn builder(lengths: impl Into<Lengths>) -> BatchBuilder<Self> {
         BatchBuilder::new(None, Some(lengths.into()))
     }
 
@@ -66,7 +66,7 @@ impl Batcher {
     /// );
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    pub fn from_recipe(recipe: impl Into<String>, lengths: impl Into<Vec<u32>>) -> BatchBuilder<Self> {
+    pub fn from_recipe(recipe: impl Into<String>, lengths: impl Into<Lengths>) -> BatchBuilder<Self> {
         BatchBuilder::new(Some(recipe.into()), Some(lengths.into()))
     }
 
@@ -159,10 +159,12 @@ impl Batcher {
 
     /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. With
     /// the world size of the state, they are what that plan has left, batch for batch; with another one, what is left is planned anew.
-    /// As costly as a new batcher, for each segment of the history. After a failure, nothing has changed. Errors:
+    /// As costly as a new batcher, for each segment of the history. A composed order may have got more since the state was taken, such as
+    /// stages and sources of a blend: if the state has steps, what changes the order begins with the next epoch or later. After a failure,
+    /// nothing has changed. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a batcher of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of
-    /// range (`state`: more than 2^14 bytes; `history`), out of memory.
+    /// range (`state`: more than 2^20 bytes; `history`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state)?;
         *self = self.another(|methods, store, batcher| methods.call_resume(store, batcher, state))?;

@@ -1,10 +1,14 @@
 use std::fmt;
 use std::marker::PhantomData;
 
-use super::{BatchRecipe, BatchStream, Batcher, Counting, Packing, Segment, Strategy, Tail, TooLong};
+use super::{BatchRecipe, BatchStream, Batcher, Counting, Lengths, Packing, Segment, Strategy, Tail, TooLong};
 use crate::Error;
 use crate::engine::{MOST_MEMORY, cut};
+use crate::order::OrderOption;
 use crate::recipe::{Draft, List};
+
+/// The name of the list that is no part of the order.
+const BOUNDARIES: &str = "boundaries";
 
 /// What a new [`Batcher`] or [`BatchStream`] is to be; see [`Batcher::builder`], [`Batcher::from_recipe`] and
 /// [`BatchStream::builder`]. An option that is not set has its default, which may depend on the strategy. An option that the strategy
@@ -18,7 +22,7 @@ pub struct BatchBuilder<T> {
 #[derive(Clone, Debug)]
 struct Choice {
     draft: Draft,
-    lengths: Option<Vec<u32>>,
+    lengths: Option<Lengths>,
     epoch: u64,
     history: Vec<Segment>,
     rank: u32,
@@ -27,7 +31,7 @@ struct Choice {
 
 /// For batchers and streams.
 impl<T> BatchBuilder<T> {
-    pub(super) fn new(recipe: Option<String>, lengths: Option<Vec<u32>>) -> Self {
+    pub(super) fn new(recipe: Option<String>, lengths: Option<Lengths>) -> Self {
         let draft = Draft::new(recipe);
         let choice = Choice { draft, lengths, epoch: 0, history: Vec::new(), rank: 0, memory_limit: MOST_MEMORY };
         Self { choice, made: PhantomData }
@@ -129,7 +133,7 @@ impl<T> BatchBuilder<T> {
 
     /// With [`Strategy::Bucket`]: the greatest length of each bucket, ascending. Longer samples are in one more bucket.
     pub fn boundaries(mut self, ends: impl IntoIterator<Item = u32>) -> Self {
-        self.choice.draft.list("boundaries", ends.into_iter().map(u64::from).collect::<Vec<_>>());
+        self.choice.draft.list(BOUNDARIES, ends.into_iter().map(u64::from).collect::<Vec<_>>());
         self
     }
 
@@ -167,7 +171,7 @@ impl<T> BatchBuilder<T> {
     /// What comes beside a recipe: lengths, or none, and other lists by their names.
     #[doc(hidden)]
     pub fn beside(mut self, lengths: Option<Vec<u32>>, lists: Vec<List>) -> Self {
-        self.choice.lengths = lengths;
+        self.choice.lengths = lengths.map(Lengths::from);
         self.choice.draft.set_lists(lists);
         self
     }
@@ -175,9 +179,33 @@ impl<T> BatchBuilder<T> {
 
 /// For a batcher.
 impl BatchBuilder<Batcher> {
-    /// The name of the order of the epoch, one of [`orders`](crate::orders); `feistel` unless set.
-    pub fn order(self, order: impl Into<String>) -> Self {
-        self.set("order", "name", cut(order.into()))
+    /// The order of the epoch: an [`Order`](crate::Order), such as a blend or a dataset in files, or a name, which is one of
+    /// [`orders`](crate::orders); `feistel` unless set. An `Order` replaces all that was set of the order, or that a recipe has. With an order
+    /// that is made of others, a sample is in as many batches of an epoch as the order has it, and the parts of a split sample follow each
+    /// other.
+    ///
+    /// ```
+    /// use samedeal::{Batcher, Order, Source};
+    /// // Seven parts of web pages, three parts of books.
+    /// let blend = Order::blend([Source::new("web", 10_000, 70), Source::new("books", 500, 30)]).samples(2_000).seed(42);
+    /// let lengths = (0..10_500).map(|i| 1 + i * 7_919 % 500).collect::<Vec<u32>>();
+    /// let batcher = Batcher::builder(lengths).order(blend).max_tokens(4_096).world_size(4).build()?;
+    /// assert_eq!(batcher.metrics().items, 2_000);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn order(mut self, order: impl Into<OrderOption>) -> Self {
+        match order.into() {
+            OrderOption::Name(name) => self.choice.draft.set("order", "name", cut(name)),
+            OrderOption::Order(order) => self.choice.draft.order_beside(order, &[BOUNDARIES]),
+        }
+        self
+    }
+
+    /// A list of which a recipe has only the hash, because it has more than 256 numbers, by its path: see
+    /// [`Builder::list`](crate::Builder::list).
+    pub fn list(mut self, path: impl AsRef<str>, numbers: impl Into<Vec<u64>>) -> Self {
+        self.choice.draft.list(path.as_ref(), numbers);
+        self
     }
 
     /// The steps of this epoch that were taken before, segment by segment: the plan is of what they leave. Nothing unless set. Up to
@@ -194,9 +222,9 @@ impl BatchBuilder<Batcher> {
     /// strategy does not use, `boundaries` that do not ascend, `samples`, `lengths`),
     /// [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (`recipe`, and its members),
     /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
-    pub fn build(self) -> Result<Batcher, Error> {
+    pub fn build(mut self) -> Result<Batcher, Error> {
+        let (epoch, history, rank) = (self.choice.epoch, std::mem::take(&mut self.choice.history), self.choice.rank);
         let recipe = self.choice.recipe()?;
-        let Choice { epoch, history, rank, .. } = self.choice;
         Batcher::build(recipe, epoch, history, rank)
     }
 }
@@ -206,13 +234,16 @@ impl BatchBuilder<BatchStream> {
     /// Checks the options. Errors: as those of a batcher; contradiction (`quantiles`), out of range (`rank`; `batch-window` above
     /// 2^24).
     pub fn build(self) -> Result<BatchStream, Error> {
-        BatchStream::build(self.choice.recipe()?, self.choice.epoch, self.choice.rank)
+        let Choice { epoch, rank, .. } = self.choice;
+        BatchStream::build(self.choice.recipe()?, epoch, rank)
     }
 }
 
 impl Choice {
-    fn recipe(&self) -> Result<BatchRecipe, Error> {
-        BatchRecipe::new(&self.draft.text()?, self.lengths.as_deref(), self.draft.lists(), self.memory_limit)
+    fn recipe(self) -> Result<BatchRecipe, Error> {
+        let Self { draft, lengths, memory_limit, .. } = self;
+        let lengths = lengths.map(|lengths| lengths.joined(&draft, &[BOUNDARIES], memory_limit)).transpose()?;
+        BatchRecipe::sharing(&draft.text()?, lengths.as_deref(), draft.lists(), memory_limit)
     }
 }
 

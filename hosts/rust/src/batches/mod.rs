@@ -3,6 +3,7 @@
 mod batcher;
 mod builder;
 mod iter;
+mod lengths;
 mod names;
 mod recipe;
 mod records;
@@ -11,6 +12,7 @@ mod stream;
 pub use batcher::Batcher;
 pub use builder::BatchBuilder;
 pub use iter::RankBatches;
+pub use lengths::Lengths;
 pub use names::{Counting, Packing, Strategy, Tail, TooLong};
 pub use recipe::BatchRecipe;
 pub use records::{Batch, BatchPlace, Metrics, Segment};

@@ -3,7 +3,7 @@ use wasmtime::component::ResourceAny;
 
 use crate::Error;
 use crate::engine::{Batching, Object, Store, batches, batching_types, check_room};
-use crate::recipe::{List, checked_recipe, size_of_lists};
+use crate::recipe::{List, Shared, checked_recipe, shared, size_of_lists};
 
 /// Everything that decides batches, as the component holds it. Batchers and streams are made of it.
 #[doc(hidden)]
@@ -13,7 +13,17 @@ pub struct BatchRecipe {
 
 impl BatchRecipe {
     /// Of a text, with the lengths of samples, unless the text has them or there are none, and with other lists by their names.
-    pub fn new(text: &str, lengths: Option<&[u32]>, lists: &[List], memory_limit: usize) -> Result<Self, Error> {
+    pub fn new(text: &str, lengths: Option<&[u32]>, lists: Vec<List>, memory_limit: usize) -> Result<Self, Error> {
+        Self::sharing(text, lengths, &shared(lists), memory_limit)
+    }
+
+    /// The same without a copy of the lists.
+    pub(crate) fn sharing(
+        text: &str,
+        lengths: Option<&[u32]>,
+        lists: &[Shared],
+        memory_limit: usize,
+    ) -> Result<Self, Error> {
         let text = checked_recipe(text)?;
         let (count, bytes) = lengths.map_or((0, 0), |lengths| (lengths.len(), size_of_val(lengths)));
         check_room(memory_limit, "lengths", count, size_of_lists(lists).saturating_add(bytes))?;

@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::Duration;
 
-use super::shared::{Shared, life};
+use super::shared::{Shared, life, unknown};
 use super::{Client, ClientOptions, ClientRun, ClientStep, Log, Progress};
 use crate::range::run;
 use crate::{Error, Index, Layout, Sampler};
@@ -160,7 +160,8 @@ impl Ledger {
             }
             "wait" => Attempt::Wait(Duration::from_millis(milliseconds)),
             "held" => Attempt::Held,
-            _ => Attempt::Finished,
+            "finished" => Attempt::Finished,
+            action => return Err(unknown(action)),
         })
     }
 

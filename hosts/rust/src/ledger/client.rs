@@ -2,7 +2,7 @@ use wasmtime::component::ResourceAny;
 
 use super::Progress;
 use crate::Error;
-use crate::engine::{MAX_STATE, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types};
+use crate::engine::{MAX_ENTRY, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types};
 
 /// How many entries are told at a time.
 const WINDOW: usize = 1 << 12;
@@ -37,7 +37,8 @@ impl ClientOptions {
 #[non_exhaustive]
 pub struct ClientStep {
     /// `checkpoint`, `read` and `append` are steps for the host. With `done`, `claimed`, `wait`, `held` and `finished`,
-    /// the operation is finished.
+    /// the operation is finished. A later component may have more actions. With one that your program does not know,
+    /// the operation is not finished: end it with an error.
     pub action: String,
     /// The number of an entry that is read or appended; the handle of a claim.
     pub number: u64,
@@ -247,5 +248,5 @@ impl std::fmt::Debug for Client {
 
 /// What does not fit into the memory would stop the component before it can say so.
 pub(super) fn cut(entry: &str) -> &str {
-    if entry.len() <= MAX_STATE { entry } else { &entry[..entry.ceil_char_boundary(MAX_STATE + 1)] }
+    if entry.len() <= MAX_ENTRY { entry } else { &entry[..entry.ceil_char_boundary(MAX_ENTRY + 1)] }
 }

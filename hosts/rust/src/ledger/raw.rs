@@ -2,7 +2,7 @@ use wasmtime::component::ResourceAny;
 
 use super::client::cut;
 use crate::engine::{
-    Instance, LEAST_MEMORY, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types,
+    Instance, LEAST_MEMORY, MOST_MEMORY, Object, Planning, Store, checked_header, checked_state, ledger, planning_types,
 };
 use crate::{Error, Failure};
 
@@ -105,7 +105,7 @@ impl RawLedger {
     /// Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange)
     /// (`state`, `block`, `lease`).
     pub fn new(header: &str) -> Result<Self, Error> {
-        let header = checked_state(header)?;
+        let header = checked_header(header)?;
         let ledger = Object::new(MOST_MEMORY, |exports: &Planning, store| {
             exports.samedeal_deal_ledger().ledger().call_constructor(store, header)
         })?;

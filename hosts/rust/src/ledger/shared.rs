@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Client, ClientOptions, ClientStep, Log};
-use crate::Error;
+use crate::{Error, Failure};
 
 /// A client and the log that it is of.
 pub(super) struct Shared {
@@ -23,7 +23,8 @@ impl Shared {
         self.begun.elapsed().as_millis() as u64
     }
 
-    /// Does what an operation says until it is over; what came of it.
+    /// Does what an operation says until it is over; what came of it. Errors: `unknown-name` (`action`), those of the
+    /// client and of the log.
     pub fn run(&mut self, begin: impl FnOnce(&Client, u64) -> Result<ClientStep, Error>) -> Result<ClientStep, Error> {
         let mut step = begin(&self.client, self.now())?;
         loop {
@@ -41,13 +42,55 @@ impl Shared {
                     let appended = self.log.append(step.number, &step.entry)?;
                     self.client.tell_appended(appended, self.now())?
                 }
-                _ => return Ok(step),
+                "done" | "claimed" | "wait" | "held" | "finished" => return Ok(step),
+                action => return Err(unknown(action)),
             };
         }
     }
 }
 
+/// The actions that this host knows: those that it does, and those that end an operation.
+const ACTIONS: [&str; 8] = ["checkpoint", "read", "append", "done", "claimed", "wait", "held", "finished"];
+
+/// Of an action of a later component: to take it for the end of the operation could end an epoch too early.
+pub(super) fn unknown(action: &str) -> Error {
+    let mut failure = Failure::unknown_name("action", action, &ACTIONS);
+    failure.allowed += ": this version of samedeal is too old for its component";
+    failure.into()
+}
+
 /// 64 bits that no other process has. The keys of a hash map are the only random numbers of the standard library.
 pub(super) fn life() -> u64 {
     RandomState::new().hash_one(std::process::id())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ledger::MemoryLog;
+    use crate::{FailureKind, Sampler};
+
+    #[test]
+    fn an_action_of_a_later_component_ends_the_operation_with_an_error() {
+        let state = Sampler::new(10).unwrap().state(0).unwrap();
+        let log = MemoryLog::new();
+        let mut shared = Shared::new(&ClientOptions::new(state, 0, life()), log.clone()).unwrap();
+        let step =
+            |action: &str| ClientStep { action: action.to_owned(), number: 0, entry: "{}".to_owned(), milliseconds: 0 };
+        let error = shared.run(|_, _| Ok(step("compact"))).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "action is \"compact\"; known: checkpoint, read, append, done, claimed, wait, held, finished: \
+             this version of samedeal is too old for its component"
+        );
+        let failure = error.failure().unwrap();
+        assert_eq!((&failure.kind, failure.field.as_str()), (&FailureKind::UnknownName, "action"));
+        assert!(failure.known().eq(ACTIONS));
+        // Nothing was written, and another operation begins.
+        assert!(log.clone().read(0).unwrap().is_empty());
+        assert_eq!(shared.run(|client, now| client.claim(true, now)).unwrap().action, "claimed");
+        for action in ["done", "claimed", "wait", "held", "finished"] {
+            assert_eq!(shared.run(|_, _| Ok(step(action))).unwrap().action, action);
+        }
+    }
 }

@@ -84,7 +84,7 @@ impl Reading {
     /// of the state (the same numbers of ranks and workers, and the same batch size), every reader continues where it
     /// stopped. For other readers, the samples that are left are dealt again. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: it is no state of a reading),
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`: more than 2^14 bytes; `consumed`, `history`, `steps`,
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`: more than 2^20 bytes; `consumed`, `history`, `steps`,
     /// `world-size`, `workers`, `batch-size`), [`Contradiction`](crate::FailureKind::Contradiction) (`recipe`: the state has the other
     /// one of the sections `order` and `shards`; or the first member that differs from the state), out of memory.
     pub fn resume(&self, state: &str) -> Result<Self, Error> {

@@ -49,7 +49,7 @@ fn batchers_that_make_no_sense() {
     let builder = || Batcher::builder([1, 2, 3]);
     refused(builder, |builder| failing(builder.build()));
     let good = || builder().max_tokens(10);
-    assert_eq!(failing(good().order("sharded").build()), contradiction("order"));
+    assert_eq!(failing(good().order("sharded").build()), (FailureKind::Missing, "sizes".to_owned()));
     let past = |segments| good().history(vec![Segment { world_size: 1, steps: 0 }; segments]).build();
     assert_eq!(failing(past(65)), out_of_range("history"));
     assert_eq!(failing(past(1 << 28)).1, "history");

@@ -1,8 +1,10 @@
 //! The tests of the host, as one program: each program of its own would link the engine anew.
 
 mod batches;
+mod batches_orders;
 mod collate;
 mod component;
+mod composed;
 mod hostile;
 mod hostile_batches;
 mod hostile_plans;
@@ -11,9 +13,12 @@ mod ledger;
 mod places;
 mod readings;
 mod recipes;
+mod schedules;
 mod sharded;
 mod shards;
+mod splits;
 mod states;
+mod units;
 
 use samedeal::{Error, FailureKind};
 

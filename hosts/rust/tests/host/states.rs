@@ -49,7 +49,7 @@ fn what_is_no_state_of_a_sampler_is_refused() {
     for text in ["", "{}", "\0", &state[1..], &state.replace("sampler", "batcher"), &"[".repeat(9_000)] {
         assert_eq!(failing(here.resume(text)), (FailureKind::WrongType, "state".into()), "{text}");
     }
-    let long = format!("{state}{}", " ".repeat(1 << 14));
+    let long = format!("{state}{}", " ".repeat(1 << 20));
     assert_eq!(failing(here.resume(&long)), (FailureKind::OutOfRange, "state".into()));
     for (builder, field) in [
         (Sampler::builder(104).seed(5), "samples"),

@@ -3,7 +3,9 @@
 use matrix::Engine;
 use matrix::format::{self, Call, Failure, Lists, Made, Place, Subject, U64, record, strings};
 use samedeal::ledger::{self, RawLedger};
-use samedeal::{BatchRecipe, BatchStream, Batcher, ChunkStream, Error, Mesh, Reading, Sampler, ShardPlan, Span};
+use samedeal::{
+    BatchRecipe, BatchStream, Batcher, ChunkStream, Error, Mesh, Reading, Sampler, Schedule, ShardPlan, Span, Split,
+};
 use serde_json::Value;
 
 #[path = "rust/batching.rs"]
@@ -12,6 +14,10 @@ mod batching;
 mod client;
 #[path = "rust/read.rs"]
 mod read;
+#[path = "rust/schedule.rs"]
+mod schedule;
+#[path = "rust/split.rs"]
+mod split;
 
 /// Whatever a case is about.
 enum Host {
@@ -25,6 +31,8 @@ enum Host {
     BatchRecipe(BatchRecipe),
     Batcher(Batcher),
     BatchStream(BatchStream),
+    Split(Split),
+    Schedule(Schedule),
     Functions,
 }
 
@@ -56,6 +64,8 @@ impl Engine for Host {
             Subject::BatchRecipe(given) => batching::recipe(given).map(Self::BatchRecipe),
             Subject::Batcher(given) => batching::batcher(given).map(Self::Batcher),
             Subject::BatchStream(given) => batching::stream(given).map(Self::BatchStream),
+            Subject::Split(given) => split::split(given).map(Self::Split),
+            Subject::Schedule(given) => schedule::schedule(given).map(Self::Schedule),
             Subject::Functions {} => Ok(Self::Functions),
         };
         made.map_err(failure)
@@ -83,6 +93,14 @@ impl Engine for Host {
             Self::BatchRecipe(recipe) => batching::ask_recipe(recipe, call),
             Self::Batcher(batcher) => batching::ask_batcher(batcher, call),
             Self::BatchStream(stream) => batching::ask_stream(stream, call),
+            Self::Split(split) => match call {
+                Call::Split(call) => split::ask(split, call),
+                _ => panic!("no call of a split: {call:?}"),
+            },
+            Self::Schedule(schedule) => match call {
+                Call::Schedule(call) => schedule::ask(schedule, call),
+                _ => panic!("no call of a schedule: {call:?}"),
+            },
             Self::Functions => ask_functions(call),
         };
         answer.map_err(failure)
@@ -107,6 +125,7 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::WorldSize => sampler.world_size().into(),
         Call::Remainder => sampler.remainder().name().into(),
         Call::Layout => sampler.layout().name().into(),
+        Call::Unit => sampler.unit().into(),
         Call::Sizes => sampler.sizes()?.map_or(Value::Null, |sizes| strings(&sizes)),
         Call::Lanes => sampler.lanes().into(),
         Call::ShuffleWindow => sampler.shuffle_window().into(),
@@ -121,6 +140,29 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
         Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
+        Call::LocateFrom { sample, position, batch_size } => {
+            sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
+        }
+        Call::Length => number(sampler.length()),
+        Call::Sources => sampler.sources()?.into(),
+        Call::SourceCounts { start, end } => {
+            let samedeal::SourceCounts { first, count, from_pass, from_position, to_pass, to_position, .. } =
+                sampler.source_counts(start.0..end.0)?;
+            let columns = [
+                ("first", first),
+                ("count", count),
+                ("from-pass", from_pass),
+                ("from-position", from_position),
+                ("to-pass", to_pass),
+                ("to-position", to_position),
+            ];
+            columns.into_iter().map(|(name, numbers)| (name.to_owned(), strings(&numbers))).collect()
+        }
+        Call::SourceBounds => strings(&sampler.source_bounds()?),
+        Call::SourceOf { sample } => {
+            let samedeal::SourcePlace { source, index, .. } = sampler.source_of(sample.0)?;
+            record(format::SourcePlace { source, index: U64(index) })
+        }
         Call::State { taken: Some(taken), steps: None } => sampler.state(taken.0)?.into(),
         Call::Resume { ref state } => sampler.resume(state).map(|()| Value::Null)?,
         Call::PlaceOf { position, batch_size } => place(sampler.place_of(position.0, batch_size)?),

@@ -1,5 +1,6 @@
 //! Readings in the notation of the golden cases.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
@@ -96,22 +97,24 @@ struct OwnStep<C> {
     outcome: super::Outcome,
 }
 
+fn own<C: DeserializeOwned>(
+    step: Value,
+    call: impl FnOnce(C) -> super::Call,
+) -> Result<super::Step, serde_json::Error> {
+    let OwnStep { call: own, outcome } = serde_json::from_value(step)?;
+    Ok(super::Step { call: call(own), outcome })
+}
+
 impl TryFrom<RawCase> for super::Case {
     type Error = serde_json::Error;
 
     fn try_from(RawCase { name, slow, subject, body }: RawCase) -> Result<Self, Self::Error> {
-        let step = |step| -> Result<super::Step, serde_json::Error> {
-            match subject {
-                super::Subject::Reading(_) => {
-                    let OwnStep { call, outcome } = serde_json::from_value(step)?;
-                    Ok(super::Step { call: super::Call::Reading(call), outcome })
-                }
-                super::Subject::LedgerClient(_) => {
-                    let OwnStep { call, outcome } = serde_json::from_value(step)?;
-                    Ok(super::Step { call: super::Call::Client(call), outcome })
-                }
-                _ => serde_json::from_value(step),
-            }
+        let step = |step| match subject {
+            super::Subject::Reading(_) => own(step, super::Call::Reading),
+            super::Subject::LedgerClient(_) => own(step, super::Call::Client),
+            super::Subject::Split(_) => own(step, super::Call::Split),
+            super::Subject::Schedule(_) => own(step, super::Call::Schedule),
+            _ => serde_json::from_value(step),
         };
         let body = match body {
             RawBody::Fails(failure) => super::Body::Fails(failure),

@@ -5,6 +5,7 @@
 mod lanes;
 
 use super::{Index, fisher_yates};
+use crate::base::divide::Divisor;
 use crate::base::key::Words;
 
 pub(crate) enum Feistel {
@@ -42,7 +43,7 @@ impl Feistel {
         }
     }
 
-    pub(super) fn sample(&self, position: u64) -> u64 {
+    pub(crate) fn sample(&self, position: u64) -> u64 {
         match self {
             Self::Large(network) => network.sample(position),
             Self::Small(values) => values[position as usize].into(),
@@ -65,6 +66,7 @@ pub(crate) struct Network {
     samples: u64,
     rows: u32,
     columns: u32,
+    by_columns: Divisor,
     keys: [[u32; 2]; ROUNDS],
 }
 
@@ -77,7 +79,7 @@ impl Network {
         let columns = samples.div_ceil(rows);
         let keys = core::array::from_fn(|_| [words.next(), words.next()]);
         // Both are at most ceil(sqrt(2^53)), less than 2^27.
-        Self { samples, rows: rows as u32, columns: columns as u32, keys }
+        Self { samples, rows: rows as u32, columns: columns as u32, by_columns: Divisor::new(columns), keys }
     }
 
     fn sample(&self, position: u64) -> u64 {
@@ -112,8 +114,8 @@ impl Network {
 
     /// The row and the column of a cell.
     fn split(&self, cell: u64) -> (u32, u32) {
-        let columns = u64::from(self.columns);
-        ((cell / columns) as u32, (cell % columns) as u32)
+        let (row, column) = self.by_columns.divide(cell);
+        (row as u32, column as u32)
     }
 
     fn join(&self, row: u32, column: u32) -> u64 {
@@ -122,10 +124,10 @@ impl Network {
 }
 
 /// 2^32 divided by the golden ratio (Knuth), and the first multiplier of MurmurHash3's finaliser: odd, with bits spread evenly.
-const MULTIPLIERS: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
+pub(crate) const MULTIPLIERS: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
 
 /// The round function: a keyed hash of `x`, brought below `bound` by its upper bits.
-fn mix(x: u32, key: [u32; 2], bound: u32) -> u32 {
+pub(crate) fn mix(x: u32, key: [u32; 2], bound: u32) -> u32 {
     let mut hash = (x ^ key[0]).wrapping_mul(MULTIPLIERS[0]);
     hash ^= hash >> 16;
     hash = hash.wrapping_add(key[1]).wrapping_mul(MULTIPLIERS[1]);

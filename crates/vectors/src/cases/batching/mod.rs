@@ -1,6 +1,7 @@
 //! Batches: every strategy with every way to count, end and treat what is too long, on lengths of every kind.
 
 mod collation;
+mod composed;
 mod config;
 mod dense;
 mod grid;
@@ -31,6 +32,7 @@ pub fn files() -> Vec<File> {
         group("batches-pack", [grid::pack(), dense::pack(), dense::packings()].concat()),
         group("batches-default", [grid::defaults(), grid::narrow(), ratios::batchers()].concat()),
         group("batches-state", [states::cases(), mismatches::cases(), dense::states()].concat()),
+        group("batches-composed", composed::cases()),
         group("batches-stream", [stream::cases(), ratios::streams(), refused::streams()].concat()),
         group("collation", collation::cases()),
     ]

@@ -128,7 +128,7 @@ const SIZES: [u64; 3] = [13, 5, 21];
 fn texts() -> Vec<Case> {
     let group = (1, 3, 4);
     let mut script = Script::new(&SIZES, &by_samples());
-    let long = [format!("{{\"history\":{}", "[".repeat(1 << 13)), "[".repeat(1 << 14), " ".repeat((1 << 14) + 1)];
+    let long = [format!("{{\"history\":{}", "[".repeat(1 << 13)), "[".repeat(1 << 14), " ".repeat((1 << 20) + 1)];
     script.ask(long.map(|state| ReadCall::Resume { state }));
     script.ask([ReadCall::IsRest]);
     let mut cases = vec![script.case("long texts that are no state")];

@@ -57,7 +57,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
         Plot { lengths, limit, title: "Lengths, and what batches waste on them", below: &summary, waste: &waste }
             .write(path)?;
     }
-    let mut sink = Sink::new(args.shown.output.output.as_deref())?;
+    let mut sink = Sink::new(args.shown.window.output.output.as_deref())?;
     match format {
         Format::Table => {
             writeln!(sink, "{}\n{summary}", table(&outcomes, format).table())?;

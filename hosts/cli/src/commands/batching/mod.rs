@@ -23,7 +23,7 @@ use crate::write::progress;
 /// `samedeal batches` with `--lengths`
 pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
     args.compare.check()?;
-    let ArrayFormat::Shown(format) = args.shown.output.format() else {
+    let ArrayFormat::Shown(format) = args.shown.window.output.format() else {
         let what = "batches of different size do not fit into an array";
         return Err(Problem::message(format!("{what}; use --format text or json, or the libraries")));
     };

@@ -20,10 +20,10 @@ const SHOWN_OF_ROW: usize = 4;
 /// Prints or writes the batches that are asked for; `summary` is of the lengths.
 pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format) -> Result<(), Problem> {
     let end = batcher.num_steps();
-    let start = args.shown.start;
-    let count = args.shown.run(5, end)?;
+    let start = args.shown.window.start;
+    let count = args.shown.window.run(5, end)?;
     let steps = start..start + count;
-    let mut sink = Sink::new(args.shown.output.output.as_deref())?;
+    let mut sink = Sink::new(args.shown.window.output.output.as_deref())?;
     let mut items = Items::new(["step", "rows", "padded length", "cost", "samples"]);
     if format == Format::Json {
         json_start(&mut sink, head(batcher)?, "batches", start)?;

@@ -9,7 +9,8 @@ use std::fs::{File, Metadata};
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use serde_json::{Map, Value};
+use samedeal::{Builder, Error, Sampler};
+use serde_json::{Map, Value, json};
 use values::{Id, Node, Values};
 
 use crate::args::deal::SHARDED;
@@ -19,7 +20,7 @@ use crate::write::problem::Problem;
 /// The most bytes of JSON or of a pickle, which holds a checkpoint without its tensors.
 const MOST: u64 = 1 << 26;
 /// More than any state has.
-const STATE: usize = 1 << 16;
+const STATE: usize = 1 << 21;
 
 /// A state, and what stands beside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -51,7 +52,64 @@ pub enum Kind {
     Reading,
     /// Of one loader worker.
     Worker,
+    /// Of steps over epochs.
+    Steps,
+    /// No state: what decides a run.
+    Recipe,
     Other,
+}
+
+/// The sections of recipes. Every recipe has one of them that says what it is of.
+const SECTIONS: [&str; 4] = ["order", "shards", "deal", "split"];
+
+/// What a recipe is of.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum RecipeOf {
+    Sampler,
+    Batches,
+    Plan,
+    Reading,
+    Chunks,
+    Split,
+    Steps,
+}
+
+impl RecipeOf {
+    /// For programs.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Sampler => "sampler",
+            Self::Batches => "batches",
+            Self::Plan => "plan",
+            Self::Reading => "reading",
+            Self::Chunks => "chunk-stream",
+            Self::Split => "split",
+            Self::Steps => "steps",
+        }
+    }
+
+    pub const fn described(self) -> &'static str {
+        match self {
+            Self::Sampler => "the recipe of a sampler",
+            Self::Batches => "the recipe of batches of samples of different length",
+            Self::Plan => "the recipe of a plan, which deals whole files",
+            Self::Reading => "the recipe of a reading, a dataset in files with loader workers",
+            Self::Chunks => "the recipe of a stream of chunks",
+            Self::Split => "the recipe of a split",
+            Self::Steps => "the recipe of steps over epochs",
+        }
+    }
+
+    /// Who reads it.
+    pub const fn used_by(self) -> &'static str {
+        match self {
+            Self::Sampler => "every library, and --recipe of the commands that show samples",
+            Self::Batches => "every library, and --recipe with --lengths",
+            Self::Plan | Self::Reading | Self::Chunks => "every library",
+            Self::Split => "every library, and samedeal split --recipe",
+            Self::Steps => "every library, and samedeal steps --recipe",
+        }
+    }
 }
 
 /// Steps that every rank of a group took.
@@ -114,19 +172,62 @@ impl Saved {
         self.recipe()?.get("batch")?.as_object()
     }
 
+    /// The order, if it is made of others, with lists that the state has only a hash of.
+    pub fn composed(&self, lists: Vec<(String, Vec<u64>)>) -> Result<Option<(Builder, Sampler)>, Error> {
+        let Some(order) = self.recipe().and_then(|recipe| recipe.get("order")) else { return Ok(None) };
+        let builder = Sampler::from_recipe(json!({ "order": order }).to_string());
+        let builder = lists.into_iter().fold(builder, |it, (path, list)| it.list(path, list));
+        if !self.is_composed()? {
+            return Ok(None);
+        }
+        let epoch = self.number("epoch").unwrap_or(0);
+        let sampler = builder.clone().epoch(epoch).build()?;
+        Ok(Some((builder, sampler)))
+    }
+
+    /// Whether the order is made of others: it has a name that no plain order has.
+    pub fn is_composed(&self) -> Result<bool, Error> {
+        let order = self.order();
+        let is_plain = order.is_empty() || order == SHARDED || samedeal::orders()?.iter().any(|name| name == order);
+        let is_of_order = matches!(self.kind(), Kind::Sampler | Kind::Batcher | Kind::Steps | Kind::Recipe);
+        Ok(is_of_order && !is_plain)
+    }
+
     /// What decides every epoch, by the states that have it.
     pub fn recipe(&self) -> Option<&Map<String, Value>> {
-        self.fields.get("recipe").and_then(Value::as_object)
+        match self.kind() {
+            Kind::Recipe => Some(&self.fields),
+            _ => self.fields.get("recipe").and_then(Value::as_object),
+        }
     }
 
     pub fn kind(&self) -> Kind {
-        match self.word("kind") {
+        let is_recipe = || SECTIONS.iter().any(|section| self.fields.get(*section).is_some_and(Value::is_object));
+        match self.fields.get("kind").map(|kind| kind.as_str().unwrap_or_default()) {
             _ if self.of_worker => Kind::Worker,
-            "sampler" => Kind::Sampler,
-            "batcher" => Kind::Batcher,
-            "reading" => Kind::Reading,
+            Some("sampler") => Kind::Sampler,
+            Some("batcher") => Kind::Batcher,
+            Some("reading") => Kind::Reading,
+            Some("steps") => Kind::Steps,
+            None if is_recipe() => Kind::Recipe,
             _ => Kind::Other,
         }
+    }
+
+    /// What a recipe is of, by its sections.
+    pub fn recipe_of(&self) -> Option<RecipeOf> {
+        let recipe = self.recipe().filter(|_| self.kind() == Kind::Recipe)?;
+        let has = |section: &str, member: &str| recipe.get(section).is_some_and(|own| own.get(member).is_some());
+        Some(match () {
+            () if recipe.contains_key("split") => RecipeOf::Split,
+            () if recipe.contains_key("steps") => RecipeOf::Steps,
+            () if has("deal", "readers") || has("order", "chunks") => RecipeOf::Chunks,
+            () if has("batch", "batch_size") || has("batch", "drop_last") => RecipeOf::Reading,
+            () if recipe.contains_key("shards") => RecipeOf::Plan,
+            () if recipe.contains_key("batch") => RecipeOf::Batches,
+            () if has("deal", "workers") => RecipeOf::Reading,
+            () => RecipeOf::Sampler,
+        })
     }
 
     /// What the state is of, in words.
@@ -136,6 +237,8 @@ impl Saved {
             Kind::Batcher => "the state of batches of samples of different length",
             Kind::Reading => "the state of a dataset in files",
             Kind::Worker => "the state of one worker of a loader",
+            Kind::Steps => "the state of steps over epochs",
+            Kind::Recipe => self.recipe_of().map_or("a recipe", RecipeOf::described),
             Kind::Other if self.word("kind") == "ledger" => "the first entry of the log of a ledger",
             Kind::Other => "a state of an unknown kind",
         }

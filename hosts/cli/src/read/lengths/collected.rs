@@ -1,6 +1,7 @@
 use std::fmt;
 
 use super::Unit;
+use super::parts::Parts;
 
 /// What is said of lengths that are stored as numbers.
 const TOKENS: &str = "tokens";
@@ -13,16 +14,47 @@ pub struct Collected {
     pub asked: Option<Unit>,
     /// What the lengths count, once there are some.
     pub unit: Option<&'static str>,
+    /// Where values go that are ids or keys, and no lengths.
+    pub parts: Option<Parts>,
 }
 
 /// Every error begins with the verb, after the place of the value.
 impl Collected {
+    /// The option that names a column.
+    pub fn option(&self) -> &'static str {
+        if self.parts.is_some() { "--column" } else { "--lengths" }
+    }
+
+    /// How many values were read so far.
+    pub fn len(&self) -> usize {
+        self.parts.as_ref().map_or(self.lengths.len(), Parts::len)
+    }
+
+    /// Whether what is written in a text is more than a number.
+    pub fn is_text(&self) -> bool {
+        self.parts.as_ref().map_or(self.asked.is_some(), Parts::is_of_keys)
+    }
+
+    /// What is said of a value in a text that is no number.
+    pub fn no_number(&self, shown: &str) -> String {
+        match &self.parts {
+            Some(_) => format!("is {shown:?}; allowed: whole numbers, or add --keys to split by text"),
+            None => {
+                let what = "or say what to count: --length-unit words, characters or bytes";
+                format!("{}; {what}", refused(format!("{shown:?}")))
+            }
+        }
+    }
+
     /// Adds a length that is stored as a number.
     pub fn number(&mut self, length: i128) -> Result<(), String> {
+        if let Some(parts) = &mut self.parts {
+            return parts.number(length);
+        }
         match self.asked {
             Some(unit) => {
                 let what = "holds a number, which is a length by itself";
-                Err(format!("{what}; leave --unit {} out", unit.name()))
+                Err(format!("{what}; leave --length-unit {} out", unit.name()))
             }
             None => self.add(length, TOKENS),
         }
@@ -30,13 +62,16 @@ impl Collected {
 
     /// Adds the length of a text.
     pub fn text(&mut self, text: &str) -> Result<(), String> {
+        if let Some(parts) = &mut self.parts {
+            return parts.text(text);
+        }
         // Words, characters and bytes are all lengths of a text, and very different ones.
-        let unit = self.asked.ok_or("holds text; say what to count of it: --unit words, characters or bytes")?;
+        let unit = self.asked.ok_or("holds text; say what to count of it: --length-unit words, characters or bytes")?;
         let length = match unit {
             Unit::Words => text.split_whitespace().count(),
             Unit::Characters => text.chars().count(),
             Unit::Bytes => text.len(),
-            Unit::Items => return Err("holds text; allowed: --unit words, characters or bytes".to_owned()),
+            Unit::Items => return Err("holds text; allowed: --length-unit words, characters or bytes".to_owned()),
         };
         self.add(length as i128, unit.name())
     }
@@ -45,24 +80,33 @@ impl Collected {
     pub fn encoded(&mut self, text: &[u8]) -> Result<(), String> {
         match str::from_utf8(text) {
             Ok(text) => self.text(text),
+            Err(_) if self.parts.is_some() => Err("is text, but not UTF-8; write it again".to_owned()),
             Err(_) if self.asked == Some(Unit::Bytes) => self.bytes(text),
-            Err(_) => Err("is text, but not UTF-8; write it again, or count its bytes: --unit bytes".to_owned()),
+            Err(_) => Err("is text, but not UTF-8; write it again, or count its bytes: --length-unit bytes".to_owned()),
         }
     }
 
     /// Adds the length of what is no text.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), String> {
+        if self.parts.is_some() {
+            return Err(
+                "holds bytes that are not marked as text; allowed: whole numbers, or text with --keys".to_owned()
+            );
+        }
         match self.asked.unwrap_or(Unit::Bytes) {
             Unit::Bytes => self.add(bytes.len() as i128, Unit::Bytes.name()),
-            _ => Err("holds bytes that are not marked as text; allowed: --unit bytes".to_owned()),
+            _ => Err("holds bytes that are not marked as text; allowed: --length-unit bytes".to_owned()),
         }
     }
 
     /// Adds the length of a list.
     pub fn items(&mut self, items: u64) -> Result<(), String> {
+        if self.parts.is_some() {
+            return Err("holds a list; allowed: whole numbers, or text with --keys".to_owned());
+        }
         match self.asked.unwrap_or(Unit::Items) {
             Unit::Items => self.add(items.into(), Unit::Items.name()),
-            _ => Err("holds a list; allowed: --unit items".to_owned()),
+            _ => Err("holds a list; allowed: --length-unit items".to_owned()),
         }
     }
 
@@ -84,5 +128,5 @@ pub fn refused(value: impl fmt::Display) -> String {
 
 /// What is said where there is no value.
 pub fn missing() -> String {
-    "has no value; leave such samples out of the files, or give them a length".to_owned()
+    "has no value; leave such samples out of the files, or give them one".to_owned()
 }

@@ -31,14 +31,15 @@ pub enum Kind {
 }
 
 impl Column {
-    pub fn find(schema: &SchemaDescriptor, name: Option<&str>) -> Result<Self, String> {
+    /// `option` is the one that names a column.
+    pub fn find(schema: &SchemaDescriptor, name: Option<&str>, option: &str) -> Result<Self, String> {
         let known = |schema: &SchemaDescriptor| {
             let mut names = schema.columns().iter().map(|column| shown(schema, column)).collect::<Vec<_>>();
             names.dedup();
             names.join(", ")
         };
         let Some(name) = name else {
-            return Err(format!("has columns; name one with --lengths: {}", known(schema)));
+            return Err(format!("has columns; name one with {option}: {}", known(schema)));
         };
         let within = format!("{name}.");
         let parts = schema.columns().iter().enumerate().filter(|(_, column)| {
@@ -47,13 +48,13 @@ impl Column {
         });
         let parts = parts.collect::<Vec<_>>();
         let Some(&(number, column)) = parts.first() else {
-            return Err(format!("has no column {name:?}; name one with --lengths: {}", known(schema)));
+            return Err(format!("has no column {name:?}; name one with {option}: {}", known(schema)));
         };
         let kind = match first_list(schema.root_schema(), column.path().parts()) {
             Some((_, item)) => Kind::Lists { item },
             None if column.path().string() != name => {
                 let parts = parts.iter().map(|(_, column)| shown(schema, column)).collect::<Vec<_>>().join(", ");
-                return Err(format!("its column {name:?} is a group; name one with --lengths: {parts}"));
+                return Err(format!("its column {name:?} is a group; name one with {option}: {parts}"));
             }
             None => kind(column).ok_or_else(|| refused(name, column))?,
         };

@@ -47,7 +47,7 @@ fn of_list(value: Value, field: Option<&str>, lengths: &mut Collected) -> Result
             length(item, lengths).map_err(|why| format!("item {number} of {field:?} {why}"))
         }),
         Some(other) => Err(format!("its {field:?} is {}; allowed: a list with the length of each sample", kind(other))),
-        None => Err(format!("has no field {field:?}; name one with --lengths: {}", names(object))),
+        None => Err(format!("has no field {field:?}; name one with {}: {}", lengths.option(), names(object))),
     }
 }
 
@@ -104,9 +104,12 @@ impl<'de> Visitor<'de> for Items<'_> {
 fn add(value: Value, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
     match (field, value) {
         (Some(field), Value::Object(object)) => of_field(object, field, lengths),
-        (None, Value::Object(object)) => Err(format!(" is an object; name a field with --lengths: {}", names(&object))),
+        (None, Value::Object(object)) => {
+            Err(format!(" is an object; name a field with {}: {}", lengths.option(), names(&object)))
+        }
         (Some(field), value) => {
-            Err(format!(" is {}, and no object with the field {field:?}; leave it out after --lengths", kind(&value)))
+            let (kind, option) = (kind(&value), lengths.option());
+            Err(format!(" is {kind}, and no object with the field {field:?}; leave it out after {option}"))
         }
         (None, value) => length(&value, lengths).map_err(|why| format!(" {why}")),
     }
@@ -114,7 +117,7 @@ fn add(value: Value, field: Option<&str>, lengths: &mut Collected) -> Result<(),
 
 fn of_field(object: Map<String, Value>, field: &str, lengths: &mut Collected) -> Result<(), String> {
     let Some(value) = object.get(field) else {
-        return Err(format!(" has no field {field:?}; name one with --lengths: {}", names(&object)));
+        return Err(format!(" has no field {field:?}; name one with {}: {}", lengths.option(), names(&object)));
     };
     length(value, lengths).map_err(|why| format!(": its {field:?} {why}"))
 }

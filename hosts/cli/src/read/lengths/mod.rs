@@ -3,17 +3,21 @@
 mod collected;
 mod columns;
 mod json;
-mod npy;
+pub mod npy;
 mod parquet;
+mod parts;
 mod text;
 mod unit;
 
 use std::fs::File;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use collected::Collected;
 use indicatif::ProgressBar;
+use parts::Parts;
+use samedeal::Split;
 pub use unit::Unit;
 
 use crate::args::dataset::{Dataset, Rows, find};
@@ -34,25 +38,56 @@ pub struct Lengths {
 impl Lengths {
     /// Reads files, or the Parquet files below directories. `column` is the one to read where there are columns.
     pub fn read(paths: &[PathBuf], column: Option<&str>, asked: Option<Unit>) -> Result<Self, Problem> {
-        let files = find(paths)?;
-        let sizes = files.iter().map(|file| file.path.metadata().map_or(0, |metadata| metadata.len()));
-        let bar = progress::bar("reading lengths", sizes.sum());
-        let mut collected = Collected { asked, ..Collected::default() };
-        let mut dataset = Dataset::default();
-        for file in &files {
-            read(&file.path, column, &mut collected, &bar)?;
-            let count = collected.lengths.len() as u64 - dataset.samples;
-            dataset.push(Rows { path: file.path.clone(), first: dataset.samples, count, bytes: 0 });
-        }
+        let collected = Collected { asked, ..Collected::default() };
+        let (collected, dataset) = collect(paths, column, collected, "reading lengths")?;
         let Collected { lengths, unit, .. } = collected;
-        match (unit, files.first()) {
+        match (unit, &dataset.files[..]) {
             (Some(unit), _) => Ok(Self { values: lengths, dataset, unit }),
-            (None, Some(file)) if files.len() == 1 => {
-                Err(Problem::of(&file.path, "holds no samples; name another file"))
-            }
+            (None, [file]) => Err(Problem::of(&file.path, "holds no samples; name another file")),
             (None, _) => Err(Problem::message("none of the files holds a sample; name others")),
         }
     }
+}
+
+/// The part of each sample, by its id or its key, which files tell as they tell lengths, or standard input in lines.
+pub fn parts(
+    paths: &[PathBuf],
+    column: Option<&str>,
+    split: Arc<Split>,
+    are_keys: bool,
+) -> Result<(Vec<u32>, Dataset), Problem> {
+    let mut collected = Collected { parts: Some(Parts::new(split, are_keys)), ..Collected::default() };
+    let mut dataset = Dataset::default();
+    match paths {
+        [path] if path.as_path() == Path::new("-") => {
+            let read = without(column, "a text with a sample in each line", collected.option());
+            let read = read.and_then(|()| text::read_lines(io::stdin().lock(), &mut collected));
+            read.map_err(|why| Problem::of(path, why))?;
+        }
+        _ => (collected, dataset) = collect(paths, column, collected, "reading ids")?,
+    }
+    let parts = collected.parts.map_or(Ok(Vec::new()), Parts::finish).map_err(Problem::worded)?;
+    dataset.samples = parts.len() as u64;
+    Ok((parts, dataset))
+}
+
+/// Adds what files tell, and says where samples are.
+fn collect(
+    paths: &[PathBuf],
+    column: Option<&str>,
+    mut collected: Collected,
+    doing: &'static str,
+) -> Result<(Collected, Dataset), Problem> {
+    let files = find(paths)?;
+    let sizes = files.iter().map(|file| file.path.metadata().map_or(0, |metadata| metadata.len()));
+    let bar = progress::bar(doing, sizes.sum());
+    let mut dataset = Dataset::default();
+    for file in &files {
+        read(&file.path, column, &mut collected, &bar)?;
+        let count = collected.len() as u64 - dataset.samples;
+        dataset.push(Rows { path: file.path.clone(), first: dataset.samples, count, bytes: 0 });
+    }
+    Ok((collected, dataset))
 }
 
 impl Lengths {
@@ -80,20 +115,23 @@ fn read(path: &Path, column: Option<&str>, lengths: &mut Collected, bar: &Progre
     let is_binary = begin.contains(&0);
     let is_list = begin.iter().find(|byte| !byte.is_ascii_whitespace()) == Some(&b'[');
     let file = BufReader::with_capacity(1 << 16, bar.wrap_read(file));
+    let option = lengths.option();
     let read = match extension.as_str() {
-        _ if is_array => without(column, "a NumPy array").and_then(|()| npy::read(file, lengths)),
+        _ if is_array => without(column, "a NumPy array", option).and_then(|()| npy::read(file, lengths)),
         "json" if is_list => json::read_array(file, column, lengths),
         "json" => json::read_objects(file, column, lengths),
         "jsonl" | "ndjson" => json::read_lines(file, column, lengths),
         "csv" => text::read_table(file, b',', column, lengths),
         "tsv" => text::read_table(file, b'\t', column, lengths),
         _ if is_binary => Err("is no text; allowed: Parquet, .npy, .json, .jsonl, .csv, .tsv, or text".to_owned()),
-        _ => without(column, "a file with a sample in each line").and_then(|()| text::read_lines(file, lengths)),
+        _ => {
+            without(column, "a file with a sample in each line", option).and_then(|()| text::read_lines(file, lengths))
+        }
     };
     read.map_err(|why| Problem::of(path, why))
 }
 
 /// Refuses the name of a column where there are none.
-fn without(column: Option<&str>, what: &str) -> Result<(), String> {
-    column.map_or(Ok(()), |column| Err(format!("is {what}, without columns; leave {column:?} out after --lengths")))
+fn without(column: Option<&str>, what: &str, option: &str) -> Result<(), String> {
+    column.map_or(Ok(()), |column| Err(format!("is {what}, without columns; leave {column:?} out after {option}")))
 }

@@ -20,7 +20,12 @@ struct Integers {
 }
 
 /// Adds the lengths of an array. Errors are of the whole file.
-pub fn read(mut file: impl Read, lengths: &mut Collected) -> Result<(), String> {
+pub fn read(file: impl Read, lengths: &mut Collected) -> Result<(), String> {
+    integers(file, |number| lengths.number(number))
+}
+
+/// Goes through the numbers of an array.
+pub fn integers(mut file: impl Read, mut add: impl FnMut(i128) -> Result<(), String>) -> Result<(), String> {
     let Integers { count, width, is_signed, is_big_endian } = header(&mut file)?;
     let mut piece = vec![0; PIECE];
     let (mut row, mut left) = (0_u64, count.checked_mul(width as u64).ok_or_else(|| short(count))?);
@@ -31,7 +36,7 @@ pub fn read(mut file: impl Read, lengths: &mut Collected) -> Result<(), String> 
             _ => format!("cannot be read: {error}"),
         })?;
         for value in bytes.chunks_exact(width) {
-            lengths.number(integer(value, is_signed, is_big_endian)).map_err(|why| format!("value {row} {why}"))?;
+            add(integer(value, is_signed, is_big_endian)).map_err(|why| format!("value {row} {why}"))?;
             row += 1;
         }
         left -= bytes.len() as u64;

@@ -20,7 +20,7 @@ pub fn read(path: &Path, name: Option<&str>, lengths: &mut Collected, bar: &Prog
     let reader = open(path)?;
     let metadata = reader.metadata();
     let named = |why: String| Problem::of(path, why);
-    let column = Column::find(metadata.file_metadata().schema_descr(), name).map_err(named)?;
+    let column = Column::find(metadata.file_metadata().schema_descr(), name, lengths.option()).map_err(named)?;
     let mut rows = Rows { column: &column, lengths, next: 0, end: 0 };
     for (number, group) in metadata.row_groups().iter().enumerate() {
         rows.end = rows.next.saturating_add(group.num_rows().unsigned_abs());

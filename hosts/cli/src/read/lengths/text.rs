@@ -2,7 +2,7 @@
 
 use std::io::{BufRead, Read};
 
-use super::collected::{Collected, missing, refused};
+use super::collected::{Collected, missing};
 
 /// Adds the number in each line, or with something to count, the length of each line.
 pub fn read_lines(mut file: impl BufRead, lengths: &mut Collected) -> Result<(), String> {
@@ -28,7 +28,7 @@ pub fn read_table(file: impl Read, delimiter: u8, column: Option<&str>, lengths:
     let mut table = csv::ReaderBuilder::new().delimiter(delimiter).from_reader(file);
     let header = table.byte_headers().map_err(broken)?;
     let names = header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect::<Vec<_>>();
-    let known = || format!("name one with --lengths: {}", names.join(", "));
+    let known = || format!("name one with {}: {}", lengths.option(), names.join(", "));
     let Some(column) = column else { return Err(format!("has columns; {}", known())) };
     let found = names.iter().enumerate().filter(|(_, name)| *name == column).map(|(number, _)| number);
     let number = match found.collect::<Vec<_>>()[..] {
@@ -46,7 +46,7 @@ pub fn read_table(file: impl Read, delimiter: u8, column: Option<&str>, lengths:
 
 /// Adds what is written: a number, unless there is something to count.
 fn value(bytes: &[u8], lengths: &mut Collected) -> Result<(), String> {
-    if lengths.asked.is_some() {
+    if lengths.is_text() {
         return lengths.encoded(bytes);
     }
     let text = String::from_utf8_lossy(bytes);
@@ -56,9 +56,6 @@ fn value(bytes: &[u8], lengths: &mut Collected) -> Result<(), String> {
     }
     match text.parse::<i128>() {
         Ok(number) => lengths.number(number),
-        Err(_) => {
-            let shown = text.chars().take(40).collect::<String>();
-            Err(format!("{}; or say what to count: --unit words, characters or bytes", refused(format!("{shown:?}"))))
-        }
+        Err(_) => Err(lengths.no_number(&text.chars().take(40).collect::<String>())),
     }
 }

@@ -8,17 +8,22 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
 from ..bindings.batches import BatchPlace, Segment
+from ..compose.order import Order
+from ..deal.binding import orders
 from ..engine import arguments as check
 from ..engine.errors import OutOfMemoryError, OutOfRangeError
 from ..engine.instance import Answered, Engine
 from ..recipe import Recipe
 from .binding import Plan, Where, recipe_fingerprint, recipe_text
-from .recipe import past, written
+from .recipe import joined, past, written
 from .records import Batch, Metrics, split
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
+
+    Numbers = ArrayLike | Iterable[SupportsIndex]
+    Lengths = Numbers | Mapping[str, Numbers]
 
 Self = TypeVar("Self", bound="Batcher")
 
@@ -41,11 +46,11 @@ class Batcher(Answered):
 
     def __init__(
         self,
-        lengths: ArrayLike | Iterable[SupportsIndex],
+        lengths: Lengths,
         *,
         seed: SupportsIndex | None = None,
         epoch: SupportsIndex = 0,
-        order: str | None = None,
+        order: str | Order | Mapping[str, Any] | None = None,
         rank: SupportsIndex = 0,
         world_size: SupportsIndex | None = None,
         strategy: str | None = None,
@@ -71,10 +76,13 @@ class Batcher(Answered):
         """Plans the epoch. An option that is None has its default; one that the strategy does not use is refused.
 
         Args:
-            lengths: The length of every sample, in tokens, 0 to 2**32 - 1: a list, or an array of whole numbers.
-            seed: Seed of the order, and of the order of steps, -2**63 to 2**63 - 1; 0 by default.
+            lengths: The length of every sample, in tokens, 0 to 2**32 - 1: a list, or an array of whole numbers. With a
+                blend as `order`, also a dictionary: the lengths of each source, by its name.
+            seed: Seed of the order, and of the order of steps, -2**63 to 2**63 - 1; 0 by default. None with an `Order`.
             epoch: Number of the epoch, 0 to 2**64 - 1; `set_epoch` plans another.
-            order: The order of the epoch, one of `samedeal.orders()`; "feistel".
+            order: The order of the epoch, one of `samedeal.orders()`; "feistel". Or an `Order`, such as a blend, a view
+                without some samples, or a dataset in shards; `lengths` has then the length of every sample index. Or
+                what `Order.to_dict` gives.
             rank: The rank whose batches iteration gives, 0 to `world_size` - 1.
             world_size: How many data-parallel ranks there are, 1 to 2**20; 1.
             strategy: How samples become batches. "budget" (the default): as many samples of similar length as
@@ -132,7 +140,7 @@ class Batcher(Answered):
             OutOfMemoryError: There is no memory for so many samples.
         """
         recipe = written(locals())
-        self._begin(recipe, check.u32s("lengths", lengths, check.U32), epoch, history, rank, memory_limit)
+        self._begin(recipe, joined(lengths, order), epoch, history, rank, memory_limit)
 
     @classmethod
     def from_recipe(
@@ -141,6 +149,7 @@ class Batcher(Answered):
         lengths: ArrayLike | Iterable[SupportsIndex] | None = None,
         *,
         boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
+        lists: Mapping[str, Numbers] | None = None,
         rank: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
         history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
@@ -151,11 +160,12 @@ class Batcher(Answered):
             Batcher.from_recipe({"deal": {"world_size": 8}, "batch": {"max_tokens": 16_384}}, lengths, rank=3)
 
         Args:
-            recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed"; "deal" has "world_size";
-                "batch" has the other options of `Batcher`, by the same names, and "lengths". A value that you leave
-                out has its default.
+            recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed", or is any other order of
+                the recipe of a `Sampler`; "deal" has "world_size"; "batch" has the other options of `Batcher`, by the
+                same names, and "lengths". A value that you leave out has its default.
             lengths: The length of every sample, if the recipe has their hash, or does not have them.
             boundaries: The boundaries of buckets, if the recipe has their hash.
+            lists: Lists of the order that the recipe has as a hash, or not at all, as for `Sampler.from_recipe`.
             rank: The rank whose batches iteration gives, 0 to the world size - 1.
             epoch: As for `Batcher`.
             history: As for `Batcher`.
@@ -167,7 +177,10 @@ class Batcher(Answered):
         """
         numbers = None if lengths is None else check.u32s("lengths", lengths, check.U32)
         self = cls.__new__(cls)
-        self._begin(recipes.read(recipe, boundaries=boundaries), numbers, epoch, history, rank, memory_limit)
+        given = recipes.read(recipe, boundaries=boundaries)
+        more = recipes.beside("", recipes.numbers(lists)).lists
+        given = given._replace(lists=given.lists + more)
+        self._begin(given, numbers, epoch, history, rank, memory_limit)
         return self
 
     def _begin(
@@ -335,7 +348,16 @@ class Batcher(Answered):
 
     def __repr__(self) -> str:
         """The call that makes an equal batcher, without the memory limit; long lists in short."""
-        options = self._recipe.options | {"epoch": self.epoch, "rank": self._rank}
+        recipe, where = self._recipe, {"epoch": self.epoch, "rank": self._rank}
+        members = json.loads(recipe.text)
+        order = members.get("order", {})
+        if order.get("name", "feistel") in orders():
+            options = recipe.options | where
+        else:
+            lists = {path: own for path, own in recipe.lists if path != "boundaries"}
+            boundaries = {path: own for path, own in recipe.lists if path == "boundaries"}
+            deal, batch = members.get("deal", {}), members.get("batch", {})
+            options = {"order": Order(order, lists), **deal, **batch, **boundaries, **where}
         options.pop("lengths", None)
         if self.history:
             options["history"] = self.history

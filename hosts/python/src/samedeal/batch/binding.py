@@ -32,7 +32,11 @@ class Where(NamedTuple):
 
     def in_epoch(self, epoch: int) -> Where:
         """In another epoch, of which nothing was taken."""
-        return self if self.epoch == epoch else Where(epoch)
+        return self if self.epoch == epoch else self.whole(epoch)
+
+    def whole(self, epoch: int) -> Where:
+        """The whole of an epoch, also of this one."""
+        return Where(epoch)
 
 
 class Plan(Resource, batches.Batcher):

@@ -9,7 +9,7 @@ from ..bindings import sampling, types
 from ..engine import abi
 from ..engine.component import Component
 from ..engine.core import Core
-from ..engine.errors import SamedealError
+from ..engine.errors import ContradictionError, SamedealError
 from ..engine.instance import Resource
 from ..recipe import Recipe
 
@@ -30,7 +30,11 @@ class Where(NamedTuple):
 
     def in_epoch(self, epoch: int) -> Where:
         """In another epoch, of which nothing is consumed."""
-        return self if self.epoch == epoch else Where(epoch, self.rank)
+        return self if self.epoch == epoch else self.whole(epoch)
+
+    def whole(self, epoch: int) -> Where:
+        """The whole of an epoch, also of this one."""
+        return Where(epoch, self.rank)
 
 
 class Deal(Resource, sampling.Sampler):
@@ -39,8 +43,17 @@ class Deal(Resource, sampling.Sampler):
     current: Where
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:
-        core = recipe.core(Component.SAMPLING, memory_limit)
-        super().__init__(core, recipe.text, recipe.lists, where.epoch, where.rank)
+        component = Component.SAMPLING
+        while True:
+            core = recipe.core(component, memory_limit)
+            try:
+                super().__init__(core, recipe.text, recipe.lists, where.epoch, where.rank)
+                break
+            except ContradictionError as error:
+                other = Component.that_has(error)
+                if other is None or other is component:
+                    raise
+            component = other
         self.current = where._replace(consumed=0)
         self.move(where)
 

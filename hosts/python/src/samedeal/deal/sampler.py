@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from .. import recipe as recipes
-from ..bindings.sampling import Place, Round, ShardPlace
+from ..bindings.sampling import Place, Round, ShardPlace, SourcePlace
+from ..compose.order import Order
 from ..engine import arguments as check
+from ..engine.errors import ContradictionError
 from ..engine.instance import Answered, Engine
 from ..recipe import Recipe
 from . import windows
 from .batches import Batches
-from .binding import Deal, Where
+from .binding import Deal, Where, orders
 
 if TYPE_CHECKING:
     import numpy as np
@@ -37,15 +40,16 @@ class Sampler(Answered):
 
     def __init__(
         self,
-        samples: SupportsIndex,
+        samples: SupportsIndex | None = None,
         *,
         seed: SupportsIndex | None = None,
         epoch: SupportsIndex = 0,
-        order: str | None = None,
+        order: str | Order | None = None,
         rank: SupportsIndex = 0,
         world_size: SupportsIndex | None = None,
         remainder: str | None = None,
         layout: str | None = None,
+        unit: SupportsIndex | None = None,
         consumed: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> None:
@@ -55,29 +59,47 @@ class Sampler(Answered):
 
         Args:
             samples: Number of samples in the dataset, 0 to 2**53 - 1; orders that hold a table take at most
-                2**32 - 1 ("dotnet" 2**31 - 1), and no more than `memory_limit` has room for.
+                2**32 - 1 ("dotnet" 2**31 - 1), and no more than `memory_limit` has room for. None with an `Order`,
+                which has its own.
             seed: Seed of the order, -2**63 to 2**63 - 1; with the order "dotnet", -2**31 to 2**31 - 1. 0 by default.
+                None with an `Order`.
             epoch: Number of the epoch, 0 to 2**64 - 1. A new epoch is a new order.
-            order: Name of the order, one of `samedeal.orders()`; "feistel" by default.
+            order: Name of the order, one of `samedeal.orders()`; "feistel" by default. Or an `Order`, such as a blend.
             rank: Number of this data-parallel reader, 0 to `world_size` - 1.
             world_size: Number of data-parallel readers, 1 to 2**32 - 1; 1 by default.
             remainder: What happens if `world_size` does not divide `samples`: "pad" (the default) repeats the first
                 ones, "drop" leaves out the last samples, "uneven" gives some ranks one sample more.
-            layout: Which positions belong to a rank: "strided" (the default; rank, rank + world_size, ...) or
-                "contiguous".
+            layout: Which positions belong to a rank: "strided" (rank, rank + world_size, ...), "contiguous", or
+                "rotated": as "strided", but each row of `world_size` positions begins with another rank. "strided" is
+                the default; for orders that can have a sample twice in an epoch, such as blends, it is "rotated",
+                because each rank could else get the samples of some sources only.
+            unit: How many neighbouring positions always go to the same rank, 1 to 2**20; 1 by default. With
+                `order.copies(k)` and `unit=k`, all copies of a sample are on one rank, as reinforcement learning with
+                groups needs. With "pad" and "drop", whole units are repeated or left out. States are taken after whole
+                units.
             consumed: How many positions of this epoch were dealt before, maybe to another number of ranks. They are the
-                first ones; the other positions are dealt. 0 to `samples`. `resume` takes it from a state.
+                first ones; the other positions are dealt. 0 to `length`; with a `unit`, a multiple of it, or `length`.
+                `resume` takes it from a state.
             memory_limit: Bytes of memory that the engine may use for this sampler; 2**31 is the most it can use.
 
         Raises:
             OutOfRangeError: A number is outside its range.
             UnknownNameError: There is no such order, remainder or layout.
             WrongTypeError: A value is not of the type that its parameter takes.
+            MissingError: There are neither samples nor an `Order`, or the `Order` lacks something.
+            ContradictionError: Samples or a seed are given with an `Order`, or its parts do not fit together.
             OutOfMemoryError: There is no memory for another sampler.
         """
-        order_section = {"order": order, "samples": check.whole("samples", samples), "seed": seed}
-        deal = {"world_size": world_size, "remainder": remainder, "layout": layout}
-        recipe = recipes.made({"order": order_section, "deal": deal})
+        deal = {"world_size": world_size, "remainder": remainder, "layout": layout, "unit": unit}
+        if isinstance(order, Order):
+            for field, value in (("samples", samples), ("seed", seed)):
+                if value is not None:
+                    raise ContradictionError(field, check.shown(value), "none with an Order, which has its own")
+            recipe = recipes.beside({"order": order._members, "deal": recipes.given(deal)}, order._lists)
+        else:
+            if samples is not None:
+                check.whole("samples", samples)
+            recipe = recipes.made({"order": {"order": order, "samples": samples, "seed": seed}, "deal": deal})
         self._begin(recipe, epoch, rank, consumed, memory_limit)
 
     @classmethod
@@ -93,6 +115,7 @@ class Sampler(Answered):
         world_size: SupportsIndex | None = None,
         remainder: str | None = None,
         layout: str | None = None,
+        unit: SupportsIndex | None = None,
         consumed: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> Self:
@@ -115,6 +138,7 @@ class Sampler(Answered):
             world_size: As for `Sampler`.
             remainder: As for `Sampler`.
             layout: As for `Sampler`.
+            unit: As for `Sampler`.
             consumed: As for `Sampler`.
             memory_limit: As for `Sampler`.
 
@@ -125,7 +149,7 @@ class Sampler(Answered):
             OutOfMemoryError: There is no memory for so many shards.
         """
         order = {"order": "sharded", "seed": seed, "lanes": lanes, "shuffle_window": shuffle_window}
-        deal = {"world_size": world_size, "remainder": remainder, "layout": layout}
+        deal = {"world_size": world_size, "remainder": remainder, "layout": layout, "unit": unit}
         self = cls.__new__(cls)
         recipe = recipes.made({"order": order, "deal": deal}, sizes=sizes)
         self._begin(recipe, epoch, rank, consumed, memory_limit)
@@ -137,6 +161,7 @@ class Sampler(Answered):
         recipe: str | Mapping[str, Any],
         *,
         sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
         rank: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
@@ -147,9 +172,13 @@ class Sampler(Answered):
 
         Args:
             recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed"; with the order "sharded"
-                also "lanes", "shuffle_window", "shards" and "sizes". "deal" has "world_size", "remainder" and "layout".
+                also "lanes", "shuffle_window", "shards" and "sizes". "deal" has "world_size", "remainder", "layout" and
+                "unit".
+                SPEC.md, section 15, has the members of blends and other orders that are made of orders.
                 A value that is left out has its default; "order" must be there, with "samples" or "sizes".
             sizes: Samples in each shard, for the order "sharded", if the recipe has their hash, or does not have them.
+            lists: Lists of numbers that the recipe has as a hash, or not at all, by their paths, such as "of/indices"
+                and "sources/web/sizes"; `Order.lists` has those of an order.
             rank: Which of the data-parallel readers this is, 0 to the world size - 1.
             epoch: Number of the epoch, 0 to 2**64 - 1.
             memory_limit: As for `Sampler`.
@@ -163,7 +192,9 @@ class Sampler(Answered):
             OutOfMemoryError: There is no memory for so many shards.
         """
         self = cls.__new__(cls)
-        self._begin(recipes.read(recipe, sizes=sizes), epoch, rank, 0, memory_limit)
+        given = recipes.read(recipe, sizes=sizes)
+        more = recipes.beside("", recipes.numbers(lists)).lists
+        self._begin(given._replace(lists=given.lists + more), epoch, rank, 0, memory_limit)
         return self
 
     def _begin(
@@ -185,8 +216,8 @@ class Sampler(Answered):
     def recipe(self) -> str:
         """The recipe of this sampler: JSON in one line, with every field, the defaults too; `from_recipe` takes it.
 
-        It is the same on all ranks and in all epochs, and the same text in every language. The "sizes" of more than 256
-        shards are a hash.
+        It is the same on all ranks and in all epochs, and the same text in every language. Lists of more than 256
+        numbers, such as the "sizes" of shards, are a hash.
         """
         return self._engine.use(Deal.recipe)
 
@@ -196,12 +227,20 @@ class Sampler(Answered):
 
     @property
     def samples(self) -> int:
-        """Number of samples in the dataset."""
+        """Number of samples in the dataset: indices are 0 to `samples` - 1. A blend has those of all sources."""
         return self._engine.use(Deal.samples)
 
     @property
+    def length(self) -> int:
+        """Number of positions in this epoch for all ranks together, without padding.
+
+        It is `samples` unless the order is made of others. It may differ from epoch to epoch.
+        """
+        return self._engine.use(Deal.length)
+
+    @property
     def seed(self) -> int:
-        """Seed of the order."""
+        """Seed of the order. A view of an order has the seed of that order."""
         return self._engine.use(Deal.seed)
 
     @property
@@ -226,13 +265,18 @@ class Sampler(Answered):
 
     @property
     def remainder(self) -> str:
-        """What happens if `world_size` does not divide `samples`."""
+        """What happens if `world_size` does not divide the positions."""
         return self._engine.use(Deal.remainder)
 
     @property
     def layout(self) -> str:
         """Which positions belong to a rank."""
         return self._engine.use(Deal.layout)
+
+    @property
+    def unit(self) -> int:
+        """How many neighbouring positions always go to the same rank."""
+        return self._engine.use(Deal.unit)
 
     @property
     def sizes(self) -> NDArray[np.int64] | None:
@@ -278,9 +322,13 @@ class Sampler(Answered):
         """Moves to the beginning of another epoch, 0 to 2**64 - 1, in O(1).
 
         If it is the current epoch, nothing changes, even if a part of it was consumed.
+
+        Raises:
+            OutOfRangeError: The order is made of others, and all epochs up to this one have more than 2**53 - 1
+                positions.
         """
         number = check.integer("epoch", epoch, check.U64)
-        self._engine.set(lambda where: where.in_epoch(number))
+        self._engine.ask_and_set(lambda where: where.in_epoch(number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
         """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1). A table that was built is kept."""
@@ -294,7 +342,7 @@ class Sampler(Answered):
         ranks.
 
         Raises:
-            OutOfRangeError: No rank has `taken` samples.
+            OutOfRangeError: No rank has `taken` samples; or `taken` is in the middle of a unit.
             ContradictionError: The layout is "contiguous", which has no states within an epoch.
         """
         return self._engine.use(Deal.state, check.integer("taken", taken, check.U64))
@@ -302,7 +350,9 @@ class Sampler(Answered):
     def resume(self, state: str | Mapping[str, Any]) -> None:
         """Continues from a state, in O(1): moves to its epoch, and deals the positions that were not consumed.
 
-        After an error, nothing has changed. The state need not be trusted: it is checked.
+        After an error, nothing has changed. The state need not be trusted: it is checked. An order may have got more
+        since the state was taken, if that begins at the position of the state or later: stages and sources of a blend,
+        growth, ranges to skip.
 
         Args:
             state: The text that `state` gave, or the dictionary that a `state_dict` gave.
@@ -388,11 +438,28 @@ class Sampler(Answered):
 
         A shorter last batch is counted: with `drop_last`, a place whose batch is `num_batches(batch_size, True)` of its
         rank is not read. Costs O(1) for the orders "feistel" and "sequential", one pass over
-        the table for the others.
+        the table for orders with a table.
         """
         return self._engine.use(
             Deal.locate,
             check.number("sample", sample, lambda: self.samples),
+            check.integer("batch-size", batch_size, check.U32_FROM_1),
+        )
+
+    def locate_from(self, sample: SupportsIndex, position: SupportsIndex, batch_size: SupportsIndex) -> Place | None:
+        """When and on which rank a sample is seen first from a global position on. None if it is not seen again.
+
+        Use it for orders that have a sample several times in an epoch, such as blends: with the position after the last
+        place, it gives the next one. For `drop_last`, see `locate`.
+
+        Raises:
+            OutOfRangeError: There is no such sample; or `position` is below `consumed`, or above `consumed` +
+                `num_positions`.
+        """
+        return self._engine.use(
+            Deal.locate_from,
+            check.number("sample", sample, lambda: self.samples),
+            check.number("position", position, lambda: self.consumed + self.num_positions + 1),
             check.integer("batch-size", batch_size, check.U32_FROM_1),
         )
 
@@ -439,6 +506,57 @@ class Sampler(Answered):
         """
         return self._engine.use(Deal.shard_of, check.number("sample", sample, lambda: self.samples))
 
+    @property
+    def sources(self) -> tuple[str, ...]:
+        """With a blend: the names of the sources, in their order.
+
+        Raises:
+            ContradictionError: The order is no blend.
+        """
+        return self._engine.use(Deal.sources)
+
+    @property
+    def source_bounds(self) -> NDArray[np.int64]:
+        """With a blend: how far the count of each source is from exact proportion at most, in any prefix of a stage.
+
+        In millionths of a sample: 1_500_000 is one and a half samples.
+
+        Raises:
+            ContradictionError: The order is no blend.
+        """
+        return self._engine.use(Deal.source_bounds)
+
+    def source_counts(self, start: SupportsIndex = 0, end: SupportsIndex | None = None) -> dict[str, NDArray[np.int64]]:
+        """With a blend: what each source gives to the positions `start` to `end` - 1 of this epoch; by default to all.
+
+        It costs no pass over the positions. `pandas.DataFrame(sampler.source_counts(), index=sampler.sources)` is a
+        table of it.
+
+        Returns:
+            Columns with a number for each source: "count" (how many samples it gives), "first" (the number of its first
+            sample there, counted over all epochs), "from_pass" and "from_position" (which pass over its data that is,
+            and where in the pass), "to_pass" and "to_position" (the same of the sample after the last one). A later
+            version may have more columns.
+
+        Raises:
+            ContradictionError: The order is no blend.
+            OutOfRangeError: Not 0 <= start <= end <= length.
+        """
+        first = check.number("start", start, lambda: self.length + 1)
+        last = None if end is None else check.number("end", end, lambda: self.length + 1)
+        found = self._engine.use(windows.source_counts, first, last)
+        return {column.replace("-", "_"): numbers.view("int64") for column, numbers in found}
+
+    def source_of(self, sample: SupportsIndex) -> SourcePlace:
+        """With a blend: the source that has a sample, by its number in `sources`, and the index of the sample there.
+
+        Raises:
+            ContradictionError: The order is no blend; or the index space is "shared", where several sources may have a
+                sample.
+            OutOfRangeError: There is no such sample.
+        """
+        return self._engine.use(Deal.source_of, check.number("sample", sample, lambda: self.samples))
+
     def fingerprint(self) -> str:
         """SHA-256 over all of this rank's indices of the epoch, each as 8 bytes, little-endian; in hexadecimal.
 
@@ -453,15 +571,23 @@ class Sampler(Answered):
     def __repr__(self) -> str:
         """The call that makes an equal sampler, without the memory limit; many sizes in short."""
         recipe: Recipe = self._engine.fixed[0]
-        options = recipe.options | self._engine.config._asdict()
-        if options["consumed"] == 0:
-            del options["consumed"]
+        members = json.loads(recipe.text)
+        if members["order"].get("name", "sharded") not in ("sharded", *orders()):
+            own = {"order": Order(members["order"], dict(recipe.lists)), **members.get("deal", {})}
+            return f"Sampler({recipes.listed(own | self._place_in_epoch())})"
+        options = recipe.options | self._place_in_epoch()
         if "sizes" not in options:
             return recipes.call("Sampler", options.pop("samples"), options)
         sizes = options.pop("sizes")
         for name in ("order", "samples", "shards"):
             options.pop(name, None)
         return recipes.call("Sampler.sharded", sizes, options)
+
+    def _place_in_epoch(self) -> dict[str, int]:
+        where: dict[str, int] = self._engine.config._asdict()
+        if where["consumed"] == 0:
+            del where["consumed"]
+        return where
 
     def _position(self, position: SupportsIndex) -> int:
         return check.number("position", position, lambda: self.consumed + self.num_positions)

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from ..bindings.types import NamedList
+
 WINDOW = 2**16
 """Indices that are read at a time: half a megabyte, so that what the component wrote is still in the cache."""
 
@@ -67,6 +69,11 @@ def whole_slice(at: slice) -> slice:
     if step == 0:
         raise OutOfRangeError("step", "0", "any other whole number")
     return slice(start, stop, step)
+
+
+def source_counts(deal: Deal, start: int, end: int | None) -> tuple[NamedList, ...]:
+    """What each source gives to a run of positions."""
+    return deal.source_counts(start, deal.length() if end is None else end)
 
 
 class Pass:

@@ -190,8 +190,15 @@ def label(field: str, value: Any) -> str:
     return value
 
 
-STATE = 2**14
+def crossing(field: str, value: Any) -> str:
+    """The same as it crosses: what is no UTF-8 is replaced."""
+    return label(field, value).encode("utf-8", "backslashreplace").decode()
+
+
+STATE = 2**20
 """The most bytes of a state."""
+ENTRY = 2**14
+"""The most bytes of an entry of a log."""
 STATE_KEY = "samedeal"
 """Under which a dictionary, such as those of PyTorch, has a state."""
 

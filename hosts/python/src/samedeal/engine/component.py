@@ -15,12 +15,15 @@ import sys
 import threading
 from enum import Enum
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
 import wasmtime
 
 from . import cache
+
+if TYPE_CHECKING:
+    from .errors import SamedealError
 
 PACKAGE = Path(__file__).parents[1]
 """Where a build puts what it makes."""
@@ -31,6 +34,8 @@ class Component(Enum):
 
     SAMPLING = "samedeal.wasm"
     """Who a process is, and which samples it gets."""
+    COMPOSING = "composing.wasm"
+    """The same with orders that are made of others: larger, and compiled for them alone."""
     PLANNING = "planning.wasm"
     """Whole shards to readers: larger than it looks, and compiled for who asks for it alone."""
     BATCHING = "batching.wasm"
@@ -40,6 +45,12 @@ class Component(Enum):
     def path(self) -> Path:
         """Where it is installed."""
         return PACKAGE / self.value
+
+    @classmethod
+    def that_has(cls, refused: SamedealError) -> Component | None:
+        """The component that has what another one refuses, if the failure names one."""
+        names = [f"{name}.wasm" for name in refused.facts.get("component", ())]
+        return next((each for each in cls if each.value in names), None)
 
 
 for _each in (*(each.path for each in Component), PACKAGE / "bindings" / "__init__.py"):

@@ -16,7 +16,8 @@ from ..bindings.ledger import Step
 from ..deal.sampler import Sampler
 from ..engine import arguments as check
 from ..engine import component as components
-from ..engine.errors import ContradictionError, OutOfRangeError, WrongTypeError
+from ..engine.errors import ContradictionError, OutOfRangeError, UnknownNameError, WrongTypeError
+from ..recipe import Recipe
 from .binding import Client, Progress
 from .log import Log, text_of
 
@@ -26,6 +27,11 @@ if TYPE_CHECKING:
 
 Operation = Callable[[Client, int], Step]
 """An operation of a client, at a time."""
+
+_STEPS = ("checkpoint", "read", "append")
+"""The actions that are for this host."""
+_RESULTS = ("done", "claimed", "wait", "held", "finished")
+"""The actions that end an operation."""
 
 
 class Claim:
@@ -355,7 +361,7 @@ class Ledger:
             if step.action == "checkpoint":
                 find = getattr(self.log, "last_checkpoint", None)
                 found = None if find is None else find()
-                text = None if found is None else text_of(found)[: check.STATE + 1]
+                text = None if found is None else text_of(found)[: check.ENTRY + 1]
                 step = client.tell_checkpoint(text, _now())
             elif step.action == "read":
                 if step.milliseconds:
@@ -364,8 +370,13 @@ class Ledger:
                 step = client.tell(step.number, entries, _now())
             elif step.action == "append":
                 step = client.tell_appended(bool(self.log.append(step.number, step.entry)), _now())
-            else:
+            elif step.action in _RESULTS:
                 return step
+            else:
+                # That of a later component. To take it for the end of the operation could end an epoch too early.
+                known = (*_STEPS, *_RESULTS)
+                allowed = f"{', '.join(known)}: this version of samedeal is too old for its component"
+                raise UnknownNameError("action", step.action, allowed, {"known": known})
 
     def __reduce__(self) -> Any:
         """Refuses: a copy would be another reader of the same number."""
@@ -374,9 +385,9 @@ class Ledger:
 
 def _whole(sampler: Sampler) -> Sampler:
     """The same order, for one rank alone."""
-    order = json.loads(sampler.recipe)["order"]
-    recipe = {"order": order, "deal": {"remainder": "uneven"}}
-    found = Sampler.from_recipe(recipe, sizes=sampler.sizes, memory_limit=sampler._engine.fixed[1])
+    own: Recipe = sampler._engine.fixed[0]
+    recipe = {"order": json.loads(own.text)["order"], "deal": {"remainder": "uneven"}}
+    found = Sampler.from_recipe(recipe, lists=dict(own.lists), memory_limit=sampler._engine.fixed[1])
     found._engine.set(lambda _: sampler._engine.config._replace(rank=0))
     return found
 

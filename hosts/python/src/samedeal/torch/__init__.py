@@ -7,14 +7,18 @@ from .batches import BatchSampler
 from .claims import Claimed, ClaimSampler
 from .collators import PackCollator, PadCollator
 from .dataset import LanesWarning, ShardedDataset, ShardInfo, StepsWarning
+from .interleave import Interleaved, interleave
 from .nested import BatchWarning
 from .resumable import Resumable
 from .rng import rng_state, set_rng_state
 from .sampler import DistributedSampler
+from .split import random_split
 from .states import EpochWarning
+from .steps import StepBatchSampler
 from .store_log import StoreLog
 from .tensors import to_tensors
 from .verify import verify_ranks
+from .weighted import WeightedRandomSampler
 
 __all__ = [
     "BatchSampler",
@@ -23,14 +27,19 @@ __all__ = [
     "Claimed",
     "DistributedSampler",
     "EpochWarning",
+    "Interleaved",
     "LanesWarning",
     "PackCollator",
     "PadCollator",
     "Resumable",
     "ShardInfo",
     "ShardedDataset",
+    "StepBatchSampler",
     "StepsWarning",
     "StoreLog",
+    "WeightedRandomSampler",
+    "interleave",
+    "random_split",
     "rng_state",
     "set_rng_state",
     "to_tensors",

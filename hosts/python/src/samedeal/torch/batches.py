@@ -9,6 +9,7 @@ from typing import Any, SupportsIndex
 from torch.utils.data import Sampler
 
 from .. import Batch, Batcher, ContradictionError, Metrics, MissingError, OutOfRangeError, WrongTypeError
+from ..batch.recipe import joined
 from ..engine import arguments as check
 from . import place
 from .nested import warn_of_batched_batches
@@ -43,8 +44,8 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         """Plans the epoch, and finds the rank of this process.
 
         Args:
-            lengths: The length of every sample, in tokens. With `column`, a dataset: the lengths are then those of
-                `lengths[column]`.
+            lengths: The length of every sample, in tokens; with a blend as `order`, also a dictionary of the lengths of
+                each source. With `column`, a dataset: the lengths are then those of `lengths[column]`.
             column: The column of the dataset. It has lengths, or sequences whose lengths are taken.
             unit: What to count in a column of texts, which have no length in tokens: "words" (between white space),
                 "characters" or "bytes" (in UTF-8), as in the command. A column of tokens or of lengths gives better
@@ -71,7 +72,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         if column is None and unit is not None:
             raise ContradictionError("unit", check.shown(unit), "None, or a column with it")
         found = lengths if column is None else _lengths_in(lengths, column, unit)
-        self._lengths = check.u32s("lengths", found, check.U32)
+        self._lengths = joined(found, options.get("order"))
         self._start_with(self._made())
         self._left()
 
@@ -89,6 +90,15 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
     def world_size(self) -> int:
         """Number of ranks that read different data."""
         return self.batcher.world_size
+
+    @property
+    def recipe(self) -> str:
+        """The recipe of the batches, the same on all ranks and in all epochs; `Batcher.from_recipe` takes it."""
+        return self.batcher.recipe
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
+        return self.batcher.recipe_fingerprint()
 
     def metrics(self) -> Metrics:
         """Metrics of the batches of all ranks."""
@@ -225,7 +235,7 @@ def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
 
 
 _UNITS = ("words", "characters", "bytes", "items")
-"""Those of the command's `--unit`."""
+"""Those of the command's `--length-unit`."""
 _WORD = re.compile(r"[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 """What stands between white space as Unicode has it: `str.split` also splits at four other control characters."""
 

@@ -269,6 +269,31 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         reads = reading.reads_per_row
         return ShardInfo(self.rank, self.world_size, own, count, self.epoch, samples, padding, shards, reads)
 
+    @property
+    def recipe(self) -> str:
+        """The recipe for a loader without workers; `samedeal.Reading.from_recipe` takes it.
+
+        It is the same on all ranks and in all epochs. The number of workers is a part of it: for a loader with workers,
+        take `reading(workers).recipe`.
+        """
+        return self.reading().recipe
+
+    def recipe_fingerprint(self, workers: SupportsIndex = 0) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run.
+
+        Args:
+            workers: Loader workers of each rank: `num_workers` of the `DataLoader`.
+        """
+        return self.reading(workers).recipe_fingerprint()
+
+    def reading(self, workers: SupportsIndex = 0) -> Reading:
+        """What the workers of all ranks read of a whole epoch: the samples of each, and their batches.
+
+        Args:
+            workers: Loader workers of each rank: `num_workers` of the `DataLoader`.
+        """
+        return self._group(check.integer("workers", workers, _WORKERS)).reading(Progress(self.epoch))
+
     def sampler(self, worker: int = 0, workers: int = 0) -> Sampler:
         """With `deal="samples"`: the sampler of a worker of this rank, for a whole epoch.
 

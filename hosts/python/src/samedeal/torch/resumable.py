@@ -11,11 +11,12 @@ from .batches import BatchSampler
 from .dataset import ShardedDataset
 from .sampler import DistributedSampler
 from .states import Count
+from .steps import StepBatchSampler
 
 _PLAIN = ("torch.utils.data.sampler", "torchdata.stateful_dataloader.sampler")
 """Whose `BatchSampler` takes samples one after the other."""
 _END: Any = object()
-_Source = DistributedSampler | BatchSampler | ShardedDataset
+_Source = DistributedSampler | BatchSampler | StepBatchSampler | ShardedDataset
 
 
 class Resumable:
@@ -23,8 +24,9 @@ class Resumable:
 
     It counts the batches that the training loop got, not those that workers have read ahead. After a step, `state_dict`
     is the state to save in a checkpoint. The state is the same on all ranks, and resumes on any number of ranks. The
-    loader must have a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` of this package, or
-    it must read a `ShardedDataset` with `batch_size=None`. Other passes of the same sampler are not counted.
+    loader must have a `DistributedSampler` of this package with a `batch_size`, or a `BatchSampler` or a
+    `StepBatchSampler` of this package, or it must read a `ShardedDataset` with `batch_size=None`. Other passes of the
+    same sampler are not counted.
     """
 
     def __init__(self, loader: Any) -> None:
@@ -88,6 +90,10 @@ class Resumable:
         sampler = self.sampler
         if isinstance(sampler, ShardedDataset):
             count = sampler._expect_steps(self.loader.num_workers)
+        elif isinstance(sampler, StepBatchSampler):
+            # There may be no end.
+            start, end = sampler.step, sampler._end()
+            count = sampler._expect(start, 1, end, end - start)
         else:
             length = len(self.loader)
             if isinstance(sampler, BatchSampler):
@@ -151,8 +157,8 @@ def _check_length(loader: Any, sampler: _Source) -> None:
 def _source(loader: Any) -> tuple[_Source, int]:
     """Where the batches of a loader come from, and how many samples each takes."""
     allowed = (
-        "a DataLoader with samedeal.torch.BatchSampler, samedeal.torch.DistributedSampler and a batch_size, or "
-        "samedeal.torch.ShardedDataset"
+        "a DataLoader with samedeal.torch.BatchSampler or StepBatchSampler, samedeal.torch.DistributedSampler and a "
+        "batch_size, or samedeal.torch.ShardedDataset"
     )
     if isinstance(dataset := getattr(loader, "dataset", None), ShardedDataset):
         if loader.batch_size is not None:
@@ -160,7 +166,7 @@ def _source(loader: Any) -> tuple[_Source, int]:
             raise ContradictionError("batch-size", check.shown(loader.batch_size), allowed)
         return dataset, 1
     batches, sampler = getattr(loader, "batch_sampler", None), getattr(loader, "sampler", None)
-    if isinstance(batches, BatchSampler):
+    if isinstance(batches, (BatchSampler, StepBatchSampler)):
         return batches, 1
     if batches is None and isinstance(sampler, DistributedSampler):
         return sampler, 1

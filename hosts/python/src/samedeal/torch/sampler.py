@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import json
 import operator
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, SupportsIndex
@@ -14,7 +15,7 @@ from torch.utils.data import DistributedSampler as _Original
 # PyTorch needs it; that of `typing` has defaults from 3.13 on.
 from typing_extensions import TypeVar
 
-from .. import ContradictionError, SamedealError, Sampler, WrongTypeError
+from .. import ContradictionError, Order, SamedealError, Sampler, WrongTypeError
 from ..deal.binding import Deal
 from ..engine import arguments as check
 from . import place
@@ -50,7 +51,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     # What a subclass has that does not call `__init__`, as some of PyTorch's do.
     dataset: Any = None
-    _order: str | None = None
+    _order: str | Order | None = None
+    _unit: int | None = None
     _mesh: Any = None
     _shares = False
     _place = place.Place(0, 1, explicit=True)
@@ -71,7 +73,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         seed: SupportsIndex = 0,
         drop_last: bool = False,
         *,
-        order: str | None = None,
+        order: str | Order | None = None,
+        unit: SupportsIndex | None = None,
         mesh: Any = None,
     ) -> None:
         """Finds the rank of this process. Costs O(1).
@@ -81,11 +84,16 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             num_replicas: Number of ranks. By default that of the process group, or of the launcher.
             rank: Rank of this process. By default that of the process group, or of the launcher.
             shuffle: Whether samples are shuffled, in another order in each epoch.
-            seed: Seed of the order, -2**63 to 2**63 - 1, the same on all ranks.
+            seed: Seed of the order, -2**63 to 2**63 - 1, the same on all ranks. An `Order` has its own.
             drop_last: What happens if the number of ranks does not divide the samples: True leaves out the last
                 samples, False repeats the first ones.
             order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6; without
-            `shuffle`, "sequential".
+                `shuffle`, "sequential". Or a `samedeal.Order`, such as a blend: the dataset has as many items as the
+                order has sample indices (`torch.utils.data.ConcatDataset` has the items of all sources), and the length
+                of a pass is that of the order.
+            unit: How many neighbouring positions always go to the same rank, 1 to 2**20; 1 by default. With
+                `order.copies(k)` and `unit=k`, all copies of a sample are on one rank. Batches whose size is a multiple
+                of `unit` have whole groups. States are taken after whole units.
             mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
                 the data. Rank and number of ranks are then those of the mesh.
 
@@ -99,20 +107,61 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self.shuffle = check.boolean("shuffle", shuffle)
         self.seed = check.integer("seed", seed, check.S64)
         self.drop_last = check.boolean("drop-last", drop_last)
-        self._order = None if order is None else check.name("order", order)
-        if not self.shuffle and self._order not in (None, "sequential"):
+        self._order = order if order is None or isinstance(order, Order) else check.name("order", order)
+        self._unit = None if unit is None else check.integer("unit", unit, check.U32_FROM_1)
+        if isinstance(order, Order) and self.seed:
+            raise ContradictionError("seed", str(self.seed), "none with an Order, which has its own")
+        if not self.shuffle and not isinstance(order, Order) and self._order not in (None, "sequential"):
             raise ContradictionError("order", check.shown(order), '"sequential", or none, where shuffle is False')
         self._shares = mesh is not None
         own, known, self._mesh = place.in_mesh(rank, num_replicas, mesh)
         self._place = place.find(*place.completed(own, known))
         self._start_with(self._made(0))
+        self.seed = self._core.seed
 
     @property
     def order(self) -> str:
         """Name of the order."""
+        if isinstance(self._order, Order):
+            return self._core.order
         if self._order is not None:
             return self._order
         return TORCH if self.shuffle else "sequential"
+
+    @property
+    def recipe(self) -> str:
+        """The recipe of this sampler, the same on all ranks and in all epochs; `samedeal.Sampler.from_recipe` takes it.
+
+        It follows the dataset: with another number of samples, it is another one.
+        """
+        return self._current().recipe
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
+        return self._current().recipe_fingerprint()
+
+    @property
+    def unit(self) -> int:
+        """How many neighbouring positions always go to the same rank."""
+        return 1 if self._unit is None else self._unit
+
+    @property
+    def samples_consumed(self) -> int:
+        """How many positions of the epoch all ranks together have taken, before a resume and since.
+
+        It is the number in the state that `state_dict` gives: it counts what the training loop got if the loader is in
+        a `Resumable`, and what the newest pass has given otherwise. It goes back to 0 with the next epoch. After the
+        last sample of the epoch, it is the number of positions of the epoch, without padding.
+
+        >>> from samedeal.torch import DistributedSampler
+        >>> sampler = DistributedSampler(range(10), num_replicas=2, rank=0)
+        >>> samples = iter(sampler)
+        >>> _ = next(samples), next(samples), next(samples)
+        >>> sampler.samples_consumed
+        6
+        """
+        found: int = json.loads(text_of(self.state_dict()))["consumed"]
+        return found
 
     @property
     def rank(self) -> int:
@@ -228,31 +277,33 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _current(self) -> Sampler:
         core = self._core
-        if self._wanted() != (core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size):
-            if core.consumed and core.samples != (found := _length(self.dataset)):
+        known = core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size
+        if (found := (_length(self.dataset), self.seed, self.order, *self._deal())) != known:
+            if isinstance(self._order, Order):
+                if self.seed != core.seed:
+                    raise ContradictionError("seed", str(self.seed), f"{core.seed}, that of the Order")
+            elif core.consumed and core.samples != found[0]:
                 allowed = f"{core.samples}, of which {core.consumed} were taken before: the dataset changed its length"
-                raise ContradictionError("samples", str(found), allowed)
+                raise ContradictionError("samples", str(found[0]), allowed)
             self._core = self._made(core.epoch, core.consumed)
         return self._core
 
-    def _wanted(self) -> tuple[int, int, str, str, int, int]:
-        samples = _length(self.dataset)
+    def _deal(self) -> tuple[str, int, int]:
         rank, world_size = self._reader()
-        remainder = "drop" if self.drop_last else "pad"
-        return samples, self.seed, self.order, remainder, rank, world_size
+        return "drop" if self.drop_last else "pad", rank, world_size
 
     def _made(self, epoch: int, consumed: int = 0) -> Sampler:
-        samples, seed, order, remainder, rank, world_size = self._wanted()
-        return Sampler(
-            samples,
-            seed=seed,
-            epoch=epoch,
-            order=order,
-            rank=rank,
-            world_size=world_size,
-            remainder=remainder,
-            consumed=consumed,
-        )
+        samples = _length(self.dataset)
+        remainder, rank, world_size = self._deal()
+        place: dict[str, Any] = {"epoch": epoch, "consumed": consumed, "rank": rank, "world_size": world_size}
+        place["unit"] = self._unit
+        if not isinstance(self._order, Order):
+            return Sampler(samples, seed=self.seed, order=self.order, remainder=remainder, **place)
+        made = Sampler(order=self._order, remainder=remainder, **place)
+        if samples != made.samples:
+            allowed = f"one of {made.samples} items, as many as the Order has sample indices"
+            raise ContradictionError("dataset", f"one of {samples} items", allowed)
+        return made
 
     @staticmethod
     def _is_rest(core: Sampler) -> bool:
@@ -350,7 +401,7 @@ def _length(dataset: Any) -> int:
 def _opening(deal: Deal, config: Any) -> tuple[int, list[int]]:
     """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
     end = deal.num_samples()
-    is_short = deal.samples() <= _FIRST and deal.current == config
+    is_short = max(end, deal.samples()) <= _FIRST and deal.current == config
     return end, deal.indices(0, end).tolist() if is_short else []
 
 

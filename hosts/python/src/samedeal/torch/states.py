@@ -7,11 +7,11 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
 
-from .. import Batcher, Sampler, WrongTypeError
+from .. import Batcher, Sampler, Schedule, WrongTypeError
 from ..engine import arguments as check
 from .rest import Progress
 
-C = TypeVar("C", Sampler, Batcher, Progress)
+C = TypeVar("C", Sampler, Batcher, Schedule, Progress)
 D = TypeVar("D", Sampler, Batcher)
 
 
@@ -34,7 +34,10 @@ def text_of(state: Any) -> str:
 
 
 class EpochWarning(UserWarning):
-    """An epoch is read twice, because `set_epoch` was forgotten, or the rest of an epoch is not read after a resume."""
+    """An epoch is read twice, because `set_epoch` was forgotten, or the rest of an epoch is not read after a resume.
+
+    Or steps of a `StepBatchSampler` are given twice.
+    """
 
 
 class Place(Generic[D]):
@@ -189,7 +192,9 @@ class Resuming(Generic[C]):
     @property
     def epoch(self) -> int:
         """The epoch of the next pass."""
-        return self._core.epoch
+        core: Any = self._core
+        found: int = core.epoch
+        return found
 
     @epoch.setter
     def epoch(self, epoch: SupportsIndex) -> None:
@@ -202,12 +207,13 @@ class Resuming(Generic[C]):
         """
         number = check.integer("epoch", epoch, check.U64)
         self._later = None
-        if number != self._core.epoch:
-            if self._is_rest(self._core) and self._is_unread():
-                told = f"what a state had left of epoch {self._core.epoch} is forgotten, and none of it was read: "
+        core: Any = self._core
+        if number != core.epoch:
+            if self._is_rest(core) and self._is_unread():
+                told = f"what a state had left of epoch {core.epoch} is forgotten, and none of it was read: "
                 advice = "begin with that epoch, such as in range(loader.epoch, epochs)"
                 warnings.warn(told + advice, EpochWarning, stacklevel=3)
-            self._core.set_epoch(number)
+            core.set_epoch(number)
             self._moved()
         elif self._is_through():
             self._upcoming()
@@ -215,9 +221,12 @@ class Resuming(Generic[C]):
 
     def _rewind(self, epoch: int) -> None:
         """Goes to the beginning of an epoch, and forgets on purpose what a state had left of it or of another one."""
-        # The same epoch again would leave the rest.
-        self._core.set_epoch(epoch + 1)
-        self._core.set_epoch(epoch)
+        core: Any = self._core
+        if isinstance(core, Progress):
+            core.set_epoch(epoch)
+        else:
+            # The same epoch, set again, would leave the rest.
+            core._engine.ask_and_set(lambda where: where.whole(epoch))
         self._moved()
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
@@ -249,7 +258,7 @@ class Resuming(Generic[C]):
             WrongTypeError: The value is no state of a sampler.
             OutOfRangeError: The state is too long, or has more samples than there are.
         """
-        core = self._current()
+        core: Any = self._current()
         before = core.epoch
         self._go_on(core, state_dict)
         self._moved()
@@ -268,7 +277,7 @@ class Resuming(Generic[C]):
         """What deals the next pass."""
         if self._is_through() and self._is_rest(self._core):
             # The pass, from which states are taken still, has its own.
-            self._core = self._made(self._core.epoch if self._later is None else self._later)
+            self._core = self._made(self.epoch if self._later is None else self._later)
             self._later = None
         return self._current()
 

@@ -12,19 +12,20 @@ from typing import Any, NamedTuple
 import torch
 import torch.distributed as dist
 
-from .. import ContradictionError, MissingError, SamedealError, WrongTypeError
+from .. import ContradictionError, MissingError, Order, SamedealError, WrongTypeError
 from ..engine import arguments as check
 from .batches import BatchSampler
 from .dataset import ShardedDataset
 from .resumable import Resumable
 from .sampler import DistributedSampler
 from .states import EpochWarning
+from .steps import StepBatchSampler
 
 _BYTES = 2048
 """What each rank tells the others."""
 _EDGE = 64
 """Of a list of indices, so many from either end are looked at."""
-_Dealt = DistributedSampler | BatchSampler | ShardedDataset
+_Dealt = DistributedSampler | BatchSampler | StepBatchSampler | ShardedDataset
 _STEPS = "steps"
 """Under which each rank tells how many batches it will get."""
 _DEPTH = 8
@@ -36,20 +37,21 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
 
     It uses one `all_gather` of 2 kB. If the seed, epoch, order, number of samples or lengths differ between ranks, if a
     rank number is missing or comes twice, or if the data was divided among ranks before, every rank gets an error that
-    names what differs and where. If a pass was finished and the epoch is still that of the last call, there is an
-    `EpochWarning`, because `set_epoch` was forgotten.
+    names what differs and where. For a `ShardedDataset`, the number of loader workers is compared too. If a pass was
+    finished and the epoch is still that of the last call, there is an `EpochWarning`, because `set_epoch` was
+    forgotten.
 
     Ranks with different numbers of steps are an error too, because training would hang when one of them ends. This
     happens with whole shards and with `remainder="uneven"`. For a `ShardedDataset`, pass the loader, because its number
-    of workers decides the number of steps.
+    of workers decides which rows a rank reads, and in how many steps.
 
     If you pass a loader, its sampler is checked, and its `batch_size` and `drop_last` must be equal on all ranks. A
     loader that Accelerate has prepared divides the batches of each rank among all ranks again, so that most samples are
     never read. That is an error too.
 
     Args:
-        sampler: A `DistributedSampler`, `BatchSampler`, `ShardedDataset` or `Resumable` of this package, or a loader
-            with one of them.
+        sampler: A `DistributedSampler`, `BatchSampler`, `StepBatchSampler`, `ShardedDataset` or `Resumable` of this
+            package, or a loader with one of them.
         group: The process group. All its ranks must call this. By default, the group of the whole job.
         equal_steps: Whether all ranks must have the same number of steps. Use False if they do not wait for each other,
             for example in an evaluation.
@@ -122,7 +124,10 @@ def _inside(source: Any) -> _Found:
         found = next(
             (part for name in ("batch_sampler", "sampler") if (part := getattr(found, name, None)) is not None), None
         )
-    allowed = "a DistributedSampler, BatchSampler, ShardedDataset or Resumable of samedeal.torch, or a loader with one"
+    allowed = (
+        "a DistributedSampler, BatchSampler, StepBatchSampler, ShardedDataset or Resumable of samedeal.torch, or a "
+        "loader with one"
+    )
     raise WrongTypeError("sampler", check.described(source), allowed)
 
 
@@ -152,13 +157,27 @@ def _told(found: _Found) -> dict[str, Any]:
         shared = _shared(sampler._order) | {name: getattr(sampler, name) for name in names}
         shared |= {"remainder": sampler._given["remainder"]}
         far: dict[str, Any] = {"consumed": 0, "history": []} if progress.state is None else json.loads(progress.state)
+        # Without workers, the main process reads as one worker does.
+        shared |= {"workers": None if found.workers is None else max(1, found.workers)}
         past = [list(segment.values()) for segment in far["history"]]
         shared |= {"consumed": far["consumed"], "history": _digest(past) if len(past) > 1 else past}
         return told | shared
     if isinstance(sampler, DistributedSampler):
         core = sampler._upcoming()
-        shared = {name: getattr(core, name) for name in ("samples", "seed", "order", "epoch", "remainder", "consumed")}
+        dealt = ("samples", "seed", "order", "epoch", "remainder", "unit", "consumed")
+        shared = {name: getattr(core, name) for name in dealt}
+        if isinstance(sampler._order, Order):
+            # What it is made of; the samples of a blend are positions.
+            members = _shared(json.loads(core.recipe)["order"])
+            shared |= {name: value for name, value in members.items() if name not in shared}
+            shared["positions"] = core.length
         return told | shared | found.batches | {"dataset": _identity(sampler.dataset)}
+    if isinstance(sampler, StepBatchSampler):
+        schedule = sampler._upcoming()
+        sections = json.loads(schedule.recipe)
+        shared = _shared(sections["order"]) | _shared(sections["steps"])
+        shared |= {"layout": schedule.layout, "unit": schedule.unit, "step": sampler.step}
+        return told | shared | {"dataset": _identity(sampler.dataset)}
     plan = sampler._upcoming()
     sections = json.loads(plan.recipe)
     shared = _shared(sections["order"]) | _shared(sections["batch"])
@@ -172,6 +191,9 @@ def _steps(found: _Found) -> int | None:
     sampler = found.sampler
     if isinstance(sampler, ShardedDataset):
         return None if found.workers is None else sampler._length(found.workers)
+    if isinstance(sampler, StepBatchSampler) and sampler.steps is None:
+        # It is endless on all ranks, or on some.
+        return None
     count = len(sampler)
     size: int | None = found.batches.get("batch_size")
     if not size:
@@ -199,9 +221,9 @@ def _identity(dataset: Any) -> str | None:
 
 
 def _shared(members: dict[str, Any]) -> dict[str, Any]:
-    """The members of a section by the names of parameters; of a list, what tells it from others."""
+    """The members of a section by the names of parameters; of lists and parts, what tells them from others."""
     return {
-        "order" if name == "name" else name: _digest(value) if isinstance(value, list) else value
+        "order" if name == "name" else name: _digest(value) if isinstance(value, (dict, list)) else value
         for name, value in members.items()
     }
 
@@ -280,6 +302,9 @@ def _times(count: int) -> str:
 
 def _remind(sampler: _Dealt) -> None:
     """Warns where an epoch is about to be read a second time."""
+    if isinstance(sampler, StepBatchSampler):
+        # It tells of steps that are given again itself.
+        return
     before, now = sampler._told, (sampler._upcoming().epoch, sampler._finished)
     sampler._told = now
     same = isinstance(sampler, DistributedSampler) and sampler.order == "sequential"

@@ -11,7 +11,7 @@ use super::Answer;
 const MEMORY: usize = 2 << 30;
 
 pub fn recipe(format::BatchRecipe { recipe, lengths, lists }: &format::BatchRecipe) -> Result<BatchRecipe, Error> {
-    BatchRecipe::new(recipe, lengths.as_deref(), &super::beside(lists), MEMORY)
+    BatchRecipe::new(recipe, lengths.as_deref(), super::beside(lists), MEMORY)
 }
 
 pub fn batcher(given: &format::Batcher) -> Result<Batcher, Error> {

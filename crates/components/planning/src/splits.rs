@@ -1,0 +1,45 @@
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use crate::Component;
+use crate::bindings::exports::samedeal::deal::{splits, types};
+
+impl splits::Guest for Component {
+    type Split = Split;
+}
+
+pub struct Split(samedeal_core::Split);
+
+impl splits::GuestSplit for Split {
+    fn new(recipe: String) -> Result<Self, types::Failure> {
+        Ok(Self(samedeal_core::Split::read(&recipe)?))
+    }
+
+    fn recipe(&self) -> String {
+        self.0.text()
+    }
+
+    fn recipe_fingerprint(&self) -> String {
+        self.0.fingerprint()
+    }
+
+    fn parts(&self) -> Vec<String> {
+        self.0.parts().map(ToString::to_string).collect()
+    }
+
+    fn part_of(&self, ids: Vec<u64>) -> Result<Vec<u32>, types::Failure> {
+        Ok(self.0.part_of(&ids)?)
+    }
+
+    fn part_of_run(&self, start: u64, count: u32) -> Result<Vec<u32>, types::Failure> {
+        Ok(self.0.part_of_run(start, count)?)
+    }
+
+    fn part_of_keys(&self, keys: Vec<String>) -> Result<Vec<u32>, types::Failure> {
+        Ok(self.0.part_of_keys(&keys)?)
+    }
+
+    fn members(&self, part: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {
+        Ok(self.0.members(part, start, count)?)
+    }
+}

@@ -1,0 +1,73 @@
+//! What a sampler with a blend answers besides.
+
+use alloc::vec::Vec;
+
+use super::Sampler;
+use crate::Failure;
+use crate::base::check::check_below;
+use crate::base::failure::range;
+use crate::base::memory::collect;
+use crate::order::compose::{Blend, Drawn};
+
+/// Lists of one number for each source, by their names.
+pub type Columns = Vec<(&'static str, Vec<u64>)>;
+
+impl Sampler {
+    /// The number of positions of this epoch, without padding.
+    pub fn length(&self) -> u64 {
+        self.deal.samples()
+    }
+
+    /// The names of the sources, in their order. Failures: `order` (no blend), `out-of-memory`.
+    pub fn sources(&self) -> Result<Vec<&str>, Failure> {
+        let blend = self.blend()?;
+        collect("sources", blend.names().count(), blend.names())
+    }
+
+    /// What each source draws of the positions of this epoch from one to before another, as columns of a number for each source: the first
+    /// draw over all epochs, the number of draws, and the source's own epoch and position of the first draw and of the one after the
+    /// last. Failures: `order` (no blend), `start`, `end`, `out-of-memory`.
+    pub fn source_counts(&self, start: u64, end: u64) -> Result<Columns, Failure> {
+        let blend = self.blend()?;
+        if end > self.length() {
+            return Err(Failure::out_of_range("end", end, range(0, self.length())));
+        }
+        if start > end {
+            return Err(Failure::out_of_range("start", start, range(0, end)));
+        }
+        let drawn = blend.report(self.config.epoch, start, end)?;
+        let mut columns: Columns = collect("sources", 6, [])?;
+        let mut add = |name, numbers: &dyn Fn(&Drawn) -> u64| {
+            columns.push((name, collect("sources", drawn.len(), drawn.iter().map(numbers))?));
+            Ok(())
+        };
+        add("first", &|drawn| drawn.first)?;
+        add("count", &|drawn| drawn.count)?;
+        add("from-pass", &|drawn| drawn.from.0)?;
+        add("from-position", &|drawn| drawn.from.1)?;
+        add("to-pass", &|drawn| drawn.to.0)?;
+        add("to-position", &|drawn| drawn.to.1)?;
+        Ok(columns)
+    }
+
+    /// For each source, by how many millionths of a sample its count among the first positions is away from exact proportion at most. Failures:
+    /// `order` (no blend), `out-of-memory`.
+    pub fn source_bounds(&self) -> Result<Vec<u64>, Failure> {
+        let blend = self.blend()?;
+        let count = blend.names().count();
+        collect("sources", count, (0..count as u32).map(|source| blend.bound(source)))
+    }
+
+    /// The source of a sample, and its index there. Failures: `order` (no blend), `sample`, `index-space`.
+    pub fn source_of(&self, sample: u64) -> Result<(u32, u64), Failure> {
+        let blend = self.blend()?;
+        check_below("sample", sample, self.config.samples)?;
+        let allowed = "joined: several sources may have a sample of a shared dataset";
+        blend.source_of(sample).ok_or_else(|| Failure::contradiction("index-space", "shared", allowed))
+    }
+
+    fn blend(&self) -> Result<&Blend, Failure> {
+        let allowed = "blend or blend-exact, where sources are asked for";
+        self.part.as_blend().ok_or_else(|| Failure::contradiction("order", self.config.order.name(), allowed))
+    }
+}

@@ -1,0 +1,324 @@
+//! A whole training in one row of global steps, over the ends of epochs. SPEC.md, section 17.
+
+mod recipe;
+mod state;
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use super::dealt::rotation;
+use super::{Deal, Layout, Remainder};
+use crate::base::check::check_below;
+use crate::base::failure::range;
+use crate::base::memory::collect;
+use crate::order::OrderPart;
+use crate::{Failure, MAX_COUNT, Order};
+
+/// Which samples a rank takes at every global step. It never changes.
+///
+/// ```
+/// use samedeal_core::Schedule;
+/// let recipe = r#"{"order": {"name": "sequential", "samples": 10}, "deal": {"world_size": 2}, "steps": {"batch_size": 4}}"#;
+/// let schedule = Schedule::read(recipe, &[], 1)?;
+/// assert_eq!(schedule.indices(0, 3)?, [1, 3, 5, 7, 9, 1]);
+/// # Ok::<(), samedeal_core::Failure>(())
+/// ```
+pub struct Schedule {
+    order: Rc<OrderPart>,
+    rank: u32,
+    world_size: u32,
+    layout: Layout,
+    unit: u32,
+    /// What rows are rotated by.
+    keys: [[u32; 2]; 2],
+    stages: Rc<Vec<Stage>>,
+    num_steps: u64,
+    /// The epoch that was asked for last; the ranks share it, since it may have a table.
+    recent: Rc<RefCell<Option<Epoch>>>,
+}
+
+/// In how many later epochs a sample is looked for, where an epoch can leave it out.
+const MAX_EPOCHS: u64 = 1 << 12;
+
+/// Steps of one batch size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Stage {
+    from: u64,
+    batch_size: u32,
+    /// The draws before it, if they are fewer than 2^64.
+    before: u64,
+}
+
+/// An epoch, and which draws are its own.
+struct Epoch {
+    begin: u64,
+    end: u64,
+    order: Order,
+}
+
+/// When and where a sample is seen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepPlace {
+    /// How many samples all ranks took before it.
+    pub draw: u64,
+    /// Number of the epoch.
+    pub epoch: u64,
+    /// The position in this epoch.
+    pub position: u64,
+    /// Number of the global step.
+    pub step: u64,
+    /// The rank that has it.
+    pub rank: u32,
+    /// Its place among the samples of this rank at this step.
+    pub index_in_batch: u32,
+}
+
+impl Schedule {
+    fn new(
+        order: Rc<OrderPart>,
+        (rank, world_size): (u32, u32),
+        layout: Layout,
+        unit: u32,
+        stages: Rc<Vec<Stage>>,
+    ) -> Result<Self, Failure> {
+        let keys = rotation(order.seed, 0);
+        let draws = order.draws()?;
+        let last = stages.partition_point(|stage| stage.before <= draws) - 1;
+        let num_steps = stages[last].from + (draws - stages[last].before) / u64::from(stages[last].batch_size);
+        let recent = Rc::default();
+        let made = Self { order, rank: 0, world_size, layout, unit, keys, stages, num_steps, recent };
+        made.at_rank(rank)
+    }
+
+    /// The same for another rank. Failures: `rank`.
+    pub fn at_rank(&self, rank: u32) -> Result<Self, Failure> {
+        check_below("rank", rank.into(), self.world_size.into())?;
+        let (order, stages, recent) = (Rc::clone(&self.order), Rc::clone(&self.stages), Rc::clone(&self.recent));
+        Ok(Self { order, stages, rank, recent, ..*self })
+    }
+
+    /// The rank.
+    pub fn rank(&self) -> u32 {
+        self.rank
+    }
+
+    /// How many ranks there are.
+    pub fn world_size(&self) -> u32 {
+        self.world_size
+    }
+
+    /// Sample indices are below this.
+    pub fn samples(&self) -> u64 {
+        self.order.samples
+    }
+
+    /// Seed of the order.
+    pub fn seed(&self) -> i64 {
+        self.order.seed
+    }
+
+    /// Name of the order.
+    pub fn order(&self) -> &'static str {
+        self.order.id.name()
+    }
+
+    /// Which samples of a step belong to a rank.
+    pub fn layout(&self) -> Layout {
+        self.layout
+    }
+
+    /// How many neighbouring positions go to the same rank.
+    pub fn unit(&self) -> u32 {
+        self.unit
+    }
+
+    /// How many steps there are.
+    pub fn num_steps(&self) -> u64 {
+        self.num_steps
+    }
+
+    /// The global batch size of a step. Failures: `step`.
+    pub fn batch_size(&self, step: u64) -> Result<u32, Failure> {
+        check_below("step", step, self.num_steps)?;
+        Ok(self.stage(step).batch_size)
+    }
+
+    /// How many samples all ranks took before a step. Failures: `step`.
+    pub fn samples_consumed(&self, step: u64) -> Result<u64, Failure> {
+        self.check_step(step)?;
+        Ok(self.before(step))
+    }
+
+    /// The epoch and the position at which a step begins. Failures: `step`, `out-of-memory`.
+    pub fn place_of(&self, step: u64) -> Result<(u64, u64), Failure> {
+        check_below("step", step, self.num_steps)?;
+        self.order.find(self.before(step))
+    }
+
+    /// The step that takes a draw. Failures: `draw`.
+    pub fn step_of_draw(&self, draw: u64) -> Result<u64, Failure> {
+        check_below("draw", draw, self.before(self.num_steps))?;
+        Ok(self.taking(draw))
+    }
+
+    /// The step that takes a position of an epoch. Failures: `epoch`, `position`, `out-of-memory`.
+    pub fn step_of(&self, epoch: u64, position: u64) -> Result<u64, Failure> {
+        check_below("epoch", epoch, self.order.epochs()?)?;
+        check_below("position", position, self.order.length(epoch)?)?;
+        let draw = self.order.begin(epoch)?.unwrap_or_default() + position;
+        let end = self.before(self.num_steps);
+        if draw >= end {
+            let allowed = format!("positions before the end of the last step, which has the draws up to {end}");
+            return Err(Failure::out_of_range("epoch", epoch, allowed));
+        }
+        Ok(self.taking(draw))
+    }
+
+    /// The samples of this rank at steps number `start` to `start + count - 1`. Failures: `start`, `count`, `batch-size`, `out-of-memory`.
+    pub fn indices(&self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
+        if start > self.num_steps {
+            return Err(Failure::out_of_range("start", start, range(0, self.num_steps)));
+        }
+        let most = self.num_steps - start;
+        if u64::from(count) > most {
+            return Err(Failure::out_of_range("count", count, range(0, most).and(format_args!(" from {start}"))));
+        }
+        let end = start + u64::from(count);
+        let total = (self.before(end) - self.before(start)) / u64::from(self.world_size);
+        if total > MAX_COUNT.into() {
+            let allowed = format!("steps that have at most {MAX_COUNT} samples of a rank together, from {start}");
+            return Err(Failure::out_of_range("count", count, allowed));
+        }
+        // Stages that do not fit these ranks come first, if at all.
+        if count > 0 {
+            self.deal(start)?;
+        }
+        let mut out = collect("count", total as usize, core::iter::repeat_n(0, total as usize))?;
+        let mut rest = &mut out[..];
+        for step in start..end {
+            let deal = self.deal(step)?;
+            let (own, others) = rest.split_at_mut(deal.num_samples() as usize);
+            self.fill(&deal, own)?;
+            rest = others;
+        }
+        Ok(out)
+    }
+
+    /// When and where a sample is seen first, from a step on. Failures: `sample`, `step`, `batch-size`, `out-of-memory`.
+    pub fn locate(&self, sample: u64, step: u64) -> Result<Option<StepPlace>, Failure> {
+        check_below("sample", sample, self.order.samples)?;
+        self.check_step(step)?;
+        if step == self.num_steps {
+            return Ok(None);
+        }
+        let from = self.order.find(self.before(step))?;
+        let Some((epoch, position)) = self.next(sample, from)? else { return Ok(None) };
+        let Some(begin) = self.order.begin(epoch)? else { return Ok(None) };
+        let draw = begin + position;
+        if draw >= self.before(self.num_steps) {
+            return Ok(None);
+        }
+        let step = self.taking(draw);
+        let deal = self.deal(step)?;
+        let place = deal.place(draw, u32::MAX);
+        Ok(Some(StepPlace { draw, epoch, position, step, rank: place.rank, index_in_batch: place.index as u32 }))
+    }
+
+    /// The first epoch and position from others on that have a sample.
+    fn next(&self, sample: u64, (first, position): (u64, u64)) -> Result<Option<(u64, u64)>, Failure> {
+        if self.order.no_source().is_none() {
+            let seen = self.order.seen(sample, first, position)?;
+            return self.order.occurrence(sample, seen);
+        }
+        // Each epoch leaves out others, and may leave out the sample for ever.
+        for epoch in first..=first.saturating_add(MAX_EPOCHS) {
+            if epoch.checked_add(1).map_or(Ok(None), |next| self.order.begin(next))?.is_none() {
+                break;
+            }
+            let from = if epoch == first { position } else { 0 };
+            if let Some(position) = self.order.order(epoch)?.next(sample, from)? {
+                return Ok(Some((epoch, position)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn stage(&self, step: u64) -> &Stage {
+        &self.stages[self.stages.partition_point(|stage| stage.from <= step) - 1]
+    }
+
+    /// The draws before a step that is at most `num_steps`.
+    fn before(&self, step: u64) -> u64 {
+        let stage = self.stage(step);
+        stage.before + (step - stage.from) * u64::from(stage.batch_size)
+    }
+
+    /// The step that takes a draw.
+    fn taking(&self, draw: u64) -> u64 {
+        let stage = &self.stages[self.stages.partition_point(|stage| stage.before <= draw) - 1];
+        stage.from + (draw - stage.before) / u64::from(stage.batch_size)
+    }
+
+    fn check_step(&self, step: u64) -> Result<(), Failure> {
+        if step > self.num_steps {
+            return Err(Failure::out_of_range("step", step, range(0, self.num_steps)));
+        }
+        Ok(())
+    }
+
+    /// Who takes what of a step. Failures: `batch-size`.
+    fn deal(&self, step: u64) -> Result<Deal, Failure> {
+        let batch_size = self.stage(step).batch_size;
+        if !recipe::fits(batch_size, self.world_size, self.unit) {
+            return Err(recipe::unfit(batch_size, self.world_size, self.unit));
+        }
+        let first = self.before(step);
+        let end = first + u64::from(batch_size);
+        let deal = Deal::new(end, first, (self.rank, self.world_size), Remainder::Uneven, self.layout, self.unit)?;
+        Ok(deal.with_keys(self.keys))
+    }
+
+    /// The samples of this rank at a step.
+    fn fill(&self, deal: &Deal, mut out: &mut [u64]) -> Result<(), Failure> {
+        let mut index = 0;
+        let mut recent = self.recent.borrow_mut();
+        while !out.is_empty() {
+            // A run of this rank's draws, so many apart.
+            let (first, stride, count) = match deal.run() {
+                Some((first, stride)) => (first + index * stride, stride, out.len() as u64),
+                None => {
+                    let unit = u64::from(self.unit);
+                    (deal.position(index), 1, (unit - index % unit).min(out.len() as u64))
+                }
+            };
+            let epoch = self.epoch(first, &mut recent)?;
+            let count = count.min((epoch.end - first).div_ceil(stride));
+            let run = out.split_off_mut(..count as usize).unwrap_or_default();
+            epoch.order.fill(first - epoch.begin, stride, run)?;
+            index += count;
+        }
+        Ok(())
+    }
+
+    /// The epoch of a draw.
+    fn epoch<'a>(&self, draw: u64, recent: &'a mut Option<Epoch>) -> Result<&'a Epoch, Failure> {
+        let known = recent.take().filter(|epoch| (epoch.begin..epoch.end).contains(&draw));
+        let epoch = match known {
+            Some(epoch) => epoch,
+            None => {
+                let (number, position) = self.order.find(draw)?;
+                let begin = draw - position;
+                Epoch { begin, end: begin + self.order.length(number)?, order: self.order.order(number)? }
+            }
+        };
+        Ok(recent.insert(epoch))
+    }
+
+    /// The recipe, in its canonical form.
+    pub fn recipe(&self) -> String {
+        self.text()
+    }
+}

@@ -1,0 +1,83 @@
+//! The state of a schedule: the step to go on with.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::Schedule;
+use super::recipe::STEPS;
+use crate::Failure;
+use crate::base::failure::only;
+use crate::state::fields::{Fields, Key, Kind};
+use crate::state::{self, CONSUMED, EPOCH, KIND, recipe, recipe_of};
+
+const SECTIONS: &[Key] = &[recipe::ANY_ORDER, STEPS];
+const STATE: &[Key] = &[
+    recipe::SAMEDEAL,
+    KIND,
+    recipe_of(SECTIONS),
+    EPOCH,
+    CONSUMED,
+    Key { name: "step", field: "step", kind: Kind::Count },
+];
+
+/// Why a recipe should be that of a state.
+const AS_BEFORE: &str = "as in the state; to use another value, begin another training";
+
+impl Schedule {
+    /// The state before a step: a text for a checkpoint, the same on all ranks. Failures: `step`, `out-of-memory`.
+    pub fn state(&self, step: u64) -> Result<String, Failure> {
+        self.check_step(step)?;
+        let (epoch, position) = self.order.find(self.before(step))?;
+        let recipe = format!("{{\"order\":{},{}}}", self.order.text(), self.section());
+        Ok(state::write("steps", &recipe, epoch, &format!(",\"consumed\":{position},\"step\":{step}")))
+    }
+
+    /// The step to go on with after a state. Failures: `state`; the first member of the order that differs; `batch-size`, `stages`, of
+    /// steps that were taken; `step`, `consumed`, `out-of-memory`.
+    pub fn resume(&self, state: &str) -> Result<u64, Failure> {
+        let state = state::read(state, "steps", STATE)?;
+        let [epoch, consumed, step] = ["epoch", "consumed", "step"].map(|field| state.count(field).unwrap_or_default());
+        let empty = Fields::default();
+        let recipe = state.section("recipe").unwrap_or(&empty);
+        self.order.check_resumes(recipe, (epoch, consumed), AS_BEFORE)?;
+        self.check_stages(recipe.section("steps").unwrap_or(&empty), step)?;
+        self.check_step(step)?;
+        let place = self.order.find(self.before(step))?;
+        if place != (epoch, consumed) {
+            let shown = |(epoch, position): (u64, u64)| format!("position {position} of epoch {epoch}");
+            let allowed = only(shown((epoch, consumed))).and(", as in the state");
+            return Err(Failure::contradiction("consumed", shown(place), allowed));
+        }
+        Ok(step)
+    }
+
+    /// Whether the steps that were taken had the batch sizes that they have here. Failures: `batch-size`, `stages`.
+    fn check_stages(&self, of: &Fields, step: u64) -> Result<(), Failure> {
+        let first = self.stages[0].batch_size;
+        if step > 0 && of.count("batch-size") != Some(first.into()) {
+            let allowed = of.shown("batch-size").unwrap_or_else(|| "not there".into());
+            return Err(Failure::contradiction("batch-size", first, format!("{allowed}, {AS_BEFORE}")));
+        }
+        let own = self.stages.iter().skip(1).filter(|stage| stage.from < step);
+        let own = own.map(|stage| (Some(stage.from), Some(u64::from(stage.batch_size))));
+        let stages = of.objects("stages").iter().map(|stage| (stage.count("from"), stage.count("batch-size")));
+        let mut past = stages.filter(|&(from, _)| from.is_none_or(|from| from < step));
+        for (number, own) in own.map(Some).chain(core::iter::repeat(None)).enumerate() {
+            let theirs = past.next();
+            if own != theirs {
+                let shown = match theirs.or(own) {
+                    Some((Some(from), Some(size))) => format!("{size} from step {from} on"),
+                    _ => "a batch size".into(),
+                };
+                let was = if theirs.is_some() { "as in the state" } else { "is not in the state" };
+                let allowed =
+                    format!("stages that leave the steps before step {step} as they were taken: {shown} {was}");
+                return Err(Failure::contradiction("stages", format!("object number {number}"), allowed));
+            }
+            if own.is_none() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

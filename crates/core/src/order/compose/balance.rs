@@ -1,0 +1,220 @@
+//! `balance`: samples as often as the factor of their class says, exactly over epochs.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Composed, Epoch};
+use crate::base::key::Words;
+use crate::base::memory::collect;
+use crate::order::{Feistel, OrderPart};
+use crate::state::numbers;
+use crate::{Failure, MAX_EXACT};
+
+pub(super) struct Balance {
+    seed: i64,
+    /// The class of each sample.
+    classes: Vec<u32>,
+    /// For each class, how often its samples are seen in an epoch, in millionths.
+    factors: Vec<u32>,
+    /// The samples of each class, class by class, and where those of each class begin.
+    members: Vec<u32>,
+    starts: Vec<u32>,
+    /// For each class, the order in which its members are seen, over all epochs.
+    orders: Vec<Feistel>,
+    /// The phase of class 0, in millionths of a draw.
+    phase: u64,
+}
+
+const MILLION: u64 = 1_000_000;
+/// The golden ratio, in millionths: phases that are so far apart are spread evenly, however many there are.
+const STEP: u64 = 618_034;
+
+impl Balance {
+    /// Classes below the number of factors, of at most 2^32 - 1 samples. Failures: `out-of-memory`.
+    pub(super) fn new(classes: Vec<u32>, factors: Vec<u32>, seed: i64) -> Result<Self, Failure> {
+        let mut starts = collect("factors", factors.len() + 1, core::iter::repeat_n(0_u32, factors.len() + 1))?;
+        for &class in &classes {
+            starts[class as usize + 1] += 1;
+        }
+        for class in 0..factors.len() {
+            starts[class + 1] += starts[class];
+        }
+        let mut ends = collect("factors", factors.len(), starts.iter().copied())?;
+        let mut members = collect("classes", classes.len(), core::iter::repeat_n(0, classes.len()))?;
+        for (sample, &class) in (0..).zip(&classes) {
+            members[ends[class as usize] as usize] = sample;
+            ends[class as usize] += 1;
+        }
+        let sizes = starts.iter().zip(starts.iter().skip(1)).map(|(start, end)| u64::from(end - start));
+        let order = |(class, size)| Feistel::from_words(size, &mut Words::new("balance class", seed, 0, class));
+        let orders = collect("factors", factors.len(), (0..).zip(sizes).map(order))?;
+        let phase = Words::new("balance phase", seed, 0, 0).below(MILLION as u32).into();
+        Ok(Self { seed, classes, factors, members, starts, orders, phase })
+    }
+
+    fn size(&self, class: usize) -> u64 {
+        u64::from(self.starts[class + 1] - self.starts[class])
+    }
+
+    /// How many elements a class has in all epochs before this one, which is at most 2^53. Classes have phases of their own: many
+    /// small ones would else have their draws in the same epochs.
+    fn drawn(&self, class: usize, epoch: u64) -> u128 {
+        let share = u128::from(self.size(class)) * u128::from(self.factors[class]);
+        let phase = (self.phase + class as u64 * STEP) % MILLION;
+        (u128::from(epoch) * share + u128::from(phase)) / u128::from(MILLION)
+    }
+
+    fn draws(&self, epoch: u64) -> u128 {
+        (0..self.factors.len()).map(|class| self.drawn(class, epoch)).sum()
+    }
+
+    /// The class of a sample, and the place of the sample in the order of this class.
+    fn place(&self, sample: u64) -> (usize, u64) {
+        let class = self.classes[sample as usize] as usize;
+        let own = &self.members[self.starts[class] as usize..self.starts[class + 1] as usize];
+        let number = own.partition_point(|&member| u64::from(member) < sample);
+        (class, self.orders[class].position(number as u64))
+    }
+
+    /// The draws of its class that a sample is, from one to before another.
+    fn draws_of(&self, sample: u64, from: u64, to: u64) -> impl Iterator<Item = u64> + Clone {
+        let (class, place) = self.place(sample);
+        let size = self.size(class);
+        let first = if from <= place { place } else { place + (from - place).div_ceil(size) * size };
+        (first..to).step_by(size as usize)
+    }
+
+    /// Failures: `out-of-memory`.
+    fn epoch(&self, epoch: u64) -> Result<Elements, Failure> {
+        let mut ends = collect("factors", self.factors.len(), [])?;
+        let mut end = 0;
+        for class in 0..self.factors.len() {
+            end += (self.drawn(class, epoch + 1) - self.drawn(class, epoch)) as u64;
+            ends.push(end);
+        }
+        let order = Feistel::from_words(end, &mut Words::new("balance", self.seed, epoch, 0));
+        Ok(Elements { epoch, ends, order })
+    }
+}
+
+impl Composed for Balance {
+    fn length(&self, epoch: u64) -> Result<u64, Failure> {
+        Ok((self.draws(epoch + 1) - self.draws(epoch)) as u64)
+    }
+
+    fn steady(&self) -> Option<u64> {
+        None
+    }
+
+    fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
+        if epoch > MAX_EXACT {
+            return Ok(None);
+        }
+        Ok(u64::try_from(self.draws(epoch)).ok().filter(|&draws| draws <= MAX_EXACT))
+    }
+
+    fn is_single(&self) -> bool {
+        false
+    }
+
+    fn no_source(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
+        Ok(Box::new(BalanceEpoch { elements: self.epoch(epoch)?, balance: self }))
+    }
+
+    fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
+        let (class, place) = self.place(sample);
+        let before = (self.drawn(class, epoch) as u64).saturating_sub(place).div_ceil(self.size(class));
+        let here = if position == 0 { Vec::new() } else { self.epoch(epoch)?.positions(self, sample)? };
+        Ok(before + here.partition_point(|&found| found < position) as u64)
+    }
+
+    fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {
+        let (class, place) = self.place(sample);
+        let draw = u128::from(number) * u128::from(self.size(class)) + u128::from(place);
+        if self.drawn(class, MAX_EXACT) <= draw {
+            return Ok(None);
+        }
+        // The last epoch before which there are at most so many.
+        let (mut epoch, mut end) = (0, MAX_EXACT);
+        while epoch + 1 < end {
+            let middle = epoch.midpoint(end);
+            if self.drawn(class, middle) <= draw { epoch = middle } else { end = middle }
+        }
+        if self.begin(epoch + 1)?.is_none() {
+            return Ok(None);
+        }
+        let before = self.seen(sample, epoch, 0)?;
+        let positions = self.epoch(epoch)?.positions(self, sample)?;
+        Ok(positions.get((number - before) as usize).map(|&position| (epoch, position)))
+    }
+
+    fn members(&self) -> String {
+        let classes = numbers::text(self.classes.iter().copied().map(u64::from));
+        let factors = numbers::text(self.factors.iter().copied().map(u64::from));
+        format!(",\"seed\":{},\"classes\":{classes},\"factors\":{factors}", self.seed)
+    }
+
+    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
+        Ok((epoch, position))
+    }
+
+    fn part(&self, _place: usize) -> Option<&OrderPart> {
+        None
+    }
+}
+
+/// The elements of an epoch.
+struct Elements {
+    epoch: u64,
+    /// Where those of each class end.
+    ends: Vec<u64>,
+    order: Feistel,
+}
+
+impl Elements {
+    /// The number of the first element of a class.
+    fn first(&self, class: usize) -> u64 {
+        class.checked_sub(1).map_or(0, |before| self.ends[before])
+    }
+
+    /// The positions of a sample, ascending. Failures: `out-of-memory`.
+    fn positions(&self, balance: &Balance, sample: u64) -> Result<Vec<u64>, Failure> {
+        let class = balance.classes[sample as usize] as usize;
+        let first = self.first(class);
+        // Every epoch that can be used has its draws below 2^53.
+        let begin = balance.drawn(class, self.epoch) as u64;
+        let draws = balance.draws_of(sample, begin, begin + (self.ends[class] - first));
+        let positions = draws.clone().map(|draw| self.order.position(first + draw - begin));
+        let mut positions = collect("factors", draws.count(), positions)?;
+        positions.sort_unstable();
+        Ok(positions)
+    }
+}
+
+struct BalanceEpoch {
+    balance: Rc<Balance>,
+    elements: Elements,
+}
+
+impl Epoch for BalanceEpoch {
+    fn sample(&self, position: u64) -> Result<u64, Failure> {
+        let Self { balance, elements } = self;
+        let element = elements.order.sample(position);
+        let class = elements.ends.partition_point(|&end| end <= element);
+        let draw = balance.drawn(class, elements.epoch) + u128::from(element - elements.first(class));
+        let number = balance.orders[class].sample((draw % u128::from(balance.size(class))) as u64);
+        Ok(balance.members[balance.starts[class] as usize + number as usize].into())
+    }
+
+    fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
+        let positions = self.elements.positions(&self.balance, sample)?;
+        Ok(positions.get(positions.partition_point(|&position| position < from)).copied())
+    }
+}

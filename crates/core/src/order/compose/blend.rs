@@ -1,0 +1,373 @@
+//! `blend` and `blend-exact`: several orders in proportion to weights. Each source makes whole passes over its own order.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::RefCell;
+
+use super::pattern::Pattern;
+use super::{Composed, Epoch};
+use crate::base::memory::collect;
+use crate::base::names::name_of;
+use crate::order::{Order, OrderPart};
+use crate::state::numbers;
+use crate::{Failure, MAX_EXACT};
+
+/// What happens when a source has made all of its passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exhaustion {
+    /// Nothing: it goes on.
+    Repeat,
+    /// The epoch ends before it begins another one.
+    Stop,
+    /// The other sources go on without it.
+    Renormalise,
+    /// There is no such order.
+    Fail,
+}
+
+pub(crate) const EXHAUSTIONS: [(&str, Exhaustion); 4] = [
+    ("repeat", Exhaustion::Repeat),
+    ("stop", Exhaustion::Stop),
+    ("renormalise", Exhaustion::Renormalise),
+    ("fail", Exhaustion::Fail),
+];
+
+/// Whether the sources are different datasets, one after the other, or parts of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum IndexSpace {
+    Joined,
+    Shared,
+}
+
+pub(crate) const INDEX_SPACES: [(&str, IndexSpace); 2] =
+    [("joined", IndexSpace::Joined), ("shared", IndexSpace::Shared)];
+
+pub(crate) struct Blend {
+    pub(super) seed: i64,
+    pub(super) exhaustion: Exhaustion,
+    /// How many passes a source makes in an epoch, but with `repeat`.
+    pub(super) max_passes: u64,
+    pub(super) space: IndexSpace,
+    pub(super) sources: Vec<Source>,
+    pub(super) stages: Vec<Stage>,
+    /// How many of the stages the recipe has, with the first one.
+    pub(super) given: usize,
+    /// Positions of an epoch.
+    pub(super) length: u64,
+}
+
+pub(super) struct Source {
+    pub(super) name: String,
+    pub(super) part: Rc<OrderPart>,
+    /// The index of its first sample.
+    pub(super) offset: u64,
+}
+
+pub(super) struct Stage {
+    pub(super) from: u64,
+    pub(super) weights: Vec<u64>,
+    /// For each source, its draws before this stage.
+    before: Vec<u64>,
+    pattern: Pattern,
+}
+
+/// How many draws a source makes of a run of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Drawn {
+    /// The first one, over all epochs.
+    pub(crate) first: u64,
+    /// How many there are.
+    pub(crate) count: u64,
+    /// The pass and the position in it of the first draw, and of the one after the last.
+    pub(crate) from: (u64, u64),
+    /// See `from`.
+    pub(crate) to: (u64, u64),
+}
+
+impl Stage {
+    /// The stage that comes after others. Failures: `out-of-memory`.
+    pub(super) fn new(before: Option<&Self>, from: u64, weights: Vec<u64>, is_exact: bool) -> Result<Self, Failure> {
+        let draws = (0..).zip(&weights).map(|(source, _)| before.map_or(0, |stage| stage.count(source, from)));
+        let before = collect("stages", weights.len(), draws)?;
+        let pattern = Pattern::new(&weights, is_exact)?;
+        Ok(Self { from, weights, before, pattern })
+    }
+
+    /// How many draws a source makes before a position of this stage, or of the one after it.
+    fn count(&self, source: u32, n: u64) -> u64 {
+        self.before[source as usize] + self.pattern.count(source, n - self.from)
+    }
+
+    /// The position of a draw, if this stage goes on for as long as that; none above 2^53 - 1.
+    pub(super) fn nth(&self, source: u32, draw: u64) -> Option<u64> {
+        let within = draw.checked_sub(self.before[source as usize])?;
+        self.pattern.nth(source, within)?.checked_add(self.from).filter(|&n| n <= MAX_EXACT)
+    }
+}
+
+impl Blend {
+    /// Whether an epoch goes on where the one before ended.
+    fn goes_on(&self) -> bool {
+        self.exhaustion == Exhaustion::Repeat
+    }
+
+    /// Where the positions of an epoch begin, among those that the stages count.
+    fn start(&self, epoch: u64) -> u64 {
+        if self.goes_on() { epoch * self.length } else { 0 }
+    }
+
+    /// The draws of a source before those that the stages count in an epoch.
+    fn base(&self, source: u32, epoch: u64) -> u64 {
+        // A source without a weight makes no passes.
+        if self.goes_on() || self.stages.first().is_none_or(|stage| stage.weights[source as usize] == 0) {
+            return 0;
+        }
+        epoch * self.max_passes * self.sources[source as usize].part.steady().unwrap_or_default()
+    }
+
+    fn stage(&self, n: u64) -> &Stage {
+        match &self.stages[..] {
+            [stage] => stage,
+            stages => &stages[stages.partition_point(|stage| stage.from <= n) - 1],
+        }
+    }
+
+    /// The source of a position that the stages count, and its draw.
+    #[inline]
+    fn draw(&self, n: u64) -> (u32, u64) {
+        let stage = self.stage(n);
+        let (source, number) = stage.pattern.at(n - stage.from);
+        (source, stage.before[source as usize] + number)
+    }
+
+    /// How many draws a source makes before a position.
+    fn count(&self, source: u32, n: u64) -> u64 {
+        self.stage(n).count(source, n)
+    }
+
+    /// The position of a draw of a source; none beyond 2^53 - 1, or where there is none.
+    fn nth(&self, source: u32, draw: u64) -> Option<u64> {
+        // The last stage that begins before the draw has it, unless the source leaves in it.
+        let place = self.stages.partition_point(|stage| stage.before[source as usize] <= draw) - 1;
+        self.stages[place].nth(source, draw)
+    }
+
+    /// The draws of a source that come before a position of an epoch, over all epochs.
+    pub(crate) fn drawn(&self, source: u32, epoch: u64, position: u64) -> u64 {
+        self.base(source, epoch) + self.count(source, self.start(epoch) + position)
+    }
+
+    /// What each source draws of the positions of an epoch from one to before another. Failures: `out-of-memory`.
+    pub(crate) fn report(&self, epoch: u64, from: u64, to: u64) -> Result<Vec<Drawn>, Failure> {
+        let mut report = collect("sources", self.sources.len(), [])?;
+        for (source, Source { part, .. }) in (0..).zip(&self.sources) {
+            let [first, end] = [from, to].map(|position| self.drawn(source, epoch, position));
+            report.push(Drawn { first, count: end - first, from: part.find(first)?, to: part.find(end)? });
+        }
+        Ok(report)
+    }
+
+    /// The names of the sources.
+    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
+        self.sources.iter().map(|source| &*source.name)
+    }
+
+    /// By how many millionths of a sample the count of a source is away from exact proportion at most.
+    pub(crate) fn bound(&self, source: u32) -> u64 {
+        self.stages.iter().map(|stage| stage.pattern.bound(source)).sum()
+    }
+
+    /// The source of a sample, and its index there; of the sources of one dataset there is none.
+    pub(crate) fn source_of(&self, sample: u64) -> Option<(u32, u64)> {
+        if self.space == IndexSpace::Shared {
+            return None;
+        }
+        // The last one that begins at or before it: empty ones before it begin there too.
+        let source = self.sources.partition_point(|source| source.offset <= sample).checked_sub(1)?;
+        Some((source as u32, sample - self.sources[source].offset))
+    }
+
+    /// The sources that have a sample, with its index there.
+    fn holders(&self, sample: u64) -> impl Iterator<Item = (u32, &OrderPart, u64)> {
+        let own = self.source_of(sample);
+        (0..).zip(&self.sources).filter_map(move |(number, Source { part, .. })| match own {
+            Some((source, index)) => (source == number).then_some((number, &**part, index)),
+            None => (sample < part.samples).then_some((number, &**part, sample)),
+        })
+    }
+}
+
+impl Composed for Blend {
+    fn length(&self, _: u64) -> Result<u64, Failure> {
+        Ok(self.length)
+    }
+
+    fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
+        let mut draws = self.length;
+        if !self.goes_on() {
+            // An epoch can take all passes of its sources, whichever it leaves out.
+            let most = self.sources.iter().filter_map(|source| source.part.steady()).max().unwrap_or(0);
+            draws = draws.max(most.saturating_mul(self.max_passes));
+        }
+        let is_there = epoch.checked_mul(draws).is_some_and(|draws| draws <= MAX_EXACT);
+        Ok(is_there.then(|| epoch * self.length))
+    }
+
+    fn steady(&self) -> Option<u64> {
+        Some(self.length)
+    }
+
+    fn is_single(&self) -> bool {
+        false
+    }
+
+    fn no_source(&self) -> Option<&'static str> {
+        if self.space == IndexSpace::Shared {
+            return Some(
+                "a blend whose index_space is joined: give the sources of a shared one to the blend around it",
+            );
+        }
+        let whole = matches!(self.exhaustion, Exhaustion::Repeat | Exhaustion::Renormalise);
+        (!whole).then_some(
+            "a blend that repeats or renormalises: with stop and fail, draws are left out at the end of each epoch",
+        )
+    }
+
+    fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
+        let recent = (0..self.sources.len()).map(|_| Recent { begin: 0, end: 0, order: None });
+        let recent = RefCell::new(collect("sources", self.sources.len(), recent)?);
+        Ok(Box::new(BlendEpoch { start: self.start(epoch), blend: self, epoch, recent }))
+    }
+
+    fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
+        let mut seen = 0;
+        for (source, part, index) in self.holders(sample) {
+            let (pass, place) = part.find(self.drawn(source, epoch, position))?;
+            seen += part.seen(index, pass, place)?;
+        }
+        Ok(seen)
+    }
+
+    fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {
+        if self.length == 0 {
+            return Ok(None);
+        }
+        // No source is a blend of shared samples, which several of its sources may have.
+        let Some((source, part, index)) = self.holders(sample).next() else { return Ok(None) };
+        let Some((pass, place)) = part.occurrence(index, number)? else { return Ok(None) };
+        let Some(draw) = part.begin(pass)?.map(|begin| begin + place) else { return Ok(None) };
+        if self.goes_on() {
+            return Ok(self.nth(source, draw).map(|n| (n / self.length, n % self.length)));
+        }
+        let of_epoch = self.max_passes * part.steady().unwrap_or_default();
+        let epoch = draw / of_epoch;
+        Ok(self.nth(source, draw % of_epoch).map(|n| (epoch, n)))
+    }
+
+    fn members(&self) -> String {
+        let exhaustion = name_of(&self.exhaustion, &EXHAUSTIONS);
+        let space = name_of(&self.space, &INDEX_SPACES);
+        let mut text = format!(",\"samples\":{},\"seed\":{},\"exhaustion\":\"{exhaustion}\"", self.length, self.seed);
+        if !self.goes_on() {
+            text += &format!(",\"max_passes\":{}", self.max_passes);
+        }
+        let first = self.stages.first().map_or(&[][..], |stage| &stage.weights);
+        let sources = self.sources.iter().zip(first).map(|(Source { name, part, .. }, weight)| {
+            format!("{{\"name\":\"{name}\",\"weight\":{weight},\"order\":{}}}", part.text())
+        });
+        // Never a hash: a state is compared weight by weight.
+        let stages = self.stages[..self.given].iter().skip(1).map(|Stage { from, weights, .. }| {
+            format!("{{\"from\":{from},\"weights\":{}}}", numbers::list(weights.iter()))
+        });
+        let (sources, stages) = (numbers::list(sources), numbers::list(stages));
+        text + &format!(",\"index_space\":\"{space}\",\"sources\":{sources},\"stages\":{stages}")
+    }
+
+    fn as_blend(&self) -> Option<&Blend> {
+        Some(self)
+    }
+
+    fn inner(&self, place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
+        self.sources[place].part.find(self.drawn(place as u32, epoch, position))
+    }
+
+    fn part(&self, place: usize) -> Option<&OrderPart> {
+        self.sources.get(place).map(|source| &*source.part)
+    }
+}
+
+struct BlendEpoch {
+    blend: Rc<Blend>,
+    epoch: u64,
+    start: u64,
+    /// For each source, the pass that was read last.
+    recent: RefCell<Vec<Recent>>,
+}
+
+/// A pass over a source: its draws, and its order.
+struct Recent {
+    begin: u64,
+    end: u64,
+    order: Option<Order>,
+}
+
+impl Recent {
+    #[cold]
+    #[inline(never)]
+    fn load(&mut self, part: &OrderPart, draw: u64) -> Result<(), Failure> {
+        let (pass, place) = part.find(draw)?;
+        let order = part.order(pass)?;
+        let begin = draw - place;
+        *self = Self { begin, end: begin + part.length(pass)?, order: Some(order) };
+        Ok(())
+    }
+}
+
+impl BlendEpoch {
+    /// The sample at a position that the stages count.
+    #[inline(always)]
+    fn at(&self, recent: &mut [Recent], n: u64) -> Result<u64, Failure> {
+        let (number, draw) = self.blend.draw(n);
+        let draw = self.blend.base(number, self.epoch) + draw;
+        let (source, recent) = (&self.blend.sources[number as usize], &mut recent[number as usize]);
+        if draw < recent.begin || draw >= recent.end {
+            recent.load(&source.part, draw)?;
+        }
+        match &recent.order {
+            Some(order) => Ok(source.offset + order.sample(draw - recent.begin)?),
+            None => Ok(source.offset),
+        }
+    }
+}
+
+impl Epoch for BlendEpoch {
+    fn sample(&self, position: u64) -> Result<u64, Failure> {
+        self.at(&mut self.recent.borrow_mut(), self.start + position)
+    }
+
+    fn fill(&self, start: u64, stride: u64, out: &mut [u64]) -> Result<(), Failure> {
+        let mut recent = self.recent.borrow_mut();
+        for (i, place) in (0..).zip(out) {
+            *place = self.at(&mut recent, self.start + start + i * stride)?;
+        }
+        Ok(())
+    }
+
+    fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
+        let Self { blend, epoch, start, .. } = self;
+        let mut found = None;
+        for (source, part, index) in blend.holders(sample) {
+            let base = blend.base(source, *epoch);
+            let (pass, place) = part.find(blend.drawn(source, *epoch, from))?;
+            let number = part.seen(index, pass, place)?;
+            let Some((pass, place)) = part.occurrence(index, number)? else { continue };
+            let Some(draw) = part.begin(pass)?.map(|begin| begin + place) else { continue };
+            let position = blend.nth(source, draw - base).map(|n| n - start).filter(|&p| p < blend.length);
+            found = found.into_iter().chain(position).min();
+        }
+        Ok(found)
+    }
+}

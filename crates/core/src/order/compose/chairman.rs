@@ -1,0 +1,154 @@
+//! The pattern of `blend-exact`: Tijdeman's solution of the chairman assignment problem, as the table of one period.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Ordering;
+
+use crate::base::gcd;
+use crate::base::memory::collect;
+use crate::{Failure, MAX_EXACT};
+
+/// The longest period.
+pub(super) const MAX_PERIOD: u64 = 1 << 20;
+
+pub(super) struct Chairman {
+    period: u64,
+    /// For each position of a period, its source, and how many positions of the period this source has before.
+    table: Vec<(u32, u32)>,
+    /// The positions of each source, source by source, and where those of each source begin.
+    positions: Vec<u32>,
+    starts: Vec<u32>,
+    /// By how many millionths of a sample a count is away from exact proportion at most.
+    bound: u64,
+}
+
+impl Chairman {
+    /// The period of weights: what they come to without their common divisor.
+    pub(super) fn period(weights: &[u64]) -> u64 {
+        weights.iter().sum::<u64>() / weights.iter().fold(0, |divisor, &weight| gcd(divisor, weight)).max(1)
+    }
+
+    /// The table of weights, of which one at least is above 0, and whose period is at most 2^20. Failures: `out-of-memory`.
+    pub(super) fn new(weights: &[u64]) -> Result<Self, Failure> {
+        let divisor = weights.iter().fold(0, |divisor, &weight| gcd(divisor, weight)).max(1);
+        let period = Self::period(weights);
+        let several = weights.iter().filter(|&&weight| weight > 0).count() as u64;
+        // With one source, every job may begin and end where it likes.
+        let unit = (2 * several - 2).max(1);
+        let job = |source: u32, number: u64| Job { source, number, share: weights[source as usize] / divisor, unit };
+        let mut waiting = BinaryHeap::new();
+        for (source, &weight) in (0..).zip(weights) {
+            if weight > 0 {
+                waiting.push(Waiting(job(source, 1).release(period), source, 1));
+            }
+        }
+        let mut ready: BinaryHeap<Job> = BinaryHeap::new();
+        let mut table = collect("sources", period as usize, [])?;
+        for n in 1..=period {
+            while let Some(&Waiting(release, source, number)) = waiting.peek()
+                && (release <= n || several == 1)
+            {
+                waiting.pop();
+                ready.push(job(source, number));
+            }
+            // One is always there: Tijdeman's theorem.
+            let Some(Job { source, number, share, .. }) = ready.pop() else { break };
+            table.push((source, number as u32 - 1));
+            if number < share {
+                waiting.push(Waiting(job(source, number + 1).release(period), source, number + 1));
+            }
+        }
+        let mut starts = collect("sources", weights.len() + 1, [0])?;
+        let mut end = 0;
+        starts.extend(weights.iter().map(|weight| {
+            end += (weight / divisor) as u32;
+            end
+        }));
+        let mut positions = collect("sources", period as usize, core::iter::repeat_n(0, period as usize))?;
+        for (position, &(source, number)) in (0..).zip(&table) {
+            positions[(starts[source as usize] + number) as usize] = position;
+        }
+        let bound = if several > 1 { (1_000_000 * (unit - 1)).div_ceil(unit) } else { 0 };
+        Ok(Self { period, table, positions, starts, bound })
+    }
+
+    fn of(&self, source: u32) -> &[u32] {
+        &self.positions[self.starts[source as usize] as usize..self.starts[source as usize + 1] as usize]
+    }
+
+    pub(super) fn at(&self, n: u64) -> (u32, u64) {
+        let (source, before) = self.table[(n % self.period) as usize];
+        (source, n / self.period * self.of(source).len() as u64 + u64::from(before))
+    }
+
+    pub(super) fn count(&self, source: u32, n: u64) -> u64 {
+        let own = self.of(source);
+        let within = own.partition_point(|&position| u64::from(position) < n % self.period);
+        n / self.period * own.len() as u64 + within as u64
+    }
+
+    pub(super) fn nth(&self, source: u32, number: u64) -> Option<u64> {
+        let own = self.of(source);
+        let (periods, within) = (number.checked_div(own.len() as u64)?, number.checked_rem(own.len() as u64)?);
+        let start = periods.checked_mul(self.period)?;
+        start.checked_add(own[within as usize].into()).filter(|&n| n <= MAX_EXACT)
+    }
+
+    pub(super) fn bound(&self, source: u32) -> u64 {
+        if self.of(source).is_empty() { 0 } else { self.bound }
+    }
+}
+
+/// Position number `number`, from 1, of a source that has `share` of them in a period.
+struct Job {
+    source: u32,
+    number: u64,
+    share: u64,
+    unit: u64,
+}
+
+impl Job {
+    /// The first position, from 1, that it may have.
+    fn release(&self, period: u64) -> u64 {
+        let Self { number, share, unit, .. } = self;
+        (((number - 1) * unit + 1) * period).div_ceil(unit * share)
+    }
+}
+
+/// The one that has to come first is the greatest.
+impl Ord for Job {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let deadline = |job: &Self, share: u64| u128::from(job.number * job.unit - 1) * u128::from(share);
+        deadline(other, self.share).cmp(&deadline(self, other.share)).then(other.source.cmp(&self.source))
+    }
+}
+
+impl PartialOrd for Job {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Job {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Job {}
+
+/// A job that may not begin yet: its release, its source and its number. The first one is the greatest.
+#[derive(PartialEq, Eq)]
+struct Waiting(u64, u32, u64);
+
+impl Ord for Waiting {
+    fn cmp(&self, other: &Self) -> Ordering {
+        (other.0, other.1).cmp(&(self.0, self.1))
+    }
+}
+
+impl PartialOrd for Waiting {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}

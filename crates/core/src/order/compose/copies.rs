@@ -1,0 +1,94 @@
+//! `copies`: every position of an order several times in a row.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+
+use super::{Composed, Epoch};
+use crate::base::divide::Divisor;
+use crate::order::{Order, OrderPart};
+use crate::{Failure, MAX_EXACT};
+
+pub(super) struct Copies {
+    pub(super) of: Rc<OrderPart>,
+    /// At least 1.
+    pub(super) copies: Divisor,
+}
+
+impl Copies {
+    fn count(&self) -> u64 {
+        self.copies.value()
+    }
+}
+
+impl Composed for Copies {
+    fn length(&self, epoch: u64) -> Result<u64, Failure> {
+        // Epochs that have more positions are refused before.
+        Ok(self.of.length(epoch)?.saturating_mul(self.count()))
+    }
+
+    fn steady(&self) -> Option<u64> {
+        self.of.steady().map(|length| length.saturating_mul(self.count()))
+    }
+
+    fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
+        let begin = self.of.begin(epoch)?;
+        Ok(begin.and_then(|begin| begin.checked_mul(self.count())).filter(|&draws| draws <= MAX_EXACT))
+    }
+
+    fn is_single(&self) -> bool {
+        self.count() == 1 && self.of.is_single()
+    }
+
+    fn no_source(&self) -> Option<&'static str> {
+        self.of.no_source()
+    }
+
+    fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
+        Ok(Box::new(CopiesEpoch { order: self.of.order(epoch)?, copies: self.copies }))
+    }
+
+    fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
+        let (whole, within) = self.copies.divide(position);
+        let mut seen = self.of.seen(sample, epoch, whole)? * self.count();
+        if within > 0 && self.of.order(epoch)?.sample(whole)? == sample {
+            seen += within;
+        }
+        Ok(seen)
+    }
+
+    fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {
+        let (whole, within) = self.copies.divide(number);
+        let found = self.of.occurrence(sample, whole)?;
+        Ok(found.map(|(epoch, position)| (epoch, position * self.count() + within)))
+    }
+
+    fn members(&self) -> String {
+        format!(",\"of\":{},\"copies\":{}", self.of.text(), self.count())
+    }
+
+    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
+        Ok((epoch, self.copies.divide(position).0))
+    }
+
+    fn part(&self, place: usize) -> Option<&OrderPart> {
+        (place == 0).then_some(&self.of)
+    }
+}
+
+struct CopiesEpoch {
+    order: Order,
+    copies: Divisor,
+}
+
+impl Epoch for CopiesEpoch {
+    fn sample(&self, position: u64) -> Result<u64, Failure> {
+        self.order.sample(self.copies.divide(position).0)
+    }
+
+    fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
+        let found = self.order.next(sample, self.copies.divide(from).0)?;
+        Ok(found.map(|position| (position * self.copies.value()).max(from)))
+    }
+}

@@ -1,0 +1,202 @@
+//! `grown`: a dataset that got more samples, also within an epoch. What was not seen yet and what is new are shuffled together.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Composed, Epoch};
+use crate::base::key::Words;
+use crate::base::memory::collect;
+use crate::order::{Feistel, OrderPart};
+use crate::state::numbers;
+use crate::{Failure, MAX_EXACT};
+
+pub(super) struct Grown {
+    /// How many samples there were first.
+    pub(super) samples: u64,
+    pub(super) seed: i64,
+    pub(super) growth: Vec<Growth>,
+}
+
+/// From a position of an epoch on there are more samples.
+#[derive(Clone, Copy)]
+pub(super) struct Growth {
+    pub(super) epoch: u64,
+    pub(super) consumed: u64,
+    pub(super) samples: u64,
+}
+
+impl Grown {
+    /// How many samples there are at the end of an epoch.
+    fn count(&self, epoch: u64) -> u64 {
+        let after = self.growth.partition_point(|growth| growth.epoch <= epoch);
+        after.checked_sub(1).map_or(self.samples, |last| self.growth[last].samples)
+    }
+
+    /// The number of samples, from an epoch on, for each epoch that changes it; the first one is 0.
+    fn eras(&self) -> impl Iterator<Item = (u64, u64)> {
+        let changes = self.growth.iter().map(|growth| growth.epoch);
+        core::iter::once(0).chain(changes).map(|epoch| (epoch, self.count(epoch)))
+    }
+
+    /// Failures: `out-of-memory`.
+    fn epoch(&self, epoch: u64) -> Result<GrownEpoch, Failure> {
+        let first = self.growth.partition_point(|growth| growth.epoch < epoch);
+        let own = self.growth[first..].iter().take_while(|growth| growth.epoch == epoch).count();
+        let before = first.checked_sub(1).map_or(self.samples, |last| self.growth[last].samples);
+        let mut stages = collect("growth", own + 1, [])?;
+        let words = &mut Words::new("feistel", self.seed, epoch, 0);
+        stages.push(Stage {
+            start: 0,
+            old: before,
+            known: 0,
+            samples: before,
+            order: Feistel::from_words(before, words),
+        });
+        let (mut start, mut known, mut left) = (0, before, before);
+        for (number, growth) in (first as u64 + 1..).zip(&self.growth[first..first + own]) {
+            let old = left - (growth.consumed - start);
+            left = old + growth.samples - known;
+            let words = &mut Words::new("grown", self.seed, epoch, number);
+            let order = Feistel::from_words(left, words);
+            stages.push(Stage { start: growth.consumed, old, known, samples: growth.samples, order });
+            (start, known) = (growth.consumed, growth.samples);
+        }
+        Ok(GrownEpoch { stages })
+    }
+
+    /// The first epoch that has a sample.
+    fn first_epoch(&self, sample: u64) -> u64 {
+        if sample < self.samples {
+            return 0;
+        }
+        let after = self.growth.partition_point(|growth| growth.samples <= sample);
+        self.growth.get(after).map_or(u64::MAX, |growth| growth.epoch)
+    }
+}
+
+impl Composed for Grown {
+    fn length(&self, epoch: u64) -> Result<u64, Failure> {
+        Ok(self.count(epoch))
+    }
+
+    fn steady(&self) -> Option<u64> {
+        self.growth.is_empty().then_some(self.samples)
+    }
+
+    fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
+        let (mut draws, mut since, mut length) = (0_u128, 0, self.samples);
+        for (from, samples) in self.eras().chain([(epoch, 0)]) {
+            let from = from.min(epoch);
+            draws += u128::from(from - since) * u128::from(length);
+            (since, length) = (from, samples);
+        }
+        Ok(u64::try_from(draws).ok().filter(|&draws| draws <= MAX_EXACT))
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn no_source(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
+        Ok(Box::new(self.epoch(epoch)?))
+    }
+
+    fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
+        let Some(before) = epoch.checked_sub(self.first_epoch(sample)) else { return Ok(0) };
+        if position == 0 {
+            return Ok(before);
+        }
+        Ok(before + u64::from(self.epoch(epoch)?.position(sample).is_some_and(|found| found < position)))
+    }
+
+    fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {
+        let Some(epoch) = self.first_epoch(sample).checked_add(number) else { return Ok(None) };
+        if epoch >= MAX_EXACT {
+            return Ok(None);
+        }
+        Ok(self.epoch(epoch)?.position(sample).map(|position| (epoch, position)))
+    }
+
+    fn members(&self) -> String {
+        let growth = self.growth.iter().map(|Growth { epoch, consumed, samples }| {
+            format!("{{\"epoch\":{epoch},\"consumed\":{consumed},\"samples\":{samples}}}")
+        });
+        format!(",\"samples\":{},\"seed\":{},\"growth\":{}", self.samples, self.seed, numbers::list(growth))
+    }
+
+    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
+        Ok((epoch, position))
+    }
+
+    fn part(&self, _place: usize) -> Option<&OrderPart> {
+        None
+    }
+}
+
+struct GrownEpoch {
+    stages: Vec<Stage>,
+}
+
+/// From a position on, one order of everything that is left.
+struct Stage {
+    start: u64,
+    /// How many samples are left of the stage before.
+    old: u64,
+    /// How many samples were known before this stage.
+    known: u64,
+    /// How many are known in it.
+    samples: u64,
+    order: Feistel,
+}
+
+impl GrownEpoch {
+    fn position(&self, sample: u64) -> Option<u64> {
+        // Its number among what is left, from the stage on that brought it.
+        let mut place = None;
+        for (at, stage) in self.stages.iter().enumerate() {
+            let number = match place {
+                None if at == 0 => (sample < stage.old).then_some(sample),
+                None => (stage.known..stage.samples).contains(&sample).then(|| stage.old + (sample - stage.known)),
+                Some(number) => Some(number),
+            };
+            let Some(number) = number else { continue };
+            let position = stage.start + stage.order.position(number);
+            match self.stages.get(at + 1) {
+                Some(next) if position >= next.start => place = Some(position - next.start),
+                _ => return Some(position),
+            }
+        }
+        None
+    }
+}
+
+impl Epoch for GrownEpoch {
+    fn sample(&self, position: u64) -> Result<u64, Failure> {
+        let last = self.stages.partition_point(|stage| stage.start <= position) - 1;
+        let mut number = position;
+        for at in (0..=last).rev() {
+            let stage = &self.stages[at];
+            number = stage.order.sample(number - stage.start);
+            if at == 0 {
+                break;
+            }
+            if number >= stage.old {
+                return Ok(stage.known + (number - stage.old));
+            }
+            // What was left began with the first position of this stage.
+            number += stage.start;
+        }
+        Ok(number)
+    }
+
+    fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
+        Ok(self.position(sample).filter(|&position| position >= from))
+    }
+}

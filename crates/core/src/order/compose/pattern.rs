@@ -1,0 +1,50 @@
+//! Which source has which position.
+
+use super::chairman::Chairman;
+use super::tree::Tree;
+use crate::Failure;
+
+pub(super) enum Pattern {
+    Tree(Tree),
+    Table(Chairman),
+}
+
+impl Pattern {
+    /// Failures: `out-of-memory`.
+    pub(super) fn new(weights: &[u64], is_exact: bool) -> Result<Self, Failure> {
+        Ok(if is_exact { Self::Table(Chairman::new(weights)?) } else { Self::Tree(Tree::new(weights)?) })
+    }
+
+    /// The source of a position, and how many positions it has before.
+    #[inline]
+    pub(super) fn at(&self, n: u64) -> (u32, u64) {
+        match self {
+            Self::Tree(tree) => tree.at(n),
+            Self::Table(table) => table.at(n),
+        }
+    }
+
+    /// How many of the first `n` positions a source has.
+    pub(super) fn count(&self, source: u32, n: u64) -> u64 {
+        match self {
+            Self::Tree(tree) => tree.count(source, n),
+            Self::Table(table) => table.count(source, n),
+        }
+    }
+
+    /// The position of a source that has so many of its positions before it; none above 2^53 - 1.
+    pub(super) fn nth(&self, source: u32, number: u64) -> Option<u64> {
+        match self {
+            Self::Tree(tree) => tree.nth(source, number),
+            Self::Table(table) => table.nth(source, number),
+        }
+    }
+
+    /// By how many millionths of a sample the count of a source is away from exact proportion at most.
+    pub(super) fn bound(&self, source: u32) -> u64 {
+        match self {
+            Self::Tree(tree) => tree.bound(source),
+            Self::Table(table) => table.bound(source),
+        }
+    }
+}

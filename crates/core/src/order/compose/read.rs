@@ -1,0 +1,563 @@
+//! Composed orders of a recipe.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::{String, ToString};
+use alloc::vec::Vec;
+
+use super::Composed;
+use super::balance::Balance;
+use super::blend::{Blend, EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace, Source, Stage};
+use super::chairman::{Chairman, MAX_PERIOD};
+use super::copies::Copies;
+use super::grown::{Grown, Growth};
+use super::view::{Choice, Skipped, View};
+use super::windows::Windows;
+use crate::base::divide::Divisor;
+use crate::base::failure::{Allowed, at_most, only, range};
+use crate::base::key::Words;
+use crate::base::memory::{collect, grow};
+use crate::base::names::named;
+use crate::order::{OrderPart, Shards};
+use crate::state::fields::Fields;
+use crate::state::recipe::{self, List};
+use crate::{Failure, MAX_EXACT, OrderId};
+
+/// The most sources of a blend, and the most weights of all its stages together.
+const MAX_SOURCES: usize = 1 << 16;
+
+/// Of an epoch that has no whole numbers left for its positions.
+#[cold]
+pub(crate) fn too_late(epoch: u64, epochs: u64) -> Failure {
+    let allowed: Allowed = match epochs.checked_sub(1) {
+        Some(last) => range(0, last).and(": all epochs together have at most 2^53 - 1 positions"),
+        None => "none: an epoch has more than 2^53 - 1 positions".into(),
+    };
+    Failure::out_of_range("epoch", epoch, allowed)
+}
+
+/// The members that an order has, by their fields.
+fn members(id: OrderId) -> &'static [&'static str] {
+    match id {
+        OrderId::Blend | OrderId::BlendExact => {
+            &["samples", "seed", "exhaustion", "max-passes", "index-space", "sources", "stages"]
+        }
+        OrderId::Grown => &["samples", "seed", "growth"],
+        OrderId::Exclude | OrderId::Subset => &["of", "indices"],
+        OrderId::Skip => &["of", "ranges"],
+        OrderId::Copies => &["of", "copies"],
+        OrderId::Windows => &["seed", "sizes", "length", "stride"],
+        OrderId::Balance => &["seed", "classes", "factors"],
+        OrderId::Sharded => &["samples", "seed", "lanes", "shuffle-window", "shards", "sizes"],
+        _ => &["samples", "seed"],
+    }
+}
+
+/// Failures: the first member that the order does not use.
+pub(crate) fn refuse_others(fields: &Fields, id: OrderId) -> Result<(), Failure> {
+    for key in recipe::ANY_ORDER_MEMBERS {
+        if key.field == "order" || members(id).contains(&key.field) {
+            continue;
+        }
+        if let Some(value) = fields.shown(key.field) {
+            return Err(Failure::contradiction(key.field, value, format!("none with the order {}", id.name())));
+        }
+    }
+    Ok(())
+}
+
+/// The lists of an order that this one is made of: those whose names begin with its path.
+fn below<'a>(lists: &[List<'a>], path: &str) -> Result<Vec<List<'a>>, Failure> {
+    let own = lists.iter().filter_map(|&(name, numbers)| Some((name.strip_prefix(path)?.strip_prefix('/')?, numbers)));
+    collect("lists", lists.len(), own)
+}
+
+/// Failures: `lists`, where a list is none of those that the order uses.
+pub(crate) fn check_lists(lists: &[List], own: &[&str], below: &[String]) -> Result<(), Failure> {
+    let belongs = |name: &str| {
+        own.contains(&name)
+            || below.iter().any(|path| name.strip_prefix(&**path).is_some_and(|rest| rest.starts_with('/')))
+    };
+    match lists.iter().find(|(name, _)| !belongs(name)) {
+        Some((name, _)) => Err(Failure::contradiction("lists", name, "lists of members that the order has")),
+        None => Ok(()),
+    }
+}
+
+/// A failure of an order that lies at a path: lists have the path before their names.
+fn within(path: &str, failure: Failure) -> Failure {
+    if failure.field == "lists" { failure.with_value(|name| format!("{path}/{name}")) } else { failure }
+}
+
+/// The sections, the seed where there is none, and the lists beside them.
+pub(super) struct Text<'a, 'b> {
+    pub(super) id: OrderId,
+    pub(super) fields: &'a Fields<'b>,
+    pub(super) lists: &'a [List<'a>],
+    pub(super) seed: i64,
+}
+
+/// An order of a recipe that is made of others. Failures: any field.
+pub(crate) fn read(id: OrderId, fields: &Fields, lists: &[List], default_seed: i64) -> Result<OrderPart, Failure> {
+    refuse_others(fields, id)?;
+    let seed = fields.signed("seed").unwrap_or(default_seed);
+    let text = Text { id, fields, lists, seed };
+    let (samples, composed): (u64, Rc<dyn Composed>) = match id {
+        OrderId::Blend | OrderId::BlendExact => text.blend()?,
+        OrderId::Grown => text.grown()?,
+        OrderId::Copies => text.copies()?,
+        OrderId::Windows => text.windows()?,
+        OrderId::Balance => text.balance()?,
+        _ => text.view()?,
+    };
+    let seed = composed.part(0).filter(|_| composed.as_blend().is_none()).map_or(seed, |of| of.seed);
+    let part = OrderPart::composed(id, samples, seed, composed);
+    // At least one epoch can be used.
+    part.length(0)?;
+    Ok(part)
+}
+
+type Read = Result<(u64, Rc<dyn Composed>), Failure>;
+
+impl Text<'_, '_> {
+    fn numbers(&self, field: &'static str, what: &str) -> Result<Vec<u64>, Failure> {
+        let numbers = recipe::list(field, what, self.fields, self.lists)?;
+        numbers.ok_or_else(|| Failure::missing(field, String::from(what)))
+    }
+
+    fn positive(&self, field: &'static str, default: u64, most: u64) -> Result<u64, Failure> {
+        match self.fields.count(field).unwrap_or(default) {
+            value if (1..=most).contains(&value) => Ok(value),
+            value => Err(Failure::out_of_range(field, value, range(1, most))),
+        }
+    }
+
+    fn samples(&self) -> Result<u64, Failure> {
+        let Some(samples) = self.fields.count("samples") else {
+            return Err(Failure::missing("samples", "the number of samples in the dataset"));
+        };
+        OrderId::Feistel.check(samples, 0)?;
+        Ok(samples)
+    }
+
+    /// The order below a view. Failures: `of`, any field of it.
+    fn of(&self, own: &[&str]) -> Result<Rc<OrderPart>, Failure> {
+        check_lists(self.lists, own, &["of".into()])?;
+        let Some(fields) = self.fields.section("of") else {
+            return Err(Failure::missing("of", "the order that this one is made of"));
+        };
+        let of = OrderPart::nested(fields, &below(self.lists, "of")?, self.seed);
+        of.map(Rc::new).map_err(|failure| within("of", failure))
+    }
+
+    fn view(&self) -> Read {
+        let is_skip = self.id == OrderId::Skip;
+        let of = self.of(if is_skip { &[] } else { &["indices"] })?;
+        let samples = of.samples;
+        if is_skip {
+            let choice = Choice::Skip(self.ranges(&of)?);
+            return Ok((samples, Rc::new(View::new(of, choice)?)));
+        }
+        if !of.is_single() {
+            let allowed = "an order that has no sample twice in an epoch: put the list inside of that order";
+            return Err(Failure::contradiction("of", of.id.name(), allowed));
+        }
+        let indices = self.numbers("indices", "samples, in ascending order")?;
+        for (at, &index) in indices.iter().enumerate() {
+            if index >= samples {
+                let allowed = match samples.checked_sub(1) {
+                    Some(last) => at_most(last),
+                    None => "none: the order has no samples".into(),
+                };
+                return Err(Failure::out_of_range("indices", index, allowed));
+            }
+            if at > 0 && indices[at - 1] >= index {
+                return Err(Failure::contradiction(
+                    "indices",
+                    index,
+                    format!("more than {}, which is before it", indices[at - 1]),
+                ));
+            }
+        }
+        let choice = if self.id == OrderId::Exclude { Choice::Exclude(indices) } else { Choice::Subset(indices) };
+        Ok((samples, Rc::new(View::new(of, choice)?)))
+    }
+
+    fn ranges(&self, of: &OrderPart) -> Result<Vec<Skipped>, Failure> {
+        let objects = self.fields.objects("ranges");
+        let mut ranges: Vec<Skipped> = collect("ranges", objects.len(), [])?;
+        for object in objects {
+            let [epoch, start, count] = numbers_of(object, "ranges", ["epoch", "start", "count"])?;
+            let length = of.length(epoch)?;
+            if start > length {
+                return Err(Failure::out_of_range("start", start, range(0, length)));
+            }
+            if count > length - start {
+                return Err(Failure::out_of_range(
+                    "count",
+                    count,
+                    range(0, length - start).and(format_args!(" from {start}")),
+                ));
+            }
+            if let Some(last) = ranges.last()
+                && (epoch, start) < (last.epoch, last.start + last.count)
+            {
+                let allowed = "ranges that ascend by epoch and start, and have no position twice";
+                return Err(Failure::contradiction("ranges", format!("{start} in epoch {epoch}"), allowed));
+            }
+            ranges.push(Skipped { epoch, start, count });
+        }
+        Ok(ranges)
+    }
+
+    fn copies(&self) -> Read {
+        let of = self.of(&[])?;
+        let Some(_) = self.fields.count("copies") else {
+            return Err(Failure::missing("copies", "how many times in a row each sample comes"));
+        };
+        let copies = self.positive("copies", 1, u32::MAX.into())?;
+        Ok((of.samples, Rc::new(Copies { of, copies: Divisor::new(copies) })))
+    }
+
+    fn grown(&self) -> Read {
+        check_lists(self.lists, &[], &[])?;
+        let samples = self.samples()?;
+        let objects = self.fields.objects("growth");
+        let mut growth: Vec<Growth> = collect("growth", objects.len(), [])?;
+        for object in objects {
+            let [epoch, consumed, more] = numbers_of(object, "growth", ["epoch", "consumed", "samples"])?;
+            let (before, least) = match growth.last() {
+                Some(last) if last.epoch == epoch => (last.samples, last.consumed + 1),
+                Some(last) if last.epoch > epoch => {
+                    return Err(Failure::contradiction(
+                        "growth",
+                        format!("epoch {epoch}"),
+                        format!("epoch {} or later", last.epoch),
+                    ));
+                }
+                Some(last) => (last.samples, 0),
+                None => (samples, 0),
+            };
+            if consumed < least || consumed > before {
+                return Err(Failure::out_of_range("consumed", consumed, range(least, before)));
+            }
+            if more <= before || more > MAX_EXACT {
+                return Err(Failure::out_of_range(
+                    "samples",
+                    more,
+                    range(before + 1, MAX_EXACT).and(" after a growth"),
+                ));
+            }
+            growth.push(Growth { epoch, consumed, samples: more });
+        }
+        let last = growth.last().map_or(samples, |growth| growth.samples);
+        Ok((last, Rc::new(Grown { samples, seed: self.seed, growth })))
+    }
+
+    fn windows(&self) -> Read {
+        check_lists(self.lists, &["sizes"], &[])?;
+        let sizes = self.numbers("sizes", "the samples of each episode")?;
+        let episodes = Shards::new(&sizes)?;
+        let Some(_) = self.fields.count("length") else {
+            return Err(Failure::missing("length", "the samples of a window"));
+        };
+        let length = self.positive("length", 1, MAX_EXACT)?;
+        let stride = self.positive("stride", length, MAX_EXACT)?;
+        let counts = episodes.sizes().map(|size| Windows::of_episode(size, length, stride));
+        let windows = Shards::new(&collect("sizes", sizes.len(), counts)?)?;
+        Ok((episodes.samples(), Rc::new(Windows { seed: self.seed, episodes, windows, length, stride })))
+    }
+
+    fn balance(&self) -> Read {
+        check_lists(self.lists, &["classes", "factors"], &[])?;
+        let what = "how often the samples of each class are seen in an epoch, in millionths";
+        let factors = crate::state::numbers::narrow("factors", &self.numbers("factors", what)?)?;
+        if factors.len() > MAX_SOURCES {
+            let value = format!("{} numbers", factors.len());
+            return Err(Failure::out_of_range("factors", value, at_most(MAX_SOURCES).and(" classes")));
+        }
+        let classes = self.numbers("classes", "the class of each sample")?;
+        OrderId::FisherYates.check(classes.len() as u64, 0)?;
+        if let Some(class) = classes.iter().find(|&&class| class >= factors.len() as u64) {
+            let allowed = match factors.len().checked_sub(1) {
+                Some(last) => at_most(last).and(", as there are factors"),
+                None => "none: there are no factors".into(),
+            };
+            return Err(Failure::out_of_range("classes", class, allowed));
+        }
+        let classes = crate::state::numbers::narrow("classes", &classes)?;
+        Ok((classes.len() as u64, Rc::new(Balance::new(classes, factors, self.seed)?)))
+    }
+
+    fn blend(&self) -> Read {
+        let (sources, mut weights) = self.sources()?;
+        let is_exact = self.id == OrderId::BlendExact;
+        let exhaustion = named("exhaustion", self.fields.text("exhaustion"), &EXHAUSTIONS)?;
+        let space = named("index-space", self.fields.text("index-space"), &INDEX_SPACES)?;
+        if exhaustion == Exhaustion::Repeat
+            && let Some(value) = self.fields.shown("max-passes")
+        {
+            let allowed = "none with the exhaustion repeat: sources make as many passes as positions need";
+            return Err(Failure::contradiction("max-passes", value, allowed));
+        }
+        let max_passes = self.positive("max-passes", 1, MAX_EXACT)?;
+        let mut blend =
+            Blend { seed: self.seed, exhaustion, max_passes, space, sources, stages: Vec::new(), given: 0, length: 0 };
+        let samples = blend.join()?;
+        self.check_weights(&weights, &blend, is_exact)?;
+        let stages = self.fields.objects("stages");
+        if exhaustion != Exhaustion::Repeat {
+            if !stages.is_empty() {
+                let value = self.fields.shown("stages").unwrap_or_default();
+                return Err(Failure::contradiction("stages", value, "none, but with the exhaustion repeat"));
+            }
+            if let Some(source) = blend.sources.iter().find(|source| source.part.steady().is_none()) {
+                let allowed = "sources whose epochs are of one length, but with the exhaustion repeat";
+                return Err(Failure::contradiction("sources", &source.name, allowed));
+            }
+        }
+        if (stages.len() + 1).saturating_mul(blend.sources.len()) > MAX_SOURCES {
+            let value = format!("{} objects", stages.len());
+            let allowed = at_most(MAX_SOURCES / blend.sources.len().max(1) - 1).and(" with so many sources");
+            return Err(Failure::out_of_range("stages", value, allowed));
+        }
+        let count = blend.sources.len();
+        blend.stages = collect("stages", stages.len() + 1, [])?;
+        blend.push_stage(0, core::mem::take(&mut weights), is_exact)?;
+        for object in stages {
+            let Some(from) = object.count("from") else {
+                return Err(Failure::missing("from", "the first position of each stage"));
+            };
+            let least = blend.stages.last().map_or(0, |stage| stage.from) + 1;
+            if from < least || from > MAX_EXACT {
+                return Err(Failure::out_of_range("from", from, range(least, MAX_EXACT)));
+            }
+            let found = recipe::list("weights", "a weight for each source", object, &[])?;
+            let weights = found.ok_or_else(|| Failure::missing("weights", "a weight for each source"))?;
+            if weights.len() != count {
+                let value = format!("{} numbers", weights.len());
+                return Err(Failure::contradiction("weights", value, only(count).and(" numbers, one for each source")));
+            }
+            self.check_weights(&weights, &blend, is_exact)?;
+            blend.push_stage(from, weights, is_exact)?;
+        }
+        blend.given = blend.stages.len();
+        blend.length = self.length(&mut blend, is_exact)?;
+        Ok((samples, Rc::new(blend)))
+    }
+
+    /// The sources, and their weights. Failures: `sources`, any field of them.
+    fn sources(&self) -> Result<(Vec<Source>, Vec<u64>), Failure> {
+        let objects = self.fields.objects("sources");
+        if objects.is_empty() {
+            return Err(Failure::missing("sources", "the orders that are blended"));
+        }
+        if objects.len() > MAX_SOURCES {
+            let value = format!("{} objects", objects.len());
+            return Err(Failure::out_of_range("sources", value, at_most(MAX_SOURCES)));
+        }
+        let mut paths: Vec<String> = collect("sources", objects.len(), [])?;
+        let (mut sources, mut weights) =
+            (collect("sources", objects.len(), [])?, collect("sources", objects.len(), [])?);
+        for object in objects {
+            let Some(name) = object.text("source").filter(|name| !name.is_empty()) else {
+                return Err(Failure::missing("source", "a name for each source"));
+            };
+            if name.contains('/') {
+                return Err(Failure::out_of_range("source", name, "names without a slash"));
+            }
+            let path = format!("sources/{name}");
+            if paths.contains(&path) {
+                return Err(Failure::contradiction("source", format!("{name} twice"), "each name once"));
+            }
+            let mut words = Words::new(&format!("blend source {name}"), self.seed, 0, 0);
+            let seed = u64::from(words.next()) | u64::from(words.next()) << 32;
+            let lists = below(self.lists, &path)?;
+            let part = match (object.section("order"), object.count("samples")) {
+                (Some(_), Some(samples)) => {
+                    return Err(Failure::contradiction("samples", samples, "none for a source that has an order"));
+                }
+                (None, None) => {
+                    return Err(Failure::missing("samples", "the number of samples in each source, or its order"));
+                }
+                (Some(order), None) => {
+                    OrderPart::nested(order, &lists, seed as i64).map_err(|failure| within(&path, failure))?
+                }
+                (None, Some(samples)) => {
+                    check_lists(&lists, &[], &[]).map_err(|failure| within(&path, failure))?;
+                    OrderId::Feistel.check(samples, 0)?;
+                    OrderPart::new(OrderId::Feistel, samples, seed as i64, None)
+                }
+            };
+            if part.has_table() {
+                let allowed =
+                    "an order with random access: one with a table costs as much as all samples for every pass";
+                return Err(Failure::contradiction("order", part.id.name(), allowed));
+            }
+            if let Some(allowed) = part.no_source() {
+                return Err(Failure::contradiction("order", part.id.name(), allowed));
+            }
+            weights.push(object.count("weight").unwrap_or(1));
+            sources.push(Source { name: name.to_string(), part: Rc::new(part), offset: 0 });
+            paths.push(path);
+        }
+        check_lists(self.lists, &[], &paths)?;
+        Ok((sources, weights))
+    }
+
+    /// Failures: `weights`.
+    fn check_weights(&self, weights: &[u64], blend: &Blend, is_exact: bool) -> Result<(), Failure> {
+        let sum: u128 = weights.iter().copied().map(u128::from).sum();
+        if sum == 0 || sum > MAX_EXACT.into() {
+            return Err(Failure::out_of_range("weight", sum, range(1, MAX_EXACT).and(" for all sources together")));
+        }
+        for (&weight, source) in weights.iter().zip(&blend.sources) {
+            if weight > 0 && source.part.is_empty()? {
+                return Err(Failure::contradiction(
+                    "weight",
+                    weight,
+                    only(0).and(format_args!(": the source {} is empty", source.name)),
+                ));
+            }
+        }
+        let period = Chairman::period(weights);
+        if is_exact && period > MAX_PERIOD {
+            let allowed =
+                at_most(MAX_PERIOD).and(" for all sources together, without their common divisor; or the order blend");
+            return Err(Failure::out_of_range("weight", period, allowed));
+        }
+        Ok(())
+    }
+
+    /// The positions of an epoch. Failures: `samples`, `out-of-memory`.
+    fn length(&self, blend: &mut Blend, is_exact: bool) -> Result<u64, Failure> {
+        let given = self.fields.count("samples");
+        let found = match blend.exhaustion {
+            Exhaustion::Repeat => match given {
+                Some(samples) => u128::from(samples),
+                None => blend.pass()?,
+            },
+            Exhaustion::Renormalise => blend.renormalise(is_exact)?,
+            Exhaustion::Stop if blend.end() > MAX_EXACT => {
+                let value = format!("more than {MAX_EXACT}");
+                return Err(Failure::out_of_range("samples", value, range(0, MAX_EXACT).and(" in an epoch")));
+            }
+            Exhaustion::Stop => blend.end().into(),
+            Exhaustion::Fail => {
+                let Some(samples) = given else {
+                    return Err(Failure::missing("samples", "the number of positions in an epoch"));
+                };
+                let end = blend.end().min(MAX_EXACT);
+                if samples > end {
+                    let allowed = range(0, end).and(" before a source repeats");
+                    return Err(Failure::out_of_range("samples", samples, allowed));
+                }
+                samples.into()
+            }
+        };
+        let Ok(length @ ..=MAX_EXACT) = u64::try_from(found) else {
+            return Err(Failure::out_of_range("samples", found, range(0, MAX_EXACT).and(" in an epoch")));
+        };
+        if let Some(given) = given.filter(|&given| given != length) {
+            return Err(Failure::contradiction("samples", given, only(length).and(", as the sources come to")));
+        }
+        Ok(length)
+    }
+}
+
+impl Blend {
+    /// Lays the sources end to end, or one over the other; how many indices there are. Failures: `sources`.
+    fn join(&mut self) -> Result<u64, Failure> {
+        let mut end = 0_u128;
+        for source in &mut self.sources {
+            let samples = u128::from(source.part.samples);
+            if self.space == IndexSpace::Shared {
+                end = end.max(samples);
+            } else {
+                source.offset = end as u64;
+                end += samples;
+            }
+            if end > MAX_EXACT.into() {
+                let allowed = range(0, MAX_EXACT).and(" samples in all sources together");
+                return Err(Failure::out_of_range("sources", end, allowed));
+            }
+        }
+        Ok(end as u64)
+    }
+
+    fn push_stage(&mut self, from: u64, weights: Vec<u64>, is_exact: bool) -> Result<(), Failure> {
+        let stage = Stage::new(self.stages.last(), from, weights, is_exact)?;
+        grow("stages", 1, &mut self.stages)?;
+        self.stages.push(stage);
+        Ok(())
+    }
+
+    /// One epoch of every source that has a weight in the first stage: one that is added with none changes nothing.
+    fn pass(&self) -> Result<u128, Failure> {
+        let mut sum = 0;
+        let weights = self.stages.first().map(|stage| stage.weights.as_slice()).unwrap_or_default();
+        for (source, _) in self.sources.iter().zip(weights).filter(|&(_, &weight)| weight > 0) {
+            sum += u128::from(source.part.length(0)?);
+        }
+        Ok(sum)
+    }
+
+    /// The source that is the first one to have made all of its passes, if the last stage goes on, and the position that would be
+    /// its next one.
+    fn exhausted(&self) -> Option<(u64, usize)> {
+        let stage = self.stages.last()?;
+        let sources = (0..).zip(&self.sources).zip(&stage.weights).filter(|&(_, &weight)| weight > 0);
+        let ends = sources.map(|((number, source), _)| {
+            let draws = source.part.steady().unwrap_or_default().checked_mul(self.max_passes);
+            // Positions beyond 2^53 - 1 are never reached.
+            let end = draws.and_then(|draws| stage.nth(number, draws)).unwrap_or(u64::MAX);
+            (end, number as usize)
+        });
+        ends.min()
+    }
+
+    /// Where an epoch ends that no source goes beyond its passes in.
+    fn end(&self) -> u64 {
+        self.exhausted().map_or(0, |(end, _)| end)
+    }
+
+    /// Goes on without each source that has made all of its passes. The positions of an epoch. Failures: `sources` (too many stages),
+    /// `samples`, `out-of-memory`.
+    fn renormalise(&mut self, is_exact: bool) -> Result<u128, Failure> {
+        let own = self.stages.first().map(|stage| stage.weights.as_slice()).unwrap_or_default();
+        let several = own.iter().filter(|&&weight| weight > 0).count();
+        if several.saturating_mul(self.sources.len()) > MAX_SOURCES {
+            let allowed = "up to 256 sources with the exhaustion renormalise";
+            return Err(Failure::out_of_range("sources", format!("{} objects", self.sources.len()), allowed));
+        }
+        let passes = self.sources.iter().zip(own).filter(|&(_, &weight)| weight > 0);
+        let length: u128 = passes
+            .map(|(source, _)| u128::from(source.part.steady().unwrap_or_default()) * u128::from(self.max_passes))
+            .sum();
+        if length > MAX_EXACT.into() {
+            return Ok(length);
+        }
+        while let Some((end, source)) = self.exhausted() {
+            let last = self.stages.last().map(|stage| stage.weights.as_slice()).unwrap_or_default();
+            let mut weights = collect("sources", last.len(), last.iter().copied())?;
+            weights[source] = 0;
+            if weights.iter().all(|&weight| weight == 0) {
+                break;
+            }
+            if is_exact && Chairman::period(&weights) > MAX_PERIOD {
+                return Err(Failure::out_of_range("weight", Chairman::period(&weights), at_most(MAX_PERIOD)));
+            }
+            self.push_stage(end, weights, is_exact)?;
+        }
+        Ok(length)
+    }
+}
+
+/// The numbers of an object, all of which have to be there. Failures: the first one that is missing.
+fn numbers_of<const N: usize>(object: &Fields, of: &str, fields: [&'static str; N]) -> Result<[u64; N], Failure> {
+    let mut numbers = [0; N];
+    for (number, field) in numbers.iter_mut().zip(fields) {
+        *number = object.count(field).ok_or_else(|| Failure::missing(field, format!("a number in each of {of}")))?;
+    }
+    Ok(numbers)
+}

@@ -1,0 +1,198 @@
+//! Whether the order of a state goes on in another one: what a recipe may get after a state was taken.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::Failure;
+use crate::order::OrderPart;
+use crate::state::ORDERS;
+use crate::state::fields::{self, Fields, Key, Kind};
+use crate::state::recipe::ANY_ORDER_MEMBERS;
+
+/// What is compared: the section that is here, and that of a state.
+#[derive(Clone, Copy)]
+struct Pair<'a, 'b, 'c> {
+    here: &'a Fields<'b>,
+    of: &'a Fields<'c>,
+    why: &'a str,
+}
+
+impl OrderPart {
+    /// Whether a state of which this is the recipe, taken at a position of an epoch, can go on with this order: it is the same one, or a
+    /// composed one that got more. Failures: the first member that differs.
+    pub(crate) fn check_resumes(&self, of: &Fields, place: (u64, u64), why: &str) -> Result<(), Failure> {
+        let section = self.section();
+        let here = Fields::read(&section, ORDERS)?;
+        if !self.is_composed() {
+            return fields::compare(&here, of, ORDERS, why);
+        }
+        let empty = Fields::default();
+        let [own, of] = [&here, of].map(|recipe| recipe.section("order").unwrap_or(&empty));
+        self.check_goes_on(own, of, place, why)
+    }
+
+    /// Whether an order that was read up to a position of an epoch goes on as this one, whose section is `here`. Stages of a blend, growth
+    /// and ranges to skip may have been added, if they begin later; sources, if they had no weight before. A dataset may have
+    /// begun to grow, and positions to be skipped. Failures: the first member that differs.
+    fn check_goes_on(
+        &self,
+        here: &Fields,
+        of: &Fields,
+        (epoch, position): (u64, u64),
+        why: &str,
+    ) -> Result<(), Failure> {
+        // A text may name a position that the epoch has not.
+        let position = position.min(self.length(epoch)?);
+        self.goes_on(Pair { here, of, why }, epoch, position)
+    }
+
+    fn goes_on(&self, pair: Pair, epoch: u64, position: u64) -> Result<(), Failure> {
+        let Pair { here, of, why } = pair;
+        let (own, name) = (here.text("order"), of.text("order"));
+        if own == Some("skip") && skips(here) > skips(of) {
+            pair.check_added("ranges", 0, ("start", epoch, position))?;
+            let Some((below, part)) = here.section("of").zip(self.part(0)) else { return Ok(()) };
+            let (epoch, position) = self.inner(0, epoch, position)?;
+            return part.goes_on(Pair { here: below, of, why }, epoch, position);
+        }
+        let began = own == Some("grown") && name == Some("feistel");
+        for key in ANY_ORDER_MEMBERS {
+            match key.field {
+                "order" if began => {}
+                "of" => {
+                    if let (Some(below), Some(part), Some(of)) = (here.section("of"), self.part(0), of.section("of")) {
+                        let (epoch, position) = self.inner(0, epoch, position)?;
+                        part.goes_on(Pair { here: below, of, why }, epoch, position)?;
+                    } else {
+                        pair.check_same(key)?;
+                    }
+                }
+                "stages" if here.has("stages") && of.has("stages") => {
+                    self.check_sources(pair, epoch, position)?;
+                }
+                "growth" if here.has("growth") => {
+                    let known = if began { 0 } else { of.objects("growth").len() };
+                    pair.check_added("growth", known, ("consumed", epoch, position))?;
+                }
+                "ranges" if here.has("ranges") => {
+                    let (epoch, position) = self.inner(0, epoch, position)?;
+                    let known = of.objects("ranges").len();
+                    pair.check_added("ranges", known, ("start", epoch, position))?;
+                }
+                // With the stages.
+                "sources" if here.has("sources") && of.has("sources") => {}
+                _ => pair.check_same(key)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The sources and the stages of a blend.
+    fn check_sources(&self, pair: Pair, epoch: u64, position: u64) -> Result<(), Failure> {
+        let Pair { here, of, why } = pair;
+        let (own, known) = (here.objects("sources"), of.objects("sources"));
+        let allowed = || "the sources of the state, then new ones, of weight 0 in the stages that the state has";
+        if own.len() < known.len() {
+            return Err(Failure::contradiction("sources", format!("{} objects", own.len()), allowed()));
+        }
+        for (place, source) in own.iter().enumerate() {
+            let Some(known) = known.get(place) else {
+                if source.count("weight") != Some(0) {
+                    let name = source.text("source").unwrap_or_default();
+                    return Err(Failure::contradiction("sources", name, allowed()));
+                }
+                continue;
+            };
+            for key in SOURCE_KEYS {
+                let why = if key.field == "weight" { "as in the state; to change weights, add a stage" } else { why };
+                Pair { here: source, of: known, why }.check_same(key)?;
+            }
+            let orders = source.section("order").zip(known.section("order")).zip(self.part(place));
+            if let Some(((here, of), part)) = orders {
+                let (epoch, position) = self.inner(place, epoch, position)?;
+                part.goes_on(Pair { here, of, why }, epoch, position)?;
+            }
+        }
+        let (stages, before) = (here.objects("stages"), of.objects("stages"));
+        let end = epoch.saturating_mul(here.count("samples").unwrap_or(0)).saturating_add(position);
+        for (number, stage) in stages.iter().enumerate() {
+            let same = before.get(number).map(|old| {
+                let [own, old_weights] = [stage, old].map(|stage| stage.all("weights"));
+                let (shared, added) = own.split_at(old_weights.len().min(own.len()));
+                stage.count("from") == old.count("from")
+                    && shared == old_weights
+                    && added.iter().all(|&weight| weight == 0)
+            });
+            let from = stage.count("from").unwrap_or(0);
+            if same == Some(false) {
+                return Err(changed("stages", number));
+            }
+            if same.is_none() && from < end {
+                return Err(early("stages", number, format!("{from}"), format!("{end}")));
+            }
+        }
+        if stages.len() < before.len() {
+            return Err(changed("stages", stages.len()));
+        }
+        Ok(())
+    }
+}
+
+const SOURCE_KEYS: &[Key] = &[
+    Key { name: "name", field: "source", kind: Kind::Text },
+    Key { name: "weight", field: "weight", kind: Kind::Count },
+];
+
+impl Pair<'_, '_, '_> {
+    fn check_same(&self, key: &'static Key) -> Result<(), Failure> {
+        fields::compare(self.here, self.of, core::slice::from_ref(key), self.why)
+    }
+
+    /// Whether the first objects of a member are those of the state, `known` of them, and the others begin where it ends, or later.
+    fn check_added(
+        &self,
+        field: &'static str,
+        known: usize,
+        (place, epoch, position): (&str, u64, u64),
+    ) -> Result<(), Failure> {
+        let (own, before) = (self.here.objects(field), self.of.objects(field));
+        let before = before.get(..known).unwrap_or_default();
+        for (number, object) in own.iter().enumerate() {
+            if let Some(before) = before.get(number) {
+                let is_same = |field: &&str| object.count(field) == before.count(field);
+                if !["epoch", "start", "count", "consumed", "samples"].iter().all(is_same) {
+                    return Err(changed(field, number));
+                }
+                continue;
+            }
+            let begins = (object.count("epoch").unwrap_or(0), object.count(place).unwrap_or(0));
+            if begins < (epoch, position) {
+                let [from, end] =
+                    [begins, (epoch, position)].map(|(epoch, at)| format!("position {at} of epoch {epoch}"));
+                return Err(early(field, number, from, end));
+            }
+        }
+        if own.len() < before.len() {
+            return Err(changed(field, own.len()));
+        }
+        Ok(())
+    }
+}
+
+/// How many times positions are skipped of an order.
+fn skips(order: &Fields) -> usize {
+    if order.text("order") != Some("skip") {
+        return 0;
+    }
+    1 + order.section("of").map_or(0, skips)
+}
+
+fn changed(field: &'static str, number: usize) -> Failure {
+    let allowed = "what the state has, unchanged, and objects after that";
+    Failure::contradiction(field, format!("object number {number}"), allowed)
+}
+
+fn early(field: &'static str, number: usize, from: String, end: String) -> Failure {
+    let allowed = format!("one that begins at {end} or later, where the state ends; this one begins at {from}");
+    Failure::contradiction(field, format!("object number {number}"), allowed)
+}

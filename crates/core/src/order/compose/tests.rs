@@ -1,0 +1,440 @@
+//! Composed orders against what SPEC promises of them: by going through every position.
+
+use alloc::format;
+use alloc::string::{String, ToString};
+use alloc::vec;
+use alloc::vec::Vec;
+
+use proptest::prelude::*;
+
+use crate::{Recipe, Sampler};
+
+fn sampler(order: &str, epoch: u64) -> Sampler {
+    let recipe =
+        Recipe::read(&format!("{{\"order\":{order}}}"), &[]).unwrap_or_else(|failure| panic!("{order}: {failure}"));
+    // The canonical text is that of the same order.
+    let again = Recipe::read(&recipe.text(), &[]).unwrap();
+    assert_eq!(again.text(), recipe.text());
+    Sampler::from_recipe(&again, epoch, 0).unwrap()
+}
+
+fn epoch(order: &str, epoch: u64) -> Vec<u64> {
+    let sampler = sampler(order, epoch);
+    (0..sampler.length()).map(|position| sampler.sample_at(position).unwrap()).collect()
+}
+
+/// The text of an order, and whether an epoch has no sample twice.
+fn leaf() -> impl Strategy<Value = (String, bool)> {
+    let samples = prop_oneof![1_u64..12, 200_u64..700];
+    prop_oneof![
+        (samples.clone(), any::<i64>())
+            .prop_map(|(n, seed)| (format!("{{\"name\":\"feistel\",\"samples\":{n},\"seed\":{seed}}}"), true)),
+        samples.prop_map(|n| (format!("{{\"name\":\"sequential\",\"samples\":{n}}}"), true)),
+        (prop::collection::vec(0_u64..40, 1..6), 1_u32..5, 1_u32..9).prop_map(|(mut sizes, lanes, window)| {
+            sizes.push(3);
+            (
+                format!("{{\"name\":\"sharded\",\"sizes\":{sizes:?},\"lanes\":{lanes},\"shuffle_window\":{window}}}"),
+                true,
+            )
+        }),
+        (prop::collection::vec(1_u64..30, 1..6), 1_u64..4, 1_u64..5).prop_map(|(mut sizes, length, stride)| {
+            sizes.push(7);
+            (format!("{{\"name\":\"windows\",\"sizes\":{sizes:?},\"length\":{length},\"stride\":{stride}}}"), true)
+        }),
+        (1_u64..30, 0_u64..3, 0_u64..30, 1_u64..20, any::<bool>()).prop_map(|(n, epoch, consumed, more, later)| {
+            let (consumed, then) = (consumed.min(n), n + more);
+            let next = if later { (epoch + 1, consumed) } else { (epoch, consumed + 1) };
+            let growth = [(epoch, consumed, then), (next.0, next.1, then + 3)]
+                .map(|(epoch, consumed, n)| format!("{{\"epoch\":{epoch},\"consumed\":{consumed},\"samples\":{n}}}"));
+            (format!("{{\"name\":\"grown\",\"samples\":{n},\"seed\":{epoch},\"growth\":[{}]}}", growth.join(",")), true)
+        }),
+        (prop::collection::vec(0_u64..3, 1..30), prop::collection::vec(0_u64..4_000_000, 3)).prop_map(
+            |(classes, mut factors)| {
+                factors[classes[0] as usize] += 1_000_000;
+                (format!("{{\"name\":\"balance\",\"classes\":{classes:?},\"factors\":{factors:?}}}"), false)
+            }
+        ),
+    ]
+}
+
+fn order() -> impl Strategy<Value = (String, bool)> {
+    leaf().prop_recursive(3, 12, 3, |inner| {
+        prop_oneof![
+            (inner.clone(), 1_u32..4)
+                .prop_map(|((of, single), k)| (format!("{{\"name\":\"copies\",\"of\":{of},\"copies\":{k}}}"), single && k == 1)),
+            (inner.clone(), 0_u64..3, 0_u64..9, 0_u64..9).prop_map(|((of, single), epoch, start, count)| {
+                (format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{{\"epoch\":{epoch},\"start\":{start},\"count\":{count}}}]}}"), single)
+            }),
+            (inner.clone(), prop::collection::btree_set(0_u64..12, 0..9), any::<bool>()).prop_map(|((of, _), list, out)| {
+                let list: Vec<u64> = list.into_iter().collect();
+                (format!("{{\"name\":\"{}\",\"of\":{of},\"indices\":{list:?}}}", if out { "exclude" } else { "subset" }), true)
+            }),
+            (prop::collection::vec((inner, 0_u64..9), 1..4), 0_usize..5, any::<bool>(), 1_u64..4, 1_u64..60).prop_map(
+                |(sources, mode, shared, passes, samples)| {
+                    let list = sources.iter().enumerate().map(|(at, ((order, _), weight))| {
+                        format!("{{\"name\":\"s{at}\",\"weight\":{},\"order\":{order}}}", weight + u64::from(at == 0))
+                    });
+                    let list = list.collect::<Vec<_>>().join(",");
+                    let space = if shared { "shared" } else { "joined" };
+                    let exact = if samples % 2 == 0 { "blend" } else { "blend-exact" };
+                    let how = match mode {
+                        0 => String::new(),
+                        1 => format!(",\"exhaustion\":\"stop\",\"max_passes\":{passes}"),
+                        2 => format!(",\"exhaustion\":\"renormalise\",\"max_passes\":{passes}"),
+                        3 => format!(",\"samples\":{samples}"),
+                        _ => {
+                            let weights = vec![2; sources.len()];
+                            format!(",\"samples\":{samples},\"stages\":[{{\"from\":{},\"weights\":{weights:?}}}]", samples / 2 + 1)
+                        }
+                    };
+                    (format!("{{\"name\":\"{exact}\",\"sources\":[{list}],\"index_space\":\"{space}\"{how}}}"), false)
+                },
+            ),
+        ]
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1_000, max_shrink_iters: 4_000, ..ProptestConfig::default() })]
+
+    /// Whatever recipe is legal has an inverse that is exact in three epochs.
+    #[test]
+    fn the_inverse_is_exact((order, single) in order(), consumed in 0_u64..50, world_size in 1_u32..9) {
+        let text = format!("{{\"order\":{order},\"deal\":{{\"world_size\":{world_size}}}}}");
+        let Ok(recipe) = Recipe::read(&text, &[]) else { return Ok(()) };
+        prop_assert_eq!(&Recipe::read(&recipe.text(), &[]).unwrap().text(), &recipe.text());
+        for epoch in 0..3 {
+            let sampler = Sampler::from_recipe(&recipe, epoch, 0).unwrap();
+            let (length, range) = (sampler.length(), sampler.config().samples);
+            prop_assume!(length <= 4_000 && range <= 4_000);
+            let mut places = vec![Vec::new(); range as usize];
+            for position in 0..length {
+                places[sampler.sample_at(position).unwrap() as usize].push(position);
+            }
+            prop_assert!(!single || places.iter().all(|places| places.len() <= 1), "{}", text);
+            let rest = sampler.rest(consumed.min(length)).unwrap();
+            let end = rest.config().consumed + rest.deal().num_positions();
+            for (sample, places) in places.iter().enumerate() {
+                let mut from = rest.config().consumed;
+                // Padding repeats the whole epoch.
+                let again = (0..end.div_ceil(length.max(1))).flat_map(|round| places.iter().map(move |place| place + round * length));
+                for place in again.filter(|place| (from..end).contains(place)).collect::<Vec<_>>() {
+                    let found = rest.locate_from(sample as u64, from, 1).unwrap().map(|place| place.position);
+                    prop_assert_eq!(found, Some(place), "{} of {}", sample, text);
+                    from = place + 1;
+                }
+                prop_assert_eq!(rest.locate_from(sample as u64, from, 1).unwrap(), None);
+            }
+            // The ranks together deal every position once, and say where.
+            let mut seen = vec![0_u8; (end - rest.config().consumed) as usize];
+            for rank in 0..world_size {
+                let rest = rest.at_rank(rank).unwrap();
+                let indices = rest.indices::<u64>(0, rest.num_samples() as u32).unwrap();
+                for (number, index) in indices.iter().enumerate() {
+                    let position = rest.deal().position(number as u64);
+                    let place = rest.place_of(position, 1).unwrap();
+                    prop_assert_eq!((place.rank, place.index), (rank, number as u64));
+                    prop_assert_eq!(*index, rest.sample_at(position).unwrap());
+                    seen[(position - rest.config().consumed) as usize] += 1;
+                }
+                let padding = (0..indices.len() as u64).filter(|&number| rest.deal().position(number) >= length).count() as u64;
+                prop_assert_eq!(padding, rest.deal().num_padding());
+            }
+            prop_assert!(seen.iter().all(|&times| times == 1));
+        }
+    }
+
+    /// Sources of a blend go through whole passes, and a state goes on in another world.
+    #[test]
+    fn states_go_on(
+        (order, _) in order(), epoch in 0_u64..3, taken in 0_u64..40, worlds in prop::collection::vec(1_u32..7, 2),
+    ) {
+        let text = |world: u32| format!("{{\"order\":{order},\"deal\":{{\"world_size\":{world},\"remainder\":\"uneven\"}}}}");
+        let Ok(recipe) = Recipe::read(&text(worlds[0]), &[]) else { return Ok(()) };
+        let first = Sampler::from_recipe(&recipe, epoch, 0).unwrap();
+        prop_assume!(first.length() <= 4_000);
+        let state = first.state(taken.min(first.num_samples())).unwrap();
+        let second = Sampler::from_recipe(&Recipe::read(&text(worlds[1]), &[]).unwrap(), 0, 0).unwrap().resume(&state).unwrap();
+        let mut dealt = Vec::new();
+        for rank in 0..worlds[0] {
+            let rank = first.at_rank(rank).unwrap();
+            dealt.extend(rank.indices::<u64>(0, taken.min(rank.num_samples()) as u32).unwrap());
+        }
+        for rank in 0..worlds[1] {
+            let rank = second.at_rank(rank).unwrap();
+            dealt.extend(rank.indices::<u64>(0, rank.num_samples() as u32).unwrap());
+        }
+        let mut whole: Vec<u64> = (0..first.length()).map(|position| first.sample_at(position).unwrap()).collect();
+        dealt.sort_unstable();
+        whole.sort_unstable();
+        prop_assert_eq!(dealt, whole);
+    }
+
+    /// Counts are nearer to exact proportion than the bounds, for every prefix.
+    #[test]
+    fn counts_are_within_the_bounds(
+        weights in prop::collection::vec(prop_oneof![0_u64..4, 1_u64..1_000, 1_u64..(1 << 40)], 1..40), exact in any::<bool>(),
+        at in prop::collection::vec(0_u64..(1 << 50), 50),
+    ) {
+        let sum: u64 = weights.iter().sum();
+        prop_assume!(sum > 0);
+        let divisor = weights.iter().fold(0, |divisor, &weight| crate::base::gcd(divisor, weight));
+        let exact = exact && sum / divisor <= 1 << 20;
+        let name = if exact { "blend-exact" } else { "blend" };
+        let list = weights.iter().enumerate().map(|(at, weight)| format!("{{\"name\":\"{at}\",\"weight\":{weight},\"samples\":9}}"));
+        let list = list.collect::<Vec<_>>().join(",");
+        let most = (1_u64 << 53) - 1;
+        let sampler = sampler(&format!("{{\"name\":\"{name}\",\"samples\":{most},\"sources\":[{list}]}}"), 0);
+        let bounds = sampler.source_bounds().unwrap();
+        for n in (0..200).chain(at) {
+            let counts = sampler.source_counts(0, n).unwrap().remove(1).1;
+            prop_assert_eq!(counts.iter().sum::<u64>(), n);
+            for ((&count, &weight), bound) in counts.iter().zip(&weights).zip(&bounds) {
+                // Millionths of a sample, times the sum of the weights.
+                let off = (i128::from(count) * i128::from(sum) - i128::from(n) * i128::from(weight)).abs() * 1_000_000;
+                prop_assert!(off <= i128::from(*bound) * i128::from(sum), "{:?} at {}: {} > {}", weights, n, off, bound);
+            }
+            // The source of a position is the one whose count goes up there.
+            if n < 200 {
+                let next = sampler.source_counts(n, n + 1).unwrap().remove(1).1;
+                let (source, _) = sampler.source_of(sampler.sample_at(n).unwrap()).unwrap();
+                prop_assert!(next.iter().enumerate().all(|(at, &count)| count == u64::from(at as u32 == source)));
+            }
+        }
+    }
+}
+
+#[test]
+fn sources_make_whole_passes_that_others_do_not_change() {
+    let blend = |more: &str| {
+        format!(
+            "{{\"name\":\"blend\",\"seed\":5,\"samples\":50,\"sources\":[{{\"name\":\"a\",\"weight\":3,\"samples\":7}},\
+             {{\"name\":\"b\",\"weight\":2,\"samples\":400}}{more}]}}"
+        )
+    };
+    let (two, three) = (blend(""), blend(",{\"name\":\"c\",\"weight\":5,\"samples\":11}"));
+    let draws = |order: &str, from: u64, samples: u64| -> Vec<u64> {
+        let all = (0..20).flat_map(|number| epoch(order, number));
+        all.filter(|sample| (from..from + samples).contains(sample)).map(|sample| sample - from).collect()
+    };
+    for (order, from, samples) in [(&two, 0, 7), (&two, 7, 400), (&three, 0, 7), (&three, 7, 400), (&three, 407, 11)] {
+        let draws = draws(order, from, samples);
+        for pass in draws.chunks_exact(samples as usize) {
+            let mut pass = pass.to_vec();
+            pass.sort_unstable();
+            assert_eq!(pass, (0..samples).collect::<Vec<_>>());
+        }
+        assert!(draws.len() < samples as usize || draws[..7] != draws[7..14]);
+    }
+    let (alone, beside) = (draws(&two, 0, 7), draws(&three, 0, 7));
+    assert_eq!(alone[..beside.len()], beside);
+}
+
+#[test]
+fn exhausted_sources_leave_or_end_the_epoch() {
+    let text = |how: &str| {
+        format!(
+            "{{\"name\":\"blend\",\"sources\":[{{\"name\":\"a\",\"weight\":3,\"samples\":7}},\
+             {{\"name\":\"b\",\"weight\":2,\"samples\":40}},{{\"name\":\"c\",\"weight\":0,\"samples\":1}}],{how}}}"
+        )
+    };
+    for passes in 1..4 {
+        for number in 0..3 {
+            let mut all = epoch(&text(&format!("\"exhaustion\":\"renormalise\",\"max_passes\":{passes}")), number);
+            all.sort_unstable();
+            assert_eq!(all, (0..47).flat_map(|sample| vec![sample; passes]).collect::<Vec<_>>());
+            let all = epoch(&text(&format!("\"exhaustion\":\"stop\",\"max_passes\":{passes}")), number);
+            let of_a = all.iter().filter(|&&sample| sample < 7).count();
+            assert_eq!(of_a, 7 * passes);
+            // With one position more, `a` would be there once more.
+            let end = all.len();
+            let longer = epoch(&text("\"samples\":1000"), 0);
+            assert!(longer[end] < 7);
+            assert_eq!(longer[..end].iter().filter(|&&sample| sample < 7).count(), 7 * passes);
+        }
+    }
+    let end = epoch(&text("\"exhaustion\":\"stop\""), 0).len();
+    assert_eq!(epoch(&text(&format!("\"exhaustion\":\"fail\",\"samples\":{end}")), 0).len(), end);
+    let failure = Recipe::read(
+        &format!("{{\"order\":{}}}", text(&format!("\"exhaustion\":\"fail\",\"samples\":{}", end + 1))),
+        &[],
+    );
+    assert_eq!(failure.err().unwrap().field, "samples");
+}
+
+#[test]
+fn a_dataset_that_grew_loses_nothing_and_repeats_nothing() {
+    let plain = "{\"name\":\"feistel\",\"samples\":300,\"seed\":9}";
+    let grown = "{\"name\":\"grown\",\"samples\":300,\"seed\":9,\"growth\":[{\"epoch\":1,\"consumed\":120,\"samples\":500},\
+                 {\"epoch\":1,\"consumed\":121,\"samples\":501},{\"epoch\":3,\"consumed\":0,\"samples\":777}]}";
+    assert_eq!(epoch(grown, 0), epoch(plain, 0));
+    let (before, after) = (epoch(plain, 1), epoch(grown, 1));
+    assert_eq!(before[..120], after[..120]);
+    for (number, count) in [(1, 501), (2, 501), (3, 777), (4, 777)] {
+        let mut all = epoch(grown, number);
+        all.sort_unstable();
+        assert_eq!(all, (0..count).collect::<Vec<_>>());
+    }
+    // What was left of a state of the plain order, and no state from after the growth began.
+    let state = sampler(plain, 1).state(120).unwrap();
+    let resumed = sampler(grown, 0).resume(&state).unwrap();
+    assert_eq!((resumed.config().consumed, resumed.length()), (120, 501));
+    let late = sampler(plain, 1).state(121).unwrap();
+    assert_eq!(sampler(grown, 0).resume(&late).err().unwrap().field, "growth");
+    let other = sampler(&plain.replace(":9", ":8"), 1).state(7).unwrap();
+    assert_eq!(sampler(grown, 0).resume(&other).err().unwrap().field, "seed");
+}
+
+#[test]
+fn what_is_added_later_does_not_change_what_was_read() {
+    let blend = |stages: &str, more: &str| {
+        format!(
+            "{{\"name\":\"blend\",\"samples\":100,\"sources\":[{{\"name\":\"a\",\"weight\":3,\"samples\":70}},\
+             {{\"name\":\"b\",\"weight\":2,\"samples\":40}}{more}],\"stages\":[{stages}]}}"
+        )
+    };
+    let first = blend("{\"from\":50,\"weights\":[1,1]}", "");
+    let state = sampler(&first, 1).state(20).unwrap();
+    let more = ",{\"name\":\"c\",\"weight\":0,\"samples\":10}";
+    for (stages, sources, field) in [
+        ("{\"from\":50,\"weights\":[1,1]}", "", None),
+        ("{\"from\":50,\"weights\":[1,1]},{\"from\":120,\"weights\":[9,1]}", "", None),
+        ("{\"from\":50,\"weights\":[1,1]},{\"from\":119,\"weights\":[9,1]}", "", Some("stages")),
+        ("{\"from\":50,\"weights\":[1,2]}", "", Some("stages")),
+        ("", "", Some("stages")),
+        ("{\"from\":50,\"weights\":[1,1,0]},{\"from\":130,\"weights\":[9,1,5]}", more, None),
+        ("{\"from\":50,\"weights\":[1,1,1]}", more, Some("stages")),
+        ("{\"from\":50,\"weights\":[1,1,0]}", ",{\"name\":\"c\",\"weight\":1,\"samples\":10}", Some("sources")),
+    ] {
+        let resumed = sampler(&blend(stages, sources), 0).resume(&state);
+        assert_eq!(resumed.as_ref().err().map(|failure| failure.field), field, "{stages} {sources}");
+        let Ok(resumed) = resumed else { continue };
+        let (before, after) = (epoch(&first, 1), epoch(&blend(stages, sources), 1));
+        assert_eq!(before[..20], after[..20]);
+        assert_eq!((resumed.config().epoch, resumed.config().consumed), (1, 20));
+    }
+    // Positions to be skipped, of an order that skipped none and of one that did.
+    let plain = "{\"name\":\"feistel\",\"samples\":90}";
+    let skip = |of: &str, ranges: &str| format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{ranges}]}}");
+    let range = |start: u64| format!("{{\"epoch\":2,\"start\":{start},\"count\":10}}");
+    let state = sampler(plain, 2).state(30).unwrap();
+    assert!(sampler(&skip(plain, &range(30)), 0).resume(&state).is_ok());
+    assert_eq!(sampler(&skip(plain, &range(29)), 0).resume(&state).err().unwrap().field, "ranges");
+    let skipped = skip(plain, &range(5));
+    let state = sampler(&skipped, 2).state(20).unwrap();
+    for (start, right) in [(30, true), (29, false), (60, true)] {
+        let resumed = sampler(&skip(plain, &format!("{},{}", range(5), range(start))), 0).resume(&state);
+        assert_eq!(resumed.is_ok(), right, "{start}");
+    }
+    let long = skip(plain, &format!("{},{}", range(5), range(40)));
+    assert_eq!(epoch(&long, 2)[..30], epoch(&skipped, 2)[..30]);
+    assert_eq!(epoch(&long, 2)[30..], epoch(&skipped, 2)[40..]);
+}
+
+#[test]
+fn samples_are_balanced_over_epochs() {
+    let classes = (0..200).map(|sample| u64::from(sample % 10 == 0)).collect::<Vec<_>>();
+    let text = format!("{{\"name\":\"balance\",\"classes\":{classes:?},\"factors\":[700000,2600000]}}");
+    let mut seen = vec![0_u64; 200];
+    for number in 0..30 {
+        let mut here = vec![0_u64; 200];
+        for sample in epoch(&text, number) {
+            here[sample as usize] += 1;
+        }
+        for (sample, (here, seen)) in here.iter().zip(&mut seen).enumerate() {
+            *seen += here;
+            let (least, factor) = if sample % 10 == 0 { (2, 2.6) } else { (0, 0.7) };
+            assert!((least..=least + 1).contains(here));
+            assert!((*seen as f64 - (number + 1) as f64 * factor).abs() < 1.0);
+        }
+    }
+}
+
+#[test]
+fn lists_come_by_their_paths() {
+    let long: Vec<u64> = (0..300).collect();
+    let recipe = "{\"order\":{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"exclude\",\"of\":{\"samples\":900}}},\
+                  {\"name\":\"b\",\"order\":{\"name\":\"sharded\"}}]}}";
+    let lists: [crate::List; 2] = [("sources/a/indices", &long), ("sources/b/sizes", &[5, 6])];
+    let read = Recipe::read(recipe, &lists).unwrap();
+    assert!(read.text().contains("\"indices\":\"") && read.text().contains("\"sizes\":[5,6]"));
+    assert_eq!(Recipe::read(&read.text(), &lists).unwrap().text(), read.text());
+    assert_eq!(Recipe::read(&read.text(), &lists[1..]).err().unwrap().to_string().split(' ').next(), Some("indices"));
+    for name in ["sizes", "indices", "sources/c/sizes", "sources/a/sizes", "of/sizes"] {
+        let lists: [crate::List; 3] = [lists[0], lists[1], (name, &[5, 6])];
+        assert_eq!(Recipe::read(recipe, &lists).err().unwrap().field, "lists", "{name}");
+    }
+}
+
+#[test]
+fn what_is_wrong_is_told() {
+    let source = "\"sources\":[{\"name\":\"a\",\"samples\":7}]";
+    for (order, field, value) in [
+        ("{\"name\":\"blend\"}".to_string(), "sources", ""),
+        (format!("{{\"name\":\"blend\",{source},\"lanes\":3}}"), "lanes", "3"),
+        (format!("{{\"name\":\"blend\",{source},\"max_passes\":3}}"), "max-passes", "3"),
+        (format!("{{\"name\":\"blend\",{source},\"exhaustion\":\"stop\",\"max_passes\":0}}"), "max-passes", "0"),
+        ("{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"weight\":0}]}".into(), "weight", "0"),
+        ("{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":0}]}".into(), "weight", "1"),
+        (
+            "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":1,\"weight\":9007199254740992}]}".into(),
+            "weight",
+            "9007199254740992",
+        ),
+        ("{\"name\":\"blend\",\"sources\":[{\"samples\":1}]}".into(), "source", ""),
+        ("{\"name\":\"blend\",\"sources\":[{\"name\":\"a/b\",\"samples\":1}]}".into(), "source", "a/b"),
+        (
+            "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":1},{\"name\":\"a\",\"samples\":1}]}".into(),
+            "source",
+            "a twice",
+        ),
+        (
+            "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"torch\",\"samples\":4}}]}".into(),
+            "order",
+            "torch",
+        ),
+        ("{\"name\":\"exclude\",\"of\":{\"samples\":9},\"indices\":[9]}".into(), "indices", "9"),
+        ("{\"name\":\"exclude\",\"of\":{\"samples\":9},\"indices\":[3,3]}".into(), "indices", "3"),
+        ("{\"name\":\"exclude\",\"of\":{\"samples\":9}}".into(), "indices", ""),
+        ("{\"name\":\"exclude\",\"indices\":[3]}".into(), "of", ""),
+        (
+            "{\"name\":\"skip\",\"of\":{\"samples\":9},\"ranges\":[{\"epoch\":0,\"start\":10,\"count\":0}]}".into(),
+            "start",
+            "10",
+        ),
+        (
+            "{\"name\":\"skip\",\"of\":{\"samples\":9},\"ranges\":[{\"epoch\":0,\"start\":8,\"count\":2}]}".into(),
+            "count",
+            "2",
+        ),
+        ("{\"name\":\"copies\",\"of\":{\"samples\":9},\"copies\":0}".into(), "copies", "0"),
+        ("{\"name\":\"copies\",\"of\":{\"samples\":9007199254740991},\"copies\":2}".into(), "epoch", "0"),
+        ("{\"name\":\"windows\",\"sizes\":[4],\"length\":0}".into(), "length", "0"),
+        ("{\"name\":\"balance\",\"classes\":[0,2],\"factors\":[1,2]}".into(), "classes", "2"),
+        (
+            "{\"name\":\"grown\",\"samples\":9,\"growth\":[{\"epoch\":0,\"consumed\":10,\"samples\":12}]}".into(),
+            "consumed",
+            "10",
+        ),
+        (
+            "{\"name\":\"grown\",\"samples\":9,\"growth\":[{\"epoch\":0,\"consumed\":1,\"samples\":9}]}".into(),
+            "samples",
+            "9",
+        ),
+    ] {
+        let failure = Recipe::read(&format!("{{\"order\":{order}}}"), &[]).err().unwrap_or_else(|| panic!("{order}"));
+        assert_eq!((failure.field, &*failure.value), (field, value), "{order}: {failure}");
+    }
+    // However deep a text is, it is refused without filling the stack.
+    let deep = format!("{{\"order\":{}", "{\"name\":\"copies\",\"copies\":1,\"of\":".repeat(20_000));
+    assert_eq!(Recipe::read(&deep, &[]).err().unwrap().field, "recipe");
+}
+
+#[test]
+fn epochs_end_where_whole_numbers_do() {
+    let recipe =
+        Recipe::read("{\"order\":{\"name\":\"copies\",\"copies\":2,\"of\":{\"samples\":2251799813685248}}}", &[])
+            .unwrap();
+    assert!(Sampler::from_recipe(&recipe, 0, 0).is_ok());
+    assert_eq!(Sampler::from_recipe(&recipe, 1, 0).err().unwrap().to_string().split(';').next(), Some("epoch is 1"));
+}

@@ -1,0 +1,190 @@
+//! The pattern of `blend`: a binary tree in which every node divides its positions between its two children in proportion to their
+//! weights. Positions and their inverse cost the depth of the tree.
+
+use alloc::collections::BinaryHeap;
+use alloc::vec::Vec;
+use core::cmp::Reverse;
+
+use crate::base::divide::Divisor;
+use crate::base::memory::collect;
+use crate::{Failure, MAX_EXACT};
+
+pub(super) struct Tree {
+    nodes: Vec<Node>,
+    /// For each source, the node above it, and whether it is the left child; none of a source of weight 0, or of the only one.
+    above: Vec<Option<Above>>,
+    weights: Vec<u64>,
+    root: Child,
+}
+
+#[derive(Clone, Copy)]
+enum Child {
+    Source(u32),
+    Node(u32),
+}
+
+#[derive(Clone, Copy)]
+struct Above {
+    node: u32,
+    is_left: bool,
+}
+
+struct Node {
+    /// The weight of the left child.
+    left_weight: u64,
+    weight: Divisor,
+    /// The last position for which 64 bits are enough.
+    narrow: u64,
+    left: Child,
+    right: Child,
+    above: Option<Above>,
+}
+
+impl Node {
+    /// How many of the first `n` positions of this node the left child has, and whether it has position `n`.
+    #[inline(always)]
+    fn divide(&self, n: u64) -> (u64, bool) {
+        let Self { left_weight, weight, .. } = *self;
+        // floor((2 n l + w) / (2 w)), without the factor 2. Most products need 64 bits.
+        if n <= self.narrow {
+            let (count, rest) = weight.divide(n * left_weight + weight.value() / 2);
+            return (count, rest + left_weight >= weight.value());
+        }
+        self.divide_wide(n)
+    }
+
+    /// The same for any weights, which are sums up to 2^53, and as many positions.
+    #[cold]
+    #[inline(never)]
+    fn divide_wide(&self, n: u64) -> (u64, bool) {
+        let (left, weight) = (u128::from(self.left_weight), u128::from(self.weight.value()));
+        let sum = u128::from(n) * left + weight / 2;
+        ((sum / weight) as u64, sum % weight + left >= weight)
+    }
+}
+
+impl Tree {
+    /// The tree of weights, of which one at least is above 0, and whose sum is at most 2^53 - 1. Failures: `out-of-memory`.
+    pub(super) fn new(weights: &[u64]) -> Result<Self, Failure> {
+        let count = weights.len();
+        let mut above = collect("sources", count, core::iter::repeat_n(None, count))?;
+        let mut nodes: Vec<Node> = collect("sources", count, [])?;
+        let items = (0..).zip(weights).filter(|&(_, &weight)| weight > 0);
+        let items =
+            collect("sources", count, items.map(|(source, &weight)| Item(weight, source, Child::Source(source))))?;
+        let mut items = BinaryHeap::from_iter(items.into_iter().map(Reverse));
+        let root = loop {
+            let Some(Reverse(left)) = items.pop() else { break Child::Source(0) };
+            let Some(Reverse(right)) = items.pop() else { break left.2 };
+            let number = nodes.len() as u32;
+            for (child, is_left) in [(left.2, true), (right.2, false)] {
+                let place = Some(Above { node: number, is_left });
+                match child {
+                    Child::Source(source) => above[source as usize] = place,
+                    Child::Node(node) => nodes[node as usize].above = place,
+                }
+            }
+            let weight = left.0 + right.0;
+            let narrow = (u64::MAX - weight / 2) / left.0;
+            let (left_weight, by_weight) = (left.0, Divisor::new(weight));
+            nodes.push(Node { left_weight, weight: by_weight, narrow, left: left.2, right: right.2, above: None });
+            items.push(Reverse(Item(weight, left.1.min(right.1), Child::Node(number))));
+        };
+        Ok(Self { nodes, above, weights: collect("sources", count, weights.iter().copied())?, root })
+    }
+
+    /// The source of a position, and how many positions it has before.
+    #[inline]
+    pub(super) fn at(&self, mut n: u64) -> (u32, u64) {
+        let mut child = self.root;
+        loop {
+            match child {
+                Child::Source(source) => return (source, n),
+                Child::Node(node) => {
+                    let node = &self.nodes[node as usize];
+                    let (count, is_left) = node.divide(n);
+                    (n, child) = if is_left { (count, node.left) } else { (n - count, node.right) };
+                }
+            }
+        }
+    }
+
+    /// How many of the first `n` positions a source has.
+    pub(super) fn count(&self, source: u32, n: u64) -> u64 {
+        if self.weights[source as usize] == 0 {
+            return 0;
+        }
+        // From the root down: the way is that of the source upwards, turned round.
+        let mut way = [None; MAX_DEPTH];
+        let (mut depth, mut above) = (0, self.above[source as usize]);
+        while let Some(place) = above {
+            way[depth] = above;
+            depth += 1;
+            above = self.nodes[place.node as usize].above;
+        }
+        way[..depth].iter().rev().flatten().fold(n, |n, &Above { node, is_left }| {
+            let (count, _) = self.nodes[node as usize].divide(n);
+            if is_left { count } else { n - count }
+        })
+    }
+
+    /// The position of a source that has so many of its positions before it; none above 2^53 - 1, or where the weight is 0.
+    pub(super) fn nth(&self, source: u32, number: u64) -> Option<u64> {
+        if self.weights[source as usize] == 0 {
+            return None;
+        }
+        let (mut n, mut above) = (number, self.above[source as usize]);
+        while let Some(Above { node, is_left }) = above {
+            let node = &self.nodes[node as usize];
+            let wide = u128::from(node.weight.value()) * (2 * u128::from(n) + 1);
+            let found = if is_left {
+                wide.div_ceil(2 * u128::from(node.left_weight)) - 1
+            } else {
+                wide / (2 * u128::from(node.weight.value() - node.left_weight))
+            };
+            n = u64::try_from(found).ok().filter(|&n| n <= MAX_EXACT)?;
+            above = node.above;
+        }
+        Some(n)
+    }
+
+    /// By how many millionths of a sample the count of a source is away from exact proportion at most.
+    pub(super) fn bound(&self, source: u32) -> u64 {
+        let own = u128::from(self.weights[source as usize]);
+        let (mut bound, mut above) = (0, self.above[source as usize]);
+        // That of the child of the node above.
+        let mut weight = own;
+        while let Some(Above { node, .. }) = above {
+            bound += (500_000 * own).div_ceil(weight) as u64;
+            let node = &self.nodes[node as usize];
+            (weight, above) = (node.weight.value().into(), node.above);
+        }
+        bound
+    }
+}
+
+/// The weight of a node doubles at least with every second level, and is below 2^53 at the root.
+const MAX_DEPTH: usize = 128;
+
+/// What is put together next: the least weight first, then the least number.
+struct Item(u64, u32, Child);
+
+impl PartialEq for Item {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Item {}
+
+impl PartialOrd for Item {
+    fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Item {
+    fn cmp(&self, other: &Self) -> core::cmp::Ordering {
+        (self.0, self.1).cmp(&(other.0, other.1))
+    }
+}

@@ -1,0 +1,305 @@
+//! `exclude`, `subset` and `skip`: an order without some of its samples or positions. What is left keeps its order.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::{Composed, Epoch};
+use crate::base::memory::collect;
+use crate::order::{Order, OrderPart};
+use crate::state::numbers;
+use crate::{Failure, MAX_EXACT};
+
+pub(super) struct View {
+    of: Rc<OrderPart>,
+    choice: Choice,
+    /// The positions of every epoch, if they are as many: the list would have to be gone through for each answer.
+    steady: Option<u64>,
+}
+
+pub(super) enum Choice {
+    /// All but these samples, which ascend.
+    Exclude(Vec<u64>),
+    /// These samples, which ascend.
+    Subset(Vec<u64>),
+    /// All but these positions, which ascend.
+    Skip(Vec<Skipped>),
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct Skipped {
+    pub(super) epoch: u64,
+    pub(super) start: u64,
+    pub(super) count: u64,
+}
+
+/// Which positions of the order below are left, in one epoch.
+enum Left {
+    /// Without some: for each of them, how many positions are left before it.
+    Without(Vec<u64>),
+    /// These.
+    Only(Vec<u64>),
+    /// Without runs: for each, how many positions are left before it, and how many are left out up to its end.
+    Runs(Vec<(u64, u64)>),
+}
+
+impl Left {
+    /// The position below of a position here; at the end, the one after the last.
+    fn select(&self, position: u64, end: u64) -> u64 {
+        match self {
+            Self::Without(before) => position + before.partition_point(|&before| before <= position) as u64,
+            Self::Only(positions) => positions.get(position as usize).copied().unwrap_or(end),
+            Self::Runs(runs) => {
+                let after = runs.partition_point(|&(before, _)| before <= position);
+                position + after.checked_sub(1).map_or(0, |last| runs[last].1)
+            }
+        }
+    }
+
+    /// How many positions here come before a position below, and whether that one is here.
+    fn rank(&self, below: u64) -> (u64, bool) {
+        match self {
+            Self::Without(before) => {
+                // The one left out as number i has position before[i] + i below.
+                let (mut low, mut high) = (0, before.len());
+                while low < high {
+                    let middle = low.midpoint(high);
+                    if before[middle] + middle as u64 >= below { high = middle } else { low = middle + 1 }
+                }
+                let is_out = before.get(low).is_some_and(|before| before + low as u64 == below);
+                (below - low as u64, !is_out)
+            }
+            Self::Only(positions) => {
+                let before = positions.partition_point(|&position| position < below);
+                (before as u64, positions.get(before) == Some(&below))
+            }
+            Self::Runs(runs) => {
+                let mut out = 0;
+                for &(before, after) in runs {
+                    let (start, end) = (before + out, before + after);
+                    if below < start {
+                        break;
+                    }
+                    if below < end {
+                        return (before, false);
+                    }
+                    out = after;
+                }
+                (below - out, true)
+            }
+        }
+    }
+}
+
+impl View {
+    /// A view of an order, which is single where samples are chosen. Failures: `out-of-memory`.
+    pub(super) fn new(of: Rc<OrderPart>, choice: Choice) -> Result<Self, Failure> {
+        let mut view = Self { of, choice, steady: None };
+        view.steady = match (view.of.steady(), &view.choice) {
+            (Some(whole), Choice::Skip(ranges)) => ranges.is_empty().then_some(whole),
+            // A steady order that is single has the same samples in every epoch.
+            (Some(_), _) => Some(view.length(0)?),
+            (None, _) => None,
+        };
+        Ok(view)
+    }
+
+    fn indices(&self) -> &[u64] {
+        match &self.choice {
+            Choice::Exclude(indices) | Choice::Subset(indices) => indices,
+            Choice::Skip(_) => &[],
+        }
+    }
+
+    fn skipped(&self) -> &[Skipped] {
+        if let Choice::Skip(ranges) = &self.choice { ranges } else { &[] }
+    }
+
+    /// How many positions of epochs before this one are skipped, or of samples in the list.
+    fn chosen(&self, epoch: u64) -> Result<u64, Failure> {
+        let skipped = self.skipped().iter().take_while(|skipped| skipped.epoch < epoch);
+        let mut chosen = skipped.map(|skipped| skipped.count).sum::<u64>();
+        for &sample in self.indices() {
+            chosen += self.of.seen(sample, epoch, 0)?;
+        }
+        Ok(chosen)
+    }
+
+    fn left(&self, epoch: u64, order: &Order) -> Result<Left, Failure> {
+        let indices = self.indices();
+        if let Choice::Skip(ranges) = &self.choice {
+            let own = ranges.iter().filter(|skipped| skipped.epoch == epoch);
+            let mut runs = collect("ranges", own.clone().count(), [])?;
+            let mut out = 0;
+            for &Skipped { start, count, .. } in own {
+                runs.push((start - out, out + count));
+                out += count;
+            }
+            return Ok(Left::Runs(runs));
+        }
+        let mut positions = collect("indices", indices.len(), [])?;
+        if self.of.has_table() {
+            for position in 0..self.of.length(epoch)? {
+                if indices.binary_search(&order.sample(position)?).is_ok() {
+                    positions.push(position);
+                }
+            }
+        } else {
+            for &sample in indices {
+                positions.extend(order.next(sample, 0)?);
+            }
+            positions.sort_unstable();
+        }
+        if let Choice::Subset(_) = self.choice {
+            return Ok(Left::Only(positions));
+        }
+        for (number, position) in (0..).zip(&mut positions) {
+            *position -= number;
+        }
+        Ok(Left::Without(positions))
+    }
+
+    fn epoch(&self, epoch: u64) -> Result<ViewEpoch, Failure> {
+        let order = self.of.order(epoch)?;
+        let left = self.left(epoch, &order)?;
+        Ok(ViewEpoch { order, left, end: self.of.length(epoch)? })
+    }
+
+    /// Where the positions of the order below end that come before a position here.
+    fn before(&self, epoch: u64, position: u64) -> Result<u64, Failure> {
+        let Some(last) = position.checked_sub(1) else { return Ok(0) };
+        Ok(self.epoch(epoch)?.below(last) + 1)
+    }
+
+    fn holds(&self, sample: u64) -> bool {
+        match &self.choice {
+            Choice::Exclude(indices) => indices.binary_search(&sample).is_err(),
+            Choice::Subset(indices) => indices.binary_search(&sample).is_ok(),
+            Choice::Skip(_) => true,
+        }
+    }
+}
+
+impl Composed for View {
+    fn length(&self, epoch: u64) -> Result<u64, Failure> {
+        if let Some(length) = self.steady {
+            return Ok(length);
+        }
+        let whole = self.of.length(epoch)?;
+        let out = self.chosen(epoch + 1)? - self.chosen(epoch)?;
+        Ok(if let Choice::Subset(_) = self.choice { out } else { whole - out })
+    }
+
+    fn steady(&self) -> Option<u64> {
+        self.steady
+    }
+
+    fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
+        let Some(begin) = self.of.begin(epoch)? else { return Ok(None) };
+        if let Some(length) = self.steady {
+            return Ok(Some(epoch * length));
+        }
+        let out = self.chosen(epoch)?;
+        Ok(Some(if let Choice::Subset(_) = self.choice { out } else { begin - out }))
+    }
+
+    fn is_single(&self) -> bool {
+        self.of.is_single()
+    }
+
+    fn no_source(&self) -> Option<&'static str> {
+        self.of.no_source()
+    }
+
+    fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
+        Ok(Box::new(self.epoch(epoch)?))
+    }
+
+    fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
+        if !self.holds(sample) {
+            return Ok(0);
+        }
+        let below = self.before(epoch, position)?;
+        let mut seen = self.of.seen(sample, epoch, below)?;
+        for skipped in self.skipped().iter().take_while(|skipped| (skipped.epoch, skipped.start) < (epoch, below)) {
+            let end = (skipped.start + skipped.count).min(if skipped.epoch == epoch { below } else { MAX_EXACT });
+            seen -= self.of.seen(sample, skipped.epoch, end)? - self.of.seen(sample, skipped.epoch, skipped.start)?;
+        }
+        Ok(seen)
+    }
+
+    fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {
+        if !self.holds(sample) {
+            return Ok(None);
+        }
+        let mut number = number;
+        for skipped in self.skipped() {
+            let first = self.of.seen(sample, skipped.epoch, skipped.start)?;
+            if first > number {
+                break;
+            }
+            number += self.of.seen(sample, skipped.epoch, skipped.start + skipped.count)? - first;
+        }
+        let Some((epoch, below)) = self.of.occurrence(sample, number)? else { return Ok(None) };
+        Ok(Some((epoch, self.epoch(epoch)?.left.rank(below).0)))
+    }
+
+    fn members(&self) -> String {
+        let text = format!(",\"of\":{}", self.of.text());
+        match &self.choice {
+            Choice::Exclude(indices) | Choice::Subset(indices) => {
+                text + &format!(",\"indices\":{}", numbers::text(indices.iter().copied()))
+            }
+            Choice::Skip(ranges) => {
+                let ranges = ranges.iter().map(|Skipped { epoch, start, count }| {
+                    format!("{{\"epoch\":{epoch},\"start\":{start},\"count\":{count}}}")
+                });
+                text + &format!(",\"ranges\":{}", numbers::list(ranges))
+            }
+        }
+    }
+
+    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
+        Ok((epoch, self.before(epoch, position)?))
+    }
+
+    fn part(&self, place: usize) -> Option<&OrderPart> {
+        (place == 0).then_some(&self.of)
+    }
+}
+
+struct ViewEpoch {
+    order: Order,
+    left: Left,
+    /// Positions of the order below.
+    end: u64,
+}
+
+impl ViewEpoch {
+    /// The position of the order below that a position here begins at.
+    fn below(&self, position: u64) -> u64 {
+        self.left.select(position, self.end)
+    }
+}
+
+impl Epoch for ViewEpoch {
+    fn sample(&self, position: u64) -> Result<u64, Failure> {
+        self.order.sample(self.below(position))
+    }
+
+    fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
+        let mut below = self.below(from);
+        while let Some(found) = self.order.next(sample, below)? {
+            let (position, is_here) = self.left.rank(found);
+            if is_here {
+                return Ok(Some(position));
+            }
+            let Left::Runs(_) = self.left else { return Ok(None) };
+            // Its run is over where the next position that is left lies.
+            below = self.below(position);
+        }
+        Ok(None)
+    }
+}

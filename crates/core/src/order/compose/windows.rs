@@ -1,0 +1,107 @@
+//! `windows`: parts of equal length of episodes, each at its first sample.
+
+use alloc::boxed::Box;
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+
+use super::{Composed, Epoch};
+use crate::order::{Feistel, OrderPart, Shards};
+use crate::state::numbers;
+use crate::{Failure, MAX_EXACT};
+
+pub(super) struct Windows {
+    pub(super) seed: i64,
+    pub(super) episodes: Shards,
+    /// The windows of each episode.
+    pub(super) windows: Shards,
+    /// Samples of a window, and from the beginning of one to that of the next one; at least 1.
+    pub(super) length: u64,
+    pub(super) stride: u64,
+}
+
+impl Windows {
+    /// How many windows an episode has.
+    pub(super) fn of_episode(samples: u64, length: u64, stride: u64) -> u64 {
+        samples.checked_sub(length).map_or(0, |rest| rest / stride + 1)
+    }
+
+    /// The window that begins at a sample.
+    fn window(&self, sample: u64) -> Option<u64> {
+        if sample >= self.episodes.samples() {
+            return None;
+        }
+        let (episode, offset) = self.episodes.find(sample);
+        let number = offset / self.stride;
+        let begins = offset % self.stride == 0 && number < self.windows.size(episode);
+        begins.then(|| self.windows.start(episode) + number)
+    }
+
+    fn order(&self, epoch: u64) -> Feistel {
+        Feistel::new(self.windows.samples(), self.seed, epoch)
+    }
+}
+
+impl Composed for Windows {
+    fn length(&self, _epoch: u64) -> Result<u64, Failure> {
+        Ok(self.windows.samples())
+    }
+
+    fn steady(&self) -> Option<u64> {
+        Some(self.windows.samples())
+    }
+
+    fn is_single(&self) -> bool {
+        true
+    }
+
+    fn no_source(&self) -> Option<&'static str> {
+        None
+    }
+
+    fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
+        Ok(Box::new(WindowsEpoch { order: self.order(epoch), windows: self }))
+    }
+
+    fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
+        let Some(window) = self.window(sample) else { return Ok(0) };
+        Ok(epoch + u64::from(position > 0 && self.order(epoch).position(window) < position))
+    }
+
+    fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure> {
+        let window = self.window(sample).filter(|_| number < MAX_EXACT);
+        Ok(window.map(|window| (number, self.order(number).position(window))))
+    }
+
+    fn members(&self) -> String {
+        let Self { seed, length, stride, episodes, .. } = self;
+        let sizes = numbers::text(episodes.sizes());
+        format!(",\"seed\":{seed},\"sizes\":{sizes},\"length\":{length},\"stride\":{stride}")
+    }
+
+    fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {
+        Ok((epoch, position))
+    }
+
+    fn part(&self, _place: usize) -> Option<&OrderPart> {
+        None
+    }
+}
+
+struct WindowsEpoch {
+    windows: Rc<Windows>,
+    order: Feistel,
+}
+
+impl Epoch for WindowsEpoch {
+    fn sample(&self, position: u64) -> Result<u64, Failure> {
+        let Windows { windows, episodes, stride, .. } = &*self.windows;
+        let (episode, number) = windows.find(self.order.sample(position));
+        Ok(episodes.start(episode) + number * stride)
+    }
+
+    fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
+        let position = self.windows.window(sample).map(|window| self.order.position(window));
+        Ok(position.filter(|&position| position >= from))
+    }
+}

@@ -1,0 +1,219 @@
+//! Which part of the data a sample belongs to: training, validation, test, or a fold. SPEC.md, section 16.
+
+mod recipe;
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::ops::Range;
+
+use sha2::{Digest, Sha256};
+
+use crate::base::check::{check_below, check_run};
+use crate::base::failure::at_most;
+use crate::base::key::Words;
+use crate::base::memory::collect;
+use crate::order::Feistel;
+use crate::{Failure, MAX_COUNT, MAX_EXACT};
+
+/// Parts of ids. A part never changes for an id where parts have weights, whatever is added later.
+///
+/// ```
+/// use samedeal_core::Split;
+/// let split = Split::read(r#"{"split": {"parts": [{"name": "test", "size": 2}, {"name": "training", "size": 8}]}}"#)?;
+/// assert_eq!(split.members(0, 0, 10)?.len(), 2);
+/// # Ok::<(), samedeal_core::Failure>(())
+/// ```
+pub struct Split {
+    seed: i64,
+    by_size: bool,
+    parts: Vec<Part>,
+    /// Ids are below this.
+    ids: u64,
+    hash: Feistel,
+}
+
+struct Part {
+    name: String,
+    share: u64,
+    /// The hashes of its ids are below this, and not below the end of the part before it.
+    end: u64,
+}
+
+impl Split {
+    /// Parts of these shares, which are not all 0 and at most 2^53 - 1 together. Failures: `out-of-memory`.
+    fn new(seed: i64, by_size: bool, shares: Vec<(String, u64)>) -> Result<Self, Failure> {
+        let total: u64 = shares.iter().map(|&(_, share)| share).sum();
+        let ids = if by_size { total } else { MAX_EXACT };
+        let mut before = 0;
+        let parts = collect(
+            "parts",
+            shares.len(),
+            shares.into_iter().map(|(name, share)| {
+                before += share;
+                // h * total < before * ids, for a hash h.
+                let end = (u128::from(before) * u128::from(ids)).div_ceil(total.into()) as u64;
+                Part { name, share, end }
+            }),
+        )?;
+        let hash = Feistel::from_words(ids, &mut Words::new("split", seed, 0, 0));
+        Ok(Self { seed, by_size, parts, ids, hash })
+    }
+
+    /// The names of the parts.
+    pub fn parts(&self) -> impl Iterator<Item = &str> {
+        self.parts.iter().map(|part| &*part.name)
+    }
+
+    /// The part of each id. Failures: `ids`, `out-of-memory`.
+    pub fn part_of(&self, ids: &[u64]) -> Result<Vec<u32>, Failure> {
+        check_count("ids", ids.len(), "numbers")?;
+        ids.iter().try_for_each(|&id| check_below("ids", id, self.ids))?;
+        collect("ids", ids.len(), ids.iter().map(|&id| self.part(self.hash.sample(id))))
+    }
+
+    /// The part of each id of a run. Failures: `start`, `count`, `out-of-memory`.
+    pub fn part_of_run(&self, start: u64, count: u32) -> Result<Vec<u32>, Failure> {
+        check_run(start, count, self.ids)?;
+        let mut parts = collect("count", count as usize, [])?;
+        self.hashes(start, count, |_, hash| parts.push(self.part(hash)));
+        Ok(parts)
+    }
+
+    /// The part of each text: of the name of a file, or of the key of a group. Failures: `sizes`, `keys`, `out-of-memory`.
+    pub fn part_of_keys<T: AsRef<str>>(&self, keys: &[T]) -> Result<Vec<u32>, Failure> {
+        if self.by_size {
+            let allowed = "parts with weights: a text has no number among those that sizes count";
+            return Err(Failure::contradiction("sizes", "", allowed));
+        }
+        check_count("keys", keys.len(), "texts")?;
+        collect("keys", keys.len(), keys.iter().map(|key| self.part(self.hash.sample(id_of(key.as_ref())))))
+    }
+
+    /// Which ids of a run are in a part. Failures: `part`, `start`, `count`, `out-of-memory`.
+    pub fn members(&self, part: u32, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
+        check_below("part", part.into(), self.parts.len() as u64)?;
+        check_run(start, count, self.ids)?;
+        let own = self.hashes_of(part as usize);
+        let mut members = collect("count", count as usize, [])?;
+        self.hashes(start, count, |id, hash| {
+            if own.contains(&hash) {
+                members.push(id);
+            }
+        });
+        Ok(members)
+    }
+
+    fn part(&self, hash: u64) -> u32 {
+        self.parts.partition_point(|part| part.end <= hash) as u32
+    }
+
+    fn hashes_of(&self, part: usize) -> Range<u64> {
+        let start = part.checked_sub(1).map_or(0, |before| self.parts[before].end);
+        start..self.parts[part].end
+    }
+
+    /// Tells the ids of a run with their hashes.
+    fn hashes(&self, start: u64, count: u32, mut tell: impl FnMut(u64, u64)) {
+        let mut window = [0_u64; 256];
+        let end = start + u64::from(count);
+        let mut next = start;
+        while next < end {
+            let some = &mut window[..(end - next).min(256) as usize];
+            self.hash.fill(next, 1, some);
+            for hash in some {
+                tell(next, *hash);
+                next += 1;
+            }
+        }
+    }
+}
+
+/// The id of a text.
+fn id_of(text: &str) -> u64 {
+    let digest: [u8; 32] = Sha256::digest(text).into();
+    let first = digest.iter().take(8).rev().fold(0, |number, &byte| number << 8 | u64::from(byte));
+    (first >> 11) % MAX_EXACT
+}
+
+/// Failures: `field`.
+fn check_count(field: &'static str, count: usize, of: &str) -> Result<(), Failure> {
+    if count > MAX_COUNT as usize {
+        return Err(Failure::out_of_range(field, format!("{count} {of}"), at_most(MAX_COUNT)));
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use alloc::format;
+    use alloc::string::String;
+    use alloc::vec::Vec;
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn split(kind: &str, shares: &[u64], seed: i64) -> Split {
+        let parts: Vec<String> =
+            (0..).zip(shares).map(|(at, share)| format!(r#"{{"name":"{at}","{kind}":{share}}}"#)).collect();
+        Split::read(&format!(r#"{{"split":{{"seed":{seed},"parts":[{}]}}}}"#, parts.join(","))).unwrap()
+    }
+
+    proptest! {
+        #[test]
+        fn parts_with_sizes_are_exact(sizes in prop::collection::vec(0_u64..400, 1..9), seed: i64) {
+            prop_assume!(sizes.iter().sum::<u64>() > 0);
+            let (split, total) = (split("size", &sizes, seed), sizes.iter().sum::<u64>());
+            let mut seen = alloc::vec![false; total as usize];
+            for (part, &size) in (0..).zip(&sizes) {
+                let members = split.members(part, 0, total as u32).unwrap();
+                prop_assert_eq!(members.len() as u64, size);
+                for id in members {
+                    prop_assert!(!core::mem::replace(&mut seen[id as usize], true));
+                    prop_assert_eq!(split.part_of(&[id]).unwrap(), [part]);
+                }
+            }
+            prop_assert!(seen.iter().all(|&seen| seen));
+        }
+
+        #[test]
+        fn a_part_grows_from_the_next_one_alone(
+            shares in prop::collection::vec(0_u64..1_000, 2..6), at in 0_usize..5, seed: i64, start in 0_u64..1 << 52,
+        ) {
+            let at = at % (shares.len() - 1);
+            let by = shares[at + 1] / 2;
+            let mut later = shares.clone();
+            later[at] += by;
+            later[at + 1] -= by;
+            prop_assume!(shares.iter().sum::<u64>() > 0);
+            let [old, new] = [&shares, &later].map(|shares| split("weight", shares, seed).part_of_run(start, 500).unwrap());
+            for (old, new) in old.into_iter().zip(new) {
+                prop_assert!(old == new || (old as usize, new as usize) == (at + 1, at));
+            }
+        }
+    }
+
+    #[test]
+    fn shares_are_those_of_the_weights() {
+        let split = split("weight", &[10, 10, 80], 3);
+        let parts = split.part_of_run(0, 100_000).unwrap();
+        for (part, expected) in [(0, 10_000_i64), (1, 10_000), (2, 80_000)] {
+            let found = parts.iter().filter(|&&found| found == part).count() as i64;
+            // Six standard deviations of a binomial distribution.
+            assert!((found - expected).abs() < 800, "part {part}: {found}");
+        }
+        assert_eq!(split.part_of(&[7, 8]).unwrap(), split.part_of_run(7, 2).unwrap());
+        assert_eq!(split.part_of_keys(&["a", "b"]).unwrap(), split.part_of_keys(&["a", "b"]).unwrap());
+    }
+
+    #[test]
+    fn what_is_too_large_is_refused() {
+        let split = split("weight", &[1, 1], 0);
+        assert_eq!(split.part_of(&[MAX_EXACT - 1]).unwrap().len(), 1);
+        assert_eq!(split.part_of(&[MAX_EXACT]).unwrap_err().value, "9007199254740991");
+        assert_eq!(split.part_of_run(MAX_EXACT, 1).unwrap_err().field, "count");
+        assert_eq!(split.members(2, 0, 1).unwrap_err().field, "part");
+        assert_eq!(split.part_of(&alloc::vec![0; 1 + MAX_COUNT as usize]).unwrap_err().value, "1048577 numbers");
+    }
+}

@@ -1,0 +1,161 @@
+//! Batches of orders that are made of others, and of shards.
+
+use matrix::Engine;
+use matrix::format::{BatchRecipe, Batcher, Call, Case, Lists, Segment, Subject, U64};
+use matrix::native::Native;
+
+use super::sets::uniform;
+use super::{asked, num_steps, state_after, take};
+
+pub fn cases() -> Vec<Case> {
+    [wholes(), states(), refused()].concat()
+}
+
+/// Orders, and the number of samples that they are of.
+const ORDERS: [(&str, usize); 7] = [
+    ("{\"name\":\"sharded\",\"sizes\":[40,30,20],\"lanes\":4,\"shuffle_window\":5,\"seed\":1}", 90),
+    (
+        "{\"name\":\"blend\",\"seed\":3,\"samples\":70,\"sources\":[{\"name\":\"a\",\"samples\":60,\"weight\":3},{\"name\":\"b\",\"samples\":9}]}",
+        69,
+    ),
+    ("{\"name\":\"copies\",\"copies\":3,\"of\":{\"samples\":30,\"seed\":2}}", 30),
+    ("{\"name\":\"grown\",\"samples\":50,\"growth\":[{\"epoch\":1,\"consumed\":20,\"samples\":80}],\"seed\":6}", 80),
+    ("{\"name\":\"exclude\",\"indices\":[0,5,17,40],\"of\":{\"samples\":60,\"seed\":2}}", 60),
+    ("{\"name\":\"balance\",\"classes\":[0,1,1,0,2,2,1,0,2,1],\"factors\":[1500000,400000,2000000],\"seed\":5}", 10),
+    ("{\"name\":\"subset\",\"indices\":[],\"of\":{\"samples\":10}}", 10),
+];
+
+/// Strategies with every way to treat samples of more than 37 tokens.
+const BATCHES: [&str; 9] = [
+    "\"max_tokens\":120",
+    "\"max_tokens\":120,\"batch_window\":0,\"counting\":\"unpadded\"",
+    "\"strategy\":\"pack\",\"capacity\":64,\"max_batch_size\":2",
+    "\"strategy\":\"pack\",\"capacity\":64,\"max_length\":37,\"too_long\":\"split\",\"tail\":\"keep\"",
+    "\"strategy\":\"bucket\",\"max_batch_size\":4,\"tail\":\"duplicate\"",
+    "\"strategy\":\"bucket\",\"quantiles\":3,\"max_batch_size\":4,\"max_length\":37,\"too_long\":\"truncate\",\"batch_window\":20",
+    "\"strategy\":\"pad-to-max\",\"max_batch_size\":4,\"tail\":\"drop\"",
+    "\"max_tokens\":90,\"max_length\":37,\"too_long\":\"drop\",\"batch_window\":16",
+    "\"max_tokens\":90,\"max_length\":37,\"too_long\":\"single\",\"counting\":\"unpadded\"",
+];
+
+fn subject(order: &str, world: u32, batch: &str, samples: usize, epoch: u64, history: &[(u32, u64)]) -> Subject {
+    let recipe = format!("{{\"order\":{order},\"deal\":{{\"world_size\":{world}}},\"batch\":{{{batch}}}}}");
+    let recipe = BatchRecipe { recipe, lengths: Some(uniform(samples, 7, 0, 60)), lists: Lists::new() };
+    let history = history.iter().map(|&(world_size, steps)| Segment { world_size, steps: U64(steps) }).collect();
+    Subject::Batcher(Batcher { recipe, epoch: U64(epoch), history })
+}
+
+fn locate(sample: u64) -> Call {
+    Call::Locate { sample: U64(sample), batch_size: None }
+}
+
+fn wholes() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (at, (order, samples)) in ORDERS.into_iter().enumerate() {
+        for (number, batch) in BATCHES.into_iter().enumerate() {
+            let (world, epoch) = ([1, 2, 3][(at + number) % 3], [0, 1, 4][number % 3]);
+            let here = subject(order, world, batch, samples, epoch, &[]);
+            let steps = num_steps(&mut Native::create(&here).expect("a plan"));
+            let mut calls = vec![Call::Metrics, take(0, 0, steps), take(world - 1, 0, steps), Call::Fingerprint];
+            calls.extend([0, 5, samples as u64 / 2, samples as u64 - 1, samples as u64].map(locate));
+            calls.extend([Call::AtEpoch { epoch: U64(epoch + 1) }, Call::Metrics, Call::Fingerprint, state_after(0)]);
+            cases.push(asked(&format!("order {at}, {batch}, {world} ranks, epoch {epoch}"), here, calls));
+        }
+    }
+    cases
+}
+
+/// States, and what may be added to an order between epochs.
+fn states() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (at, (order, samples)) in ORDERS.into_iter().take(6).enumerate() {
+        let batch = BATCHES[(at * 2) % 9];
+        let mut saved = Native::create(&subject(order, 2, batch, samples, 1, &[])).expect("a plan");
+        let taken = u64::from(num_steps(&mut saved) / 2);
+        let text = saved.call(&state_after(taken)).expect("a state");
+        for world in [2, 3] {
+            let mut calls = vec![Call::Resume { state: text.as_str().expect("a text").into() }, Call::Metrics];
+            calls.extend((0..world).map(|rank| take(rank, 0, 0)));
+            calls.extend([Call::Fingerprint, locate(3), locate(7)]);
+            let here = subject(order, world, batch, samples, 0, &[]);
+            cases.push(asked(&format!("order {at} after {taken} steps, on {world} ranks"), here, calls));
+        }
+        let here = subject(order, 2, batch, samples, 1, &[(3, 1), (1, 1)]);
+        cases.push(asked(&format!("order {at} with a history"), here, [Call::Metrics, Call::Fingerprint]));
+    }
+    let (blend, samples) = ORDERS[1];
+    let later = |from: u64| {
+        blend.replace("\"samples\":70,", &format!("\"samples\":70,\"stages\":[{{\"from\":{from},\"weights\":[1,1]}}],"))
+    };
+    let mut saved = Native::create(&subject(blend, 2, BATCHES[0], samples, 1, &[])).expect("a plan");
+    let states = [0, 1].map(|taken| saved.call(&state_after(taken)).expect("a state"));
+    for from in [69, 70, 139, 140] {
+        let mut calls = Vec::new();
+        for state in &states {
+            calls.extend([
+                Call::Resume { state: state.as_str().expect("a text").into() },
+                Call::Metrics,
+                Call::Fingerprint,
+            ]);
+        }
+        let here = subject(&later(from), 2, BATCHES[0], samples, 1, &[]);
+        cases.push(asked(&format!("a blend whose weights change at {from}"), here, calls));
+    }
+    cases
+}
+
+fn refused() -> Vec<Case> {
+    let recipe = |text: &str, lengths: Option<usize>, lists: &[(&str, &[u64])]| {
+        let lists = lists.iter().map(|&(name, list)| (name.to_string(), super::super::numbers(list))).collect();
+        let recipe = BatchRecipe { recipe: text.into(), lengths: lengths.map(|count| uniform(count, 7, 0, 60)), lists };
+        Subject::BatchRecipe(recipe)
+    };
+    let copies = "\"name\":\"copies\",\"copies\":3,\"of\":{\"samples\":30,\"seed\":2}";
+    let with = |order: &str| format!("{{\"order\":{{{order}}},\"batch\":{{\"max_tokens\":90}}}}");
+    let mut cases = Vec::new();
+    for (order, lengths) in [
+        (copies, Some(30)),
+        (copies, Some(31)),
+        (copies, None),
+        ("\"name\":\"copies\",\"copies\":3", Some(30)),
+        ("\"name\":\"blend\"", Some(30)),
+        ("\"name\":\"sharded\"", Some(30)),
+        ("\"name\":\"sharded\",\"sizes\":[10,20]", Some(30)),
+        ("\"name\":\"sharded\",\"sizes\":[10,20]", Some(29)),
+        ("\"name\":\"sharded\",\"sizes\":[10,20],\"copies\":2", Some(30)),
+        ("\"sizes\":[10,20]", Some(30)),
+        ("\"copies\":2", Some(30)),
+        ("\"lanes\":2", Some(30)),
+        ("\"name\":\"torch\",\"of\":{}", Some(30)),
+        ("\"name\":\"other\"", Some(30)),
+    ] {
+        let text = with(order);
+        cases.push(asked(
+            &format!("{text}, lengths: {lengths:?}"),
+            recipe(&text, lengths, &[]),
+            [Call::Text, Call::Fingerprint],
+        ));
+    }
+    let subset = with("\"name\":\"subset\",\"of\":{\"samples\":30}");
+    let bucket = "{\"order\":{\"name\":\"subset\",\"of\":{\"samples\":30}},\"batch\":{\"strategy\":\"bucket\"}}";
+    let plain = with("\"name\":\"feistel\"");
+    type Lists<'a> = &'a [(&'a str, &'a [u64])];
+    let lists: [(&str, Lists); 8] = [
+        (&subset, &[("indices", &[1, 2, 29])]),
+        (&subset, &[("indices", &[1, 2, 30])]),
+        (&subset, &[("of/indices", &[1])]),
+        (&subset, &[("indices", &[1]), ("boundaries", &[8])]),
+        (bucket, &[("boundaries", &[8, 16]), ("indices", &[1, 2])]),
+        (&plain, &[("indices", &[1])]),
+        (&plain, &[("sizes", &[30])]),
+        (&plain, &[("lengths", &[30])]),
+    ];
+    for (text, lists) in lists {
+        cases.push(asked(&format!("{text}, lists: {lists:?}"), recipe(text, Some(30), lists), [Call::Text]));
+    }
+    for deal in ["\"unit\":2", "\"unit\":1"] {
+        let text = format!("{{\"deal\":{{{deal}}},\"batch\":{{\"max_tokens\":90}}}}");
+        cases.push(asked(&format!("refused: {deal}"), recipe(&text, Some(30), &[]), [Call::Text]));
+    }
+    cases
+}

@@ -1,0 +1,672 @@
+//! Composed orders: each of them, nested ones, what may be added to them after a state, and every text that is none.
+
+use std::collections::BTreeMap;
+
+use matrix::Engine;
+use matrix::format::{Call, Case, Lists, Made, Sampler, Subject, U64};
+use matrix::native::Native;
+use serde_json::Value;
+
+use super::{asked, count, indices, numbers};
+
+pub fn cases() -> Vec<Case> {
+    [wholes(), blends(), layouts(), lists(), large(), nested(), additions(), other_states(), refused()].concat()
+}
+
+fn subject(order: &str, deal: &str, lists: &[(&str, &[u64])], epoch: u64) -> Subject {
+    let recipe = format!("{{\"order\":{order}{}{deal}}}", if deal.is_empty() { "" } else { ",\"deal\":" });
+    let lists: Lists = BTreeMap::from_iter(lists.iter().map(|&(name, list)| (name.to_string(), numbers(list))));
+    Subject::Sampler(Sampler { made: Made { recipe, lists, epoch: U64(epoch) }, rank: 0 })
+}
+
+/// What a sampler is, all that it deals of a few epochs, and where some samples are.
+fn look(subject: &Subject) -> Vec<Call> {
+    let mut calls = vec![
+        Call::Recipe,
+        Call::RecipeFingerprint,
+        Call::Samples,
+        Call::Seed,
+        Call::Order,
+        Call::Layout,
+        Call::Lanes,
+        Call::ConfigFingerprint,
+    ];
+    let Subject::Sampler(Sampler { made, rank }) = subject else { return calls };
+    for epoch in [made.epoch.0, made.epoch.0 + 1, 3] {
+        let there = Subject::Sampler(Sampler { made: Made { epoch: U64(epoch), ..made.clone() }, rank: *rank });
+        let own = count(&there, &Call::NumSamples).unwrap_or(0);
+        let (length, samples) = (count(&there, &Call::Length).unwrap_or(0), count(&there, &Call::Samples).unwrap_or(0));
+        calls.extend([
+            Call::AtEpoch { epoch: U64(epoch) },
+            Call::Length,
+            Call::NumSamples,
+            Call::NumPadding,
+            Call::NumDropped,
+            indices(0, own.min(40) as u32),
+            indices(own.saturating_sub(3), own.min(3) as u32),
+            Call::Fingerprint,
+            Call::SampleAt { position: U64(length / 2) },
+        ]);
+        for sample in [0, samples / 3, samples.saturating_sub(1), samples] {
+            calls.push(Call::Locate { sample: U64(sample), batch_size: Some(4) });
+            calls.push(Call::LocateFrom { sample: U64(sample), position: U64(length / 2), batch_size: 3 });
+        }
+    }
+    calls.extend([
+        Call::State { taken: Some(U64(1)), steps: None },
+        Call::Rest { consumed: U64(2) },
+        Call::NumSamples,
+        indices(0, 1),
+    ]);
+    calls
+}
+
+fn sources(subject: &Subject) -> Vec<Call> {
+    let length = count(subject, &Call::Length).unwrap_or(0);
+    let samples = count(subject, &Call::Samples).unwrap_or(0);
+    let mut calls = vec![Call::Sources, Call::SourceBounds];
+    for (start, end) in
+        [(0, length), (0, length / 2), (length / 3, length / 2), (length, length), (1, 0), (0, length + 1)]
+    {
+        calls.push(Call::SourceCounts { start: U64(start), end: U64(end) });
+    }
+    for sample in [0, samples / 2, samples.saturating_sub(1), samples] {
+        calls.push(Call::SourceOf { sample: U64(sample) });
+    }
+    calls
+}
+
+fn case(order: &str) -> Case {
+    let made = subject(order, "", &[], 0);
+    let calls = look(&made);
+    asked(&format!("order: {order}"), made, calls)
+}
+
+fn blend(order: &str) -> Case {
+    let made = subject(order, "", &[], 0);
+    let calls = [look(&made), sources(&made)].concat();
+    asked(&format!("order: {order}"), made, calls)
+}
+
+const FEISTEL: &str = "{\"name\":\"feistel\",\"samples\":300,\"seed\":-4}";
+const SMALL: &str = "{\"name\":\"feistel\",\"samples\":23,\"seed\":9}";
+const STORED: &str = "{\"name\":\"sharded\",\"sizes\":[9,0,31,14],\"lanes\":3,\"shuffle_window\":4,\"seed\":2}";
+
+/// Each order with what it can say.
+fn wholes() -> Vec<Case> {
+    let mut orders = vec![
+        "{\"name\":\"grown\",\"samples\":30}".to_string(),
+        "{\"name\":\"grown\",\"samples\":0,\"seed\":5,\"growth\":[{\"epoch\":1,\"consumed\":0,\"samples\":7}]}".into(),
+        "{\"name\":\"grown\",\"samples\":300,\"seed\":-1,\"growth\":[{\"epoch\":0,\"consumed\":300,\"samples\":310},\
+         {\"epoch\":1,\"consumed\":4,\"samples\":320},{\"epoch\":1,\"consumed\":5,\"samples\":321},{\"epoch\":1,\"consumed\":321,\"samples\":600},\
+         {\"epoch\":3,\"consumed\":0,\"samples\":601}]}"
+            .into(),
+        "{\"name\":\"windows\",\"sizes\":[10,3,0,25,4],\"length\":4,\"stride\":3,\"seed\":8}".into(),
+        "{\"name\":\"windows\",\"sizes\":[10,3,0,25,4],\"length\":4}".into(),
+        "{\"name\":\"windows\",\"sizes\":[900,3,700],\"length\":3,\"stride\":1}".into(),
+        "{\"name\":\"windows\",\"sizes\":[3],\"length\":4}".into(),
+        "{\"name\":\"balance\",\"classes\":[0,1,0,2,2,0,1,0,0,0],\"factors\":[500000,2500000,1000000],\"seed\":3}".into(),
+        "{\"name\":\"balance\",\"classes\":[0,1,0,0],\"factors\":[0,4000000000]}".into(),
+        "{\"name\":\"balance\",\"classes\":[],\"factors\":[]}".into(),
+        "{\"name\":\"balance\",\"classes\":[1,1,1],\"factors\":[7,333333,9]}".into(),
+        // Classes of one sample each.
+        format!(
+            "{{\"name\":\"balance\",\"classes\":{:?},\"factors\":{:?},\"seed\":11}}",
+            (0..60).collect::<Vec<u32>>(),
+            (0..60).map(|class| 250_000 + 7_001 * class).collect::<Vec<u32>>()
+        ),
+    ];
+    for of in [
+        FEISTEL,
+        SMALL,
+        STORED,
+        "{\"name\":\"sequential\",\"samples\":23}",
+        "{\"name\":\"torch\",\"samples\":40,\"seed\":1}",
+    ] {
+        for indices in
+            ["[]", "[0]", "[1,2,3,5,8,13,21]", "[0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19,20,21,22]"]
+        {
+            orders.push(format!("{{\"name\":\"exclude\",\"of\":{of},\"indices\":{indices}}}"));
+            orders.push(format!("{{\"name\":\"subset\",\"of\":{of},\"indices\":{indices}}}"));
+        }
+        orders.push(format!("{{\"name\":\"copies\",\"of\":{of},\"copies\":3}}"));
+        orders.push(format!("{{\"name\":\"copies\",\"of\":{of},\"copies\":1}}"));
+        orders.push(format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[]}}"));
+        orders.push(format!(
+            "{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{{\"epoch\":0,\"start\":0,\"count\":4}},{{\"epoch\":0,\"start\":4,\"count\":0}},\
+             {{\"epoch\":0,\"start\":9,\"count\":5}},{{\"epoch\":1,\"start\":20,\"count\":3}},{{\"epoch\":4,\"start\":1,\"count\":1}}]}}"
+        ));
+    }
+    orders.iter().map(|order| case(order)).collect()
+}
+
+fn source(name: &str, weight: u64, order: &str) -> String {
+    format!("{{\"name\":\"{name}\",\"weight\":{weight},\"order\":{order}}}")
+}
+
+/// Blends in every way in which they end, of one to many sources.
+fn blends() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let three = "{\"name\":\"web\",\"weight\":7,\"samples\":90},{\"name\":\"code\",\"weight\":3,\"samples\":11},{\"name\":\"Bücher\",\"samples\":4}";
+    for name in ["blend", "blend-exact"] {
+        for more in [
+            "",
+            ",\"seed\":6",
+            ",\"samples\":40",
+            ",\"samples\":0",
+            ",\"exhaustion\":\"stop\"",
+            ",\"exhaustion\":\"stop\",\"max_passes\":3",
+            ",\"exhaustion\":\"fail\",\"samples\":36",
+            ",\"exhaustion\":\"renormalise\"",
+            ",\"exhaustion\":\"renormalise\",\"max_passes\":2,\"samples\":210",
+            ",\"index_space\":\"shared\"",
+            ",\"index_space\":\"shared\",\"exhaustion\":\"renormalise\"",
+            ",\"samples\":50,\"stages\":[{\"from\":10,\"weights\":[1,1,1]},{\"from\":60,\"weights\":[0,0,5]},{\"from\":61,\"weights\":[1,2,0]}]",
+        ] {
+            cases.push(blend(&format!("{{\"name\":\"{name}\"{more},\"sources\":[{three}]}}")));
+        }
+        for sources in [
+            source("a", 1, SMALL),
+            source("a", 9_007_199_254_740_991, SMALL),
+            [source("a", 1, SMALL), source("b", 0, FEISTEL)].join(","),
+            [source("a", 5, SMALL), source("b", 5, FEISTEL), source("c", 5, STORED), source("d", 5, SMALL)].join(","),
+            [
+                source("a", 1, STORED),
+                source("b", 2, "{\"name\":\"sharded\",\"sizes\":[40,2]}"),
+                source("c", 4, "{\"samples\":5}"),
+            ]
+            .join(","),
+            [source("none", 0, "{\"samples\":0}"), source("b", 2, SMALL)].join(","),
+            (0..40_u64)
+                .map(|at| source(&format!("s{at}"), (at * at) % 17 + 1, "{\"samples\":60}"))
+                .collect::<Vec<_>>()
+                .join(","),
+            (0..30_u64)
+                .map(|at| source(&format!("s{at}"), 1 << at.min(14), "{\"samples\":9}"))
+                .collect::<Vec<_>>()
+                .join(","),
+        ] {
+            cases.push(blend(&format!("{{\"name\":\"{name}\",\"samples\":70,\"seed\":-9,\"sources\":[{sources}]}}")));
+            cases.push(blend(&format!("{{\"name\":\"{name}\",\"exhaustion\":\"stop\",\"sources\":[{sources}]}}")));
+        }
+    }
+    // Sums that need 128 bits.
+    let wide = (1..20_u64).map(|at| source(&format!("s{at}"), (1 << (2 * at)) + at * 7, "{\"samples\":1000}"));
+    cases.push(blend(&format!("{{\"name\":\"blend\",\"sources\":[{}]}}", wide.collect::<Vec<_>>().join(","))));
+    cases
+}
+
+/// Who gets which position.
+fn layouts() -> Vec<Case> {
+    let two = [source("a", 1, SMALL), source("b", 1, FEISTEL)].join(",");
+    let order = format!("{{\"name\":\"blend\",\"samples\":45,\"seed\":1,\"sources\":[{two}]}}");
+    let mut cases = Vec::new();
+    for order in [&*order, SMALL, "{\"name\":\"torch\",\"samples\":30}"] {
+        for (world, remainder) in
+            [(1, "pad"), (2, "pad"), (7, "pad"), (7, "drop"), (7, "uneven"), (50, "pad"), (50, "uneven"), (50, "drop")]
+        {
+            for layout in ["rotated", "strided"] {
+                let deal = format!("{{\"world_size\":{world},\"remainder\":\"{remainder}\",\"layout\":\"{layout}\"}}");
+                let made = subject(order, &deal, &[], 5);
+                let mut calls = vec![Call::Layout, Call::NumPositions, Call::NumRounds];
+                for rank in [0, 1, 6, world - 1] {
+                    let Subject::Sampler(Sampler { made, .. }) = &made else { continue };
+                    let there = Subject::Sampler(Sampler { made: made.clone(), rank });
+                    let own = count(&there, &Call::NumSamples).unwrap_or(0) as u32;
+                    calls.extend([
+                        Call::AtRank { rank },
+                        Call::NumSamples,
+                        Call::NumPadding,
+                        indices(0, own),
+                        Call::Fingerprint,
+                    ]);
+                }
+                for position in [0, 1, 20, 44, 50] {
+                    calls.push(Call::PlaceOf { position: U64(position), batch_size: 2 });
+                    calls.push(Call::Locate { sample: U64(position), batch_size: Some(2) });
+                }
+                calls.push(Call::State { taken: Some(U64(0)), steps: None });
+                calls.push(Call::State { taken: Some(U64(1)), steps: None });
+                calls.push(Call::Rest { consumed: U64(17) });
+                calls.extend([Call::NumSamples, Call::NumPadding, indices(0, 0), Call::Fingerprint]);
+                for position in [17, 18, 29, 45] {
+                    calls.push(Call::PlaceOf { position: U64(position), batch_size: 2 });
+                }
+                cases.push(asked(&format!("world {world}, {remainder}, {layout} of {order}"), made, calls));
+            }
+        }
+    }
+    cases
+}
+
+/// Lists by their paths.
+type Named<'a> = Vec<(&'a str, &'a [u64])>;
+
+/// Lists beside the text, by their paths.
+fn lists() -> Vec<Case> {
+    let long: Vec<u64> = (0..300).map(|at| at * 2).collect();
+    let sizes: Vec<u64> = (0..300).map(|at| at % 5).collect();
+    let classes: Vec<u64> = (0..300).map(|at| at % 3).collect();
+    let inner = "{\"name\":\"blend\",\"sources\":[{\"name\":\"web\",\"order\":{\"name\":\"exclude\",\"of\":{\"samples\":900}}},\
+                 {\"name\":\"code\",\"weight\":2,\"order\":{\"name\":\"subset\",\"of\":{\"name\":\"sharded\"}}}]}";
+    let all: [(&str, &[u64]); 3] =
+        [("sources/web/indices", &long), ("sources/code/of/sizes", &sizes), ("sources/code/indices", &long[..50])];
+    let made: [(&str, Named); 12] = [
+        ("{\"name\":\"exclude\",\"of\":{\"samples\":900}}", vec![("indices", &long)]),
+        ("{\"name\":\"subset\",\"of\":{\"name\":\"sharded\"}}", vec![("indices", &long[..9]), ("of/sizes", &sizes)]),
+        ("{\"name\":\"windows\",\"length\":2}", vec![("sizes", &sizes)]),
+        ("{\"name\":\"balance\",\"factors\":[1,2,3]}", vec![("classes", &classes)]),
+        ("{\"name\":\"balance\"}", vec![("classes", &classes), ("factors", &[1, 2, 3_000_000])]),
+        (inner, all.to_vec()),
+        (inner, all[..2].to_vec()),
+        (inner, [&all[..], &[("sizes", &[1])]].concat()),
+        (inner, [&all[..], &[("sources/web/of/sizes", &[1])]].concat()),
+        (inner, [&all[..], &[("sources/other/sizes", &[1])]].concat()),
+        (inner, [&all[..], &[("sources/web/names", &[1])]].concat()),
+        ("{\"name\":\"copies\",\"copies\":2,\"of\":{\"samples\":9}}", vec![("indices", &[1])]),
+    ];
+    let mut cases = Vec::new();
+    for (order, lists) in made {
+        let made = subject(order, "", &lists, 1);
+        let mut calls = look(&made);
+        // The recipe has hashes of long lists.
+        let names = lists.iter().map(|(name, _)| *name).collect::<Vec<_>>().join(", ");
+        calls.push(Call::Recipe);
+        cases.push(asked(&format!("{order} with {names}"), made, calls));
+    }
+    cases
+}
+
+/// Samples and positions up to 2^53 - 1.
+fn large() -> Vec<Case> {
+    let most = (1_u64 << 53) - 1;
+    let plain = |samples: u64| format!("{{\"samples\":{samples},\"seed\":3}}");
+    let three =
+        [source("a", 3, &plain(1_000_000_000)), source("b", 2, &plain(1_000_000_007)), source("c", 1, &plain(12))]
+            .join(",");
+    let orders = [
+        format!("{{\"name\":\"blend\",\"samples\":{most},\"sources\":[{three}]}}"),
+        format!("{{\"name\":\"blend-exact\",\"samples\":{most},\"sources\":[{three}]}}"),
+        format!("{{\"name\":\"blend\",\"exhaustion\":\"renormalise\",\"max_passes\":1000,\"sources\":[{three}]}}"),
+        format!(
+            "{{\"name\":\"grown\",\"samples\":{},\"growth\":[{{\"epoch\":0,\"consumed\":{},\"samples\":{}}}]}}",
+            1_u64 << 51,
+            1_u64 << 50,
+            1_u64 << 52
+        ),
+        format!("{{\"name\":\"copies\",\"copies\":4294967295,\"of\":{}}}", plain(1 << 21)),
+        format!("{{\"name\":\"exclude\",\"indices\":[0,{}],\"of\":{}}}", most - 1, plain(most)),
+        format!(
+            "{{\"name\":\"skip\",\"ranges\":[{{\"epoch\":0,\"start\":5,\"count\":{}}}],\"of\":{}}}",
+            most - 9,
+            plain(most)
+        ),
+        format!("{{\"name\":\"windows\",\"length\":{},\"stride\":1,\"sizes\":[{most}]}}", 1_u64 << 52),
+    ];
+    let mut cases = Vec::new();
+    for order in &orders {
+        let made = subject(order, "{\"world_size\":1024,\"remainder\":\"uneven\"}", &[], 0);
+        let length = count(&made, &Call::Length).unwrap_or(0);
+        let own = count(&made, &Call::NumSamples).unwrap_or(0);
+        let mut calls =
+            vec![Call::Recipe, Call::Length, Call::Samples, indices(0, 9), indices(own.saturating_sub(2), 2)];
+        for position in [length / 3, length.saturating_sub(1)] {
+            calls.push(Call::SampleAt { position: U64(position) });
+        }
+        for sample in [0, 7, 1_000_000_006, 2_000_000_018] {
+            calls.push(Call::Locate { sample: U64(sample), batch_size: Some(7) });
+            calls.push(Call::LocateFrom { sample: U64(sample), position: U64(length / 2), batch_size: 7 });
+        }
+        calls.extend([
+            Call::SourceCounts { start: U64(length / 2), end: U64(length) },
+            Call::AtEpoch { epoch: U64(1) },
+            indices(0, 4),
+        ]);
+        calls.push(Call::AtEpoch { epoch: U64(u64::MAX) });
+        cases.push(asked(&format!("order: {order}, at the end of whole numbers"), made, calls));
+    }
+    cases
+}
+
+/// A generator of numbers that stays as it is: Knuth's MMIX.
+struct Numbers(u64);
+
+impl Numbers {
+    fn below(&mut self, bound: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % bound
+    }
+
+    /// An order of orders, up to so many in one another.
+    fn order(&mut self, depth: u64) -> String {
+        if depth == 0 || self.below(6) == 0 {
+            return match self.below(5) {
+                0 => format!("{{\"name\":\"feistel\",\"samples\":{},\"seed\":{}}}", self.below(500) + 1, self.below(9)),
+                1 => format!("{{\"name\":\"sequential\",\"samples\":{}}}", self.below(30) + 1),
+                2 => format!(
+                    "{{\"name\":\"sharded\",\"sizes\":[{},{},{}],\"lanes\":{},\"shuffle_window\":{}}}",
+                    self.below(50),
+                    self.below(9),
+                    self.below(20) + 1,
+                    self.below(4) + 1,
+                    self.below(7) + 1
+                ),
+                3 => format!(
+                    "{{\"name\":\"windows\",\"sizes\":[{},{}],\"length\":{},\"stride\":{}}}",
+                    self.below(50),
+                    self.below(9) + 8,
+                    self.below(8) + 1,
+                    self.below(4) + 1
+                ),
+                _ => {
+                    let (samples, consumed) = (self.below(300) + 2, self.below(3));
+                    let more = samples + self.below(40) + 1;
+                    format!(
+                        "{{\"name\":\"grown\",\"samples\":{samples},\"growth\":[{{\"epoch\":{},\"consumed\":{consumed},\"samples\":{more}}}]}}",
+                        self.below(3)
+                    )
+                }
+            };
+        }
+        match self.below(6) {
+            0 => format!("{{\"name\":\"copies\",\"copies\":{},\"of\":{}}}", self.below(4) + 1, self.order(depth - 1)),
+            1 => format!(
+                "{{\"name\":\"skip\",\"ranges\":[{{\"epoch\":{},\"start\":{},\"count\":{}}}],\"of\":{}}}",
+                self.below(3),
+                self.below(3),
+                self.below(9),
+                self.order(depth - 1)
+            ),
+            2 => format!(
+                "{{\"name\":\"{}\",\"indices\":[{},{},{}],\"of\":{}}}",
+                if self.below(2) == 0 { "exclude" } else { "subset" },
+                self.below(3),
+                self.below(4) + 3,
+                self.below(4) + 7,
+                self.order(depth - 1)
+            ),
+            _ => {
+                let count = self.below(3) + 1;
+                let sources = (0..count).map(|at| {
+                    let weight = self.below(9) + u64::from(at == 0);
+                    source(&format!("s{at}"), weight, &self.order(depth - 1))
+                });
+                let sources = sources.collect::<Vec<_>>().join(",");
+                let name = ["blend", "blend-exact"][self.below(2) as usize];
+                let how = match self.below(5) {
+                    0 => ",\"exhaustion\":\"stop\"".into(),
+                    1 => format!(",\"exhaustion\":\"renormalise\",\"max_passes\":{}", self.below(3) + 1),
+                    2 => format!(",\"index_space\":\"shared\",\"samples\":{}", self.below(90)),
+                    _ => format!(",\"samples\":{}", self.below(90) + 1),
+                };
+                format!("{{\"name\":\"{name}\",\"seed\":{}{how},\"sources\":[{sources}]}}", self.below(5))
+            }
+        }
+    }
+}
+
+/// Orders in orders, up to four deep.
+fn nested() -> Vec<Case> {
+    let mut numbers = Numbers(2026);
+    let mut cases: Vec<Case> = Vec::new();
+    while cases.len() < 150 {
+        let order = numbers.order(4);
+        let made = subject(&order, "", &[], 0);
+        if order.len() > 120 && (Native::create(&made).is_ok() || numbers.below(8) == 0) {
+            cases.push(case(&order));
+        }
+    }
+    cases
+}
+
+/// A state of an order that got more since.
+fn resumed(of: &str, epoch: u64, consumed: u64, order: &str) -> Case {
+    let state = Native::create(&subject(of, "", &[], epoch)).ok().and_then(|mut engine| {
+        engine.call(&Call::Rest { consumed: U64(consumed) }).ok()?;
+        engine.call(&Call::State { taken: Some(U64(0)), steps: None }).ok()
+    });
+    let state = state.as_ref().and_then(Value::as_str).expect("a state").to_string();
+    let calls = [
+        Call::Resume { state },
+        Call::Epoch,
+        Call::Consumed,
+        Call::Length,
+        Call::NumSamples,
+        indices(0, 8),
+        Call::State { taken: Some(U64(2)), steps: None },
+    ];
+    asked(
+        &format!("{of} in epoch {epoch} at {consumed}, then {order}"),
+        subject(order, "{\"world_size\":3}", &[], 0),
+        calls,
+    )
+}
+
+fn additions() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let grown = |growth: &str| format!("{{\"name\":\"grown\",\"samples\":23,\"seed\":9,\"growth\":[{growth}]}}");
+    let first = "{\"epoch\":1,\"consumed\":7,\"samples\":40}";
+    let second = "{\"epoch\":1,\"consumed\":20,\"samples\":45}";
+    for (epoch, consumed) in [(0, 9), (1, 0), (1, 7), (1, 8), (2, 0)] {
+        cases.push(resumed(SMALL, epoch, consumed, &grown(first)));
+        cases.push(resumed(&grown(first), epoch, consumed, &grown(&[first, second].join(","))));
+    }
+    for consumed in [19, 20, 21, 40] {
+        cases.push(resumed(&grown(first), 1, consumed, &grown(&[first, second].join(","))));
+    }
+    cases.push(resumed(&grown(&[first, second].join(",")), 1, 2, &grown(first)));
+    cases.push(resumed(&grown(first), 1, 2, &grown(second)));
+    cases.push(resumed(&grown(first), 1, 2, &grown(first).replace(":9", ":8")));
+    cases.push(resumed(SMALL, 1, 2, &grown(first).replace(":23", ":22")));
+
+    let blend = |name: &str, stages: &str, more: &str| {
+        let sources = [source("a", 3, SMALL), source("b", 2, FEISTEL)].join(",");
+        format!("{{\"name\":\"{name}\",\"samples\":100,\"sources\":[{sources}{more}],\"stages\":[{stages}]}}")
+    };
+    let stage = "{\"from\":50,\"weights\":[1,1]}";
+    let third = ",{\"name\":\"c\",\"weight\":0,\"samples\":10}";
+    let before = blend("blend", stage, "");
+    for order in [
+        blend("blend", stage, ""),
+        blend("blend", &format!("{stage},{{\"from\":120,\"weights\":[9,1]}}"), ""),
+        blend("blend", &format!("{stage},{{\"from\":119,\"weights\":[9,1]}}"), ""),
+        blend("blend", "{\"from\":50,\"weights\":[1,2]}", ""),
+        blend("blend", "{\"from\":51,\"weights\":[1,1]}", ""),
+        blend("blend", "", ""),
+        blend("blend", "{\"from\":50,\"weights\":[1,1,0]},{\"from\":130,\"weights\":[9,1,5]}", third),
+        blend("blend", "{\"from\":50,\"weights\":[1,1,1]}", third),
+        blend("blend", "{\"from\":50,\"weights\":[1,1,0]}", ",{\"name\":\"c\",\"weight\":1,\"samples\":10}"),
+        blend("blend-exact", stage, ""),
+        blend("blend", stage, "").replace("\"a\"", "\"x\""),
+        blend("blend", stage, "").replace("\"weight\":3", "\"weight\":4"),
+        blend("blend", stage, "").replace(":100", ":101"),
+        blend("blend", stage, "").replace("\"seed\":9", "\"seed\":8"),
+        SMALL.to_string(),
+        // A source that grows, where it was not read yet and where it was: it made 61 draws of 120 positions.
+        before.replace(SMALL, &grown("{\"epoch\":2,\"consumed\":15,\"samples\":40}")),
+        before.replace(SMALL, &grown("{\"epoch\":2,\"consumed\":14,\"samples\":40}")),
+        before.replace(SMALL, &grown("{\"epoch\":2,\"consumed\":16,\"samples\":40}")),
+        before.replace(SMALL, &grown("{\"epoch\":3,\"consumed\":0,\"samples\":40}")),
+    ] {
+        cases.push(resumed(&before, 1, 20, &order));
+    }
+    let skip = |of: &str, ranges: &str| format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{ranges}]}}");
+    let range = |start: u64| format!("{{\"epoch\":2,\"start\":{start},\"count\":10}}");
+    for start in [29, 30, 31, 200] {
+        cases.push(resumed(FEISTEL, 2, 30, &skip(FEISTEL, &range(start))));
+        cases.push(resumed(&skip(FEISTEL, &range(5)), 2, 20, &skip(FEISTEL, &[range(5), range(start)].join(","))));
+        cases.push(resumed(&before, 1, 30, &skip(&before, &range(start).replace("\"epoch\":2", "\"epoch\":1"))));
+    }
+    let twice = |start: u64| skip(&skip(FEISTEL, &range(5)), &range(start));
+    for start in [19, 20, 100] {
+        cases.push(resumed(&skip(FEISTEL, &range(5)), 2, 20, &twice(start)));
+        cases.push(resumed(FEISTEL, 2, 5, &twice(start)));
+        cases.push(resumed(FEISTEL, 2, 6, &twice(start)));
+        cases.push(resumed(&twice(20), 2, 30, &twice(start)));
+        cases.push(resumed(&twice(20), 2, 30, &skip(&twice(20), &range(start + 10))));
+    }
+    cases.push(resumed(&skip(FEISTEL, &range(5)), 2, 20, FEISTEL));
+    cases.push(resumed(&skip(FEISTEL, &range(5)), 2, 20, &skip(FEISTEL, &range(6))));
+    cases.push(resumed(&skip(FEISTEL, &range(5)), 2, 20, &skip(FEISTEL, "")));
+    let copies = |of: &str| format!("{{\"name\":\"copies\",\"copies\":4,\"of\":{of}}}");
+    cases.push(resumed(&copies(SMALL), 1, 27, &copies(&grown(first))));
+    cases.push(resumed(&copies(SMALL), 1, 28, &copies(&grown(first))));
+    cases.push(resumed(&copies(SMALL), 1, 33, &copies(&grown(first))));
+    let exclude = |list: &str| format!("{{\"name\":\"exclude\",\"indices\":{list},\"of\":{SMALL}}}");
+    cases.push(resumed(&exclude("[3]"), 1, 4, &exclude("[3]")));
+    cases.push(resumed(&exclude("[3]"), 1, 4, &exclude("[4]")));
+    cases.push(resumed(&exclude("[3]"), 1, 4, &exclude("[3,4]")));
+    cases
+}
+
+/// States that are none, or not of this order.
+fn other_states() -> Vec<Case> {
+    let order = "{\"name\":\"copies\",\"copies\":2,\"of\":{\"name\":\"feistel\",\"samples\":9,\"seed\":0}}";
+    let state = |recipe: &str, more: &str| {
+        format!(
+            "{{\"samedeal\":1,\"kind\":\"sampler\",\"recipe\":{{\"order\":{recipe}}},\"epoch\":1,\"consumed\":4{more}}}"
+        )
+    };
+    let texts = [
+        state(order, ",\"positions\":18"),
+        state(order, ""),
+        state(order, ",\"positions\":3"),
+        state(order, ",\"positions\":9007199254740992"),
+        state(order, ",\"positions\":19"),
+        state("{\"name\":\"feistel\",\"samples\":9,\"seed\":0}", ""),
+        state("{\"name\":\"feistel\",\"samples\":9,\"seed\":0}", ",\"positions\":9"),
+        state(&order.replace('9', "10"), ",\"positions\":18"),
+        state(&order.replace("copies\":2", "copies\":3"), ",\"positions\":18"),
+        state("{\"copies\":2}", ",\"positions\":18"),
+        state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"of\":{\"of\":{}}}}", ",\"positions\":18"),
+        state("{\"name\":\"copies\",\"copies\":2,\"of\":{\"more\":1}}", ",\"positions\":18"),
+    ];
+    let calls = texts.map(|state| Call::Resume { state });
+    vec![asked("states of another order, or of none", subject(order, "", &[], 0), calls)]
+}
+
+/// Every text that is no composed order.
+fn refused() -> Vec<Case> {
+    let sources = "\"sources\":[{\"name\":\"a\",\"samples\":7}]";
+    let of = "\"of\":{\"samples\":9}";
+    let deep = |count: usize| {
+        format!("{}{{\"samples\":3}}{}", "{\"name\":\"copies\",\"copies\":1,\"of\":".repeat(count), "}".repeat(count))
+    };
+    let mut orders = vec![
+        "{\"name\":\"blend\"}".to_string(),
+        "{\"name\":\"blend\",\"sources\":[]}".into(),
+        "{\"name\":\"blend\",\"sources\":{}}".into(),
+        "{\"name\":\"blend\",\"sources\":[7]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"size\":3}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"order\":{\"samples\":7}}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\"}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"\",\"samples\":7}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"samples\":7}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a/b\",\"samples\":7}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":7},{\"name\":\"a\",\"samples\":7}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"weight\":0}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":0}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":9007199254740992}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"weight\":9007199254740992}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":9007199254740991},{\"name\":\"b\",\"samples\":1}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"torch\",\"samples\":4}}]}".into(),
+        format!("{{\"name\":\"blend\",\"sources\":[{{\"name\":\"a\",\"order\":{{\"name\":\"blend\",{sources},\"exhaustion\":\"stop\"}}}}]}}"),
+        "{\"name\":\"blend\",\"exhaustion\":\"stop\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"grown\",\"samples\":4,\"growth\":\
+         [{\"epoch\":0,\"consumed\":1,\"samples\":5}]}}]}"
+            .into(),
+        "{\"name\":\"blend-exact\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"weight\":1048576},{\"name\":\"b\",\"samples\":7}]}".into(),
+        "{\"name\":\"blend-exact\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"weight\":1048575},{\"name\":\"b\",\"samples\":7}],\"samples\":4}".into(),
+        "{\"name\":\"grown\"}".into(),
+        "{\"name\":\"grown\",\"samples\":9007199254740992}".into(),
+        "{\"name\":\"grown\",\"samples\":9,\"growth\":[{\"epoch\":0,\"consumed\":1}]}".into(),
+        "{\"name\":\"grown\",\"samples\":9,\"growth\":[{\"epoch\":0,\"consumed\":10,\"samples\":12}]}".into(),
+        "{\"name\":\"grown\",\"samples\":9,\"growth\":[{\"epoch\":0,\"consumed\":1,\"samples\":9}]}".into(),
+        "{\"name\":\"grown\",\"samples\":9,\"growth\":[{\"epoch\":0,\"consumed\":1,\"samples\":12},{\"epoch\":0,\"consumed\":1,\"samples\":13}]}".into(),
+        "{\"name\":\"grown\",\"samples\":9,\"growth\":[{\"epoch\":2,\"consumed\":1,\"samples\":12},{\"epoch\":1,\"consumed\":1,\"samples\":13}]}".into(),
+        "{\"name\":\"grown\",\"samples\":9,\"growth\":[{\"epoch\":2,\"consumed\":1,\"samples\":12,\"more\":1}]}".into(),
+        format!("{{\"name\":\"exclude\",{of}}}"),
+        "{\"name\":\"exclude\",\"indices\":[1]}".into(),
+        format!("{{\"name\":\"exclude\",{of},\"indices\":[9]}}"),
+        format!("{{\"name\":\"exclude\",{of},\"indices\":[3,3]}}"),
+        format!("{{\"name\":\"subset\",{of},\"indices\":[4,3]}}"),
+        format!("{{\"name\":\"subset\",{of},\"indices\":\"{}\"}}", "0".repeat(64)),
+        format!("{{\"name\":\"exclude\",\"of\":{{\"name\":\"blend\",{sources}}},\"indices\":[3]}}"),
+        format!("{{\"name\":\"subset\",\"of\":{{\"name\":\"copies\",\"copies\":2,{of}}},\"indices\":[3]}}"),
+        "{\"name\":\"exclude\",\"of\":{\"samples\":0},\"indices\":[0]}".into(),
+        format!("{{\"name\":\"skip\",{of},\"ranges\":[{{\"epoch\":0,\"start\":10,\"count\":0}}]}}"),
+        format!("{{\"name\":\"skip\",{of},\"ranges\":[{{\"epoch\":0,\"start\":8,\"count\":2}}]}}"),
+        format!("{{\"name\":\"skip\",{of},\"ranges\":[{{\"start\":8,\"count\":2}}]}}"),
+        format!("{{\"name\":\"skip\",{of},\"ranges\":[{{\"epoch\":1,\"start\":3,\"count\":2}},{{\"epoch\":1,\"start\":4,\"count\":2}}]}}"),
+        format!("{{\"name\":\"skip\",{of},\"ranges\":[{{\"epoch\":1,\"start\":3,\"count\":2}},{{\"epoch\":0,\"start\":8,\"count\":1}}]}}"),
+        format!("{{\"name\":\"copies\",{of}}}"),
+        format!("{{\"name\":\"copies\",{of},\"copies\":0}}"),
+        format!("{{\"name\":\"copies\",{of},\"copies\":4294967296}}"),
+        "{\"name\":\"copies\",\"copies\":2,\"of\":{\"samples\":9007199254740991}}".into(),
+        "{\"name\":\"copies\",\"copies\":2,\"of\":{\"samples\":7,\"more\":1}}".into(),
+        "{\"name\":\"copies\",\"copies\":2,\"of\":{\"name\":\"other\",\"samples\":7}}".into(),
+        "{\"name\":\"copies\",\"copies\":2,\"of\":[1]}".into(),
+        "{\"name\":\"windows\",\"length\":2}".into(),
+        "{\"name\":\"windows\",\"sizes\":[4]}".into(),
+        "{\"name\":\"windows\",\"sizes\":[4],\"length\":0}".into(),
+        "{\"name\":\"windows\",\"sizes\":[4],\"length\":2,\"stride\":0}".into(),
+        "{\"name\":\"windows\",\"sizes\":[9007199254740991,1],\"length\":2}".into(),
+        "{\"name\":\"balance\",\"classes\":[0]}".into(),
+        "{\"name\":\"balance\",\"factors\":[1]}".into(),
+        "{\"name\":\"balance\",\"classes\":[0,2],\"factors\":[1,2]}".into(),
+        "{\"name\":\"balance\",\"classes\":[0],\"factors\":[4294967296]}".into(),
+        "{\"name\":\"balance\",\"classes\":[0],\"factors\":[]}".into(),
+        deep(20),
+        deep(22),
+        deep(23),
+        deep(2000),
+    ];
+    for more in [
+        "\"samples\":7.5",
+        "\"lanes\":3",
+        "\"of\":{}",
+        "\"max_passes\":2",
+        "\"exhaustion\":\"never\"",
+        "\"index_space\":\"other\"",
+        "\"exhaustion\":\"stop\",\"max_passes\":0",
+        "\"exhaustion\":\"stop\",\"samples\":3",
+        "\"exhaustion\":\"fail\"",
+        "\"exhaustion\":\"fail\",\"samples\":8",
+        "\"exhaustion\":\"renormalise\",\"samples\":8",
+        "\"exhaustion\":\"stop\",\"stages\":[{\"from\":2,\"weights\":[1]}]",
+        "\"exhaustion\":\"stop\",\"max_passes\":9007199254740991",
+        "\"samples\":9007199254740992",
+        "\"stages\":[{\"from\":0,\"weights\":[1]}]",
+        "\"stages\":[{\"from\":4,\"weights\":[1]},{\"from\":4,\"weights\":[1]}]",
+        "\"stages\":[{\"weights\":[1]}]",
+        "\"stages\":[{\"from\":4}]",
+        "\"stages\":[{\"from\":4,\"weights\":[1,2]}]",
+        "\"stages\":[{\"from\":4,\"weights\":[0]}]",
+        "\"stages\":[{\"from\":9007199254740992,\"weights\":[1]}]",
+        "\"stages\":[{\"from\":4,\"weights\":[1],\"more\":1}]",
+    ] {
+        orders.push(format!("{{\"name\":\"blend\",{sources},{more}}}"));
+    }
+    for name in ["feistel", "torch", "sharded", "grown", "exclude", "subset", "skip", "copies", "windows", "balance"] {
+        for more in [
+            "\"sources\":[]",
+            "\"copies\":3",
+            "\"indices\":[1]",
+            "\"growth\":[]",
+            "\"length\":4",
+            "\"classes\":[]",
+            "\"lanes\":4",
+        ] {
+            orders.push(format!("{{\"name\":\"{name}\",{more}}}"));
+        }
+    }
+    orders
+        .iter()
+        .map(|order| {
+            asked(
+                &format!("refused: {}", order.chars().take(300).collect::<String>()),
+                subject(order, "", &[], 0),
+                [Call::Recipe],
+            )
+        })
+        .collect()
+}

@@ -1,0 +1,172 @@
+//! Splits: by weight, by size, of texts; and every text that is none.
+
+use matrix::format::{Call, Case, Split, SplitCall, Subject, U64};
+
+use super::{asked, numbers};
+
+pub fn cases() -> Vec<Case> {
+    [wholes(), refused(), refused_calls()].concat()
+}
+
+fn subject(split: &str) -> Subject {
+    Subject::Split(Split { recipe: format!("{{\"split\":{{{split}}}}}") })
+}
+
+fn parts(kind: &str, shares: &[u64]) -> String {
+    let parts: Vec<String> =
+        (0..).zip(shares).map(|(at, share)| format!("{{\"name\":\"part {at}\",\"{kind}\":{share}}}")).collect();
+    format!("\"parts\":[{}]", parts.join(","))
+}
+
+fn run(start: u64, count: u32) -> Call {
+    Call::Split(SplitCall::PartOfRun { start: U64(start), count })
+}
+
+fn members(part: u32, start: u64, count: u32) -> Call {
+    Call::Split(SplitCall::Members { part, start: U64(start), count })
+}
+
+fn ids(list: &[u64]) -> Call {
+    Call::Split(SplitCall::PartOf { ids: numbers(list) })
+}
+
+fn keys(list: &[&str]) -> Call {
+    Call::Split(SplitCall::PartOfKeys { keys: list.iter().map(|key| key.to_string()).collect() })
+}
+
+fn what() -> [Call; 3] {
+    [Call::Split(SplitCall::Recipe), Call::Split(SplitCall::RecipeFingerprint), Call::Split(SplitCall::Parts)]
+}
+
+const LAST: u64 = (1 << 53) - 2;
+
+fn wholes() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let weights: [&[u64]; 8] = [
+        &[1],
+        &[10, 10, 80],
+        &[10, 20, 70],
+        &[1, 1, 1, 1, 1],
+        &[0, 3, 0, 5, 0],
+        &[1, (1 << 53) - 2],
+        &[(1 << 53) - 1],
+        &[1, 1 << 40, 12_345_678_901],
+    ];
+    for (at, weights) in (0_i64..).zip(weights) {
+        for seed in [at - 3, i64::MAX, i64::MIN] {
+            let text = format!("\"seed\":{seed},{}", parts("weight", weights));
+            let mut calls = what().to_vec();
+            calls.extend([
+                run(0, 200),
+                run(1 << 40, 30),
+                run(LAST - 9, 10),
+                run(LAST + 1, 0),
+                ids(&[0, LAST, 7, 7, 1 << 52]),
+                ids(&[]),
+            ]);
+            calls.extend((0..weights.len() as u32).map(|part| members(part, 1_000, 60)));
+            calls.push(keys(&["", "a", "images/0001.png", "\u{e4}\u{1f600}", "speaker-17"]));
+            calls.push(keys(&[]));
+            cases.push(asked(&format!("weights {weights:?}, seed {seed}"), subject(&text), calls));
+        }
+    }
+    for sizes in [&[3, 7][..], &[0, 5, 0], &[100, 200, 700], &[1], &[1_000_000, 9_000_000, (1 << 53) - 10_000_001]] {
+        let total: u64 = sizes.iter().sum();
+        for seed in [0, 42] {
+            let text = format!("\"seed\":{seed},{}", parts("size", sizes));
+            let mut calls = what().to_vec();
+            calls.extend([
+                run(0, total.min(300) as u32),
+                run(total - 1, 1),
+                run(total, 0),
+                run(total, 1),
+                ids(&[total - 1]),
+                ids(&[0, total]),
+            ]);
+            calls.extend((0..sizes.len() as u32).map(|part| members(part, 0, total.min(500) as u32)));
+            calls.push(keys(&["a"]));
+            cases.push(asked(&format!("sizes {sizes:?}, seed {seed}"), subject(&text), calls));
+        }
+    }
+    let many: Vec<u64> = (0..300).map(|part| part % 7).collect();
+    cases.push(asked("many parts", subject(&parts("weight", &many)), [run(0, 400), members(299, 0, 1_000)]));
+    cases.push(asked(
+        "one hundred thousand ids",
+        subject(&parts("weight", &[1, 9])),
+        [members(0, 0, 3_000), run(99_000, 1_000)],
+    ));
+    cases
+}
+
+fn refused() -> Vec<Case> {
+    let text = |recipe: &str| Subject::Split(Split { recipe: recipe.into() });
+    let mut cases: Vec<Case> = [
+        "",
+        "{}",
+        "[]",
+        "{\"samedeal\":2,\"split\":{}}",
+        "{\"split\":{}}",
+        "{\"split\":[]}",
+        "{\"split\":{\"parts\":[]}}",
+        "{\"order\":{\"samples\":3}}",
+        "{\"split\":{\"parts\":[{\"name\":\"a\",\"weight\":1}]},\"deal\":{}}",
+        "{\"split\":{\"parts\":[{\"name\":\"a\",\"weight\":1}]},\"steps\":{}}",
+        "{\"split\":{\"parts\":[{\"name\":\"a\",\"weight\":1}]},\"other\":{}}",
+        "{\"split\":{\"parts\":[{\"name\":\"a\",\"weight\":1}]}} ",
+        "{\"split\":{\"parts\":[{\"name\":\"a\",\"weight\":1}]}},",
+    ]
+    .map(|recipe| asked(&format!("refused: {recipe}"), text(recipe), what()))
+    .to_vec();
+    for split in [
+        "\"salt\":1,\"parts\":[{\"name\":\"a\",\"weight\":1}]",
+        "\"seed\":9223372036854775808,\"parts\":[{\"name\":\"a\",\"weight\":1}]",
+        "\"parts\":[{\"name\":\"a\",\"weight\":1,\"share\":1}]",
+        "\"parts\":[{\"weight\":1}]",
+        "\"parts\":[{\"name\":\"\",\"weight\":1}]",
+        "\"parts\":[{\"name\":\"a\",\"weight\":1},{\"name\":\"a\",\"weight\":1}]",
+        "\"parts\":[{\"name\":\"a\",\"weight\":1,\"size\":1}]",
+        "\"parts\":[{\"name\":\"a\"}]",
+        "\"parts\":[{\"name\":\"a\",\"weight\":1},{\"name\":\"b\"}]",
+        "\"parts\":[{\"name\":\"a\",\"size\":1},{\"name\":\"b\"}]",
+        "\"parts\":[{\"name\":\"a\",\"size\":1},{\"name\":\"b\",\"weight\":1}]",
+        "\"parts\":[{\"name\":\"a\",\"weight\":1},{\"name\":\"b\",\"size\":1}]",
+        "\"parts\":[{\"name\":\"a\",\"weight\":0},{\"name\":\"b\",\"weight\":0}]",
+        "\"parts\":[{\"name\":\"a\",\"size\":0}]",
+        "\"parts\":[{\"name\":\"a\",\"weight\":9007199254740991},{\"name\":\"b\",\"weight\":1}]",
+        "\"parts\":[{\"name\":\"a\",\"weight\":18446744073709551615},{\"name\":\"b\",\"weight\":18446744073709551615}]",
+        "\"parts\":[{\"name\":\"a\",\"size\":5},{\"name\":\"b\",\"size\":9007199254740991}]",
+        "\"samples\":4,\"parts\":[{\"name\":\"a\",\"weight\":4}]",
+        "\"samples\":4,\"parts\":[{\"name\":\"a\",\"size\":5}]",
+        "\"samples\":5,\"parts\":[{\"name\":\"a\",\"size\":5}]",
+        "\"parts\":[{\"name\":\"a\",\"weight\":1.5}]",
+        "\"parts\":[{\"name\":\"a\\n\",\"weight\":1}]",
+        "\"parts\":{\"a\":1}",
+        "\"parts\":[[\"a\",1]]",
+    ] {
+        cases.push(asked(&format!("refused: {split}"), subject(split), what()));
+    }
+    for length in [256, 257] {
+        let split = format!("\"parts\":[{{\"name\":\"{}\",\"weight\":1}}]", "n".repeat(length));
+        cases.push(asked(&format!("a name of {length} bytes"), subject(&split), what()));
+    }
+    let split = format!("\"parts\":[{{\"name\":\"{}\",\"weight\":1}}]", "\u{e4}".repeat(129));
+    cases.push(asked("a name of 129 characters and 258 bytes", subject(&split), what()));
+    cases
+}
+
+fn refused_calls() -> Vec<Case> {
+    let calls = [
+        members(2, 0, 1),
+        members(u32::MAX, 0, 1),
+        members(0, LAST + 1, 1),
+        members(0, LAST + 2, 0),
+        members(0, 0, (1 << 20) + 1),
+        run(0, (1 << 20) + 1),
+        run(u64::MAX, 1),
+        run(LAST, 2),
+        ids(&[3, LAST + 1, LAST + 2]),
+        ids(&[u64::MAX]),
+        run(0, 3),
+    ];
+    vec![asked("ids that are not there", subject(&parts("weight", &[1, 1])), calls)]
+}

@@ -1,0 +1,143 @@
+//! The options of `samedeal blend`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use samedeal::{Exhaustion, IndexSpace, Order, Source};
+
+use crate::args::format::Output;
+use crate::args::values::{named, number, within};
+
+#[derive(Args)]
+pub struct BlendArgs {
+    #[command(flatten)]
+    pub sources: SourcesArgs,
+    /// Take the blend from a recipe, in place of the options of sources. - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "SourcesArgs")]
+    pub recipe: Option<PathBuf>,
+    /// With --recipe: numbers of which it has only a hash, by their path in the recipe. May be repeated
+    #[arg(long, value_name = "PATH=FILE", value_parser = crate::args::deal::list)]
+    pub list: Vec<(String, PathBuf)>,
+    /// Number of the epoch
+    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0")]
+    pub epoch: u64,
+    /// The first position that is counted. With --rank: the first sample, by its number among those of the rank
+    #[arg(long, value_name = "POSITION", value_parser = number, default_value = "0")]
+    pub start: u64,
+    /// The position after the last one that is counted. With --rank: the same of samples of the rank [default: the end of the epoch]
+    #[arg(long, value_name = "POSITION", value_parser = number)]
+    pub end: Option<u64>,
+    /// How many ranks share the epoch [default: 1, or that of the recipe]
+    #[arg(long, value_name = "RANKS", value_parser = within(1, u32::MAX))]
+    pub world_size: Option<u32>,
+    /// Count what this rank gets, which reads all of its samples. Without: what all ranks get together, at once
+    #[arg(long, value_parser = within(0, u32::MAX), conflicts_with = "plot")]
+    pub rank: Option<u32>,
+    /// Write the recipe of the blend to this file, for --recipe of the other commands and for the libraries. The report is left out
+    /// then, unless --report is there. - is standard output
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub recipe_out: Option<PathBuf>,
+    /// Print the report. It is printed anyway without --recipe-out
+    #[arg(long, help_heading = "Output")]
+    pub report: bool,
+    /// Draw how far the count of each source is from its share, over the positions. Not for --exhaustion renormalise
+    #[arg(long, help_heading = "Output")]
+    pub plot: bool,
+    #[command(flatten)]
+    pub output: Output,
+}
+
+/// The blend itself.
+#[derive(Args)]
+#[group(id = "SourcesArgs", multiple = true)]
+#[command(next_help_heading = "Blend")]
+pub struct SourcesArgs {
+    /// A source: its name, its number of samples, and its weight, which is a whole number. May be repeated
+    #[arg(long, value_name = "NAME:SAMPLES:WEIGHT", value_parser = source, required_unless_present = "recipe")]
+    source: Vec<Part>,
+    /// Seed of the blend [default: 0]
+    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
+    seed: Option<i64>,
+    /// Number of positions in an epoch [default: one pass over every source, in all]
+    #[arg(long, value_name = "N", value_parser = number)]
+    samples: Option<u64>,
+    /// Keep every source within one sample of its share. The weights must be small: their sum, without a common divisor, is at most 2^20
+    #[arg(long)]
+    exact: bool,
+    /// What happens if a source has made --max-passes passes: it repeats, the epoch stops, the others go on, or it is an error
+    /// [default: repeat]
+    #[arg(long, value_parser = named::<Exhaustion>(Exhaustion::ALL.iter().map(|it| it.name())))]
+    exhaustion: Option<Exhaustion>,
+    /// How many passes over a source an epoch may have, unless sources repeat [default: 1]
+    #[arg(long, value_name = "PASSES", value_parser = within(1, u64::MAX))]
+    max_passes: Option<u64>,
+    /// Which sample indices sources have: joined, each its own, one source after the other; or shared, those of one dataset [default:
+    /// joined]
+    #[arg(long, value_name = "SPACE", value_parser = named::<IndexSpace>(IndexSpace::ALL.iter().map(|it| it.name())))]
+    index_space: Option<IndexSpace>,
+    /// Other weights, one for each source, from a position on, which is counted over all epochs. May be repeated
+    #[arg(long, value_name = "FROM:W,W,...", value_parser = stage)]
+    stage: Vec<Weights>,
+}
+
+/// What --source says.
+#[derive(Clone)]
+struct Part {
+    name: String,
+    samples: u64,
+    weight: u64,
+}
+
+/// What --stage says.
+#[derive(Clone)]
+struct Weights {
+    from: u64,
+    weights: Vec<u64>,
+}
+
+fn source(text: &str) -> Result<Part, String> {
+    // A name may have colons.
+    let parts = text.rsplit_once(':').and_then(|(rest, weight)| Some((rest.rsplit_once(':')?, weight)));
+    let ((name, samples), weight) = parts.ok_or("allowed: NAME:SAMPLES:WEIGHT, such as web:1e6:70")?;
+    Ok(Part { name: name.to_owned(), samples: number(samples)?, weight: number(weight)? })
+}
+
+fn stage(text: &str) -> Result<Weights, String> {
+    let (from, weights) = text.split_once(':').ok_or("allowed: FROM:W,W,..., such as 50000:20,80")?;
+    let weights = weights.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
+    Ok(Weights { from: number(from)?, weights })
+}
+
+impl SourcesArgs {
+    /// The blend that the options describe.
+    pub fn order(&self) -> Order {
+        let Self { source, seed, samples, exact, exhaustion, max_passes, index_space, stage } = self;
+        let sources = source.iter().map(|it| Source::new(&it.name, it.samples, it.weight));
+        let order = seed.iter().fold(Order::blend(sources), |order, seed| order.seed(*seed));
+        let order = samples.iter().fold(order, |order, samples| order.samples(*samples));
+        let order = if *exact { order.exact() } else { order };
+        let order = exhaustion.iter().fold(order, |order, choice| order.exhaustion(*choice));
+        let order = max_passes.iter().fold(order, |order, passes| order.max_passes(*passes));
+        let order = index_space.iter().fold(order, |order, space| order.index_space(*space));
+        stage.iter().fold(order, |order, Weights { from, weights }| order.stage(*from, weights.clone()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sources_and_stages_are_read() {
+        let Part { name, samples, weight } = source("s3://a:5:7").ok().unwrap();
+        assert_eq!((name.as_str(), samples, weight), ("s3://a", 5, 7));
+        let Weights { from, weights } = stage("1e3:2,0,50").ok().unwrap();
+        assert_eq!((from, weights), (1_000, vec![2, 0, 50]));
+        for text in ["", "web", "web:5", "web:5:0.7", "web:x:1"] {
+            assert!(source(text).is_err(), "{text}");
+        }
+        for text in ["", "5", "5:", "5:1,", "x:1"] {
+            assert!(stage(text).is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,114 @@
+//! The options of `samedeal split`.
+
+use std::path::PathBuf;
+
+use clap::Args;
+use samedeal::{Split, SplitBuilder};
+
+use crate::args::recipe;
+use crate::args::values::{number, within};
+use crate::commands::numbers::WindowArgs;
+use crate::write::problem::Problem;
+
+#[derive(Args)]
+pub struct SplitArgs {
+    #[command(flatten)]
+    pub samples: SplitSamples,
+    #[command(flatten)]
+    parts: PartsArgs,
+    /// Take the split from a recipe that a library or this command wrote, in place of the options of parts. - is standard input
+    #[arg(long, value_name = "FILE", conflicts_with = "PartsArgs")]
+    pub recipe: Option<PathBuf>,
+    /// Show the samples of this part, by their indices. The libraries take them as a subset
+    #[arg(long, value_name = "PART", help_heading = "Output", conflicts_with_all = ["others", "each"])]
+    pub members: Option<String>,
+    /// Show the samples that are in any other part: the training side of a fold
+    #[arg(long, value_name = "PART", help_heading = "Output", conflicts_with = "each")]
+    pub others: Option<String>,
+    /// Show the part of each sample. In JSON and in an array, it is the number of the part
+    #[arg(long, help_heading = "Output")]
+    pub each: bool,
+    /// Write the recipe of the split to this file, for --recipe and for the libraries. - is standard output, and then nothing else is
+    /// printed
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub recipe_out: Option<PathBuf>,
+    #[command(flatten)]
+    pub window: WindowArgs,
+}
+
+/// What is split.
+#[derive(Args)]
+pub struct SplitSamples {
+    /// Files, or directories of Parquet files. Without --column, Parquet files are the samples themselves: each row is one, and its index is
+    /// its id. Other files tell the id or the key of each sample: a NumPy array, a JSON array, or text with one in each line. - is
+    /// standard input, with one in each line
+    #[arg(value_name = "PATH", conflicts_with = "samples")]
+    pub paths: Vec<PathBuf>,
+    /// Number of samples, whose ids are 0 to N - 1, such as 50000, 50_000 or 5e4 [default with --size: the sum of the sizes]
+    #[arg(long, value_name = "N", value_parser = number)]
+    pub samples: Option<u64>,
+    /// The column of PATH that holds the id or the key of each sample. PATH may be Parquet, CSV, TSV or JSON
+    #[arg(long, value_name = "COLUMN", requires = "paths", conflicts_with = "samples")]
+    pub column: Option<String>,
+    /// PATH tells keys, such as names of files, speakers or patients: samples with the same key are in the same part. Without it, PATH tells
+    /// ids, which are whole numbers
+    #[arg(long, requires = "paths", conflicts_with = "samples")]
+    pub keys: bool,
+}
+
+/// The split itself.
+#[derive(Args)]
+#[group(id = "PartsArgs", multiple = true)]
+#[command(next_help_heading = "Split")]
+struct PartsArgs {
+    /// A part, and its weight, which is a whole number. May be repeated. List the test part first and the training part last: if a part
+    /// gets more weight and the next one as much less, samples move from the next one to this part only
+    #[arg(long, value_name = "NAME:WEIGHT", value_parser = part, conflicts_with_all = ["size", "folds"])]
+    #[arg(required_unless_present_any = ["size", "folds", "recipe"])]
+    part: Vec<(String, u64)>,
+    /// A part, and how many samples it has exactly. May be repeated
+    #[arg(long, value_name = "NAME:SAMPLES", value_parser = part, conflicts_with = "folds")]
+    size: Vec<(String, u64)>,
+    /// This many parts of equal weight, named 0, 1 and so on, for a cross-validation
+    #[arg(long, value_name = "COUNT", value_parser = within(1, 1_u32 << 16))]
+    folds: Option<u32>,
+    /// Seed of the split [default: 0]
+    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
+    seed: Option<i64>,
+}
+
+fn part(text: &str) -> Result<(String, u64), String> {
+    // A name may have colons.
+    let (name, share) = text.rsplit_once(':').ok_or("allowed: a name and a whole number, such as test:10")?;
+    Ok((name.to_owned(), number(share)?))
+}
+
+impl SplitArgs {
+    /// The split that the options describe, or that a recipe has.
+    pub fn split(&self) -> Result<Split, Problem> {
+        if let Some(path) = &self.recipe {
+            return Split::from_recipe(recipe::text(path)?).build().map_err(|error| Problem::of(path, error));
+        }
+        let PartsArgs { part, size, folds, seed } = &self.parts;
+        let builder = match folds {
+            Some(0) => return Err(Problem::message("--folds is 0; allowed: 1 to 65536")),
+            Some(folds) => Split::folds(*folds),
+            None if size.is_empty() => Split::by_weight(part.iter().cloned()),
+            None => Split::by_size(size.iter().cloned()),
+        };
+        seed.iter().copied().fold(builder, SplitBuilder::seed).build().map_err(Problem::worded)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_read() {
+        assert_eq!(part("a:b:1e3"), Ok(("a:b".to_owned(), 1_000)));
+        for text in ["", "test", "test:", "test:0.5", "test:-1"] {
+            assert!(part(text).is_err(), "{text}");
+        }
+    }
+}

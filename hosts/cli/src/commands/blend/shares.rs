@@ -1,0 +1,128 @@
+//! What the weights ask for: exact proportion, which counts are compared with.
+
+use samedeal::Sampler;
+use serde_json::Value;
+
+use crate::write::problem::Problem;
+
+/// The weights of a blend, by the positions at which they begin.
+pub struct Shares {
+    stages: Vec<Stage>,
+    /// The number of position 0 of the epoch: stages count positions over all epochs.
+    first: u64,
+    is_steady: bool,
+}
+
+struct Stage {
+    from: u64,
+    weights: Vec<u64>,
+    sum: u64,
+}
+
+impl Stage {
+    fn new(from: u64, weights: Vec<u64>) -> Self {
+        let sum = weights.iter().sum::<u64>().max(1);
+        Self { from, weights, sum }
+    }
+}
+
+impl Shares {
+    /// As the canonical recipe has them.
+    pub fn new(sampler: &Sampler) -> Result<Self, Problem> {
+        let recipe: Value = serde_json::from_str(&sampler.recipe()?).unwrap_or_default();
+        let (order, list) = (&recipe["order"], |list: &Value| list.as_array().cloned().unwrap_or_default());
+        let number = |number: &Value| number.as_u64().unwrap_or(0);
+        let weights = list(&order["sources"]).iter().map(|source| number(&source["weight"])).collect();
+        let stages = list(&order["stages"]);
+        let more = stages
+            .iter()
+            .map(|stage| Stage::new(number(&stage["from"]), list(&stage["weights"]).iter().map(number).collect()));
+        let exhaustion = order["exhaustion"].as_str().unwrap_or_default();
+        // Otherwise, every epoch begins anew.
+        let goes_on = exhaustion == "repeat";
+        let first = if goes_on { sampler.epoch().saturating_mul(sampler.length()) } else { 0 };
+        let stages = std::iter::once(Stage::new(0, weights)).chain(more).collect();
+        Ok(Self { stages, first, is_steady: exhaustion != "renormalise" })
+    }
+
+    /// Whether no source leaves before the epoch is over, which changes the shares of the others.
+    pub fn is_steady(&self) -> bool {
+        self.is_steady
+    }
+
+    /// The number of a position of the epoch, from the beginning of the blend.
+    pub fn position(&self, position: u64) -> u64 {
+        self.first.saturating_add(position)
+    }
+
+    /// The stages of the positions of the epoch from one to before another, and how many positions each has.
+    fn within(&self, start: u64, end: u64) -> impl Iterator<Item = (&Stage, u64)> {
+        self.stages_within(self.position(start), self.position(end))
+    }
+
+    /// The same of positions from the beginning of the blend.
+    fn stages_within(&self, start: u64, end: u64) -> impl Iterator<Item = (&Stage, u64)> {
+        let ends = self.stages.iter().skip(1).map(|stage| stage.from).chain([u64::MAX]);
+        let parts = self
+            .stages
+            .iter()
+            .zip(ends)
+            .map(move |(stage, to)| (stage, end.min(to).saturating_sub(start.max(stage.from))));
+        parts.filter(|(_, count)| *count > 0)
+    }
+
+    /// The weights of a source in these stages.
+    pub fn weights(&self, source: usize, start: u64, end: u64) -> Vec<u64> {
+        self.within(start, end).map(|(stage, _)| stage.weights[source]).collect()
+    }
+
+    /// How many samples of a source exact proportion has, in millionths, to within one for each stage.
+    pub fn expected(&self, source: usize, start: u64, end: u64) -> i128 {
+        Self::sum(self.within(start, end), source)
+    }
+
+    fn sum<'a>(parts: impl Iterator<Item = (&'a Stage, u64)>, source: usize) -> i128 {
+        let part = |(stage, count): (&Stage, u64)| {
+            // At most 2^53 * 2^53 * 2^20.
+            millionths(count) * i128::from(stage.weights[source]) / i128::from(stage.sum)
+        };
+        parts.map(part).sum()
+    }
+
+    /// The same of all positions from the beginning of the blend to before one of the epoch.
+    pub fn expected_so_far(&self, source: usize, end: u64) -> i128 {
+        Self::sum(self.stages_within(0, self.position(end)), source)
+    }
+
+    /// The same as a part of the positions.
+    pub fn share(&self, source: usize, start: u64, end: u64) -> f64 {
+        let positions = self.within(start, end).map(|(_, count)| count).sum::<u64>().max(1);
+        self.expected(source, start, end) as f64 / 1e6 / positions as f64
+    }
+}
+
+pub fn millionths(number: u64) -> i128 {
+    1_000_000 * i128::from(number)
+}
+
+#[cfg(test)]
+mod tests {
+    use samedeal::{Order, Source};
+
+    use super::*;
+
+    #[test]
+    fn stages_are_counted_over_epochs() {
+        let blend = Order::blend([Source::new("a", 10, 3), Source::new("b", 10, 1)]).samples(100);
+        let blend = blend.stage(150, [1, 1]).stage(180, [0, 5]);
+        let sampler = Sampler::from_order(blend).epoch(1).build().unwrap();
+        let shares = Shares::new(&sampler).unwrap();
+        assert_eq!(shares.position(7), 107);
+        assert_eq!(shares.weights(0, 0, 100), [3, 1, 0]);
+        assert_eq!(shares.weights(1, 60, 70), [1]);
+        // 50 positions at 3 of 4, 30 at 1 of 2.
+        assert_eq!((shares.expected(0, 0, 100), shares.expected(1, 0, 100)), (52_500_000, 47_500_000));
+        assert_eq!(shares.share(0, 0, 100), 0.525);
+        assert_eq!(shares.share(0, 5, 5), 0.0);
+    }
+}

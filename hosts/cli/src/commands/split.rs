@@ -1,0 +1,285 @@
+//! `samedeal split`: which samples are for training, validation or test.
+
+use std::borrow::Cow;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use samedeal::Split;
+use serde_json::{Map, Value, json};
+
+use crate::args::dataset::{Dataset, find};
+use crate::args::format::{ArrayFormat, Format};
+use crate::args::split::{SplitArgs, SplitSamples};
+use crate::commands::numbers::{Answer, joined};
+use crate::read::lengths;
+use crate::write::items::{Cell, Items};
+use crate::write::output::{Sink, counted, grouped};
+use crate::write::problem::Problem;
+use crate::write::progress;
+
+/// How many samples are gone through at a time.
+const WINDOW: u64 = 1 << 18;
+
+/// `samedeal split`
+pub fn run(args: &SplitArgs) -> Result<(), Problem> {
+    let split = Arc::new(args.split()?);
+    if let Some(path) = &args.recipe_out {
+        let path = Some(path.as_path()).filter(|path| *path != Path::new("-"));
+        let mut sink = Sink::new(path)?;
+        writeln!(sink, "{}", split.recipe()?)?;
+        sink.finish()?;
+        if path.is_none() {
+            return Ok(());
+        }
+    }
+    let recipe: Value = serde_json::from_str(&split.recipe()?).unwrap_or_default();
+    let Some(found) = Found::new(&args.samples, &split, &recipe)? else {
+        return match args.recipe_out {
+            Some(_) => Ok(()),
+            None => Err(Problem::message(
+                "the samples are missing; needed: a PATH or --samples <N>, or --recipe-out <FILE> to write the recipe alone",
+            )),
+        };
+    };
+    let answer = Shown { args, split: &split, recipe, found };
+    match (&args.members, &args.others) {
+        (Some(part), _) => answer.list(part, true),
+        (_, Some(part)) => answer.list(part, false),
+        _ if args.each => answer.each(),
+        _ => answer.report(),
+    }
+}
+
+/// The samples, and what is known of their parts.
+struct Found {
+    samples: u64,
+    /// The part of each, if they are not asked for by their indices.
+    parts: Option<Vec<u32>>,
+    /// The files that have the samples, if there are any.
+    dataset: Dataset,
+}
+
+impl Found {
+    /// None if nothing is named that is to be split.
+    fn new(args: &SplitSamples, split: &Arc<Split>, recipe: &Value) -> Result<Option<Self>, Problem> {
+        let SplitSamples { paths, samples, column, keys } = args;
+        // Parts with sizes have so many samples.
+        let most = recipe["split"]["samples"].as_u64();
+        let exceeded = |samples: u64| most.filter(|most| samples > *most);
+        if paths.is_empty() {
+            if let Some((samples, most)) = samples.and_then(|samples| Some((samples, exceeded(samples)?))) {
+                let what = format!("--samples is {samples}; allowed: 0 to {most}, the sum of the sizes");
+                return Err(Problem::message(what));
+            }
+            let samples = samples.or(most);
+            return Ok(samples.map(|samples| Self { samples, parts: None, dataset: Dataset::default() }));
+        }
+        if column.is_none() && !keys && are_parquet(paths)? {
+            let dataset = Dataset::of_files(paths)?;
+            if let Some(most) = exceeded(dataset.samples) {
+                let rows = counted(dataset.samples, "row", "rows");
+                let what = format!("the files have {rows}, and the sizes of the parts are {} together", grouped(most));
+                return Err(Problem::message(format!("{what}; name larger sizes")));
+            }
+            return Ok(Some(Self { samples: dataset.samples, parts: None, dataset }));
+        }
+        let (parts, dataset) = lengths::parts(paths, column.as_deref(), Arc::clone(split), *keys)?;
+        Ok(Some(Self { samples: parts.len() as u64, parts: Some(parts), dataset }))
+    }
+
+    /// The parts of a run of samples.
+    fn window(&self, split: &Split, start: u64, count: u64) -> Result<Cow<'_, [u32]>, Problem> {
+        match &self.parts {
+            Some(parts) => Ok(Cow::Borrowed(&parts[start as usize..(start + count) as usize])),
+            None => {
+                let found = split.part_of_run(start, count as u32).map_err(Problem::worded)?;
+                Ok(Cow::Owned(found))
+            }
+        }
+    }
+}
+
+/// Whether all files are Parquet, by their names.
+fn are_parquet(paths: &[PathBuf]) -> Result<bool, Problem> {
+    let is_parquet = |path: &Path| path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("parquet"));
+    Ok(paths != [Path::new("-")] && find(paths)?.iter().all(|file| is_parquet(&file.path)))
+}
+
+/// What is asked for.
+struct Shown<'a> {
+    args: &'a SplitArgs,
+    split: &'a Split,
+    recipe: Value,
+    found: Found,
+}
+
+impl Shown<'_> {
+    /// Goes through all samples, in windows, each with the number of its first sample.
+    fn walk(
+        &self,
+        doing: &'static str,
+        mut visit: impl FnMut(u64, &[u32]) -> Result<bool, Problem>,
+    ) -> Result<(), Problem> {
+        let samples = self.found.samples;
+        let bar = progress::bar(doing, samples);
+        for start in (0..samples).step_by(WINDOW as usize) {
+            let parts = self.found.window(self.split, start, (samples - start).min(WINDOW))?;
+            bar.inc(parts.len() as u64);
+            if !visit(start, &parts)? {
+                break;
+            }
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    /// How many samples each part has.
+    fn counts(&self) -> Result<Vec<u64>, Problem> {
+        let mut counts = vec![0; self.split.parts().len()];
+        self.walk("splitting", |_, parts| {
+            parts.iter().for_each(|part| counts[*part as usize] += 1);
+            Ok(true)
+        })?;
+        Ok(counts)
+    }
+
+    /// What a JSON answer begins with.
+    fn head(&self, more: impl IntoIterator<Item = (&'static str, Value)>) -> Map<String, Value> {
+        let head = [("recipe", self.recipe.clone()), ("samples", self.found.samples.into())];
+        head.into_iter().chain(more).map(|(name, value)| (name.to_owned(), value)).collect()
+    }
+
+    /// The samples of a part, or those of all others.
+    fn list(&self, part: &str, is_in: bool) -> Result<(), Problem> {
+        let number = self.split.number_of(part).map_err(Problem::worded)?;
+        let in_part = self.counts()?[number as usize];
+        let all = if is_in { in_part } else { self.found.samples - in_part };
+        let window = &self.args.window;
+        let count = window.run(20, all)?;
+        let (dataset, is_table) = (&self.found.dataset, window.output.format() == ArrayFormat::Shown(Format::Table));
+        let mut items = Items::new([&["sample"], dataset.columns()].concat());
+        let mut answer = match is_table {
+            true => None,
+            false => {
+                let which = if is_in { "part" } else { "other_than" };
+                Some(Answer::new(window, self.head([(which, part.into())]), "indices", &[count])?)
+            }
+        };
+        let (mut passed, mut left) = (window.start, count);
+        self.walk("listing", |start, parts| {
+            let found =
+                (start..).zip(parts).filter(|(_, other)| (**other == number) == is_in).map(|(sample, _)| sample);
+            let mut found = found.collect::<Vec<_>>();
+            let skipped = passed.min(found.len() as u64);
+            passed -= skipped;
+            found.drain(..skipped as usize);
+            found.truncate(usize::try_from(left).unwrap_or(usize::MAX));
+            left -= found.len() as u64;
+            match &mut answer {
+                _ if found.is_empty() => {}
+                None => found.iter().for_each(|&sample| {
+                    items.push(std::iter::once(sample.into()).chain(dataset.row(sample)));
+                }),
+                Some(answer) => match answer.format {
+                    ArrayFormat::Shown(Format::Text) => answer.add(&(joined(&found, "\n") + "\n"), found.len())?,
+                    ArrayFormat::Npy => answer.add_values(&found, found.len())?,
+                    _ => answer.add(&joined(&found, ","), found.len())?,
+                },
+            }
+            Ok(left > 0)
+        })?;
+        match answer {
+            Some(answer) => answer.finish(),
+            None => {
+                let all_of = counted(all, "sample", "samples");
+                let of = if is_in { format!("of part {part}") } else { format!("of the other parts than {part}") };
+                window.told(&items, count, format!("{} of the {all_of} {of}", grouped(count)), all)
+            }
+        }
+    }
+
+    /// The part of each sample.
+    fn each(&self) -> Result<(), Problem> {
+        let (window, samples) = (&self.args.window, self.found.samples);
+        let count = window.run(20, samples)?;
+        let (names, dataset, end) = (self.split.parts(), &self.found.dataset, window.start + count);
+        let starts = (window.start..end).step_by(WINDOW as usize);
+        let mut windows = starts.map(|start| {
+            let parts = self.found.window(self.split, start, (end - start).min(WINDOW))?;
+            Ok::<_, Problem>((start..).zip(parts.into_owned()))
+        });
+        if window.output.format() == ArrayFormat::Shown(Format::Table) {
+            let mut items = Items::new([&["sample", "part"], dataset.columns()].concat());
+            for (sample, part) in windows.try_fold(Vec::new(), |mut all, window| {
+                all.extend(window?);
+                Ok::<_, Problem>(all)
+            })? {
+                let row = [Cell::from(sample), names[part as usize].as_str().into()];
+                items.push(row.into_iter().chain(dataset.row(sample)));
+            }
+            let told = format!("{} of the {}", grouped(count), counted(samples, "sample", "samples"));
+            return window.told(&items, count, told, samples);
+        }
+        let mut answer = Answer::new(window, self.head([("names", json!(names))]), "part_of", &[count])?;
+        for window in windows {
+            let parts = window?.collect::<Vec<_>>();
+            match answer.format {
+                ArrayFormat::Shown(Format::Text) => {
+                    let mut lines = Items::new(["sample", "part"]);
+                    for &(sample, part) in &parts {
+                        lines.push([sample.into(), names[part as usize].as_str().into()]);
+                    }
+                    answer.add(&(lines.lines() + "\n"), parts.len())?;
+                }
+                format => {
+                    let numbers = parts.iter().map(|(_, part)| u64::from(*part)).collect::<Vec<_>>();
+                    match format {
+                        ArrayFormat::Npy => answer.add_values(&numbers, numbers.len())?,
+                        ArrayFormat::Shown(_) => answer.add(&joined(&numbers, ","), numbers.len())?,
+                    }
+                }
+            }
+        }
+        answer.finish()
+    }
+
+    /// How many samples each part has.
+    fn report(&self) -> Result<(), Problem> {
+        let window = &self.args.window;
+        if window.start != 0 || window.count.is_some() || window.all {
+            let what = "--start, --count and --all are for --members, --others and --each; add one of them";
+            return Err(Problem::message(what));
+        }
+        let ArrayFormat::Shown(format) = window.output.format() else {
+            let what =
+                "the counts of parts are no array; add --members PART, --others PART or --each, or use --format json";
+            return Err(Problem::message(what));
+        };
+        let (counts, samples) = (self.counts()?, self.found.samples);
+        let parts = self.recipe["split"]["parts"].as_array().map_or(&[][..], Vec::as_slice);
+        let share = if parts.iter().all(|part| part.get("size").is_some()) { "size" } else { "weight" };
+        let shares = parts.iter().map(|part| part[share].as_u64().unwrap_or_default());
+        let total = shares.clone().sum::<u64>();
+        let ratio = |part: u64, all: u64| part as f64 / all.max(1) as f64;
+        let mut sink = Sink::new(window.output.output.as_deref())?;
+        let mut items = Items::new(["part", share, "share asked", "samples", "share got"]);
+        let mut answers = Vec::new();
+        for ((name, own), &count) in self.split.parts().iter().zip(shares).zip(&counts) {
+            let (asked, got) = (ratio(own, total), ratio(count, samples));
+            items.push([name.as_str().into(), own.into(), Cell::Share(asked), count.into(), Cell::Share(got)]);
+            answers.push(json!({ "part": name, share: own, "share_asked": asked, "samples": count, "share": got }));
+        }
+        match format {
+            Format::Table => {
+                writeln!(sink, "{}", items.table())?;
+                let seed = &self.recipe["split"]["seed"];
+                let more = "--members PART shows the samples of a part, --each the part of each sample";
+                writeln!(sink, "{}, seed {seed}; {more}", counted(samples, "sample", "samples"))?;
+            }
+            Format::Text => writeln!(sink, "{}", items.lines())?,
+            Format::Json => writeln!(sink, "{}", Value::Object(self.head([("parts", answers.into())])))?,
+        }
+        sink.finish()
+    }
+}

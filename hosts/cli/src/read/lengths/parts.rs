@@ -1,0 +1,76 @@
+//! Ids and keys of samples, and the parts of a split that they are in.
+
+use std::mem::take;
+use std::sync::Arc;
+
+use samedeal::{Error, Split};
+
+/// How many values are split at a time.
+const WINDOW: usize = 1 << 16;
+
+/// The parts of the values that were read so far.
+pub struct Parts {
+    split: Arc<Split>,
+    /// Whether a value is the key of a group, and no id.
+    are_keys: bool,
+    ids: Vec<u64>,
+    keys: Vec<String>,
+    parts: Vec<u32>,
+    /// What the split refused: not necessarily the value that was read last.
+    refused: Option<Error>,
+}
+
+impl Parts {
+    pub fn new(split: Arc<Split>, are_keys: bool) -> Self {
+        Self { split, are_keys, ids: Vec::new(), keys: Vec::new(), parts: Vec::new(), refused: None }
+    }
+
+    pub fn is_of_keys(&self) -> bool {
+        self.are_keys
+    }
+
+    pub fn len(&self) -> usize {
+        self.parts.len() + self.ids.len() + self.keys.len()
+    }
+
+    /// Adds an id, or, where keys are read, the key that a number is.
+    pub fn number(&mut self, number: i128) -> Result<(), String> {
+        if self.are_keys {
+            return self.text(&number.to_string());
+        }
+        let id = u64::try_from(number).map_err(|_| format!("is {number}; allowed: whole numbers from 0 up"))?;
+        self.ids.push(id);
+        if self.ids.len() == WINDOW {
+            self.split();
+        }
+        Ok(())
+    }
+
+    /// Adds a key.
+    pub fn text(&mut self, key: &str) -> Result<(), String> {
+        if !self.are_keys {
+            return Err("holds text; add --keys to split by text".to_owned());
+        }
+        self.keys.push(key.to_owned());
+        if self.keys.len() == WINDOW {
+            self.split();
+        }
+        Ok(())
+    }
+
+    /// Asks for the parts of what waits.
+    fn split(&mut self) {
+        let (ids, keys) = (take(&mut self.ids), take(&mut self.keys));
+        let found = if self.are_keys { self.split.part_of_keys(&keys) } else { self.split.part_of(&ids) };
+        match found {
+            Ok(parts) => self.parts.extend(parts),
+            Err(error) => self.refused = self.refused.take().or(Some(error)),
+        }
+    }
+
+    /// The part of each value.
+    pub fn finish(mut self) -> Result<Vec<u32>, Error> {
+        self.split();
+        self.refused.map_or(Ok(self.parts), Err)
+    }
+}

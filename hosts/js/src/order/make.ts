@@ -1,0 +1,160 @@
+// What makes orders. Nothing here decides: members of a recipe are written, and the engine checks them.
+import { boolean, fail, natural, options, placed, string } from '../checks.js';
+import { type Integers, list, words } from '../lists.js';
+import type { Integer } from '../types.js';
+import { countOf, entriesOf, growthOf, made, nameOf, Order, seedOf, weightsOf } from './order.js';
+import type {
+  BlendOptions,
+  BlendSources,
+  BlendStage,
+  Growth,
+  PlainOptions,
+  SeedOptions,
+  ShardsOptions,
+  WindowsOptions,
+} from './types.js';
+
+/**
+ * The order of this name, one of `orders()`, for a dataset of `samples` samples. Use it for a part of another order, or where orders are passed
+ * around; `new Sampler(samples, { order, seed })` is shorter for an order alone. Errors: `order`, `options`, `samples`, `seed`.
+ *
+ * @example
+ * const sampler = new Sampler(order('feistel', { samples: 1000, seed: 7 }), { worldSize: 4 });
+ */
+export function order(name: string, given: PlainOptions): Order {
+  const { samples, seed } = options(given, ['samples', 'seed']);
+  return made(string('order', name), { samples: natural('samples', samples), seed: seedOf(seed) });
+}
+
+/**
+ * The order `sharded`, for a dataset that is stored in shards of so many samples: see `Sampler.sharded`. Use it for a part of another
+ * order. Errors: `sizes`, `options`, `lanes`, `shuffleWindow`, `seed`.
+ *
+ * @example
+ * const stored = sharded([40, 25, 35], { lanes: 4, shuffleWindow: 8, seed: 7 });
+ */
+export function sharded(sizes: Integers, given?: ShardsOptions): Order {
+  const { lanes, shuffleWindow, seed } = options(given, ['lanes', 'shuffleWindow', 'seed']);
+  const members = {
+    seed: seedOf(seed),
+    lanes: countOf('lanes', lanes),
+    shuffle_window: countOf('shuffle-window', shuffleWindow),
+  };
+  return made('sharded', members, { sizes: words('sizes', sizes) });
+}
+
+const BLEND_OPTIONS = ['seed', 'samples', 'exact', 'exhaustion', 'maxPasses', 'indexSpace', 'stages'] as const;
+
+/**
+ * Several sources in proportion to weights, as `{ name: [samples or order, weight] }`. Each source is read in whole passes, every pass in
+ * another order, and each count is near to exact proportion at every position (`sourceBounds` of a sampler). Use it to mix datasets. With the
+ * exhaustion `repeat`, passes go on over the ends of epochs, and `stage` adds other weights from a position on.
+ *
+ * Limits: at most 2^16 sources; weights together at most 2^53 - 1, with `exact` 2^20 without their common divisor; no source has an order
+ * with a table. Samples of a source come after those of the sources before it (`sourceOf`), unless `indexSpace` is `shared`. Errors:
+ * `sources`, `source`, `samples`, `weight`, `options`, and the options; `weights`, `from`.
+ *
+ * @example
+ * const mixed = blend({ web: [1_000_000, 3], code: [200_000, 1] }, { seed: 7 });
+ */
+export function blend(sources: BlendSources, given?: BlendOptions): Order {
+  const { exact = false, stages, ...others } = options(given, BLEND_OPTIONS);
+  const name = boolean('exact', exact) ? 'blend-exact' : 'blend';
+  const parts: Record<string, Order> = {};
+  const allowed = 'an object with [samples or order, weight] by the names of sources';
+  const members = entriesOf('sources', sources, allowed).map(([source, value]) => {
+    if (!Array.isArray(value) || value.length < 1 || value.length > 2)
+      placed(`of source ${source}`, () => fail('wrong-type', 'sources', value, '[samples or order, weight]'));
+    const [of, weight] = value as [unknown, unknown];
+    if (of instanceof Order) parts[`sources/${source}`] = of;
+    return placed(`of source ${source}`, () => ({
+      name: source,
+      weight: countOf('weight', weight),
+      ...(of instanceof Order ? { order: of.section } : { samples: natural('samples', of) }),
+    }));
+  });
+  const names = members.map(({ name }) => name);
+  const all = {
+    samples: countOf('samples', others.samples),
+    seed: seedOf(others.seed),
+    exhaustion: nameOf('exhaustion', others.exhaustion),
+    max_passes: countOf('max-passes', others.maxPasses),
+    index_space: nameOf('index-space', others.indexSpace),
+    sources: members,
+    stages: stages === undefined ? undefined : stagesOf(stages, names),
+  };
+  return made(name, all, {}, parts);
+}
+
+function stagesOf(stages: unknown, names: readonly string[]) {
+  return Array.from(list('stages', stages), (stage, i) =>
+    placed(`at index ${i}`, () => {
+      if (typeof stage !== 'object' || stage === null)
+        fail('wrong-type', 'stages', stage, 'an object with from, weights');
+      const { from, weights } = options(stage as BlendStage, ['from', 'weights']);
+      return { from: natural('from', from), weights: weightsOf(weights, names) };
+    }),
+  );
+}
+
+/**
+ * The order of a dataset of `samples` samples that got more, each time as `{ epoch, consumed, samples }`: in this epoch, after so many of its
+ * positions, there were so many samples. Use it when data is added during training: positions before a growth stay as they were,
+ * every sample is seen exactly once in its epoch, and an epoch without growth is that of `feistel`. `grow` adds one more. Errors:
+ * `samples`, `growth`, `epoch`, `consumed`, `options`, `seed`.
+ *
+ * @example
+ * const more = grown(1000, [{ epoch: 2, consumed: 300, samples: 1200 }], { seed: 7 });
+ */
+export function grown(samples: Integer, growth: readonly Growth[], given?: SeedOptions): Order {
+  const { seed } = options(given, ['seed']);
+  return made('grown', { samples: natural('samples', samples), seed: seedOf(seed), growth: growthOf(growth) });
+}
+
+/**
+ * The windows of `length` neighbouring samples of episodes of so many samples, each by its first sample, in random order. The windows of an
+ * episode begin `stride` samples apart. Use it for recordings, time series and long documents. An episode that is shorter than a window has none. Errors:
+ * `sizes`, `length`, `options`, `stride`, `seed`.
+ *
+ * @example
+ * const clips = windows([300, 500, 80], 16, { stride: 8, seed: 7 });
+ */
+export function windows(sizes: Integers, length: Integer, given?: WindowsOptions): Order {
+  const { stride, seed } = options(given, ['stride', 'seed']);
+  const members = { seed: seedOf(seed), length: natural('length', length), stride: countOf('stride', stride) };
+  return made('windows', members, { sizes: words('sizes', sizes) });
+}
+
+/**
+ * Samples as often as the factor of their class says: `classes` has the class of each sample, `factors` how often the samples of each class
+ * are seen in an epoch: numbers of at most six decimals, such as 2.5. Use it for classes of very different size. A sample is seen as often
+ * as its factor says, rounded up or down in each epoch, and exactly over epochs. Limits: at most 2^25 samples and 2^16 classes. Errors:
+ * `classes`, `factors` (no number; more than six decimals), `options`, `seed`.
+ *
+ * @example
+ * const even = balance([0, 0, 0, 1], [1, 3], { seed: 7 });
+ */
+export function balance(
+  classes: Integers,
+  factors: readonly number[] | Float64Array | Integers,
+  given?: SeedOptions,
+): Order {
+  const { seed } = options(given, ['seed']);
+  const lists = {
+    classes: words('classes', classes),
+    factors: words('factors', Array.from(list('factors', factors), millionths)),
+  };
+  return made('balance', { seed: seedOf(seed) }, lists);
+}
+
+/** A factor as recipes have it. */
+function millionths(factor: unknown, place: number): number {
+  const allowed = 'a number of at most six decimals, from 0 to 4294.967295';
+  return placed(`factors[${place}]`, () => {
+    if (typeof factor !== 'number') return fail('wrong-type', 'factors', factor, allowed);
+    const count = Math.round(factor * 1e6);
+    if (!(count >= 0 && count <= 0xffff_ffff) || count / 1e6 !== factor)
+      fail('out-of-range', 'factors', factor, allowed);
+    return count;
+  });
+}

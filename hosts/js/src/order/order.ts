@@ -1,0 +1,207 @@
+// Orders as values: the section `order` of a recipe, and its long lists beside it.
+import { fail, integer, natural, options, placed, S64, string } from '../checks.js';
+import { written } from '../document.js';
+import { symbolInspect } from '../engine.js';
+import type { NamedList } from '../jco/interfaces/samedeal-deal-types.js';
+import { type Integers, list, words } from '../lists.js';
+import type { Integer } from '../types.js';
+import type { BlendWeights, Growth, OrderJson, SkippedRange } from './types.js';
+import { OrderValue, type Section } from './value.js';
+
+/** Longer lists do not come into the text. */
+const LONG = 256;
+
+/**
+ * An order: it says which sample has which position of an epoch. `order`, `sharded`, `blend`, `grown`, `windows` and `balance` make
+ * orders, and the methods make others of them. `new Sampler(order, options)` deals one to ranks. An order is a value: it never changes,
+ * and takes nothing of the engine. The engine checks it when a sampler is made of it.
+ */
+export class Order extends OrderValue {
+  /** Name of the order. */
+  get name(): string {
+    return this.section.name as string;
+  }
+
+  /**
+   * The recipe of this order, which `Sampler.fromRecipe` takes together with `lists`: JSON in one line, with the members that were given.
+   * `recipe` of a sampler has the defaults too.
+   */
+  get recipe(): string {
+    return `{"order":${written('order', this.section, 1)}}`;
+  }
+
+  /** Lists of more than 256 numbers, which come beside the recipe, by the paths of their members: new copies. */
+  get lists(): Record<string, Float64Array<ArrayBuffer>> {
+    return Object.fromEntries(this.beside.map(({ name, numbers }) => [name, Float64Array.from(numbers, Number)]));
+  }
+
+  /**
+   * This order without the samples `indices`, which ascend. The others keep their order. Use it for samples that were found to be bad, or are
+   * held out. The first sampler of an epoch looks up each of the indices, and sorts their positions. Limits: the order has no sample
+   * twice in an epoch, so it is no blend, `copies` or `balance`: exclude from their parts. Errors: `indices`.
+   *
+   * @example
+   * const clean = order('feistel', { samples: 1000 }).exclude([13, 99, 500]);
+   */
+  exclude(indices: Integers): Order {
+    return made('exclude', {}, { indices: words('indices', indices) }, { of: this });
+  }
+
+  /**
+   * This order with the samples `indices` alone, which ascend. They keep their order. As to costs and limits, see `exclude`.
+   *
+   * @example
+   * const held = order('feistel', { samples: 1000 }).subset([1, 2, 3]);
+   */
+  subset(indices: Integers): Order {
+    return made('subset', {}, { indices: words('indices', indices) }, { of: this });
+  }
+
+  /**
+   * This order without some positions, which ascend, and do not overlap: for batches whose loss went wrong. If all ranges begin after a
+   * state of this order, a run goes on from there without them. Errors: `ranges`, `epoch`, `start`, `count`.
+   *
+   * @example
+   * const without = order('feistel', { samples: 1000 }).skip([{ epoch: 0, start: 64, count: 32 }]);
+   */
+  skip(ranges: readonly SkippedRange[]): Order {
+    const objects = Array.from(list('ranges', ranges) as ArrayLike<SkippedRange>, (range, i) =>
+      placed(`at index ${i}`, () => counts('ranges', range, ['epoch', 'start', 'count'])),
+    );
+    return made('skip', { ranges: objects }, {}, { of: this });
+  }
+
+  /**
+   * This order with every sample `copies` times in a row: for several answers to each prompt. Errors: `copies`.
+   *
+   * @example
+   * const groups = order('feistel', { samples: 1000 }).copies(8);
+   */
+  copies(copies: Integer): Order {
+    return made('copies', { copies: natural('copies', copies) }, {}, { of: this });
+  }
+
+  /**
+   * This blend with other weights from position `from` on, which is after all stages that it has. Positions are counted over all
+   * epochs. If the stage begins after a state, a run goes on from there with it. Errors: `order` (no blend), `from`, `weights`.
+   *
+   * @example
+   * const mixed = blend({ web: [1000, 3], code: [200, 1] }, { samples: 5000 });
+   * const later = mixed.stage(3000, { web: 1, code: 1 });
+   */
+  stage(from: Integer, weights: BlendWeights): Order {
+    const { sources, stages = [] } = this.section as { sources?: readonly { name: string }[]; stages?: Section[] };
+    if (!sources) fail('contradiction', 'order', this.name, 'blend or blend-exact, for other weights');
+    const names = sources.map(({ name }) => name);
+    const added = { from: natural('from', from), weights: weightsOf(weights, names) };
+    return new Order({ ...this.section, stages: [...stages, added] }, this.beside);
+  }
+
+  /**
+   * This order of a dataset that got more samples: in epoch `epoch`, after `consumed` of its positions, there were `samples` of them. Positions
+   * before that stay as they were, and every sample is seen exactly once in that epoch. A run goes on from a state that was taken
+   * before. Errors: `order` (neither `feistel` nor `grown`), `epoch`, `consumed`, `samples`.
+   *
+   * @example
+   * const more = order('feistel', { samples: 1000 }).grow(2, 300, 1200);
+   */
+  grow(epoch: Integer, consumed: Integer, samples: Integer): Order {
+    const { section, name } = this;
+    if (name !== 'feistel' && name !== 'grown')
+      fail('contradiction', 'order', name, 'feistel or grown, for a dataset that grows');
+    const { growth = [] } = section as { growth?: Section[] };
+    const added = counts('growth', { epoch, consumed, samples }, ['epoch', 'consumed', 'samples']);
+    return new Order({ ...section, name: 'grown', growth: [...growth, added] }, this.beside);
+  }
+
+  /** The recipe and the lists, for `JSON.stringify`. `Sampler.fromJSON` makes a sampler of it. */
+  toJSON(): OrderJson {
+    const lists = this.beside.map(({ name, numbers }) => [name, Array.from(numbers, Number)]);
+    return { recipe: this.recipe, ...(lists.length > 0 && { lists: Object.fromEntries(lists) }) };
+  }
+
+  /** The recipe, without the lists beside it. */
+  toString(): string {
+    return this.recipe;
+  }
+
+  /** What `console.log` of Node, Deno and Bun shows: the beginning of the recipe, and how long the lists are. @internal */
+  [symbolInspect](): string {
+    const { recipe, beside } = this;
+    const text = recipe.length > LONG ? `${recipe.slice(0, LONG)}...` : recipe;
+    return ['Order', text, ...beside.map(({ name, numbers }) => `${name}: ${numbers.length} numbers`)].join(' ');
+  }
+}
+
+/**
+ * An order of members that were checked. A long one of `lists` comes beside them. `parts` are the orders that it is made of, by the paths of
+ * their members; the one at `of` becomes a member.
+ */
+export function made(
+  name: string,
+  members: object,
+  lists: Record<string, BigUint64Array<ArrayBuffer>> = {},
+  parts: Record<string, Order> = {},
+): Order {
+  const given = Object.entries(members).filter(([, value]) => value !== undefined);
+  const section: Record<string, unknown> = { name, ...Object.fromEntries(given) };
+  if (parts.of) section.of = parts.of.section;
+  const beside: NamedList[] = [];
+  for (const [name, numbers] of Object.entries(lists)) {
+    if (numbers.length > LONG) beside.push({ name, numbers });
+    else section[name] = numbers;
+  }
+  for (const [path, { beside: below }] of Object.entries(parts)) {
+    for (const { name, numbers } of below) beside.push({ name: `${path}/${name}`, numbers });
+  }
+  return new Order(section, beside);
+}
+
+/** The seed, if one is given. */
+export const seedOf = (seed: unknown): bigint | undefined =>
+  seed === undefined ? undefined : integer('seed', seed, S64);
+
+/** A count, if one is given. */
+export const countOf = (field: string, value: unknown): bigint | undefined =>
+  value === undefined ? undefined : natural(field, value);
+
+/** A name, if one is given. */
+export const nameOf = (field: string, value: unknown): string | undefined =>
+  value === undefined ? undefined : string(field, value);
+
+/** An object of counts, all of which have to be there. */
+export function counts<T extends object>(field: string, value: T, names: readonly (keyof T & string)[]): Section {
+  if (typeof value !== 'object' || value === null)
+    fail('wrong-type', field, value, `an object with ${names.join(', ')}`);
+  const given = options<T>(value, names);
+  return Object.fromEntries(names.map((name) => [name, natural(name, given[name])]));
+}
+
+/** When a dataset got more samples. */
+export const growthOf = (growth: readonly Growth[]): Section[] =>
+  Array.from(list('growth', growth) as ArrayLike<Growth>, (one, i) =>
+    placed(`at index ${i}`, () => counts('growth', one, ['epoch', 'consumed', 'samples'])),
+  );
+
+/** What has names: an object, or a map; `one` is what errors call a name. */
+export function entriesOf(field: string, value: unknown, allowed: string, one = 'source'): [string, unknown][] {
+  const isMap = value instanceof Map;
+  if (!isMap && Object.prototype.toString.call(value) !== '[object Object]') fail('wrong-type', field, value, allowed);
+  const entries: [unknown, unknown][] = isMap ? [...value] : Object.entries(value as object);
+  for (const [name] of entries) if (typeof name !== 'string') fail('wrong-type', one, name, 'a name');
+  return entries as [string, unknown][];
+}
+
+/** A weight for each source, by the number of the source. */
+export function weightsOf(weights: unknown, names: readonly string[]): BigUint64Array | bigint[] {
+  if (Array.isArray(weights) || ArrayBuffer.isView(weights)) return words('weights', weights);
+  const allowed = 'a list with a weight for each source, or an object with their names';
+  const byName = new Map(entriesOf('weights', weights, allowed));
+  for (const name of byName.keys()) {
+    if (!names.includes(name)) fail('unknown-name', 'weights', name, names.join(', '));
+  }
+  return names.map((name) => {
+    if (!byName.has(name)) fail('missing', 'weights', name, 'a weight for each source');
+    return placed(`of source ${name}`, () => natural('weights', byName.get(name)));
+  });
+}

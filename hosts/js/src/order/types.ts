@@ -1,0 +1,110 @@
+import type { Integers } from '../lists.js';
+import type { Integer } from '../types.js';
+import type { Order } from './order.js';
+
+/** A number of samples, which stands for the order `feistel` of so many, or an order. */
+export type OrderOrSamples = Order | Integer;
+
+/** A source of a blend: what it is made of, and its weight, by default 1. */
+export type BlendSource = readonly [of: OrderOrSamples, weight?: Integer];
+
+/** The sources of a blend by their names. In an object, names that are whole numbers come first; a `Map` keeps its order. */
+export type BlendSources = Readonly<Record<string, BlendSource>> | ReadonlyMap<string, BlendSource>;
+
+/** A weight for each source: in the order of the sources, or by their names. */
+export type BlendWeights = Integers | Readonly<Record<string, Integer>> | ReadonlyMap<string, Integer>;
+
+/** From which position on a blend has other weights. Positions are counted over all epochs. */
+export interface BlendStage {
+  from: Integer;
+  weights: BlendWeights;
+}
+
+/** When a dataset got more samples, and how many it had then. */
+export interface Growth {
+  /** Number of the epoch. */
+  epoch: Integer;
+  /** How many positions of that epoch, the first ones, were dealt before. */
+  consumed: Integer;
+  /** How many samples there are from then on. */
+  samples: Integer;
+}
+
+/** Positions that are left out. */
+export interface SkippedRange {
+  /** Number of the epoch. */
+  epoch: Integer;
+  /** The first position. */
+  start: Integer;
+  /** How many there are. */
+  count: Integer;
+}
+
+/** What happens when a source of a blend has made all of its passes. */
+export type Exhaustion = 'repeat' | 'stop' | 'renormalise' | 'fail';
+
+/** Whether the sources of a blend are different datasets, one after the other, or parts of one. */
+export type IndexSpace = 'joined' | 'shared';
+
+/** The options of `order`. */
+export interface PlainOptions {
+  /** Number of samples. */
+  samples: Integer;
+  /** Seed of the order. Default 0; for a source of a blend, one that comes from the seed and the name. */
+  seed?: Integer;
+}
+
+/** The options of `sharded`. */
+export interface ShardsOptions {
+  /** How many streams the dataset is cut into. Default 64. */
+  lanes?: Integer;
+  /** How many neighbouring samples of a lane are shuffled together. Default 256. */
+  shuffleWindow?: Integer;
+  /** As in `order`. */
+  seed?: Integer;
+}
+
+/** The options of `blend`. */
+export interface BlendOptions {
+  /** As in `order`. */
+  seed?: Integer;
+  /**
+   * Number of positions in an epoch. Default: as many as one pass over each source with a weight above 0 has. With the exhaustion `fail` it has to be
+   * there; with `stop` and `renormalise` it has to be what comes of the sources.
+   */
+  samples?: Integer;
+  /** Whether counts are as near to exact proportion as they can be, by a table of one period of the weights. Default false. */
+  exact?: boolean;
+  /**
+   * What happens when a source has made `maxPasses` passes. `repeat`: it goes on, also over the ends of epochs. `stop`: the epoch
+   * ends. `renormalise`: the other sources go on without it. `fail`: `samples` is not allowed to be that many. Default `repeat`.
+   */
+  exhaustion?: Exhaustion;
+  /** How many times in an epoch a source is read as a whole; not with `repeat`. Default 1. */
+  maxPasses?: Integer;
+  /** `joined`: the samples of one source come after those of the one before. `shared`: all sources index one dataset. Default `joined`. */
+  indexSpace?: IndexSpace;
+  /** Other weights from some positions on, in ascending order. */
+  stages?: readonly BlendStage[];
+}
+
+/** The options of `windows`. */
+export interface WindowsOptions {
+  /** How far the beginnings of two windows of an episode are apart. Default: the length. */
+  stride?: Integer;
+  /** As in `order`. */
+  seed?: Integer;
+}
+
+/** The options of `grown` and `balance`. */
+export interface SeedOptions {
+  /** As in `order`. */
+  seed?: Integer;
+}
+
+/** An order in JSON: what `Sampler.fromJSON` and `Sampler.fromRecipe` take. */
+export interface OrderJson {
+  recipe: string;
+  /** The long lists, by the paths of their members. */
+  lists?: Record<string, number[]>;
+}

@@ -1,0 +1,62 @@
+import type { PlanningBindings, RawSplit } from '../bindings/types.js';
+import { integer, natural, options, placed, type Range } from '../checks.js';
+import { Document, fromJson } from '../document.js';
+import type { Recipe } from '../engine.js';
+import { entriesOf, seedOf } from '../order/order.js';
+import type { SplitJson, SplitOptions } from './types.js';
+
+const FOLDS: Range = [1n, 2n ** 16n];
+/** What a part takes besides its text, in bytes. */
+const OF_PART = 256;
+
+/** What decides a split. */
+export class SplitRecipe implements Recipe<PlanningBindings, RawSplit> {
+  readonly document: Document;
+  readonly size: number;
+
+  constructor(document: Document) {
+    this.document = document;
+    this.size = 4096 + document.size + OF_PART * this.#count;
+  }
+
+  get cause(): readonly [string, string] {
+    return ['parts', `${this.#count} of them`];
+  }
+
+  get #count(): number {
+    const parts = this.document.said.split?.parts;
+    return Array.isArray(parts) ? parts.length : 0;
+  }
+
+  make({ splits }: PlanningBindings): RawSplit {
+    return new splits.Split(this.document.text);
+  }
+
+  source(most: number): string {
+    return this.document.source('Split', {}, most);
+  }
+
+  /** Of parts that have a `weight` or a `size` each. */
+  static of(member: 'weight' | 'size', given: unknown, more: SplitOptions | undefined): SplitRecipe {
+    const { seed } = options(more, ['seed']);
+    const allowed = `an object with a ${member} by the names of parts`;
+    const parts = entriesOf('parts', given, allowed, 'part').map(([name, value]) =>
+      placed(`of part ${name}`, () => ({ name, [member]: natural(member, value) })),
+    );
+    return new SplitRecipe(new Document({ split: { seed: seedOf(seed), parts } }));
+  }
+
+  /** Of so many parts of one weight, whose names are their numbers. */
+  static ofFolds(folds: unknown, more: SplitOptions | undefined): SplitRecipe {
+    const count = Number(integer('folds', folds, FOLDS));
+    return SplitRecipe.of('weight', new Map(Array.from({ length: count }, (_, i) => [String(i), 1])), more);
+  }
+
+  static read(recipe: unknown): SplitRecipe {
+    return new SplitRecipe(new Document(recipe));
+  }
+
+  static ofJson(json: SplitJson): SplitRecipe {
+    return SplitRecipe.read(fromJson<object>(json, []).recipe);
+  }
+}

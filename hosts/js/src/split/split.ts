@@ -1,0 +1,238 @@
+import type { PlanningBindings, RawSplit } from '../bindings/types.js';
+import { fail, knownFacts, named, natural, natural32, placed } from '../checks.js';
+import { type Engine, Facade } from '../engine.js';
+import { gathered, type Integers, joined, LONGEST, list, numbers, words } from '../lists.js';
+import type { Indices, Integer } from '../types.js';
+import { SplitRecipe } from './recipe.js';
+import type { SplitJson, SplitOptions, SplitParts } from './types.js';
+
+/** How many ids one call takes. */
+const WINDOW = 1 << 20;
+/** How many characters of texts cross together, unless one text alone has more. */
+const CHARACTERS = 1 << 22;
+/** More ids than anybody waits for, as each of them is looked at. */
+const MOST_SAMPLES = 2 ** 40;
+
+type Class<T> = new (parts: SplitParts, options?: SplitOptions) => T;
+
+/** What `Split` is, over any instance of its engine. */
+export abstract class BaseSplit extends Facade<PlanningBindings, RawSplit> {
+  readonly #recipe: SplitRecipe;
+  #parts?: readonly string[];
+
+  /** @internal */
+  constructor(engine: Engine<PlanningBindings>, parts: SplitParts, options?: SplitOptions) {
+    const recipe = options instanceof SplitRecipe ? options : SplitRecipe.of('weight', parts, options);
+    super(engine, 'split', recipe);
+    this.#recipe = recipe;
+  }
+
+  /**
+   * A split whose parts have exactly so many of the ids 0 to n - 1, where n is the sum of the sizes. Use it if the dataset does not grow. If
+   * data are added, make a new split of the new ids. Errors: as the constructor, `size` in place of `weight`.
+   *
+   * @example
+   * const split = Split.ofSizes({ test: 100, training: 900 }, { seed: 7 });
+   * console.log(split.indices('test', 1000).length); // 100
+   */
+  static ofSizes<T>(this: Class<T>, sizes: SplitParts, options?: SplitOptions): T {
+    return new this({}, SplitRecipe.of('size', sizes, options) as unknown as SplitOptions);
+  }
+
+  /**
+   * A split for cross-validation: `folds` parts of one weight, whose names are '0', '1', and so on. Fold k is validated with
+   * `indices(k, samples)`, after training with `others(k, samples)`. To divide a part of another split into folds, use another
+   * seed. Errors: `folds` (not 1 to 2^16), `options`, `seed`.
+   *
+   * @example
+   * const split = Split.folds(5, { seed: 7 });
+   * console.log(split.indices(0, 1000).length + split.others(0, 1000).length); // 1000
+   */
+  static folds<T>(this: Class<T>, folds: Integer, options?: SplitOptions): T {
+    return new this({}, SplitRecipe.ofFolds(folds, options) as unknown as SplitOptions);
+  }
+
+  /**
+   * The split of a recipe: an object, or a text of JSON. `split` has `seed` and `parts`: objects with a `name`, and either a `weight` or a
+   * `size`. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `split-member`, `parts-member` (there is no
+   * such member), `samples` (not the sum of the sizes).
+   */
+  static fromRecipe<T>(this: Class<T>, recipe: string | object): T {
+    return new this({}, SplitRecipe.read(recipe) as unknown as SplitOptions);
+  }
+
+  /** The split that `toJSON` wrote. Errors: as `fromRecipe`. */
+  static fromJSON<T>(this: Class<T>, json: SplitJson): T {
+    return new this({}, SplitRecipe.ofJson(json) as unknown as SplitOptions);
+  }
+
+  /**
+   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that there is, the defaults too. It is the same text in
+   * every language.
+   */
+  get recipe(): string {
+    return this.call((raw) => raw.recipe());
+  }
+
+  /** SHA-256 over the recipe, in hexadecimal: it names the split. */
+  recipeFingerprint(): string {
+    return this.call((raw) => raw.recipeFingerprint());
+  }
+
+  /** The names of the parts: a new copy. The number of a part is its place in this list, from 0 on. */
+  get parts(): string[] {
+    return [...this.#names()];
+  }
+
+  /**
+   * The number of the part of each id. An id is a sample index, or the number of a group whose samples have to stay together. Errors:
+   * `ids` (not below 2^53 - 1, or with sizes not below their sum; more than 2^25 of them), memory.
+   *
+   * @example
+   * const split = new Split({ test: 1, training: 9 });
+   * const names = Array.from(split.partOf([0, 1, 2]), (part) => split.parts[part]);
+   */
+  partOf(ids: Integers): Uint32Array<ArrayBuffer> {
+    const all = words('ids', ids);
+    const read = (at: number, count: number) => this.call((raw) => raw.partOf(all.subarray(at, at + count)));
+    return gathered(Uint32Array, all.length, WINDOW, 'ids', read);
+  }
+
+  /**
+   * The number of the part of each text: of a file name, or of the key of a group whose samples have to stay together, such as a patient
+   * or a document. Errors: `keys` (no texts; more than 2^25 of them, or of characters in one), `sizes` (the parts have sizes, and a text
+   * has no number), memory.
+   *
+   * @example
+   * const split = new Split({ test: 1, training: 9 });
+   * const parts = split.partOfKeys(['a.jpg', 'b.jpg']);
+   */
+  partOfKeys(keys: readonly string[]): Uint32Array<ArrayBuffer> {
+    const texts = textsOf(keys);
+    const out = new Uint32Array(texts.length);
+    let start = 0;
+    do {
+      const end = windowEnd(texts, start);
+      const window = texts.slice(start, end);
+      out.set(
+        this.call((raw) => raw.partOfKeys(window)),
+        start,
+      );
+      start = end;
+    } while (start < texts.length);
+    return out;
+  }
+
+  /**
+   * The name of the part of an id, or of a text. Errors: as `partOf` and `partOfKeys`.
+   *
+   * @example
+   * const split = new Split({ test: 1, training: 9 });
+   * const name = split.nameOf('a.jpg');
+   */
+  nameOf(id: Integer | string): string {
+    const [part] = typeof id === 'string' ? this.partOfKeys([id]) : this.partOf([id]);
+    return this.#names()[part as number] as string;
+  }
+
+  /**
+   * The samples of a part, ascending, of a dataset with so many samples. `part` is a name or a number. With sizes, `samples` is their sum by
+   * default. It looks at every sample. Errors: `part`, `samples` (missing; with sizes, more than their sum), memory.
+   *
+   * @example
+   * const split = new Split({ test: 1, training: 9 }, { seed: 7 });
+   * const held = order('feistel', { samples: 1000 }).subset(split.indices('test', 1000));
+   */
+  indices(part: string | Integer, samples?: Integer): Indices {
+    const number = this.#number(part);
+    return this.#gathered(samples, (start, count) => {
+      return numbers(this.call((raw) => raw.members(number, start, count)));
+    });
+  }
+
+  /**
+   * The samples that are not in a part, ascending, of a dataset with so many samples: with folds, those to train with. Errors: as
+   * `indices`.
+   */
+  others(part: string | Integer, samples?: Integer): Indices {
+    const number = this.#number(part);
+    return this.#gathered(samples, (start, count) => {
+      const parts = this.call((raw) => raw.partOfRun(start, count));
+      const found = new Float64Array(count);
+      let length = 0;
+      for (let i = 0; i < count; i++) if (parts[i] !== number) found[length++] = Number(start) + i;
+      return found.subarray(0, length);
+    });
+  }
+
+  /** The recipe as it was given, for `JSON.stringify` and `fromJSON`. */
+  toJSON(): SplitJson {
+    return this.#recipe.document.toJson({});
+  }
+
+  #names(): readonly string[] {
+    this.#parts ??= this.call((raw) => raw.parts());
+    return this.#parts;
+  }
+
+  #number(part: unknown): number {
+    if (typeof part !== 'string') {
+      const number = natural32('part', part, () => [0n, BigInt(this.#names().length) - 1n]);
+      // The engine says what is wrong with it, also if there are no samples.
+      this.call((raw) => raw.members(number, 0n, 0));
+      return number;
+    }
+    const names = this.#names();
+    const number = names.indexOf(part);
+    if (number < 0) fail('unknown-name', 'part', part, names.join(', '), knownFacts(names));
+    return number;
+  }
+
+  /** How many samples there are, where the parts have sizes. */
+  #samples(): number {
+    const { samples } = JSON.parse(this.recipe).split;
+    if (samples === undefined)
+      fail('missing', 'samples', '', 'the number of samples of the dataset, as the parts have weights');
+    return samples;
+  }
+
+  /** What `read` finds among so many samples, window by window. */
+  #gathered(samples: Integer | undefined, read: (start: bigint, count: number) => Float64Array): Indices {
+    const end = natural('samples', samples === undefined ? this.#samples() : samples);
+    named('samples', () => this.call((raw) => raw.partOfRun(end, 0)));
+    if (end > MOST_SAMPLES) fail('out-of-memory', 'samples', end, `up to ${MOST_SAMPLES}, or partOf for some of them`);
+    const found: Indices[] = [];
+    let count = 0;
+    for (let at = 0; at < end; at += WINDOW) {
+      const window = read(BigInt(at), Math.min(WINDOW, Number(end) - at));
+      found.push(joined([window], window.length, end, ['samples', end]));
+      count += window.length;
+    }
+    return joined(found, count, end, ['samples', end]);
+  }
+}
+
+/** An array of texts. */
+function textsOf(value: unknown): readonly string[] {
+  if (!Array.isArray(value)) fail('wrong-type', 'keys', value, 'an array of texts');
+  return Array.from(list('keys', value), (key, i) =>
+    placed(`at index ${i}`, () => {
+      if (typeof key !== 'string') fail('wrong-type', 'keys', key, 'a text');
+      if (key.length > LONGEST)
+        fail('out-of-memory', 'keys', `a text of ${key.length} characters`, `up to ${LONGEST} of them`);
+      return key;
+    }),
+  );
+}
+
+/** Where a run of texts ends that cross together. */
+function windowEnd(texts: readonly string[], start: number): number {
+  let characters = 0;
+  let end = start;
+  while (end < texts.length && end - start < WINDOW) {
+    characters += (texts[end] as string).length;
+    if (characters > CHARACTERS && end > start) break;
+    end += 1;
+  }
+  return end;
+}

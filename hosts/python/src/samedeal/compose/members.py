@@ -1,0 +1,136 @@
+"""What describes an order: the members of its recipe, and the long lists beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence, Set
+from fractions import Fraction
+from operator import index
+from typing import TYPE_CHECKING, Any
+
+from .. import recipe as recipes
+from ..engine import arguments as check
+from ..engine.errors import MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Lists = Mapping[str, NDArray[np.uint64]]
+
+MOST_IN_TEXT = 256
+"""The numbers of longer lists lie beside the text."""
+
+
+def with_numbers(members: dict[str, Any], lists: dict[str, NDArray[np.uint64]], **numbers: Any) -> None:
+    """Adds members that are lists of whole numbers: long ones beside the text."""
+    for name, given in numbers.items():
+        own = check.u64s(name, given, check.COUNT)
+        if len(own) > MOST_IN_TEXT:
+            lists[name] = own
+        else:
+            members[name] = own.tolist()
+
+
+def counts(**options: Any) -> dict[str, int]:
+    """Members that are whole numbers: those that are not None."""
+    return {name: recipes.number(name.replace("_", "-"), value) for name, value in options.items() if value is not None}
+
+
+def names(**options: Any) -> dict[str, str]:
+    """Members that are names: those that are not None."""
+    return {name: check.name(name.replace("_", "-"), value) for name, value in options.items() if value is not None}
+
+
+def objects(field: str, values: Any, members: Sequence[str]) -> list[dict[str, int]]:
+    """Tuples of whole numbers as objects with these members."""
+    allowed = f"a list of ({', '.join(members)})"
+    rows = []
+    for row in listed(field, values, allowed):
+        numbers = listed(field, row, allowed)
+        if len(numbers) != len(members):
+            raise WrongTypeError(field, f"one with {len(numbers)} numbers", allowed)
+        rows.append({name: recipes.number(name, value) for name, value in zip(members, numbers, strict=True)})
+    return rows
+
+
+def listed(field: str, values: Any, allowed: str) -> list[Any]:
+    """What a list holds, whatever kind of sequence it is."""
+    if isinstance(values, (str, bytes, bytearray, Mapping, Set)) or not isinstance(values, Iterable):
+        raise WrongTypeError(field, check.described(values), allowed)
+    try:
+        return list(values)
+    except TypeError as error:
+        # An array without dimensions.
+        raise WrongTypeError(field, check.described(values), allowed) from error
+
+
+def entries(members: dict[str, Any], field: str, of: str, kind: type[Any]) -> list[dict[str, Any]]:
+    """The objects that a member is a list of, each with a member `of`. Users may have written them by hand."""
+    found = members.get(field, [])
+    if not isinstance(found, list) or not all(isinstance(one, dict) and isinstance(one.get(of), kind) for one in found):
+        raise WrongTypeError(field, check.described(found), f"a list of objects, each with {of}")
+    return [dict(one) for one in found]
+
+
+def mapping(field: str, value: Any) -> Mapping[Any, Any]:
+    """`value`, if it is a mapping."""
+    if not isinstance(value, Mapping):
+        raise WrongTypeError(field, check.described(value), "a dictionary, by the names of the sources")
+    return value
+
+
+def weight(value: Any, source: str, field: str = "weight") -> int:
+    """The weight of a source; a failure names the source."""
+    try:
+        return recipes.number(field, value)
+    except WrongTypeError as error:
+        allowed = f"a whole number for the source {check.shown(source)!r}: 7 and 3 in place of 0.7 and 0.3"
+        raise WrongTypeError(field, error.value, allowed) from None
+
+
+def weights(given: Any, known: Sequence[str]) -> list[int]:
+    """One weight for each source: a list in their order, or a mapping of their names."""
+    if not isinstance(given, Mapping):
+        values = listed("weights", given, "a list of whole numbers")
+        for name, value in zip(known, values, strict=False):
+            if isinstance(value, float):
+                # Raises an error that names the source.
+                weight(value, name, "weights")
+        numbers: list[int] = check.u64s(
+            "weights", given if hasattr(given, "__array__") else values, check.COUNT
+        ).tolist()
+        return numbers
+    own = {check.crossing("source", name): weight(value, name) for name, value in given.items()}
+    for name in own:
+        if name not in known:
+            raise UnknownNameError("source", name[:64], ", ".join(known), {"known": tuple(known)})
+    for name in known:
+        if name not in own:
+            allowed = f"a weight for each source, also for {check.shown(name)}: 0 leaves it out"
+            raise MissingError("weight", "", allowed)
+    return [own[name] for name in known]
+
+
+def factors(given: Any) -> Any:
+    """Factors in millionths, as recipes have them. A number is a factor if a number of millionths is exactly that."""
+    numbers = given.tolist() if hasattr(given, "tolist") else given
+    if isinstance(numbers, (str, bytes, Mapping, Set)) or not isinstance(numbers, Iterable):
+        raise WrongTypeError("factors", check.described(given), "a list of numbers")
+    return [_millionths(number, place) for place, number in enumerate(numbers)]
+
+
+def _millionths(number: Any, place: int) -> int:
+    allowed = f"numbers of at most six decimals, from 0 to 4294.967295; this is the factor of class {place}"
+    if hasattr(number, "__index__") and not isinstance(number, bool):
+        number = index(number)
+    if isinstance(number, bool) or not isinstance(number, (int, float, Fraction)):
+        raise WrongTypeError("factors", check.described(number), allowed)
+    try:
+        count = round(number * check.MILLION)
+    except (OverflowError, ValueError):
+        raise OutOfRangeError("factors", check.shown(number), allowed) from None
+    # A float is the nearest one to its decimals.
+    exact = count / check.MILLION == number if isinstance(number, float) else count == number * check.MILLION
+    if not exact:
+        raise OutOfRangeError("factors", check.shown(number), allowed)
+    return count

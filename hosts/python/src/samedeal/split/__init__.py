@@ -1,0 +1,1 @@
+"""Which samples are for training, validation or test."""

@@ -1,0 +1,326 @@
+"""Training, validation, test, and folds."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+
+from .. import recipe as recipes
+from ..engine import arguments as check
+from ..engine.errors import ContradictionError, MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
+from ..engine.instance import Answered, Engine
+from ..recipe import Recipe
+from .binding import Parts
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+Self = TypeVar("Self", bound="Split")
+
+_WINDOW = 2**20
+"""Ids that one call takes."""
+_KEYS = 2**14
+"""Texts that one call takes: they cross one by one, and may be long."""
+
+
+class Split(Answered):
+    """Divides samples into parts: training, validation and test, or the folds of a cross-validation.
+
+    A split puts every *id* into one part. An id is a sample index, or the number of a group whose samples have to stay
+    together, such as a patient or an author. The key of a group may also be a text. The split is the same in every
+    language, and needs no list of indices: its recipe is one line. It never changes. It can be pickled, and used from
+    several threads. Every method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
+
+    >>> from samedeal import Split
+    >>> split = Split({"test": 1, "validation": 1, "training": 8}, seed=7)
+    >>> counts = [len(split.indices(part, 10_000)) for part in split.parts]
+    >>> [round(count, -2) for count in counts], sum(counts)
+    ([1000, 1000, 8000], 10000)
+    >>> more = split.indices("test", 20_000)     # the data got more: nothing changes its part
+    >>> more[: counts[0]].tolist() == split.indices("test", 10_000).tolist()
+    True
+    """
+
+    _engine: Engine[Parts, None]
+
+    def __init__(
+        self,
+        parts: Mapping[str, SupportsIndex] | None = None,
+        *,
+        sizes: Mapping[str, SupportsIndex] | None = None,
+        seed: SupportsIndex | None = None,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> None:
+        """Give either `parts`, with a weight for each part, or `sizes`.
+
+        - With weights, the part of an id follows from a hash of the seed and the id. Ids that are added later change
+          nothing. The parts have about the shares that their weights say. If one part gets more weight, and the next
+          part in the list as much less, ids move from the next part to this one only. So list "test" first, then
+          "validation", then "training": you can enlarge "validation" later, and no test sample gets into training.
+        - With sizes, each part has exactly so many of the ids 0 to n - 1, where n is the sum of the sizes. If data are
+          added, make a new split of the new ids.
+
+        Args:
+            parts: The weight of each part, by its name: whole numbers, such as {"test": 1, "training": 9}.
+            sizes: The number of samples of each part, by its name.
+            seed: Seed of the split, -2**63 to 2**63 - 1; 0 by default.
+            memory_limit: Bytes of memory that the engine may use.
+
+        Raises:
+            MissingError: There is no part.
+            ContradictionError: Both `parts` and `sizes` are given.
+            OutOfRangeError: A number is outside its range, all weights are 0, or a name is empty or longer than 256
+                bytes.
+            WrongTypeError: A value is not of the type that its parameter takes.
+
+        >>> exact = Split(sizes={"validation": 30, "training": 70}, seed=7)
+        >>> [len(exact.indices(part)) for part in exact.parts]
+        [30, 70]
+        """
+        if parts is not None and sizes is not None:
+            raise ContradictionError("sizes", "there together with parts", "weights in parts, or sizes")
+        of, field, given = ("parts", "weight", parts) if sizes is None else ("sizes", "size", sizes)
+        if not isinstance(given, Mapping) and given is not None:
+            raise WrongTypeError(of, check.described(given), f"a dictionary: a {field} for the name of each part")
+        entries = [
+            {"name": check.crossing("part", name), field: _number(field, name, number)}
+            for name, number in (given or {}).items()
+        ]
+        section = {**recipes.given({"seed": seed}), "parts": entries}
+        self._begin(recipes.read({"split": section}), memory_limit)
+
+    @classmethod
+    def folds(
+        cls: type[Self],
+        folds: SupportsIndex,
+        *,
+        seed: SupportsIndex | None = None,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> Self:
+        """The folds of a cross-validation: parts "0", "1" and so on, of equal weights.
+
+        Validate on `indices(k, samples)`, and train on `others(k, samples)`. The folds have about equal numbers of
+        samples. To divide a part of another split into folds, use another seed: with the same seed, the folds of this
+        part would not have equal numbers.
+
+        Args:
+            folds: How many folds there are, 1 to 2**16.
+            seed: As for `Split`.
+            memory_limit: As for `Split`.
+
+        >>> folds = Split.folds(5, seed=1)
+        >>> validation, training = folds.indices(2, 1000), folds.others(2, 1000)
+        >>> sorted([*validation, *training]) == list(range(1000))
+        True
+        """
+        count = check.integer("folds", folds, check.Width(1, 2**16, f"1 to {2**16}"))
+        return cls({str(number): 1 for number in range(count)}, seed=seed, memory_limit=memory_limit)
+
+    @classmethod
+    def from_recipe(cls: type[Self], recipe: str | Mapping[str, Any], *, memory_limit: SupportsIndex = 2**31) -> Self:
+        """The split of a recipe.
+
+        Args:
+            recipe: A dictionary, or a text of JSON. It has "split", with "seed" and "parts", which is a list of objects
+                with a "name", and a "weight" or a "size".
+            memory_limit: As for `Split`.
+
+        Raises:
+            SamedealError: As `Split`. It is an UnknownNameError if there is no such member.
+
+        >>> parts = [{"name": "test", "weight": 1}, {"name": "rest", "weight": 9}]
+        >>> Split.from_recipe({"split": {"parts": parts}}).parts
+        ('test', 'rest')
+        """
+        self = cls.__new__(cls)
+        self._begin(recipes.read(recipe), memory_limit)
+        return self
+
+    def _begin(self, recipe: Recipe, memory_limit: SupportsIndex) -> None:
+        self._engine = Engine(Parts, None, recipe, check.integer("memory-limit", memory_limit, check.MEMORY))
+
+    @property
+    def recipe(self) -> str:
+        """The recipe of this split: JSON in one line, the same text in every language; `from_recipe` takes it."""
+        return self._engine.use(Parts.recipe)
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it identifies the split."""
+        return self._engine.use(Parts.recipe_fingerprint)
+
+    @property
+    def parts(self) -> tuple[str, ...]:
+        """The names of the parts. The number of a part is its place here."""
+        return self._engine.use(Parts.parts)
+
+    def part_of(self, ids: ArrayLike | Iterable[SupportsIndex]) -> NDArray[np.uint32]:
+        """The number of the part of each id.
+
+        Use it for groups: `split.part_of(patients)` is the part of each row, if `patients` has the number of a patient
+        for each row.
+
+        Args:
+            ids: Whole numbers below 2**53 - 1; with sizes, below the sum of the sizes.
+
+        Raises:
+            OutOfRangeError: An id is too large.
+            WrongTypeError: It is no list of whole numbers.
+
+        >>> split = Split({"test": 1, "training": 3}, seed=3)
+        >>> split.part_of([40, 40, 41, 42]).tolist()
+        [1, 1, 0, 1]
+        """
+        numbers = check.u64s("ids", ids, check.COUNT)
+        return self._joined(Parts.part_of, [numbers[at : at + _WINDOW] for at in range(0, len(numbers), _WINDOW)])
+
+    def part_of_keys(self, keys: Iterable[str]) -> NDArray[np.uint32]:
+        """The number of the part of each text: of a file name, or of the key of a group.
+
+        Samples with the same key are in the same part. The part follows from the bytes of the key in UTF-8, so "Anna"
+        and "anna" are two keys.
+
+        Args:
+            keys: Texts.
+
+        Raises:
+            ContradictionError: The parts have sizes: texts have no number below the sum of the sizes.
+            WrongTypeError: It is no list of texts.
+
+        >>> split = Split({"test": 1, "training": 3}, seed=3)
+        >>> [split.parts[number] for number in split.part_of_keys(["anna", "boris", "anna"])]
+        ['training', 'test', 'training']
+        """
+        import numpy
+
+        texts = [check.crossing("keys", key) for key in _listed(keys)]
+        # Keys of groups come many times, and each text costs microseconds.
+        known = list(dict.fromkeys(texts))
+        windows = [known[at : at + _KEYS] for at in range(0, len(known), _KEYS)]
+        found = dict(zip(known, self._joined(Parts.part_of_keys, windows or [[]]).tolist(), strict=True))
+        return numpy.fromiter((found[text] for text in texts), dtype=numpy.uint32, count=len(texts))
+
+    def name_of(self, id: SupportsIndex | str) -> str:
+        """The name of the part of one id, or of one text.
+
+        Raises:
+            SamedealError: As `part_of` and `part_of_keys`.
+
+        >>> Split.folds(5, seed=1).name_of("anna") in ("0", "1", "2", "3", "4")
+        True
+        """
+        found = self.part_of_keys([id]) if isinstance(id, str) else self.part_of([id])
+        return self.parts[int(found[0])]
+
+    def indices(self, part: str | SupportsIndex, samples: SupportsIndex | None = None) -> NDArray[np.int64]:
+        """The sample indices of one part, ascending.
+
+        `samedeal.order("feistel", samples).subset(split.indices("training", samples))` is an order of this part.
+
+        Args:
+            part: The name of the part, or its number.
+            samples: The number of samples in the dataset: the indices are below it. With sizes, their sum by default.
+
+        Raises:
+            UnknownNameError: There is no part of this name.
+            OutOfRangeError: There is no part of this number, or `samples` is too large.
+            MissingError: The parts have weights, and `samples` is not given.
+        """
+        number, count = self._asked(part, samples)
+        return self._windows(count, lambda parts, start, length: parts.members(number, start, length))
+
+    def others(self, part: str | SupportsIndex, samples: SupportsIndex | None = None) -> NDArray[np.int64]:
+        """The sample indices of all parts but one, ascending: what a fold is trained on.
+
+        Args:
+            part: As for `indices`.
+            samples: As for `indices`.
+
+        Raises:
+            SamedealError: As `indices`.
+        """
+        number, count = self._asked(part, samples)
+
+        def not_in(parts: Parts, start: int, length: int) -> NDArray[np.int64]:
+            import numpy
+
+            return start + numpy.flatnonzero(parts.part_of_run(start, length) != number)
+
+        return self._windows(count, not_in)
+
+    def __repr__(self) -> str:
+        """The call that makes an equal split; many parts in short."""
+        own = json.loads(self.recipe)["split"]
+        field = "weight" if "weight" in own["parts"][0] else "size"
+        if len(own["parts"]) > check.FEW:
+            return f"<Split into {len(own['parts'])} parts, seed={own['seed']}>"
+        parts = {part["name"]: part[field] for part in own["parts"]}
+        return f"Split({'' if field == 'weight' else 'sizes='}{parts!r}, seed={own['seed']})"
+
+    def _part(self, part: Any) -> int:
+        names = self.parts
+        if isinstance(part, str):
+            if part not in names:
+                known = [name[:64] for name in names[: check.FEW]]
+                raise UnknownNameError("part", check.name("part", part)[:64], ", ".join(known), {"known": tuple(known)})
+            return names.index(part)
+        return check.number("part", part, lambda: len(names), check.U32_MAX)
+
+    def _samples(self, samples: Any) -> int:
+        if samples is not None:
+            return check.integer("samples", samples, check.COUNT)
+        own = json.loads(self.recipe)["split"].get("samples")
+        if own is None:
+            raise MissingError("samples", "", "the number of samples in the dataset, such as len(dataset)")
+        found: int = own
+        return found
+
+    def _asked(self, part: Any, samples: Any) -> tuple[int, int]:
+        """The number of a part, and the number of samples."""
+        number, count = self._part(part), self._samples(samples)
+        try:
+            # The component says what is wrong with them.
+            self._engine.use(Parts.members, number, count, 0)
+        except OutOfRangeError as error:
+            if error.field != "start":
+                raise
+            # By the name of the parameter here.
+            raise OutOfRangeError("samples", error.value, error.allowed, error.facts) from None
+        return number, count
+
+    def _windows(self, samples: int, ask: Callable[[Parts, int, int], NDArray[np.int64]]) -> NDArray[np.int64]:
+        import numpy
+
+        found = [
+            self._engine.use(ask, at, min(_WINDOW, samples - at)).astype(numpy.int64, copy=False)
+            for at in range(0, samples, _WINDOW)
+        ]
+        return numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.int64)
+
+    def _joined(self, ask: Callable[[Parts, Any], NDArray[np.uint32]], windows: list[Any]) -> NDArray[np.uint32]:
+        import numpy
+
+        found = [self._engine.use(ask, window) for window in windows]
+        return numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.uint32)
+
+
+def _number(field: str, name: Any, value: Any) -> int:
+    """A weight or a size; a failure names the part."""
+    try:
+        return recipes.number(field, value)
+    except WrongTypeError as error:
+        raise WrongTypeError(field, error.value, f"a whole number for the part {check.shown(name)!r}") from None
+
+
+def _listed(keys: Any) -> list[Any]:
+    """Texts, from a list or an array of any kind."""
+    if hasattr(keys, "tolist"):
+        # NumPy's, pandas'.
+        keys = keys.tolist()
+    elif hasattr(keys, "to_pylist"):
+        # Arrow's.
+        keys = keys.to_pylist()
+    if isinstance(keys, (str, bytes, Mapping)) or not isinstance(keys, Iterable):
+        raise WrongTypeError("keys", check.described(keys), "a list of texts")
+    return list(keys)

@@ -1,0 +1,1 @@
+"""A whole training in steps, over the ends of epochs."""

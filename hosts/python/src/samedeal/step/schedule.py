@@ -1,0 +1,374 @@
+"""A training as one row of global steps."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+
+from .. import recipe as recipes
+from ..bindings.steps import EpochPosition, StepPlace
+from ..compose import members as write
+from ..compose.order import Order
+from ..deal.binding import orders
+from ..engine import arguments as check
+from ..engine.errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
+from ..engine.instance import Answered, Engine
+from ..recipe import Recipe
+from .binding import Steps, Where
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import ArrayLike, NDArray
+
+    BatchSizes = SupportsIndex | Iterable[tuple[SupportsIndex, SupportsIndex]]
+
+Self = TypeVar("Self", bound="Schedule")
+
+_STEPS = 2**12
+"""Steps that are read at a time, if they do not have too many samples."""
+
+
+class Schedule(Answered):
+    """All steps of a training: which samples each rank takes at each global step.
+
+    A *global step* takes the next samples of the order for all ranks together, as many as the global batch size of the
+    step says. It goes on with the next epoch where one ends, so no sample is padded or dropped. The samples of a step
+    do not depend on the number of ranks: the same training on another number of ranks takes the same samples at each
+    step. The batch size may change at given steps.
+
+    Use it for trainings that count steps and not epochs, such as the pretraining of language models. Use a `Sampler` if
+    your loop has epochs.
+
+    A schedule never changes: `at_rank` returns a new one. It can be pickled, and used from several threads. Every
+    method raises a `samedeal.SamedealError`, which is a `ValueError`, if a value is not allowed.
+
+    >>> from samedeal import Schedule
+    >>> schedule = Schedule(10, [(0, 4), (3, 8)], seed=42, world_size=2, rank=1)  # 4 samples a step, 8 from step 3 on
+    >>> [schedule.batch(step).tolist() for step in range(3)], len(schedule.batch(3))
+    ([[8, 4], [2, 1], [5, 2]], 4)
+    >>> schedule.place_of(3), schedule.samples_consumed(3)       # step 3 begins in epoch 1
+    (EpochPosition(epoch=1, position=2), 12)
+    >>> state = schedule.state(3)
+    >>> Schedule(10, [(0, 4), (3, 8)], seed=42, world_size=4).resume(state)     # the step to go on with
+    3
+    """
+
+    _engine: Engine[Steps, Where]
+
+    def __init__(
+        self,
+        order_or_samples: Order | SupportsIndex,
+        batch_size: BatchSizes,
+        *,
+        order: str | None = None,
+        seed: SupportsIndex | None = None,
+        world_size: SupportsIndex | None = None,
+        rank: SupportsIndex = 0,
+        layout: str | None = None,
+        unit: SupportsIndex | None = None,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> None:
+        """Checks the configuration. An option that is None has its default.
+
+        Args:
+            order_or_samples: An `Order`, such as a blend, or the number of samples in the dataset.
+            batch_size: The global batch size, over all ranks: a multiple of `world_size` * `unit`. Or a list of
+                (from_step, batch_size), which begins with step 0 and ascends: the batch size from each of these steps
+                on. Only the first ones, of steps that another number of ranks took, need not be multiples of
+                `world_size`.
+            order: Name of the order, one of `samedeal.orders()`; "feistel" by default. None with an `Order`.
+            seed: Seed of the order; 0 by default. None with an `Order`.
+            world_size: Number of data-parallel ranks; 1 by default.
+            rank: The rank whose samples `indices` and `batch` give, 0 to `world_size` - 1.
+            layout: Which samples of a step belong to a rank: "strided", "contiguous" or "rotated", as for `Sampler`.
+            unit: How many neighbouring positions always go to the same rank, 1 to 2**20; 1 by default. With
+                `order.copies(k)` and `unit=k`, all copies of a sample are on one rank.
+            memory_limit: Bytes of memory that the engine may use.
+
+        Raises:
+            OutOfRangeError: A number is outside its range, or steps of `batch_size` do not ascend.
+            MissingError: `batch_size` is a list that does not begin with step 0.
+            ContradictionError: A batch size is no multiple of `world_size` * `unit`; or `order` or `seed` is given with
+                an `Order`.
+            UnknownNameError: There is no such order or layout.
+            WrongTypeError: A value is not of the type that its parameter takes.
+            OutOfMemoryError: There is no memory for another schedule.
+        """
+        deal = recipes.given({"world_size": world_size, "layout": layout, "unit": unit})
+        sections = {"deal": deal, "steps": _steps(batch_size)}
+        if isinstance(order_or_samples, Order):
+            for field, value in (("order", order), ("seed", seed)):
+                if value is not None:
+                    raise ContradictionError(field, check.shown(value), "none with an Order, which has its own")
+            recipe = recipes.beside({"order": order_or_samples._members, **sections}, order_or_samples._lists)
+        else:
+            samples = check.whole("samples", order_or_samples)
+            own = recipes.given({"order": order, "samples": samples, "seed": seed})
+            recipe = recipes.read({"order": own, **sections})
+        self._begin(recipe, rank, memory_limit)
+
+    @classmethod
+    def from_recipe(
+        cls: type[Self],
+        recipe: str | Mapping[str, Any],
+        *,
+        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
+        rank: SupportsIndex = 0,
+        memory_limit: SupportsIndex = 2**31,
+    ) -> Self:
+        """The schedule of a recipe.
+
+        Args:
+            recipe: A dictionary, or a text of JSON. It has "order" and "deal", as the recipe of a `Sampler` (without
+                "remainder"), and "steps", with "batch_size" and "stages": a list of objects with "from" and
+                "batch_size".
+            lists: As for `Sampler.from_recipe`.
+            rank: As for `Schedule`.
+            memory_limit: As for `Schedule`.
+
+        Raises:
+            SamedealError: As `Schedule`. It is an UnknownNameError if there is no such member.
+
+        >>> made = Schedule.from_recipe({"order": {"samples": 10}, "steps": {"batch_size": 4}})
+        >>> made.recipe_fingerprint() == Schedule(10, 4).recipe_fingerprint()
+        True
+        """
+        self = cls.__new__(cls)
+        self._begin(recipes.beside(recipe, recipes.numbers(lists)), rank, memory_limit)
+        return self
+
+    def _begin(self, recipe: Recipe, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
+        where = Where(check.integer("rank", rank, check.RANK))
+        self._engine = Engine(Steps, where, recipe, check.integer("memory-limit", memory_limit, check.MEMORY))
+
+    def at_rank(self, rank: SupportsIndex) -> Schedule:
+        """The same for another rank, 0 to `world_size` - 1.
+
+        >>> two = Schedule(10, 4, world_size=2)
+        >>> sorted([*two.batch(0), *two.at_rank(1).batch(0)]) == sorted(Schedule(10, 4).batch(0))
+        True
+        """
+        made = self.__class__.__new__(self.__class__)
+        made._engine = Engine(Steps, Where(check.integer("rank", rank, check.RANK)), *self._engine.fixed)
+        return made
+
+    @property
+    def recipe(self) -> str:
+        """The recipe of this schedule: JSON in one line, with every default; `from_recipe` takes it.
+
+        It is the same on all ranks, and the same text in every language. Lists of more than 256 numbers are a hash.
+        """
+        return self._engine.use(Steps.recipe)
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
+        return self._engine.use(Steps.recipe_fingerprint)
+
+    @property
+    def rank(self) -> int:
+        """The rank whose samples `indices` and `batch` give."""
+        return self._engine.config.rank
+
+    @property
+    def world_size(self) -> int:
+        """Number of data-parallel ranks."""
+        return self._engine.use(Steps.world_size)
+
+    @property
+    def samples(self) -> int:
+        """Number of samples in the dataset: indices are 0 to `samples` - 1. A blend has those of all sources."""
+        return self._engine.use(Steps.samples)
+
+    @property
+    def seed(self) -> int:
+        """Seed of the order."""
+        return self._engine.use(Steps.seed)
+
+    @property
+    def order(self) -> str:
+        """Name of the order."""
+        return self._engine.use(Steps.order)
+
+    @property
+    def layout(self) -> str:
+        """Which samples of a step belong to a rank."""
+        return self._engine.use(Steps.layout)
+
+    @property
+    def unit(self) -> int:
+        """How many neighbouring positions always go to the same rank."""
+        return self._engine.use(Steps.unit)
+
+    @property
+    def num_steps(self) -> int:
+        """How many steps there are: so many that a training does not reach the end.
+
+        The positions of all epochs together are at most 2**53 - 1.
+        """
+        return self._engine.use(Steps.num_steps)
+
+    def batch_size(self, step: SupportsIndex) -> int:
+        """The global batch size of a step, over all ranks."""
+        return self._engine.use(Steps.batch_size, self._step(step))
+
+    def samples_consumed(self, step: SupportsIndex) -> int:
+        """How many samples all ranks together took before a step, since the beginning of the training."""
+        return self._engine.use(Steps.samples_consumed, self._step(step, 1))
+
+    def place_of(self, step: SupportsIndex) -> EpochPosition:
+        """The epoch and the position at which a step begins."""
+        return self._engine.use(Steps.place_of, self._step(step))
+
+    def step_of_draw(self, draw: SupportsIndex) -> int:
+        """The step that takes a sample before which all ranks together took `draw` samples.
+
+        >>> Schedule(10, 4).step_of_draw(8)
+        2
+        """
+        return self._engine.use(Steps.step_of_draw, check.integer("draw", draw, check.COUNT))
+
+    def step_of(self, epoch: SupportsIndex, position: SupportsIndex = 0) -> int:
+        """The step that takes a position of an epoch; by default the one in which the epoch begins.
+
+        >>> Schedule(10, 4).step_of(1)
+        2
+        """
+        number = check.integer("epoch", epoch, check.U64)
+        return self._engine.use(Steps.step_of, number, check.integer("position", position, check.COUNT))
+
+    def indices(self, start: SupportsIndex, count: SupportsIndex = 1) -> NDArray[np.int64]:
+        """This rank's samples at the steps `start` to `start` + `count` - 1, one step after the other.
+
+        A step has `batch_size(step)` / `world_size` of them.
+
+        Raises:
+            OutOfRangeError: There are not so many steps, or one step has more than 2**20 samples of this rank.
+            ContradictionError: The batch size of a step is no multiple of `world_size` * `unit`: it is one of the past.
+            OutOfMemoryError: There is no memory for so many.
+        """
+        first = check.number("start", start, lambda: self.num_steps + 1)
+        return self._engine.use(_run, first, check.integer("count", count, check.COUNT))
+
+    def batch(self, step: SupportsIndex) -> NDArray[np.int64]:
+        """This rank's samples at a step.
+
+        Raises:
+            OutOfRangeError: There is no such step, or it has more than 2**20 samples of this rank.
+        """
+        return self._engine.use(_one, self._step(step))
+
+    def batches(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> Iterator[NDArray[np.int64]]:
+        """This rank's samples step by step, from step `start` up to `stop`; without a `stop`, practically for ever.
+
+        >>> schedule = Schedule(10, 4, seed=42)
+        >>> [len(batch) for batch in schedule.batches(2, stop=5)]
+        [4, 4, 4]
+
+        Raises:
+            OutOfRangeError: Not 0 <= start <= stop <= num_steps.
+        """
+        most = self.num_steps
+        end = most if stop is None else check.integer("stop", stop, check.Width(0, most, f"0 to {most}"))
+        return self._pass(check.integer("start", start, check.Width(0, end, f"0 to {end}")), end)
+
+    def __iter__(self) -> Iterator[NDArray[np.int64]]:
+        """This rank's samples step by step, from step 0 on, practically for ever."""
+        return self.batches()
+
+    def locate(self, sample: SupportsIndex, step: SupportsIndex = 0) -> StepPlace | None:
+        """When and where a sample is seen first, on any rank, from a step on. None if it is not seen again.
+
+        >>> Schedule(10, 4, seed=42, world_size=2).locate(7)
+        StepPlace(draw=8, epoch=0, position=8, step=2, rank=0, index_in_batch=0)
+        """
+        number = check.number("sample", sample, lambda: self.samples)
+        return self._engine.use(Steps.locate, number, self._step(step, 1))
+
+    def state(self, step: SupportsIndex) -> str:
+        """The state before a step, for a checkpoint: JSON in one line, the same on all ranks.
+
+        `resume` continues there, in any language and on any number of ranks. After `n` steps, it is `state(n)`.
+        """
+        return self._engine.use(Steps.state, self._step(step, 1))
+
+    def resume(self, state: str | Mapping[str, Any]) -> int:
+        """The step to go on with after a state.
+
+        The number of ranks may be another one than that of the state. Batch sizes may be others from this step on. A
+        composed order may have got more since then, as for `Sampler.resume`. The state need not be trusted: it is
+        checked.
+
+        Args:
+            state: The text that `state` gave, or the dictionary that a `state_dict` gave.
+
+        Raises:
+            ContradictionError: The state is of another order or seed, or the batch sizes of earlier steps were others.
+            WrongTypeError: The value is no state of a schedule.
+            OutOfRangeError: The state is too long, or its step is beyond the last one.
+        """
+        return self._engine.use(Steps.resume, check.state(state))
+
+    def __repr__(self) -> str:
+        """The call that makes an equal schedule, without the memory limit."""
+        recipe: Recipe = self._engine.fixed[0]
+        members = json.loads(recipe.text)
+        own, steps = members["order"], members["steps"]
+        sizes = [(0, steps["batch_size"]), *((one["from"], one["batch_size"]) for one in steps.get("stages", []))]
+        options = {"batch_size": sizes if len(sizes) > 1 else sizes[0][1], **members.get("deal", {}), "rank": self.rank}
+        if own.get("name", "feistel") not in orders():
+            return recipes.call("Schedule", Order(own, dict(recipe.lists)), options)
+        options |= {"order" if name == "name" else name: value for name, value in own.items() if name != "samples"}
+        return recipes.call("Schedule", own["samples"], options)
+
+    def _step(self, step: Any, more: int = 0) -> int:
+        """A step that crosses; `more` is 1 where the end is meant, too."""
+        return check.number("step", step, lambda: self.num_steps + more)
+
+    def _pass(self, start: int, stop: int) -> Iterator[NDArray[np.int64]]:
+        for step in range(start, stop):
+            yield self._engine.use(Steps.indices, step, 1)
+
+
+def _steps(batch_size: Any) -> dict[str, Any]:
+    """The section of global batch sizes."""
+    if not isinstance(batch_size, Iterable):
+        return {"batch_size": recipes.number("batch-size", batch_size)}
+    if isinstance(batch_size, Mapping):
+        raise WrongTypeError("batch-size", check.described(batch_size), "a number, or a list of (from, batch_size)")
+    stages = write.objects("batch-size", batch_size, ("from", "batch_size"))
+    # If the list does not begin with step 0, the component says what is missing.
+    first = {"batch_size": stages.pop(0)["batch_size"]} if stages and stages[0]["from"] == 0 else {}
+    return {**first, "stages": stages}
+
+
+def _one(steps: Steps, step: int) -> NDArray[np.int64]:
+    """The samples of a step."""
+    # The component says what is wrong with the step, and not with a run of one.
+    steps.batch_size(step)
+    return steps.indices(step, 1)
+
+
+def _run(steps: Steps, start: int, count: int) -> NDArray[np.int64]:
+    """The samples of a run of steps, in as many calls as it takes."""
+    import numpy
+
+    last = steps.num_steps()
+    if start > last or count > last - start:
+        # The component says what is wrong.
+        return steps.indices(start, min(count, check.U32_MAX))
+    found, at, end, window = [], start, start + count, _STEPS
+    while at < end:
+        try:
+            found.append(steps.indices(at, min(window, end - at)))
+        except OutOfRangeError:
+            # One call returns only so many samples.
+            if window == 1:
+                raise
+            window //= 2
+            continue
+        at = min(at + window, end)
+    try:
+        return numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.int64)
+    except MemoryError as error:
+        raise OutOfMemoryError("count", str(count), "fewer steps") from error

@@ -1,0 +1,332 @@
+"""Steps over epochs under a DataLoader."""
+
+from __future__ import annotations
+
+import json
+import warnings
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex
+
+from torch.utils.data import Sampler
+
+from .. import ContradictionError, Order, OutOfRangeError, Schedule, WrongTypeError
+from ..engine import arguments as check
+from . import place
+from .nested import warn_of_batched_batches
+from .states import EpochWarning, Pass, Resuming, Start, text_of, wrapped
+
+if TYPE_CHECKING:
+    from ..step.schedule import BatchSizes
+
+
+class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
+    """A training in global steps, for `DataLoader(dataset, batch_sampler=...)`: this rank's part of each step.
+
+    It has no epochs: a step takes the next samples of the order, and goes on with the next epoch where one ends. So all
+    batches are full, no sample is padded or dropped, and the samples of a step do not depend on the number of ranks. It
+    is endless, or ends after `steps`. If there is a process group, its rank is used; otherwise the rank of the
+    launcher's variables. Do not use a `DistributedSampler` in addition.
+
+    Every pass begins with step `step`: 0, or the step of the state that was loaded. Use one pass for the whole
+    training. If you end a pass before its end, set `step` to go on.
+
+    With `Resumable(loader)`, states count the steps that the training loop got. torchdata's `StatefulDataLoader` saves
+    the state of this sampler too.
+
+    >>> from samedeal.torch import StepBatchSampler
+    >>> from torch.utils.data import DataLoader
+    >>> dataset = list(range(10))
+    >>> sampler = StepBatchSampler(dataset, batch_size=4, steps=5, seed=42)      # 20 samples: two epochs
+    >>> loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=list)
+    >>> seen = [sample for batch in loader for sample in batch]
+    >>> len(loader), sorted(seen[:10]) == sorted(seen[10:]) == dataset
+    (5, True)
+    """
+
+    def __init__(
+        self,
+        dataset: Any,
+        batch_size: BatchSizes,
+        *,
+        steps: SupportsIndex | None = None,
+        order: str | Order | None = None,
+        seed: SupportsIndex = 0,
+        unit: SupportsIndex | None = None,
+        layout: str | None = None,
+        rank: SupportsIndex | None = None,
+        world_size: SupportsIndex | None = None,
+        mesh: Any = None,
+    ) -> None:
+        """Finds the rank of this process. Costs O(1).
+
+        Args:
+            dataset: Any object with a `len`, the number of samples.
+            batch_size: The *global* batch size, over all ranks: a multiple of `world_size` * `unit`. Or a list of
+                (from_step, batch_size), which begins with step 0, as for `samedeal.Schedule`.
+            steps: The number of steps of the whole training, those before a resume included. By default, there is no
+                end, and no `len`.
+            order: One of `samedeal.orders()`; "feistel" by default. Or a `samedeal.Order`, such as a blend: the dataset
+                has as many items as the order has sample indices.
+            seed: Seed of the order, the same on all ranks. An `Order` has its own.
+            unit: How many neighbouring positions always go to the same rank. With `order.copies(k)` and `unit=k`, all
+                copies of a sample are in the same batch of the same rank.
+            layout: Which samples of a step belong to a rank, as for `samedeal.Schedule`.
+            rank: Rank of this process; pass `world_size` with it. By default, the rank of the process group or of the
+                launcher's variables (`samedeal.detect_rank`).
+            world_size: Number of ranks.
+            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
+                the data. Rank and world size are then those of the mesh.
+
+        Raises:
+            SamedealError: A value is not allowed, or contradicts another one, as in `samedeal.Schedule`.
+        """
+        self.dataset = dataset
+        self._order = order if order is None or isinstance(order, Order) else check.name("order", order)
+        number = check.integer("seed", seed, check.S64)
+        if isinstance(order, Order) and number:
+            raise ContradictionError("seed", str(number), "none with an Order, which has its own")
+        # A list is read once.
+        self._sizes = batch_size if isinstance(batch_size, (int, Mapping)) else _kept(batch_size)
+        self._options: dict[str, Any] = {"unit": unit, "layout": layout}
+        if not isinstance(order, Order):
+            self._options |= {"order": self._order, "seed": number}
+        self._shares = mesh is not None
+        own, ranks, self._mesh = place.in_mesh(rank, world_size, mesh)
+        self._place = place.find(own, ranks)
+        self._step = 0
+        self._given = 0
+        """How many batches the passes from this step on have given at most."""
+        self._start_with(self._made())
+        self._stop = None if steps is None else check.integer("steps", steps, _up_to(self._core.num_steps))
+
+    @property
+    def schedule(self) -> Schedule:
+        """The `samedeal.Schedule` of this sampler, at its present rank."""
+        return self._current()
+
+    @property
+    def rank(self) -> int:
+        """Number of this data-parallel reader."""
+        return self.schedule.rank
+
+    @property
+    def world_size(self) -> int:
+        """Number of ranks that read different data."""
+        return self.schedule.world_size
+
+    @property
+    def recipe(self) -> str:
+        """The recipe of the schedule, the same on all ranks; `samedeal.Schedule.from_recipe` takes it."""
+        return self.schedule.recipe
+
+    def recipe_fingerprint(self) -> str:
+        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
+        return self.schedule.recipe_fingerprint()
+
+    @property
+    def steps(self) -> int | None:
+        """The number of steps of the whole training; None if it is endless."""
+        return self._stop
+
+    @property
+    def step(self) -> int:
+        """The step that the next pass begins with. Set it to go on after a pass that you ended before its end."""
+        return self._step
+
+    @step.setter
+    def step(self, step: SupportsIndex) -> None:
+        number = check.integer("step", step, _up_to(self._end()))
+        self._moved()
+        self._step = number
+
+    @property
+    def samples_consumed(self) -> int:
+        """How many samples all ranks together have taken since the beginning of the training.
+
+        It belongs to the step of the state that `state_dict` gives.
+        """
+        step = json.loads(text_of(self.state_dict()))["step"]
+        return self._current().samples_consumed(step)
+
+    @property
+    def epoch(self) -> int:
+        """The epoch in which the next pass begins."""
+        return self.schedule.place_of(self._step).epoch
+
+    @epoch.setter
+    def epoch(self, epoch: SupportsIndex) -> None:
+        self.set_epoch(epoch)
+
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Does nothing: the steps know their epochs. It is there because frameworks call it before each pass."""
+        check.integer("epoch", epoch, check.U64)
+
+    def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
+        """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks.
+
+        Args:
+            taken: The number of batches of the newest pass that the training loop took. By default the count of
+                `Resumable`, and without one the number that the pass has given. A plain DataLoader with workers takes
+                batches ahead of the loop: use `Resumable`, or pass `taken`.
+
+        Raises:
+            OutOfRangeError: `taken` is more than the pass has.
+        """
+        if taken is None:
+            return super().state_dict()
+        running: Any = self._count or self._pass
+        start = self._step if running is None else running.start
+        number = check.integer("taken", taken, check.COUNT)
+        if number > self._end() - start:
+            raise OutOfRangeError("taken", str(number), *check.up_to(self._end() - start))
+        return self._opening().after(start + number)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continues from a state, with the present number of ranks: the next pass begins with its step.
+
+        The number of ranks may be another one than that of the state, and so may later batch sizes. After an error,
+        nothing has changed.
+
+        Raises:
+            ContradictionError: The state is of other data, of another order or seed, or of other batch sizes before its
+                step.
+            WrongTypeError: The value is no state of a schedule.
+            OutOfRangeError: The state is too long, or of a step after the last one.
+        """
+        step = self._current().resume(text_of(state_dict))
+        if step > self._end():
+            raise OutOfRangeError("step", str(step), *check.up_to(self._end()))
+        self._moved()
+        self._step = step
+
+    def __len__(self) -> int:
+        """How many batches the next pass has, the same on every rank.
+
+        Raises:
+            TypeError: The training is endless.
+        """
+        if self._stop is None:
+            raise TypeError("a StepBatchSampler without steps=... is endless, and has no len")
+        return self._stop - self._step
+
+    def __iter__(self) -> Iterator[list[int]]:
+        """One pass over this rank's batches, from `step` on.
+
+        An `EpochWarning` says so if another pass has given the same steps.
+        """
+        warn_of_batched_batches(self)
+        if self._given > 1:
+            again = f"the steps from {self._step} on are given again: set the step of the {type(self).__name__} before"
+            warnings.warn(again, EpochWarning, stacklevel=2)
+        made = _Batches(self, self._begin(), self._step, self._end())
+        self._pass = made
+        return made
+
+    def __repr__(self) -> str:
+        """What is dealt, and to whom."""
+        return f"<StepBatchSampler of {self.schedule!r}, step {self._step}>"
+
+    def _end(self) -> int:
+        """The step before which passes end."""
+        return self._core.num_steps if self._stop is None else self._stop
+
+    def _moved(self) -> None:
+        super()._moved()
+        self._given = 0
+
+    def _current(self) -> Schedule:
+        self._place = place.current(self._place)
+        core = self._core
+        if place.data_rank(self._place, self._mesh) != (core.rank, core.world_size):
+            self._core = self._made()
+        elif (found := _length(self.dataset)) != core.samples:
+            allowed = f"one of {core.samples} items, as many as the order has sample indices"
+            raise ContradictionError("dataset", f"one of {found} items", allowed)
+        return self._core
+
+    def _made(self, epoch: int = 0) -> Schedule:
+        rank, world_size = place.data_rank(self._place, self._mesh)
+        found = _length(self.dataset)
+        of = self._order if isinstance(self._order, Order) else found
+        made = Schedule(of, self._sizes, rank=rank, world_size=world_size, **self._options)
+        if found != made.samples:
+            allowed = f"one of {made.samples} items, as many as the Order has sample indices"
+            raise ContradictionError("dataset", f"one of {found} items", allowed)
+        return made
+
+    def _first(self) -> int:
+        return self._step
+
+    def _opening(self) -> Start:
+        return _Start(self._current())
+
+    @staticmethod
+    def _is_rest(core: Schedule) -> bool:
+        return False
+
+
+class _Start(Start):
+    """States of a schedule, after a number of steps of the whole training."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self._schedule = schedule
+
+    def after(self, taken: int) -> dict[str, Any]:
+        """The state before this step."""
+        return wrapped(self._schedule.state(taken))
+
+    def ended(self, taken: int) -> dict[str, Any]:
+        """The same."""
+        return self.after(taken)
+
+
+class _Batches(Pass):
+    """A pass over the batches of a rank."""
+
+    def __init__(self, owner: StepBatchSampler, schedule: Schedule, start: int, end: int) -> None:
+        self.place = _Start(schedule)
+        self._owner, self._schedule = owner, schedule
+        self._moves = owner._moves
+        self.start = self.taken = start
+        self.end = end
+
+    def __iter__(self) -> _Batches:
+        return self
+
+    def __next__(self) -> list[int]:
+        if self.taken >= self.end:
+            self._owner._ended(self)
+            raise StopIteration
+        samples: list[int] = self._schedule.batch(self.taken).tolist()
+        self.taken += 1
+        owner = self._owner
+        if owner._moves == self._moves:
+            owner._given = max(owner._given, self.taken - self.start)
+        return samples
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many batches."""
+        return self.place.after(self.taken)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        step = self._schedule.resume(text_of(state_dict))
+        if step > self.end:
+            raise OutOfRangeError("step", str(step), *check.up_to(self.end))
+        self.start = self.taken = step
+
+
+def _kept(batch_size: Any) -> Any:
+    """A list of batch sizes, which may be an iterator; anything else is checked where it is used."""
+    return list(batch_size) if hasattr(batch_size, "__iter__") and not isinstance(batch_size, str) else batch_size
+
+
+def _up_to(most: int) -> check.Width:
+    return check.Width(0, most, f"0 to {most}", {"least": ("0",), "most": (str(most),)})
+
+
+def _length(dataset: Any) -> int:
+    try:
+        return len(dataset)
+    except TypeError as error:
+        raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error

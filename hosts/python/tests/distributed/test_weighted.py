@@ -1,0 +1,151 @@
+"""The sampler by weights: exact counts over all ranks, states, and what PyTorch's has and this one has not."""
+
+from __future__ import annotations
+
+import itertools
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+from samedeal import ContradictionError, OutOfRangeError, SamedealError, WrongTypeError
+from samedeal.torch import DistributedSampler, Resumable, WeightedRandomSampler
+from torch.utils.data import DataLoader
+
+# 90 samples of a frequent class, 9 of a rare one, one that is never seen.
+WEIGHTS = [1.0] * 90 + [10.0] * 9 + [0.0]
+NUM = 90
+
+
+def sampler_of(rank: int, world_size: int, weights: Any = WEIGHTS, count: int = NUM, **options: Any) -> Any:
+    return WeightedRandomSampler(weights, count, num_replicas=world_size, rank=rank, seed=3, **options)
+
+
+def epoch_of(world_size: int, epoch: int, **options: Any) -> Counter[int]:
+    """How often all ranks see each sample, without padding."""
+    seen: Counter[int] = Counter()
+    for rank in range(world_size):
+        sampler = sampler_of(rank, world_size, **options)
+        sampler.set_epoch(epoch)
+        core = sampler._core
+        indices = list(sampler)
+        seen.update(indices[: len(indices) - core.num_padding])
+    return seen
+
+
+@pytest.mark.parametrize("world_size", [1, 2, 4])
+def test_counts_are_exact_over_epochs_and_within_one_in_each(world_size: int) -> None:
+    # Half a time, five times, never.
+    factors = [weight * NUM / sum(WEIGHTS) for weight in WEIGHTS]
+    total: Counter[int] = Counter()
+    for epoch in range(4):
+        seen = epoch_of(world_size, epoch)
+        assert seen.total() == NUM
+        assert all(seen[sample] in (int(factor), -int(-factor // 1)) for sample, factor in enumerate(factors))
+        total += seen
+        assert all(abs(total[sample] - (epoch + 1) * factor) < 1 for sample, factor in enumerate(factors))
+    assert all(total[sample] == 4 * factor for sample, factor in enumerate(factors))
+    assert epoch_of(world_size, 0) == epoch_of(1, 0)
+    assert list(sampler_of(0, 1)) != sorted(sampler_of(0, 1))
+
+
+@pytest.mark.parametrize(("before", "after"), [(2, 3), (3, 1), (4, 5)])
+def test_a_run_resumes_on_other_ranks(before: int, after: int) -> None:
+    seen: Counter[int] = Counter()
+    states = set()
+    for rank in range(before):
+        sampler = sampler_of(rank, before, drop_last=True)
+        loader = Resumable(DataLoader(range(100), 5, sampler=sampler, collate_fn=list, num_workers=2 * (rank == 0)))
+        seen.update(itertools.chain(*itertools.islice(loader, 3)))
+        states.add(loader.state_dict()["samedeal"])
+    (state,) = states
+    left = NUM - 15 * before
+    assert left % after == 0
+    for rank in range(after):
+        sampler = sampler_of(rank, after, drop_last=True)
+        sampler.load_state_dict({"samedeal": state})
+        assert len(sampler) == left // after
+        seen.update(sampler)
+    assert seen == epoch_of(1, 0)
+
+
+def test_weights_of_any_kind_and_scale() -> None:
+    expected = list(sampler_of(0, 1))
+    for weights in (
+        torch.tensor(WEIGHTS),
+        torch.tensor(WEIGHTS, dtype=torch.double),
+        np.array(WEIGHTS, dtype=np.float32),
+        [int(weight) for weight in WEIGHTS],
+        [weight / 7 for weight in WEIGHTS],
+        tuple(weight * 1e9 for weight in WEIGHTS),
+    ):
+        sampler = sampler_of(0, 1, weights)
+        assert list(sampler) == expected
+        assert sampler.weights.dtype == torch.double
+        assert sampler.replacement is True
+    assert isinstance(sampler_of(0, 1), DistributedSampler)
+
+
+def test_it_is_near_to_what_pytorch_draws() -> None:
+    theirs = Counter(torch.utils.data.WeightedRandomSampler(WEIGHTS, 9_000, generator=torch.manual_seed(1)))
+    ours = Counter(sampler_of(0, 1, count=9_000))
+    assert ours.keys() == theirs.keys()
+    # Draws differ by chance.
+    assert all(abs(theirs[sample] - ours[sample]) < 6 * ours[sample] ** 0.5 for sample in ours)
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "given"),
+    [
+        (ContradictionError, "replacement", {"replacement": False}),
+        (ContradictionError, "generator", {"generator": torch.Generator()}),
+        (WrongTypeError, "replacement", {"replacement": 1}),
+        (WrongTypeError, "num-samples", {"num_samples": 3.0}),
+        (OutOfRangeError, "num-samples", {"num_samples": 0}),
+        (OutOfRangeError, "num-samples", {"num_samples": -1}),
+        (OutOfRangeError, "weights", {"weights": [1.0, -1.0]}),
+        (OutOfRangeError, "weights", {"weights": [1.0, float("nan")]}),
+        (OutOfRangeError, "weights", {"weights": [1.0, float("inf")]}),
+        (OutOfRangeError, "weights", {"weights": [0.0, 0.0]}),
+        (OutOfRangeError, "weights", {"weights": []}),
+        (OutOfRangeError, "weights", {"weights": [1.0, 1.0], "num_samples": 10_000}),
+        (OutOfRangeError, "weights", {"weights": np.arange(1, 80_000), "num_samples": 80_000}),
+        (WrongTypeError, "weights", {"weights": "abc"}),
+        (WrongTypeError, "weights", {"weights": 3}),
+        (WrongTypeError, "weights", {"weights": [[1.0], [2.0]]}),
+        (WrongTypeError, "weights", {"weights": ["a", "b"]}),
+        (WrongTypeError, "weights", {"weights": None}),
+        (WrongTypeError, "seed", {"seed": 0.5}),
+    ],
+)
+def test_what_cannot_be_meant(error: type[SamedealError], field: str, given: dict[str, Any]) -> None:
+    options: dict[str, Any] = {"weights": [1, 2], "num_samples": 4, "num_replicas": 1, "rank": 0, **given}
+    with pytest.raises(SamedealError) as caught:
+        WeightedRandomSampler(**options)
+    assert (type(caught.value), caught.value.field) == (error, field)
+    assert len(caught.value.value) <= 64
+
+
+def test_without_replacement_the_error_says_what_to_do() -> None:
+    with pytest.raises(ContradictionError, match="subset"):
+        WeightedRandomSampler([1, 2], 2, replacement=False)
+    # What it recommends works.
+    import samedeal
+
+    order = samedeal.order("feistel", 10).subset([1, 5, 7])
+    assert sorted(DistributedSampler(range(10), 1, 0, order=order)) == [1, 5, 7]
+
+
+@pytest.mark.parametrize("asked", [300, 1_000, 2_500])
+def test_an_epoch_is_as_long_as_asked_though_all_weights_differ(asked: int) -> None:
+    different = (1 + np.arange(1000) / 10_000).tolist()
+    sampler = sampler_of(0, 1, different, asked)
+    seen: Counter[int] = Counter()
+    for epoch in range(10):
+        sampler.set_epoch(epoch)
+        samples = list(sampler)
+        assert abs(len(samples) - asked) <= 10
+        seen.update(samples)
+    total = sum(different)
+    assert all(abs(seen[sample] - 10 * asked * weight / total) <= 1 for sample, weight in enumerate(different))

@@ -1,0 +1,192 @@
+"""Training, validation and test: who is in which part, and what cannot be meant."""
+
+from __future__ import annotations
+
+import copy
+import json
+import pickle
+from collections import Counter
+from typing import Any
+
+import numpy as np
+import pytest
+import samedeal
+from hostile import Vicious, fails
+from samedeal import (
+    ContradictionError,
+    MissingError,
+    OutOfRangeError,
+    SamedealError,
+    Split,
+    UnknownNameError,
+    WrongTypeError,
+)
+
+SAMPLES = 10_000
+WEIGHTS = {"test": 1, "validation": 2, "training": 7}
+
+
+def parts_of(split: Split, samples: int = SAMPLES) -> dict[str, set[int]]:
+    return {part: set(split.indices(part, samples).tolist()) for part in split.parts}
+
+
+def test_parts_have_about_their_shares_and_every_sample_is_in_one() -> None:
+    split = Split(WEIGHTS, seed=3)
+    found = parts_of(split)
+    assert sum(map(len, found.values())) == SAMPLES
+    assert set.union(*found.values()) == set(range(SAMPLES))
+    for part, weight in WEIGHTS.items():
+        # Six standard deviations of draws; the permutation is nearer.
+        assert abs(len(found[part]) - SAMPLES * weight / 10) < 6 * (SAMPLES * weight / 10) ** 0.5
+
+
+def test_added_samples_change_nothing() -> None:
+    split = Split(WEIGHTS, seed=3)
+    before, after = parts_of(split), parts_of(split, 2 * SAMPLES)
+    assert all(before[part] == {sample for sample in after[part] if sample < SAMPLES} for part in WEIGHTS)
+
+
+def test_a_larger_part_takes_from_the_next_one_alone() -> None:
+    before = parts_of(Split(WEIGHTS, seed=3))
+    after = parts_of(Split({"test": 1, "validation": 3, "training": 6}, seed=3))
+    assert before["test"] == after["test"]
+    assert before["validation"] < after["validation"]
+    assert after["training"] < before["training"]
+
+
+def test_sizes_are_exact() -> None:
+    split = Split(sizes={"a": 0, "b": 333, "c": 667}, seed=-5)
+    found = parts_of(split, 1000)
+    assert [len(found[part]) for part in "abc"] == [0, 333, 667]
+    assert set.union(*found.values()) == set(range(1000))
+    assert split.indices("b").tolist() == sorted(found["b"])
+    assert split.indices("b", 10).tolist() == [sample for sample in sorted(found["b"]) if sample < 10]
+    assert sorted(found["b"]) != list(range(333))
+
+
+def test_folds_and_what_they_are_trained_on() -> None:
+    folds = Split.folds(5, seed=1)
+    assert folds.parts == ("0", "1", "2", "3", "4")
+    for number, name in enumerate(folds.parts):
+        own, others = folds.indices(name, SAMPLES), folds.others(number, SAMPLES)
+        assert own.dtype == others.dtype == np.int64
+        assert own.tolist() == folds.indices(number, SAMPLES).tolist()
+        assert sorted([*own, *others]) == list(range(SAMPLES))
+        assert others.tolist() == sorted(others.tolist())
+
+
+def test_windows_are_joined() -> None:
+    split = Split(WEIGHTS, seed=9)
+    samples = 2**20 + 1000
+    found = split.indices("validation", samples)
+    numbers = split.part_of(np.arange(samples))
+    assert numbers.dtype == np.uint32
+    assert found.tolist() == np.flatnonzero(numbers == 1).tolist()
+    assert split.others("validation", samples).tolist() == np.flatnonzero(numbers != 1).tolist()
+
+
+def test_groups_stay_together() -> None:
+    split = Split(WEIGHTS, seed=9)
+    patients = np.random.default_rng(0).integers(0, 40, 1000)
+    found = split.part_of(patients)
+    assert all(len(set(found[patients == patient].tolist())) == 1 for patient in range(40))
+    keys = [f"patient {patient}" for patient in patients]
+    by_key = split.part_of_keys(keys)
+    assert Counter(zip(keys, by_key.tolist(), strict=True)).keys() == set(zip(keys, by_key.tolist(), strict=True))
+    assert len({(key, part) for key, part in zip(keys, by_key.tolist(), strict=True)}) == len(set(keys))
+    assert split.name_of(keys[0]) == split.parts[by_key[0]]
+    assert split.name_of(int(patients[0])) == split.parts[found[0]]
+    assert split.part_of_keys(np.array(keys[:3])).tolist() == by_key[:3].tolist()
+    many = split.part_of_keys(map(str, range(40_000)))
+    assert many[[0, 20_000, 39_999]].tolist() == split.part_of_keys(["0", "20000", "39999"]).tolist()
+    assert split.part_of([]).tolist() == split.part_of_keys([]).tolist() == []
+
+
+def test_an_order_of_one_part() -> None:
+    split = Split(WEIGHTS, seed=9)
+    order = samedeal.order("feistel", 500, seed=1).subset(split.indices("test", 500))
+    assert sorted(samedeal.Sampler(order=order)) == split.indices("test", 500).tolist()
+
+
+def test_the_recipe_says_all() -> None:
+    split = Split(WEIGHTS, seed=9)
+    again = Split.from_recipe(split.recipe)
+    assert json.loads(split.recipe)["split"]["seed"] == 9
+    assert (again.recipe, again.recipe_fingerprint()) == (split.recipe, split.recipe_fingerprint())
+    for made in (again, pickle.loads(pickle.dumps(split)), copy.copy(split), eval(repr(split))):
+        assert made.indices("test", 100).tolist() == split.indices("test", 100).tolist()
+    exact = Split(sizes={"a": 3, "b": 4})
+    assert eval(repr(exact)).recipe == exact.recipe
+    assert "300 parts" in repr(Split.folds(300))
+
+
+@pytest.mark.parametrize(
+    ("error", "field", "given"),
+    [
+        (MissingError, "parts", {}),
+        (MissingError, "parts", {"parts": {}}),
+        (ContradictionError, "sizes", {"parts": {"a": 1}, "sizes": {"a": 1}}),
+        (WrongTypeError, "parts", {"parts": [1, 2]}),
+        (WrongTypeError, "sizes", {"sizes": 3}),
+        (WrongTypeError, "weight", {"parts": {"a": 0.8, "b": 0.2}}),
+        (WrongTypeError, "size", {"sizes": {"a": "3"}}),
+        (WrongTypeError, "weight", {"parts": {"a": Vicious()}}),
+        (WrongTypeError, "part", {"parts": {3: 1}}),
+        (OutOfRangeError, "part", {"parts": {"": 1}}),
+        (OutOfRangeError, "part", {"parts": {"a" * 257: 1}}),
+        (OutOfRangeError, "weight", {"parts": {"a": 0}}),
+        (OutOfRangeError, "weight", {"parts": {"a": 2**53 - 1, "b": 1}}),
+        (OutOfRangeError, "size", {"sizes": {"a": 0, "b": 0}}),
+        (WrongTypeError, "seed", {"parts": {"a": 1}, "seed": 0.5}),
+    ],
+)
+def test_what_is_no_split(error: type[SamedealError], field: str, given: dict[str, Any]) -> None:
+    with fails(error, field):
+        Split(**given)
+
+
+def test_a_weight_that_is_no_whole_number_names_its_part() -> None:
+    with fails(WrongTypeError, "weight") as caught:
+        Split({"training": 8, "test": 0.2})  # type: ignore[dict-item]
+    assert "test" in str(caught.value)
+
+
+def test_what_cannot_be_asked() -> None:
+    split, exact = Split(WEIGHTS), Split(sizes={"a": 3, "b": 4})
+    for samples in (-1, 2**53, 2**64):
+        with fails(OutOfRangeError, "samples"):
+            split.indices("test", samples)
+    with fails(OutOfRangeError, "samples"):
+        exact.indices("a", 8)
+    with fails(MissingError, "samples"):
+        split.indices("test")
+    with fails(MissingError, "samples"):
+        split.others("test")
+    with fails(UnknownNameError, "part") as caught:
+        split.indices("train", 10)
+    assert caught.value.known == ("test", "validation", "training")
+    for part in (3, -1, 2**32):
+        with fails(OutOfRangeError, "part"):
+            split.indices(part, 0)
+    with fails(WrongTypeError, "part"):
+        split.indices(1.0, 10)  # type: ignore[arg-type]
+    with fails(OutOfRangeError, "ids"):
+        exact.part_of([3, 7])
+    with fails(OutOfRangeError, "ids"):
+        split.part_of([2**53 - 1])
+    with fails(WrongTypeError, "ids"):
+        split.part_of(["a"])
+    with fails(ContradictionError, "sizes"):
+        exact.part_of_keys(["a"])
+    with fails(ContradictionError, "sizes"):
+        exact.part_of_keys([])
+    for keys in ("abc", [1], [b"a"], [None], 3, {"a": 1}):
+        with fails(WrongTypeError, "keys"):
+            split.part_of_keys(keys)  # type: ignore[arg-type]
+    for folds in (0, 2**16 + 1, -1):
+        with fails(OutOfRangeError, "folds"):
+            Split.folds(folds)
+    with fails(UnknownNameError, "split-member"):
+        Split.from_recipe({"split": {"parts": [{"name": "a", "weight": 1}], "share": 3}})
+    with fails(MissingError, "split"):
+        Split.from_recipe({})

@@ -1,0 +1,419 @@
+//! Orders as values: what a recipe has of them, and their long lists.
+
+use std::sync::Arc;
+
+use serde_json::{Map, Value, json};
+
+use crate::named::names;
+use crate::recipe::Shared;
+
+/// The most numbers of a list in a text; longer ones come beside it.
+const NAMED: usize = 256;
+
+/// A description of an order, of which a [`Sampler`](crate::Sampler) is made: a plain one, or one that is made of others.
+///
+/// Every function and method gives another order, and none of them can fail: wrong values are refused when the sampler is built. An
+/// order of another one shares its lists. Lists of more than 256 numbers stay outside the text of the recipe.
+///
+/// | Function | The order |
+/// |---|---|
+/// | [`new`](Self::new), [`sharded`](Self::sharded) | a dataset in one of the plain orders, or in files |
+/// | [`blend`](Self::blend) | several datasets in proportion to weights |
+/// | [`grown`](Self::grown), [`grow`](Self::grow) | a dataset that got more samples, also within an epoch |
+/// | [`exclude`](Self::exclude), [`subset`](Self::subset), [`skip`](Self::skip) | an order without some samples or positions |
+/// | [`copies`](Self::copies) | each sample several times in a row |
+/// | [`windows`](Self::windows) | parts of episodes |
+/// | [`balance`](Self::balance) | samples as often as their class says |
+///
+/// ```
+/// use samedeal::{Order, Sampler, Source};
+///
+/// // Seven parts of web pages, three parts of books without two of them. Passes over the books go on from epoch to epoch.
+/// let books = Order::new("feistel", 5_000).exclude([17, 404]);
+/// let blend = Order::blend([Source::new("web", 1_000_000, 7), Source::new("books", books, 3)]).samples(100_000).seed(42);
+/// let sampler = Sampler::from_order(blend).rank(1).world_size(4).build()?;
+/// assert_eq!((sampler.order(), sampler.length(), sampler.num_samples()), ("blend", 100_000, 25_000));
+/// assert_eq!(sampler.source_counts(..)?.count, [70_000, 30_000]);
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+#[derive(Clone, PartialEq)]
+pub struct Order {
+    members: Map<String, Value>,
+    lists: Vec<Shared>,
+}
+
+/// What happens if a source of a blend has made [`max_passes`](Order::max_passes) passes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Exhaustion {
+    /// There is no limit: sources make as many passes as positions need. The default.
+    Repeat,
+    /// The epoch ends before any source would repeat.
+    Stop,
+    /// The source leaves, and the others go on in proportion to their weights, until none is left.
+    Renormalise,
+    /// It is an error if an epoch of [`samples`](Order::samples) positions would need more.
+    Fail,
+}
+names!(Exhaustion, "exhaustion", { Repeat = "repeat", Stop = "stop", Renormalise = "renormalise", Fail = "fail" });
+
+/// Which sample indices the sources of a blend have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum IndexSpace {
+    /// Each source has indices of its own, one source after the other. The default.
+    Joined,
+    /// All sources are parts of one dataset, and give its indices.
+    Shared,
+}
+names!(IndexSpace, "index-space", { Joined = "joined", Shared = "shared" });
+
+/// What [`Builder::order`](crate::Builder::order) takes: the name of an order, or an [`Order`].
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum OrderOption {
+    /// A name.
+    Name(String),
+    /// A whole order.
+    Order(Order),
+}
+
+impl From<&str> for OrderOption {
+    fn from(name: &str) -> Self {
+        Self::Name(name.to_owned())
+    }
+}
+
+impl From<String> for OrderOption {
+    fn from(name: String) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl From<&String> for OrderOption {
+    fn from(name: &String) -> Self {
+        Self::Name(name.clone())
+    }
+}
+
+impl From<Order> for OrderOption {
+    fn from(order: Order) -> Self {
+        Self::Order(order)
+    }
+}
+
+impl From<&Order> for OrderOption {
+    fn from(order: &Order) -> Self {
+        Self::Order(order.clone())
+    }
+}
+
+/// What a [`Source`] is: a number of samples, which are shuffled, or an [`Order`].
+#[derive(Clone, Debug, PartialEq)]
+#[non_exhaustive]
+pub enum SourceOrder {
+    /// So many samples, in the order `feistel` with a seed of its own.
+    Samples(u64),
+    /// Any order with random access. If it has no seed, it gets one of its own.
+    Order(Order),
+}
+
+impl From<u64> for SourceOrder {
+    fn from(samples: u64) -> Self {
+        Self::Samples(samples)
+    }
+}
+
+impl From<Order> for SourceOrder {
+    fn from(order: Order) -> Self {
+        Self::Order(order)
+    }
+}
+
+/// One of the datasets of a blend.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Source {
+    name: String,
+    of: SourceOrder,
+    weight: u64,
+}
+
+impl Source {
+    /// A dataset by its name, its number of samples or its order, and its weight. The name is part of the recipe: it has no slash, and no
+    /// other source has it. Weights are relative: 7 and 3 are the same as 70 and 30. A source of weight 0 gives no samples.
+    pub fn new(name: impl Into<String>, of: impl Into<SourceOrder>, weight: u64) -> Self {
+        Self { name: name.into(), of: of.into(), weight }
+    }
+}
+
+impl Order {
+    fn named(name: &str) -> Self {
+        Self { members: Map::new(), lists: Vec::new() }.with("name", name)
+    }
+
+    /// A plain order of so many samples, with the seed 0: one of [`orders`](crate::orders).
+    pub fn new(name: impl AsRef<str>, samples: u64) -> Self {
+        Self::named(name.as_ref()).with("samples", samples)
+    }
+
+    /// The order `sharded`, for a dataset in files of `sizes` samples: see [`Sampler::sharded`](crate::Sampler::sharded).
+    ///
+    /// ```
+    /// use samedeal::{Order, Sampler};
+    /// let order = Order::sharded([300, 0, 500, 200]).lanes(4).shuffle_window(16).seed(42);
+    /// assert_eq!(Sampler::from_order(order).world_size(2).build()?.num_rounds()?, 16);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn sharded(sizes: impl Into<Vec<u64>>) -> Self {
+        Self::named("sharded").list("sizes", sizes.into())
+    }
+
+    /// Several datasets in proportion to weights: at any position, the count of each source is within a few samples of its share
+    /// ([`source_bounds`](crate::Sampler::source_bounds)). Each source goes through all of its samples before it repeats one, in an
+    /// order of its own for each pass, whatever the other sources do. Sample indices are those of the sources one after the other
+    /// ([`index_space`](Self::index_space)).
+    ///
+    /// Options: [`seed`](Self::seed), [`samples`](Self::samples), [`exact`](Self::exact), [`exhaustion`](Self::exhaustion),
+    /// [`max_passes`](Self::max_passes), [`index_space`](Self::index_space), [`stage`](Self::stage), [`source`](Self::source).
+    /// Limits: 2^16 sources times stages; the weights together are at most 2^53 - 1. A source has no order with a table.
+    pub fn blend(sources: impl IntoIterator<Item = Source>) -> Self {
+        sources.into_iter().fold(Self::named("blend").with("sources", json!([])), Self::source)
+    }
+
+    /// A dataset of `samples` samples that got more. Each item of `growth` has an epoch, the number of positions of this epoch that were
+    /// consumed before, and how many samples there were then. Positions that were consumed stay as they were; the rest of the epoch
+    /// has every other sample once, old and new.
+    ///
+    /// ```
+    /// use samedeal::{Order, Sampler};
+    /// // In epoch 3, after 400 of 1,000 samples, there were 1,500.
+    /// let sampler = Sampler::from_order(Order::grown(1_000, [(3, 400, 1_500)]).seed(42)).epoch(3).build()?;
+    /// let before = Sampler::builder(1_000).seed(42).epoch(3).build()?;
+    /// assert_eq!(sampler.indices::<u64>(..400)?, before.indices::<u64>(..400)?);
+    /// let mut all = sampler.indices::<u64>(..)?;
+    /// all.sort_unstable();
+    /// assert!(all.into_iter().eq(0..1_500));
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn grown(samples: u64, growth: impl IntoIterator<Item = (u64, u64, u64)>) -> Self {
+        let growth = growth.into_iter().map(growth_of).collect::<Value>();
+        Self::named("grown").with("samples", samples).with("growth", growth)
+    }
+
+    /// Windows of `length` neighbouring samples of episodes, such as those of a robot: the samples of the order are the first ones of
+    /// windows. Episodes have `sizes` samples and lie end to end. Windows begin every [`stride`](Self::stride) samples, and none
+    /// goes beyond its episode.
+    ///
+    /// ```
+    /// use samedeal::{Order, Sampler};
+    /// let windows = Order::windows([10, 3, 8], 4).stride(2);
+    /// let mut firsts = Sampler::from_order(windows).build()?.indices::<u64>(..)?;
+    /// firsts.sort_unstable();
+    /// assert_eq!(firsts, [0, 2, 4, 6, 13, 15, 17]);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn windows(sizes: impl Into<Vec<u64>>, length: u64) -> Self {
+        Self::named("windows").with("length", length).list("sizes", sizes.into())
+    }
+
+    /// Samples as often as their class says: `classes` has the class of each sample, and `factors` how often the samples of each class
+    /// are seen in an epoch, in millionths. Over epochs, each sample is seen as often as its factor says, to within one time.
+    ///
+    /// ```
+    /// use samedeal::{Order, Sampler};
+    /// // Class 1 is rare: its samples are seen three times, those of class 0 in every second epoch.
+    /// let classes = (0..1_000).map(|sample| u64::from(sample % 10 == 0)).collect::<Vec<_>>();
+    /// let sampler = Sampler::from_order(Order::balance(classes, [500_000, 3_000_000])).build()?;
+    /// assert_eq!(sampler.length(), 450 + 300);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn balance(classes: impl Into<Vec<u64>>, factors: impl IntoIterator<Item = u32>) -> Self {
+        let factors = factors.into_iter().map(u64::from).collect();
+        Self::named("balance").list("classes", classes.into()).list("factors", factors)
+    }
+
+    /// The order without the samples of a list, such as samples that were found to be broken. The indices ascend, each once. The others
+    /// keep their order. The list may have millions of indices. For a blend, put this into the source.
+    #[must_use]
+    pub fn exclude(self, indices: impl Into<Vec<u64>>) -> Self {
+        self.within("exclude").list("indices", indices.into())
+    }
+
+    /// The order with the samples of a list alone. The indices ascend, each once; they keep the numbers that they have in the whole
+    /// dataset. For a blend, put this into the source.
+    #[must_use]
+    pub fn subset(self, indices: impl Into<Vec<u64>>) -> Self {
+        self.within("subset").list("indices", indices.into())
+    }
+
+    /// The order without ranges of positions, such as those of a loss spike. Each range has an epoch, its first position and the number of
+    /// positions; they ascend and have no position twice.
+    ///
+    /// ```
+    /// use samedeal::{Order, Sampler};
+    /// let whole = Order::new("feistel", 1_000).seed(42);
+    /// let skipping = Sampler::from_order(whole.clone().skip([(3, 200, 50)])).epoch(3).build()?;
+    /// let whole = Sampler::from_order(whole).epoch(3).build()?;
+    /// assert_eq!(skipping.indices::<u64>(200..)?, whole.indices::<u64>(250..)?);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    #[must_use]
+    pub fn skip(self, ranges: impl IntoIterator<Item = (u64, u64, u64)>) -> Self {
+        let range = |(epoch, start, count)| json!({ "epoch": epoch, "start": start, "count": count });
+        self.within("skip").with("ranges", ranges.into_iter().map(range).collect::<Value>())
+    }
+
+    /// Each sample `copies` times in a row, such as for several answers to one question.
+    #[must_use]
+    pub fn copies(self, copies: u32) -> Self {
+        self.within("copies").with("copies", copies)
+    }
+
+    /// Of a blend: other weights from a position on, counted over all epochs. Stages ascend, and a stage has a weight for each source. A
+    /// state goes on with stages that begin at its position or later.
+    #[must_use]
+    pub fn stage(self, from: u64, weights: impl Into<Vec<u64>>) -> Self {
+        self.pushing("stages", json!({ "from": from, "weights": weights.into() }))
+    }
+
+    /// Of a blend: one source more, at the end, with weight 0 in the stages so far. To add a source to a run, give it weight 0 and add a
+    /// [`stage`](Self::stage) in which it has another one.
+    #[must_use]
+    pub fn source(mut self, source: Source) -> Self {
+        let Source { name, of, weight } = source;
+        for stage in self.members.get_mut("stages").and_then(Value::as_array_mut).into_iter().flatten() {
+            if let Some(weights) = stage["weights"].as_array_mut() {
+                weights.push(0.into());
+            }
+        }
+        let source = match of {
+            SourceOrder::Samples(samples) => json!({ "name": name, "weight": weight, "samples": samples }),
+            SourceOrder::Order(Self { members, lists }) => {
+                let path = |(list, numbers)| (format!("sources/{name}/{list}"), numbers);
+                self.lists.extend(lists.into_iter().map(path));
+                json!({ "name": name, "weight": weight, "order": members })
+            }
+        };
+        self.pushing("sources", source)
+    }
+
+    /// Of the order `feistel`, or of a grown one: the dataset had more samples from there on, `samples` in all. See
+    /// [`grown`](Self::grown). A state goes on with growth that begins at its position or later.
+    #[must_use]
+    pub fn grow(mut self, epoch: u64, consumed: u64, samples: u64) -> Self {
+        if self.members.get("name") == Some(&"feistel".into()) {
+            self = self.with("name", "grown");
+        }
+        self.pushing("growth", growth_of((epoch, consumed, samples)))
+    }
+
+    /// The seed of the order; 0 unless set, or, of a source of a blend, one of its own. A view of another order has none.
+    #[must_use]
+    pub fn seed(self, seed: i64) -> Self {
+        self.with("seed", seed)
+    }
+
+    /// Of a blend: the number of positions of an epoch. Unless set, one pass over every source, in all. With
+    /// [`Exhaustion::Stop`] and [`Exhaustion::Renormalise`], it follows from the sources.
+    #[must_use]
+    pub fn samples(self, samples: u64) -> Self {
+        self.with("samples", samples)
+    }
+
+    /// Of a blend: the pattern that keeps every source within one sample of its share. It needs small weights: their sum, without a
+    /// common divisor, is at most 2^20.
+    #[must_use]
+    pub fn exact(self) -> Self {
+        self.with("name", "blend-exact")
+    }
+
+    /// Of a blend: what happens if a source has made all of its passes; [`Exhaustion::Repeat`] unless set.
+    #[must_use]
+    pub fn exhaustion(self, exhaustion: Exhaustion) -> Self {
+        self.with("exhaustion", exhaustion.name())
+    }
+
+    /// Of a blend that does not repeat: how many passes over a source an epoch may have; 1 unless set.
+    #[must_use]
+    pub fn max_passes(self, passes: u64) -> Self {
+        self.with("max_passes", passes)
+    }
+
+    /// Of a blend: which sample indices the sources have; [`IndexSpace::Joined`] unless set.
+    #[must_use]
+    pub fn index_space(self, space: IndexSpace) -> Self {
+        self.with("index_space", space.name())
+    }
+
+    /// Of the order `sharded`: the number of lanes; see [`Builder::lanes`](crate::Builder::lanes).
+    #[must_use]
+    pub fn lanes(self, lanes: u32) -> Self {
+        self.with("lanes", lanes)
+    }
+
+    /// Of the order `sharded`: how many neighbouring samples of a lane are shuffled together; see
+    /// [`Builder::shuffle_window`](crate::Builder::shuffle_window).
+    #[must_use]
+    pub fn shuffle_window(self, samples: u32) -> Self {
+        self.with("shuffle_window", samples)
+    }
+
+    /// Of windows: how many samples after a window the next one begins; the length of a window unless set.
+    #[must_use]
+    pub fn stride(self, samples: u64) -> Self {
+        self.with("stride", samples)
+    }
+
+    /// The section `order` of a recipe, in JSON: what was set, without defaults, and without lists of more than 256 numbers.
+    /// [`Sampler::recipe`](crate::Sampler::recipe) has all of it.
+    pub fn to_json(&self) -> String {
+        Value::from(self.members.clone()).to_string()
+    }
+
+    pub(crate) fn into_parts(self) -> (Map<String, Value>, Vec<Shared>) {
+        (self.members, self.lists)
+    }
+
+    /// With a member in place of the one that it has.
+    fn with(mut self, member: &str, value: impl Into<Value>) -> Self {
+        self.members.insert(member.to_owned(), value.into());
+        self
+    }
+
+    /// With a list in the text, or beside it.
+    fn list(mut self, name: &str, numbers: Vec<u64>) -> Self {
+        if numbers.len() <= NAMED {
+            return self.with(name, numbers);
+        }
+        self.lists.push((name.to_owned(), Arc::new(numbers)));
+        self
+    }
+
+    /// With one object more. The core refuses a member that the order does not use.
+    fn pushing(mut self, member: &str, object: Value) -> Self {
+        if let Some(objects) = self.members.entry(member).or_insert_with(|| json!([])).as_array_mut() {
+            objects.push(object);
+        }
+        self
+    }
+
+    /// An order that is made of this one.
+    fn within(self, name: &str) -> Self {
+        let Self { members, lists } = self;
+        let lists = lists.into_iter().map(|(path, numbers)| (format!("of/{path}"), numbers));
+        Self { lists: lists.collect(), ..Self::named(name).with("of", members) }
+    }
+}
+
+fn growth_of((epoch, consumed, samples): (u64, u64, u64)) -> Value {
+    json!({ "epoch": epoch, "consumed": consumed, "samples": samples })
+}
+
+/// The text, and how many numbers each list beside it has.
+impl std::fmt::Debug for Order {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Order({}", self.to_json())?;
+        for (path, numbers) in &self.lists {
+            write!(f, ", {path}: {} numbers", numbers.len())?;
+        }
+        write!(f, ")")
+    }
+}

@@ -1,0 +1,358 @@
+//! Splits: which samples are for training, validation or test, or in which fold they are.
+
+use serde_json::{Value, json};
+use wasmtime::component::ResourceAny;
+
+use crate::engine::{MOST_MEMORY, Object, Planning, Store, planning_types, splits};
+use crate::recipe::Draft;
+use crate::{Error, Failure};
+
+/// The most ids or texts that one call takes.
+const WINDOW: u64 = 1 << 20;
+
+/// The most parts of a split. More of them would make a text that no component reads, so that it could not say what is wrong.
+const MOST_PARTS: u32 = 1 << 16;
+
+/// Which samples are for training, validation or test, or in which fold they are: the same in every language, and without a list of
+/// samples in a file.
+///
+/// A split puts every *id* into one of its *parts*. An id is a sample index, or the number of a group whose samples have to stay together.
+/// A text, such as a file name or the key of a group, is hashed to an id. A split never changes; threads may share it.
+///
+/// ```
+/// use samedeal::{Order, Sampler, Split};
+///
+/// // The part of an id stays the same if data are added. List `test` first: see `by_weight`.
+/// let split = Split::by_weight([("test", 10), ("validation", 10), ("training", 80)]).seed(42).build()?;
+/// let training = split.indices("training", 1_000)?;
+/// assert_eq!(split.indices("training", 2_000)?[..training.len()], training);
+///
+/// // Train on this part.
+/// let sampler = Sampler::from_order(Order::new("feistel", 1_000).subset(training)).world_size(8).build()?;
+/// assert!((750..850).contains(&sampler.length()));
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+pub struct Split {
+    split: Object<Planning>,
+    parts: Vec<String>,
+}
+
+/// A part of a [`Split`]: its name, or its number, which is its place in [`Split::parts`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Part<'a> {
+    /// A name.
+    Name(&'a str),
+    /// A number, from 0 on.
+    Number(u32),
+}
+
+impl<'a> From<&'a str> for Part<'a> {
+    fn from(name: &'a str) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl<'a> From<&'a String> for Part<'a> {
+    fn from(name: &'a String) -> Self {
+        Self::Name(name)
+    }
+}
+
+impl From<u32> for Part<'_> {
+    fn from(number: u32) -> Self {
+        Self::Number(number)
+    }
+}
+
+impl Split {
+    /// Parts with these weights. A part has about the share of the ids that its weight says, and the part of an id follows from a hash of the
+    /// seed and the id: it stays the same if data are added.
+    ///
+    /// If a part gets more weight, and the next one in the list as much less, ids move from the next one to this part only. So list `test`
+    /// first, then `validation`, then `training`: no id of `test` or `validation` ever comes into `training`.
+    pub fn by_weight<N: Into<String>>(parts: impl IntoIterator<Item = (N, u64)>) -> SplitBuilder {
+        SplitBuilder::of(None).parts(parts, "weight")
+    }
+
+    /// Parts of these sizes: each has exactly so many of the ids 0 to n - 1, where n is the sum of the sizes. If data are added, make a new
+    /// split of the new ids.
+    ///
+    /// ```
+    /// use samedeal::Split;
+    /// let split = Split::by_size([("test", 100), ("training", 900)]).seed(42).build()?;
+    /// assert_eq!(split.counts(1_000)?, [100, 900]);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn by_size<N: Into<String>>(sizes: impl IntoIterator<Item = (N, u64)>) -> SplitBuilder {
+        SplitBuilder::of(None).parts(sizes, "size")
+    }
+
+    /// The folds of a cross-validation: parts of equal weight, with the names `0`, `1` and so on. Range: 1 to 2^16. To divide a part of
+    /// another split into folds, use another seed: with the same one, the folds of this part would not have equal numbers.
+    ///
+    /// ```
+    /// use samedeal::Split;
+    /// let folds = Split::folds(5).seed(42).build()?;
+    /// for fold in 0..5_u32 {
+    ///     let (validation, training) = (folds.indices(fold, 1_000)?, folds.others(fold, 1_000)?);
+    ///     assert_eq!(validation.len() + training.len(), 1_000);
+    /// }
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn folds(folds: u32) -> SplitBuilder {
+        let mut builder =
+            SplitBuilder::of(None).parts((0..folds.min(MOST_PARTS)).map(|fold| (fold.to_string(), 1)), "weight");
+        builder.folds = folds;
+        builder
+    }
+
+    /// The split of a recipe. An option that is set afterwards replaces that of the recipe. SPEC.md, section 16, has the grammar.
+    ///
+    /// ```
+    /// use samedeal::Split;
+    /// let recipe = r#"{"split": {"seed": 42, "parts": [{"name": "test", "weight": 1}, {"name": "training", "weight": 9}]}}"#;
+    /// let split = Split::from_recipe(recipe).build()?;
+    /// assert_eq!(split.parts(), ["test", "training"]);
+    /// assert_eq!(Split::from_recipe(split.recipe()?).build()?.recipe_fingerprint()?, split.recipe_fingerprint()?);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn from_recipe(recipe: impl Into<String>) -> SplitBuilder {
+        SplitBuilder::of(Some(recipe.into()))
+    }
+
+    /// The recipe of this split: JSON in one line, with every member that there is, the same text in every host.
+    /// [`from_recipe`](Self::from_recipe) makes the split again. Errors: only those of the engine.
+    pub fn recipe(&self) -> Result<String, Error> {
+        self.split.call(|exports, store, split| exports.samedeal_deal_splits().split().call_recipe(store, split))
+    }
+
+    /// SHA-256 over the recipe, in hexadecimal: it names the split. Errors: only those of the engine.
+    pub fn recipe_fingerprint(&self) -> Result<String, Error> {
+        self.split
+            .call(|exports, store, split| exports.samedeal_deal_splits().split().call_recipe_fingerprint(store, split))
+    }
+
+    /// The names of the parts. The number of a part is its place in this list, from 0 on.
+    pub fn parts(&self) -> &[String] {
+        &self.parts
+    }
+
+    /// The name of a part by its number. Errors: out of range (`part`).
+    pub fn name_of(&self, part: u32) -> Result<&str, Error> {
+        let name = self.parts.get(part as usize).map(String::as_str);
+        name.ok_or_else(|| Failure::not_below("part", part, self.parts.len() as u64).into())
+    }
+
+    /// The number of a part. Errors: [`UnknownName`](crate::FailureKind::UnknownName) or out of range (`part`).
+    pub fn number_of<'a>(&self, part: impl Into<Part<'a>>) -> Result<u32, Error> {
+        match part.into() {
+            Part::Number(number) => self.name_of(number).map(|_| number),
+            Part::Name(name) => {
+                let number = self.parts.iter().position(|other| other == name);
+                let known = || self.parts.iter().map(String::as_str).collect::<Vec<_>>();
+                let number = number.ok_or_else(|| Failure::unknown_name("part", name, &known()))?;
+                Ok(number as u32)
+            }
+        }
+    }
+
+    /// The number of the part of each id. Ids are below 2^53 - 1; of a split by sizes, below the sum of the sizes.
+    ///
+    /// ```
+    /// use samedeal::Split;
+    /// // All rows of a patient are in the same part: the ids are the numbers of patients.
+    /// let split = Split::by_weight([("test", 20), ("training", 80)]).build()?;
+    /// let patients = [7, 7, 7, 12, 12, 4];
+    /// let parts = split.part_of(&patients)?;
+    /// assert_eq!((parts[0], parts[3]), (parts[2], parts[4]));
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    /// Errors: out of range (`ids`: the first one that is too large), out of memory.
+    pub fn part_of(&self, ids: &[u64]) -> Result<Vec<u32>, Error> {
+        let mut parts = Vec::new();
+        for some in ids.chunks(self.window(size_of::<u64>())) {
+            parts.extend(self.part_of_window(some)?);
+        }
+        Ok(parts)
+    }
+
+    /// The same in one call of the component. Errors: out of range (`ids`: more than 2^20; the first one that is too large), out of
+    /// memory.
+    pub fn part_of_window(&self, ids: &[u64]) -> Result<Vec<u32>, Error> {
+        if size_of_val(ids) > self.split.room() {
+            return Err(Failure::out_of_memory("ids", ids.len(), "fewer at a time").into());
+        }
+        self.ask(|methods, store, split| methods.call_part_of(store, split, ids))
+    }
+
+    /// The same for the ids `start` to `start + count - 1`, in one call of the component. Errors: out of range (`start`; `count` above 2^20 or
+    /// past the last id), out of memory.
+    pub fn part_of_run(&self, start: u64, count: u32) -> Result<Vec<u32>, Error> {
+        self.ask(|methods, store, split| methods.call_part_of_run(store, split, start, count))
+    }
+
+    /// The number of the part of each text: of a file name, or of the key of a group whose samples have to stay together.
+    ///
+    /// ```
+    /// use samedeal::Split;
+    /// let split = Split::by_weight([("test", 20), ("training", 80)]).build()?;
+    /// let parts = split.part_of_keys(&["speaker-17", "speaker-4", "speaker-17"])?;
+    /// assert_eq!(parts[0], parts[2]);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`sizes`: the parts have sizes, and texts have no number), out of memory.
+    pub fn part_of_keys<K: AsRef<str>>(&self, keys: &[K]) -> Result<Vec<u32>, Error> {
+        let most = self.window(size_of::<String>());
+        let (mut parts, mut some, mut bytes) = (Vec::new(), Vec::new(), 0);
+        for key in keys {
+            let key = key.as_ref();
+            if some.len() == most || bytes + key.len() > self.split.room() / 2 {
+                parts.extend(self.part_of_keys_window(&some)?);
+                (some, bytes) = (Vec::new(), 0);
+            }
+            bytes += key.len();
+            some.push(key.to_owned());
+        }
+        // Also of no keys, so that the component says what is wrong.
+        parts.extend(self.part_of_keys_window(&some)?);
+        Ok(parts)
+    }
+
+    /// The same in one call of the component. Errors: contradiction (`sizes`), out of range (`keys`: more than 2^20), out of memory.
+    pub fn part_of_keys_window(&self, keys: &[String]) -> Result<Vec<u32>, Error> {
+        let bytes = keys.iter().map(|key| key.len() + size_of::<String>()).sum::<usize>();
+        if bytes > self.split.room() {
+            return Err(Failure::out_of_memory("keys", keys.len(), "fewer or shorter ones at a time").into());
+        }
+        self.ask(|methods, store, split| methods.call_part_of_keys(store, split, keys))
+    }
+
+    /// All sample indices below `samples` that are in a part, in ascending order. [`Order::subset`](crate::Order::subset) takes them. The part
+    /// is named by its name or its number. Errors: unknown name or out of range (`part`), out of range (`start`, `count`: `samples` is above
+    /// the sum of the sizes), out of memory.
+    pub fn indices<'a>(&self, part: impl Into<Part<'a>>, samples: u64) -> Result<Vec<u64>, Error> {
+        let part = self.number_of(part)?;
+        let mut found = Vec::new();
+        for (start, count) in windows(samples) {
+            found.extend(self.members(part, start, count)?);
+        }
+        Ok(found)
+    }
+
+    /// All sample indices below `samples` that are in another part, in ascending order: the training side of a fold. Errors: those of
+    /// [`indices`](Self::indices).
+    pub fn others<'a>(&self, part: impl Into<Part<'a>>, samples: u64) -> Result<Vec<u64>, Error> {
+        let part = self.number_of(part)?;
+        let mut found = Vec::new();
+        for (start, count) in windows(samples) {
+            let parts = (start..).zip(self.part_of_run(start, count)?);
+            found.extend(parts.filter(|(_, other)| *other != part).map(|(id, _)| id));
+        }
+        Ok(found)
+    }
+
+    /// How many of the ids below `samples` each part has. Errors: out of range (`start`, `count`: `samples` is above the sum of the sizes),
+    /// out of memory.
+    pub fn counts(&self, samples: u64) -> Result<Vec<u64>, Error> {
+        let mut counts = vec![0; self.parts.len()];
+        for (start, count) in windows(samples) {
+            for part in self.part_of_run(start, count)? {
+                counts[part as usize] += 1;
+            }
+        }
+        Ok(counts)
+    }
+
+    /// Which of the ids `start` to `start + count - 1` are in a part, in ascending order, in one call of the component. Errors: out of range
+    /// (`part`; `start`; `count` above 2^20 or past the last id), out of memory.
+    pub fn members(&self, part: u32, start: u64, count: u32) -> Result<Vec<u64>, Error> {
+        self.ask(|methods, store, split| methods.call_members(store, split, part, start, count))
+    }
+
+    /// How many items of so many bytes are passed at a time.
+    fn window(&self, bytes: usize) -> usize {
+        // As much again is for the answer.
+        (self.split.room() / 2 / bytes).clamp(1, WINDOW as usize)
+    }
+
+    fn ask<T>(
+        &self,
+        call: impl FnOnce(
+            &splits::GuestSplit<'_>,
+            &mut Store,
+            ResourceAny,
+        ) -> wasmtime::Result<Result<T, planning_types::Failure>>,
+    ) -> Result<T, Error> {
+        self.split.ask(|exports, store, split| call(&exports.samedeal_deal_splits().split(), store, split))
+    }
+}
+
+/// The ids below `samples`, in windows.
+fn windows(samples: u64) -> impl Iterator<Item = (u64, u32)> {
+    // One window also where there are none, and one that begins at any number: the component says what is wrong with it.
+    let starts = (0..samples.max(1)).step_by(WINDOW as usize);
+    starts.map(move |start| (start, (samples - start).min(WINDOW) as u32))
+}
+
+impl std::fmt::Debug for Split {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Split").field("recipe", &self.recipe()).finish()
+    }
+}
+
+/// The options of a new [`Split`]; see [`Split::by_weight`], [`Split::by_size`], [`Split::folds`] and [`Split::from_recipe`].
+#[derive(Clone, Debug)]
+#[must_use = "a builder does nothing until `build`"]
+pub struct SplitBuilder {
+    draft: Draft,
+    /// How many folds were asked for, if any were.
+    folds: u32,
+    memory_limit: usize,
+}
+
+impl SplitBuilder {
+    fn of(recipe: Option<String>) -> Self {
+        Self { draft: Draft::new(recipe), folds: 0, memory_limit: MOST_MEMORY }
+    }
+
+    fn parts<N: Into<String>>(mut self, parts: impl IntoIterator<Item = (N, u64)>, share: &str) -> Self {
+        let part = |(name, share_of): (N, u64)| json!({ "name": name.into(), share: share_of });
+        self.draft.set("split", "parts", parts.into_iter().map(part).collect::<Value>());
+        self
+    }
+
+    /// The seed of the split; 0 unless set. Range: any.
+    pub fn seed(mut self, seed: i64) -> Self {
+        self.draft.set("split", "seed", seed);
+        self
+    }
+
+    /// The most memory, in bytes, that the split may take; 2 GiB unless set. Range: from 32 MiB.
+    pub fn memory_limit(mut self, bytes: usize) -> Self {
+        self.memory_limit = bytes;
+        self
+    }
+
+    /// Makes the split, in O(parts). Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`parts`: more than 2^16; `part`: the length of a
+    /// name; `weight`, `size`: all together 0, or above 2^53 - 1; `recipe`: more than 2^20 bytes; `memory-limit`),
+    /// [`Missing`](crate::FailureKind::Missing) (`split`, `parts`, `part`, `weight`, `size`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`part`: a name twice; `samples`); of a recipe also
+    /// [`WrongType`](crate::FailureKind::WrongType) and [`UnknownName`](crate::FailureKind::UnknownName) (any member), and contradiction (a member
+    /// that is there twice, or belongs to another kind of recipe).
+    pub fn build(self) -> Result<Split, Error> {
+        let Self { draft, folds, memory_limit } = self;
+        if folds > MOST_PARTS {
+            let allowed = format!("1 to {MOST_PARTS}");
+            let failure = Failure::out_of_range("parts", format!("{folds} objects"), allowed);
+            return Err(failure.within(Some(1), Some(MOST_PARTS.into())).into());
+        }
+        let split =
+            draft.make(memory_limit, |exports: &Planning, store, recipe, _: &[planning_types::NamedList]| {
+                exports.samedeal_deal_splits().split().call_constructor(store, recipe)
+            })?;
+        let parts =
+            split.call(|exports, store, split| exports.samedeal_deal_splits().split().call_parts(store, split))?;
+        Ok(Split { split, parts })
+    }
+}

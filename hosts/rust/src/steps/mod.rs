@@ -1,0 +1,11 @@
+//! Steps over epochs: a whole training in one row of steps, with a global batch size that can change.
+
+mod builder;
+mod iter;
+mod records;
+mod schedule;
+
+pub use builder::ScheduleBuilder;
+pub use iter::ScheduleSteps;
+pub use records::{EpochPosition, StepPlace};
+pub use schedule::Schedule;

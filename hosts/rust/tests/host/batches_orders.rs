@@ -1,0 +1,148 @@
+//! Batches by length of orders that are made of others, and of the order sharded.
+
+use crate::failing;
+use samedeal::{Batcher, FailureKind, IndexSpace, Lengths, Order, Sampler, Source, TooLong};
+
+fn lengths(count: u32) -> Vec<u32> {
+    (0..count).map(|sample| 1 + sample * 7_919 % 97).collect()
+}
+
+fn blend() -> Order {
+    let books = Order::new("feistel", 50).exclude([3, 4]);
+    Order::blend([Source::new("web", 400, 7), Source::new("books", books, 3)]).samples(300).seed(5)
+}
+
+/// All samples of all batches, sorted, each with its length.
+fn samples(batcher: &Batcher) -> Vec<u64> {
+    let mut all = Vec::new();
+    for rank in 0..batcher.world_size() {
+        for batch in batcher.batches_of(rank, ..).unwrap() {
+            let batch = batch.unwrap();
+            assert!(batch.row_ends.len() as u64 * u64::from(batch.padded_length) <= 512);
+            all.extend(batch.samples);
+        }
+    }
+    all.sort_unstable();
+    all
+}
+
+#[test]
+fn a_sample_is_in_as_many_batches_as_the_order_has_it() {
+    let copies = || Order::new("feistel", 60).seed(2).copies(3);
+    let sharded = || Order::sharded([100, 0, 30]).lanes(4).shuffle_window(8).seed(9);
+    for (order, count) in [(blend(), 450), (copies(), 60), (sharded(), 130), (blend().skip([(1, 10, 40)]), 450)] {
+        let whole = Sampler::from_order(order.clone()).build().unwrap();
+        let batcher = Batcher::builder(lengths(count)).order(&order).max_tokens(512).world_size(3).build().unwrap();
+        for epoch in [0, 1] {
+            let mut expected = whole.at_epoch(epoch).unwrap().indices::<u64>(..).unwrap();
+            expected.sort_unstable();
+            assert_eq!(samples(&batcher.at_epoch(epoch).unwrap()), expected, "{order:?} in epoch {epoch}");
+        }
+        let again = Batcher::from_recipe(batcher.recipe().unwrap(), lengths(count)).build();
+        // A recipe of more than 256 lengths has a hash of them; these orders have short lists.
+        assert_eq!(again.unwrap().fingerprint().unwrap(), batcher.fingerprint().unwrap());
+    }
+}
+
+#[test]
+fn a_list_of_the_order_is_beside_the_boundaries() {
+    let kept = (0..300).map(|index| index * 2).collect::<Vec<u64>>();
+    let order = Order::new("feistel", 600).subset(kept.clone());
+    let made = |of: samedeal::BatchBuilder<Batcher>| of.strategy(samedeal::Strategy::Bucket).max_batch_size(8);
+    // The order comes after the boundaries, and takes nothing of them away.
+    let batcher = made(Batcher::builder(lengths(600))).boundaries([20, 60]).order(order.clone()).build().unwrap();
+    let other = made(Batcher::builder(lengths(600))).order(order).boundaries([20, 60]).build().unwrap();
+    assert_eq!(batcher.fingerprint().unwrap(), other.fingerprint().unwrap());
+    let recipe = batcher.recipe().unwrap();
+    let missing = Batcher::from_recipe(&recipe, lengths(600)).build();
+    assert_eq!(failing(missing), (FailureKind::Missing, "indices".into()));
+    let again = Batcher::from_recipe(&recipe, lengths(600)).list("indices", kept).build().unwrap();
+    assert_eq!(again.fingerprint().unwrap(), batcher.fingerprint().unwrap());
+}
+
+#[test]
+fn lengths_of_sources_are_joined() {
+    let all = lengths(450);
+    let whole = Batcher::builder(all.clone()).order(blend()).max_tokens(512).build().unwrap();
+    let (web, books) = all.split_at(400);
+    let by_source = || Lengths::by_source([("books", books.to_vec()), ("web", web.to_vec())]);
+    for order in [blend(), blend().copies(1), blend().skip([]).copies(1)] {
+        let batcher = Batcher::builder(by_source()).order(order).max_tokens(512).build().unwrap();
+        assert_eq!(samples(&batcher), samples(&whole));
+    }
+    // The order may come from a recipe.
+    let again = Batcher::from_recipe(whole.recipe().unwrap(), by_source()).build().unwrap();
+    assert_eq!(again.recipe().unwrap(), whole.recipe().unwrap());
+
+    let build = |lengths: Lengths| Batcher::builder(lengths).order(blend()).max_tokens(512).build();
+    for (given, said) in [
+        (Lengths::by_source([("web", web)]), "lengths is web; allowed: those of the sources web, books"),
+        (
+            Lengths::by_source([("web", web), ("book", books)]),
+            "lengths is web, book; allowed: those of the sources web, books",
+        ),
+        (
+            Lengths::by_source([("web", web), ("books", books), ("books", books)]),
+            "lengths is web, books, books; allowed: those of the sources web, books",
+        ),
+        (
+            Lengths::by_source([("", [0_u32; 0]); 0]),
+            "lengths is of no source; allowed: those of the sources web, books",
+        ),
+        // As many in all.
+        (
+            Lengths::by_source([("web", &all[..399]), ("books", &all[399..])]),
+            "lengths is 399 of the source web; allowed: 400",
+        ),
+        (Lengths::by_source([("web", web), ("books", &books[1..])]), "lengths is 49 of the source books; allowed: 50"),
+    ] {
+        let error = build(given).unwrap_err();
+        assert_eq!(error.to_string(), said);
+        assert_eq!(error.failure().unwrap().kind, FailureKind::Contradiction);
+    }
+    // Only a blend has sources, and of a shared dataset nobody knows whose sample it is.
+    let plain = Batcher::builder(by_source()).max_tokens(512).build();
+    assert_eq!(failing(plain), (FailureKind::Missing, "samples".into()));
+    let plain = Batcher::builder(by_source()).order(Order::new("feistel", 450)).max_tokens(512).build();
+    assert_eq!(failing(plain), (FailureKind::Contradiction, "order".into()));
+    let sources = [Source::new("web", 450, 7), Source::new("books", 450, 3)];
+    let shared = Order::blend(sources).index_space(IndexSpace::Shared);
+    let shared = Batcher::builder(by_source()).order(shared).max_tokens(512).build();
+    assert_eq!(failing(shared), (FailureKind::Contradiction, "index-space".into()));
+}
+
+#[test]
+fn a_state_goes_on_with_a_later_stage() {
+    let build =
+        |order: Order| Batcher::builder(lengths(450)).order(order).max_tokens(512).world_size(2).build().unwrap();
+    let batcher = build(blend()).at_epoch(1).unwrap();
+    let state = batcher.state(3).unwrap();
+    let mut rest = build(blend().stage(600, [1, 1]));
+    rest.resume(&state).unwrap();
+    assert_eq!((rest.epoch(), rest.num_steps()), (1, batcher.num_steps() - 3));
+    let left = samples(&rest);
+    assert!(left.len() < 300);
+    // This epoch has steps that were taken: it stays as it is.
+    let mut earlier = build(blend().stage(590, [1, 1]));
+    assert_eq!(failing(earlier.resume(&state)).0, FailureKind::Contradiction);
+    // Before the first step, it may change.
+    let mut begun = build(blend().stage(300, [1, 1]));
+    begun.resume(&batcher.state(0).unwrap()).unwrap();
+    assert_eq!(begun.epoch(), 1);
+}
+
+#[test]
+fn parts_of_a_split_sample_follow_each_other() {
+    let order = Order::new("sequential", 3).copies(2);
+    let builder = Batcher::builder([10, 25, 7]).order(order).max_tokens(10).max_length(10).too_long(TooLong::Split);
+    let batcher = builder.batch_window(0).build().unwrap();
+    let batches = batcher.iter().collect::<Result<Vec<_>, _>>().unwrap();
+    let mut items = batches
+        .iter()
+        .flat_map(|batch| batch.samples.iter().copied().zip(batch.starts.iter().copied()))
+        .collect::<Vec<_>>();
+    items.sort_unstable();
+    let twice = |item| [item, item];
+    assert_eq!(items, [(0, 0), (1, 0), (1, 10), (1, 20), (2, 0)].map(twice).concat());
+    assert_eq!(batcher.metrics().split, 2);
+}

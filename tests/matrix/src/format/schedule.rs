@@ -1,0 +1,58 @@
+//! Schedules in the notation of the golden cases.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Lists, U64};
+
+/// A schedule, by its recipe, as a rank sees it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Schedule {
+    pub recipe: String,
+    #[serde(default, skip_serializing_if = "Lists::is_empty")]
+    pub lists: Lists,
+    pub rank: u32,
+}
+
+/// The calls of a schedule. Most have names that calls of other objects have too, with other arguments.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum ScheduleCall {
+    // The schedule that this gives takes the place of the one that is asked.
+    AtRank { rank: u32 },
+    Recipe,
+    RecipeFingerprint,
+    Rank,
+    WorldSize,
+    Samples,
+    Seed,
+    Order,
+    Layout,
+    Unit,
+    NumSteps,
+    BatchSize { step: U64 },
+    SamplesConsumed { step: U64 },
+    PlaceOf { step: U64 },
+    StepOfDraw { draw: U64 },
+    StepOf { epoch: U64, position: U64 },
+    Indices { start: U64, count: u32 },
+    Locate { sample: U64, step: U64 },
+    State { step: U64 },
+    Resume { state: String },
+}
+
+#[derive(Serialize)]
+pub struct EpochPosition {
+    pub epoch: U64,
+    pub position: U64,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct StepPlace {
+    pub draw: U64,
+    pub epoch: U64,
+    pub position: U64,
+    pub step: U64,
+    pub rank: u32,
+    pub index_in_batch: u32,
+}

@@ -1,0 +1,24 @@
+//! Splits in the notation of the golden cases.
+
+use serde::{Deserialize, Serialize};
+
+use super::U64;
+
+/// A split, by its recipe.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Split {
+    pub recipe: String,
+}
+
+/// The calls of a split.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(tag = "call", content = "args", rename_all = "kebab-case", rename_all_fields = "kebab-case")]
+pub enum SplitCall {
+    Recipe,
+    RecipeFingerprint,
+    Parts,
+    PartOf { ids: Vec<U64> },
+    PartOfRun { start: U64, count: u32 },
+    PartOfKeys { keys: Vec<String> },
+    Members { part: u32, start: U64, count: u32 },
+}

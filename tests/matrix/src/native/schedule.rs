@@ -1,0 +1,39 @@
+//! Schedules of the core.
+
+use samedeal_core::{Schedule, StepPlace};
+use serde_json::Value;
+
+use super::{Answer, number, replace};
+use crate::format::{self, ScheduleCall, U64, record, strings};
+
+pub(super) fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
+    Ok(match *call {
+        ScheduleCall::AtRank { rank } => replace(schedule, |schedule| schedule.at_rank(rank))?,
+        ScheduleCall::Recipe => schedule.recipe().into(),
+        ScheduleCall::RecipeFingerprint => schedule.recipe_fingerprint().into(),
+        ScheduleCall::Rank => schedule.rank().into(),
+        ScheduleCall::WorldSize => schedule.world_size().into(),
+        ScheduleCall::Samples => number(schedule.samples()),
+        ScheduleCall::Seed => schedule.seed().to_string().into(),
+        ScheduleCall::Order => schedule.order().into(),
+        ScheduleCall::Layout => schedule.layout().name().into(),
+        ScheduleCall::Unit => schedule.unit().into(),
+        ScheduleCall::NumSteps => number(schedule.num_steps()),
+        ScheduleCall::BatchSize { step } => schedule.batch_size(step.0)?.into(),
+        ScheduleCall::SamplesConsumed { step } => number(schedule.samples_consumed(step.0)?),
+        ScheduleCall::PlaceOf { step } => {
+            let (epoch, position) = schedule.place_of(step.0)?;
+            record(format::EpochPosition { epoch: U64(epoch), position: U64(position) })
+        }
+        ScheduleCall::StepOfDraw { draw } => number(schedule.step_of_draw(draw.0)?),
+        ScheduleCall::StepOf { epoch, position } => number(schedule.step_of(epoch.0, position.0)?),
+        ScheduleCall::Indices { start, count } => strings(&schedule.indices(start.0, count)?),
+        ScheduleCall::Locate { sample, step } => schedule.locate(sample.0, step.0)?.map_or(Value::Null, |place| {
+            let StepPlace { draw, epoch, position, step, rank, index_in_batch } = place;
+            let [draw, epoch, position, step] = [draw, epoch, position, step].map(U64);
+            record(format::StepPlace { draw, epoch, position, step, rank, index_in_batch })
+        }),
+        ScheduleCall::State { step } => schedule.state(step.0)?.into(),
+        ScheduleCall::Resume { ref state } => number(schedule.resume(state)?),
+    })
+}

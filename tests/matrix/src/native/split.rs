@@ -1,0 +1,21 @@
+//! Splits of the core.
+
+use samedeal_core::Split;
+
+use super::Answer;
+use crate::format::{SplitCall, strings};
+
+pub(super) fn ask(split: &Split, call: &SplitCall) -> Answer {
+    Ok(match call {
+        SplitCall::Recipe => split.text().into(),
+        SplitCall::RecipeFingerprint => split.fingerprint().into(),
+        SplitCall::Parts => split.parts().collect(),
+        SplitCall::PartOf { ids } => {
+            let ids: Vec<u64> = ids.iter().map(|id| id.0).collect();
+            split.part_of(&ids)?.into()
+        }
+        SplitCall::PartOfRun { start, count } => split.part_of_run(start.0, *count)?.into(),
+        SplitCall::PartOfKeys { keys } => split.part_of_keys(keys)?.into(),
+        SplitCall::Members { part, start, count } => strings(&split.members(*part, start.0, *count)?),
+    })
+}

@@ -1,0 +1,204 @@
+"""The orders `blend` and `blend-exact` of section 15."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import Any
+
+from .base import MAX_SAMPLES, Failure, require
+from .composed_base import Composed
+from .composed_patterns import Pattern, Tijdeman, Tree
+
+
+@dataclass(frozen=True)
+class Source:
+    name: str
+    weight: int
+    order: Composed
+
+
+@dataclass(frozen=True)
+class Stage:
+    start: int
+    weights: list[int]
+    pattern: Pattern
+    before: list[int]
+    """Of each source, how many of the positions below `start` it has."""
+
+
+class Blend(Composed):
+    steady = True
+    single = False
+    breaks = None
+
+    def __init__(self, section: dict[str, Any], sources: list[Source]) -> None:
+        self.sources = sources
+        self.exact = section["name"] == "blend-exact"
+        self.exhaustion = section.get("exhaustion", "repeat")
+        self.passes = section.get("max_passes", 1)
+        self.ends = self.exhaustion in ("stop", "fail") or section.get("index_space") == "shared"
+        ranges = [source.order.range for source in sources]
+        shared = section.get("index_space", "joined") == "shared"
+        self.offsets = [0 if shared else sum(ranges[:i]) for i in range(len(sources))]
+        self.range = max(ranges) if shared else sum(ranges)
+        require(self.range <= MAX_SAMPLES, "sources", self.range)
+        self.stages: list[Stage] = []
+        self._stage(0, [source.weight for source in sources])
+        samples, stages = section.get("samples"), section.get("stages", [])
+        if self.exhaustion == "repeat":
+            self._add_stages(stages)
+            weighed = sum(source.order.length(0) for source in sources if source.weight > 0)
+            self.len = weighed if samples is None else samples
+        else:
+            require(not stages, "stages", f"{len(stages)} objects", "contradiction")
+            for source in sources:
+                require(source.order.steady, "sources", source.name, "contradiction")
+            self.len = self._exhausted(samples)
+        shown = f"more than {MAX_SAMPLES}" if self.exhaustion == "stop" else self.len
+        require(self.len <= MAX_SAMPLES, "samples", shown)
+        require(samples in (None, self.len), "samples", samples, "contradiction")
+
+    def _add_stages(self, stages: list[dict[str, Any]]) -> None:
+        require((len(stages) + 1) * len(self.sources) <= 2**16, "stages", f"{len(stages)} objects")
+        for stage in stages:
+            require("from" in stage, "from", "", "missing")
+            start, weights = stage["from"], stage.get("weights")
+            require(self.stages[-1].start < start <= MAX_SAMPLES, "from", start)
+            if not isinstance(weights, list):
+                raise Failure("missing", "weights", "")
+            require(len(weights) == len(self.sources), "weights", f"{len(weights)} numbers", "contradiction")
+            self._stage(start, weights)
+
+    def _stage(self, start: int, weights: list[int]) -> None:
+        require(0 < sum(weights) <= MAX_SAMPLES, "weight", sum(weights))
+        for weight, source in zip(weights, self.sources, strict=True):
+            require(weight == 0 or source.order.length(0) > 0, "weight", weight, "contradiction")
+        self._begin(start, weights)
+
+    def _begin(self, start: int, weights: list[int]) -> None:
+        before = [self.count(i, start) if self.stages else 0 for i in range(len(weights))]
+        pattern = Tijdeman(weights) if self.exact else Tree(weights)
+        self.stages.append(Stage(start, list(weights), pattern, before))
+
+    def _exhausted(self, samples: int | None) -> int:
+        """L, unless with `repeat`."""
+        most = [self.passes * source.order.length(0) for source in self.sources]
+        if self.exhaustion == "stop":
+            return self._end(most)[0]
+        if self.exhaustion == "fail":
+            if samples is None:
+                raise Failure("missing", "samples", "")
+            require(samples <= self._end(most)[0], "samples", samples)
+            return samples
+        weights = [source.weight for source in self.sources]
+        there = sum(weight > 0 for weight in weights)
+        require(there * len(weights) <= 2**16, "sources", None)
+        while True:
+            end, leaves = self._end(most)
+            weights[leaves] = 0
+            if not any(weights):
+                return end
+            self._begin(end, weights)
+
+    def _end(self, most: list[int]) -> tuple[int, int]:
+        """The first position at which a source of the last stage would exceed its draws, and that source."""
+        last = self.stages[-1]
+        active = [i for i, weight in enumerate(last.weights) if weight]
+        return min((last.start + last.pattern.nth(i, most[i] - last.before[i]), i) for i in active)
+
+    def _stage_of(self, n: int) -> Stage:
+        return self.stages[bisect_right(self.stages, n, key=lambda stage: stage.start) - 1]
+
+    def count(self, i: int, n: int) -> int:
+        """How many of the positions below n source i has, of all epochs with `repeat`, else of one epoch."""
+        # What a stage has at its end is also what the next one has before.
+        stage = self._stage_of(n)
+        return stage.before[i] + stage.pattern.count(i, n - stage.start)
+
+    def draw(self, n: int) -> tuple[int, int]:
+        """The source of n, and the number of its draw."""
+        stage = self._stage_of(n)
+        i = stage.pattern.source(n - stage.start)
+        return i, stage.before[i] + stage.pattern.count(i, n - stage.start)
+
+    def bounds(self) -> list[int]:
+        return [sum(stage.pattern.bound(i) for stage in self.stages) for i in range(len(self.sources))]
+
+    def length(self, epoch: int) -> int:
+        return self.len
+
+    def source(self, epoch: int, position: int) -> tuple[int, int]:
+        """The source of a position, and the number of its draw over all epochs."""
+        if self.exhaustion == "repeat":
+            return self.draw(epoch * self.len + position)
+        i, draw = self.draw(position)
+        return i, epoch * self.passes * self.sources[i].order.length(0) + draw
+
+    def sample(self, epoch: int, position: int) -> int:
+        i, draw = self.source(epoch, position)
+        order = self.sources[i].order
+        return self.offsets[i] + order.sample(*order.find(draw))
+
+    def nth(self, i: int, number: int) -> int:
+        """The position n at which source i makes a draw."""
+        stage = self.stages[bisect_right(self.stages, number, key=lambda stage: stage.before[i]) - 1]
+        return stage.start + stage.pattern.nth(i, number - stage.before[i])
+
+    def start(self, epoch: int) -> tuple[int, list[int]]:
+        """The n of position 0 of an epoch, and the number by which the draws of each source at n are greater."""
+        if self.exhaustion == "repeat":
+            return epoch * self.len, [0] * len(self.sources)
+        # A source without a weight makes no passes.
+        return 0, [epoch * self.passes * s.order.length(0) if s.weight else 0 for s in self.sources]
+
+    def draws(self, epoch: int, position: int) -> list[int]:
+        """Of each source, the number of its first draw at this position or later."""
+        n, more = self.start(epoch)
+        return [self.count(i, n + position) + more[i] for i in range(len(self.sources))]
+
+    def first(self, epoch: int, sample: int, start: int) -> int | None:
+        if start >= self.len:
+            return None
+        n, more = self.start(epoch)
+        at = self._first(sample, n + start, n + self.len, more)
+        return None if at is None else at - n
+
+    def _first(self, sample: int, low: int, end: int, more: list[int]) -> int | None:
+        """The first n from `low` on, and before `end`, that has a sample. Draws are greater by `more`."""
+        found = []
+        for i, source in enumerate(self.sources):
+            own = sample - self.offsets[i]
+            if 0 <= own < source.order.range:
+                draw = source.order.first_draw(own, self.count(i, low) + more[i], self.count(i, end) + more[i])
+                if draw is not None:
+                    found.append(self.nth(i, draw - more[i]))
+        return min(found, default=None)
+
+    def has_epoch(self, epoch: int) -> bool:
+        most = (epoch + 1) * self.passes * max(source.order.length(0) for source in self.sources)
+        return super().has_epoch(epoch) and (self.exhaustion == "repeat" or most <= MAX_SAMPLES)
+
+    def first_draw(self, sample: int, low: int, end: int) -> int | None:
+        if low >= end:
+            return None
+        if self.exhaustion == "repeat":
+            # All epochs are one row of positions.
+            return self._first(sample, low, end, [0] * len(self.sources))
+        e, position = divmod(low, self.len)
+        while e * self.len < end:
+            at = self.first(e, sample, position)
+            if at is not None:
+                return e * self.len + at if e * self.len + at < end else None
+            if position == 0 and not self._may_come(sample):
+                return None
+            e, position = e + 1, 0
+        return None
+
+    def _may_come(self, sample: int) -> bool:
+        """Whether an epoch can have a sample that another one has not: that of a source of which epochs draw a part."""
+        for i, source in enumerate(self.sources):
+            here = self.count(i, self.len)
+            if 0 < here < self.passes * source.order.length(0) and 0 <= sample - self.offsets[i] < source.order.range:
+                return True
+        return False

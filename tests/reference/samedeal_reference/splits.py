@@ -1,0 +1,109 @@
+"""Splits: section 16."""
+
+from __future__ import annotations
+
+import hashlib
+from bisect import bisect_right
+from itertools import accumulate
+from typing import Any
+
+from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require, require_window
+from .composed_base import permutation
+from .recipe_text import fingerprint, read_recipe, written
+
+MAX_PARTS = 2**16
+MAX_NAME = 256
+
+Part = dict[str, Any]
+
+
+def read_parts(parts: list[Part]) -> None:
+    """Points 1 to 3, of the section's parts."""
+    if not parts:
+        raise Failure("missing", "parts", "")
+    require(len(parts) <= MAX_PARTS, "parts", f"{len(parts)} objects")
+    names: set[str] = set()
+    share = "size" if "size" in parts[0] else "weight"
+    for part in parts:
+        if "name" not in part:
+            raise Failure("missing", "part", "")
+        name = part["name"]
+        require(1 <= len(name.encode()) <= MAX_NAME, "part", name)
+        require(name not in names, "part", name, "contradiction")
+        names.add(name)
+        if "weight" in part and "size" in part:
+            raise Failure("contradiction", "weight", part["weight"])
+        if share not in part and (share == "size" or "size" not in part):
+            raise Failure("missing", share, "")
+        if share not in part:
+            raise Failure("contradiction", "size", part["size"])
+    total = 0
+    for part in parts:
+        total += part[share]
+        require(total <= MAX_SAMPLES, share, part[share])
+    require(total > 0, share, parts[0][share])
+
+
+class Split:
+    def __init__(self, recipe: str) -> None:
+        fields = read_recipe(recipe, [], "split")
+        if "split" not in fields:
+            raise Failure("missing", "split", "")
+        section = fields["split"]
+        parts = section.get("parts", [])
+        read_parts(parts)
+        self._sized = "size" in parts[0]
+        share = "size" if self._sized else "weight"
+        self._names = [part["name"] for part in parts]
+        self._seed = section.get("seed", 0)
+        # c of the specification; the last one is t.
+        self._sums = list(accumulate(part[share] for part in parts))
+        self._ids = self._sums[-1] if self._sized else MAX_SAMPLES
+        if "samples" in section:
+            fits = self._sized and section["samples"] == self._ids
+            require(fits, "samples", section["samples"], "contradiction")
+        split: dict[str, Any] = {"seed": self._seed}
+        if self._sized:
+            split["samples"] = self._ids
+        split["parts"] = [{"name": part["name"], share: part[share]} for part in parts]
+        self._text = written({"samedeal": 1, "split": split})
+
+    def recipe(self) -> str:
+        return self._text
+
+    def recipe_fingerprint(self) -> str:
+        return fingerprint(self._text)
+
+    def parts(self) -> list[str]:
+        return list(self._names)
+
+    def _part(self, x: int) -> int:
+        """The least i with H(x) * t < c[i] * m."""
+        h = permutation(self._ids, "split", self._seed, 0, 0).sample(x)
+        return bisect_right(self._sums, h * self._sums[-1], key=lambda c: c * self._ids)
+
+    def part_of(self, ids: list[int]) -> list[int]:
+        require(len(ids) <= MAX_WINDOW, "ids", f"{len(ids)} numbers")
+        for x in ids:
+            require(x < self._ids, "ids", x)
+        return [self._part(x) for x in ids]
+
+    def part_of_run(self, start: int, count: int) -> list[int]:
+        require_window(start, count, self._ids)
+        return [self._part(x) for x in range(start, start + count)]
+
+    def part_of_keys(self, keys: list[str]) -> list[int]:
+        if self._sized:
+            raise Failure("contradiction", "sizes", "")
+        require(len(keys) <= MAX_WINDOW, "keys", f"{len(keys)} texts")
+        return [self._part(id_of(key)) for key in keys]
+
+    def members(self, part: int, start: int, count: int) -> list[int]:
+        require(part < len(self._names), "part", part)
+        found = self.part_of_run(start, count)
+        return [start + i for i, here in enumerate(found) if here == part]
+
+
+def id_of(key: str) -> int:
+    """The id of a text."""
+    return (int.from_bytes(hashlib.sha256(key.encode()).digest()[:8], "little") >> 11) % MAX_SAMPLES

@@ -1,0 +1,289 @@
+"""Steps over epochs: section 17."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require
+from .composed import read
+from .composed_base import Plain
+from .composed_states import goes_on
+from .deal import Deal
+from .recipe_text import Lists, fingerprint, name_of, read_recipe, u32, written
+from .recipes import layouts_of, refuse
+from .rotated import rotation
+from .sampler_recipe import seed_of, unit_of
+from .state import compare_section, read_text, write_state
+
+MAX_STAGES = 2**16
+FAR_EPOCHS = 2**12
+"""How many more epochs are looked at for a sample, of an order that cannot be a source of a blend."""
+
+Section = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class EpochPosition:
+    epoch: int
+    position: int
+
+
+@dataclass(frozen=True)
+class StepPlace:
+    draw: int
+    epoch: int
+    position: int
+    step: int
+    rank: int
+    index_in_batch: int
+
+
+@dataclass(frozen=True)
+class Size:
+    """The batch size from a step on, which begins with a draw."""
+
+    start: int
+    draw: int
+    batch_size: int
+
+    def begin(self, step: int) -> int:
+        return self.draw + (step - self.start) * self.batch_size
+
+
+def read_steps(section: Section, world_size: int, unit: int) -> Section:
+    """Points 3 to 5: the section as it stands in a canonical text."""
+    if "batch_size" not in section:
+        raise Failure("missing", "batch-size", "")
+    given = section.get("stages", [])
+    require(len(given) <= MAX_STAGES, "stages", f"{len(given)} objects")
+    stages: list[Section] = []
+    before = 0
+    for stage in given:
+        for member in ("from", "batch_size"):
+            if member not in stage:
+                raise Failure("missing", member.replace("_", "-"), "")
+        require(stage["from"] > before, "from", stage["from"])
+        before = stage["from"]
+        stages.append({"from": before, "batch_size": stage["batch_size"]})
+    sizes = [section["batch_size"], *(stage["batch_size"] for stage in stages)]
+    for size in sizes:
+        require(1 <= size < 2**32, "batch-size", size)
+    for size in sizes:
+        require(size % unit == 0, "batch-size", size, "contradiction")
+    # The first stages may be those of a past with other ranks.
+    fits = [size % (world_size * unit) == 0 for size in sizes]
+    for at, size in enumerate(sizes):
+        past = at + 1 < len(sizes) and not any(fits[:at])
+        require(fits[at] or past, "batch-size", size, "contradiction")
+    return {"batch_size": section["batch_size"], **({"stages": stages} if stages else {})}
+
+
+class Schedule:
+    def __init__(self, recipe: str, lists: Lists, rank: int) -> None:
+        fields = read_recipe(recipe, lists, "schedule")
+        if "order" not in fields:
+            raise Failure("missing", "order", "")
+        self._order, self._section = read(fields["order"], lists)
+        deal = fields.get("deal", {})
+        self._world_size: int = u32(deal, "world_size", 1)
+        self._layout = name_of(deal, "layout", layouts_of(self._order.single))
+        self._unit = unit_of(deal)
+        refuse(deal, "remainder")
+        require(self._world_size > 0, "world-size", 0)
+        if "steps" not in fields:
+            raise Failure("missing", "steps", "")
+        self._steps = read_steps(fields["steps"], self._world_size, self._unit)
+        require(self._order.length(0) > 0, "samples", 0)
+        require(rank < self._world_size, "rank", rank)
+        self._rank = rank
+
+    def at_rank(self, rank: int) -> Schedule:
+        require(rank < self._world_size, "rank", rank)
+        moved = copy(self)
+        moved._rank = rank
+        return moved
+
+    def recipe(self) -> str:
+        deal: Section = {"world_size": self._world_size, "layout": self._layout}
+        if self._unit != 1:
+            deal["unit"] = self._unit
+        return written({"samedeal": 1, "order": self._section, "deal": deal, "steps": self._steps})
+
+    def recipe_fingerprint(self) -> str:
+        return fingerprint(self.recipe())
+
+    def rank(self) -> int:
+        return self._rank
+
+    def world_size(self) -> int:
+        return self._world_size
+
+    def samples(self) -> int:
+        return self._order.range
+
+    def seed(self) -> int:
+        return seed_of(self._section)
+
+    def order(self) -> str:
+        return str(self._section["name"])
+
+    def unit(self) -> int:
+        return self._unit
+
+    def layout(self) -> str:
+        return self._layout
+
+    # Draws
+
+    def _has_epoch(self, epoch: int) -> bool:
+        return self._order.begin(epoch + 1) <= MAX_SAMPLES and self._order.has_epoch(epoch)
+
+    @cached_property
+    def _epochs(self) -> int:
+        """x: the number of epochs that can be used."""
+        low, high = 0, 1
+        while self._has_epoch(high - 1):
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            low, high = (middle, high) if self._has_epoch(middle - 1) else (low, middle)
+        return low
+
+    @cached_property
+    def _sizes(self) -> list[Size]:
+        sizes = [Size(0, 0, self._steps["batch_size"])]
+        for stage in self._steps.get("stages", []):
+            start = stage["from"]
+            sizes.append(Size(start, sizes[-1].begin(start), stage["batch_size"]))
+        return sizes
+
+    def _size_of(self, step: int) -> Size:
+        return self._sizes[bisect_right(self._sizes, step, key=lambda size: size.start) - 1]
+
+    def _size(self, step: int) -> int:
+        """b."""
+        return self._size_of(step).batch_size
+
+    def _begin(self, step: int) -> int:
+        """D."""
+        return self._size_of(step).begin(step)
+
+    def _step(self, draw: int) -> int:
+        """The step that takes a draw, as if there were draws without end."""
+        size = self._sizes[bisect_right(self._sizes, draw, key=lambda size: size.draw) - 1]
+        return size.start + (draw - size.draw) // size.batch_size
+
+    @cached_property
+    def _num_steps(self) -> int:
+        # The step that takes the first draw that there is not is the first one that there is not.
+        return self._step(self._order.begin(self._epochs))
+
+    @property
+    def _num_draws(self) -> int:
+        return self._begin(self._num_steps)
+
+    def _place(self, draw: int) -> EpochPosition:
+        if draw == self._order.begin(self._epochs):
+            return EpochPosition(self._epochs, 0)
+        return EpochPosition(*self._order.find(draw))
+
+    def _require_fit(self, step: int) -> None:
+        size = self._size(step)
+        require(size % (self._world_size * self._unit) == 0, "batch-size", size, "contradiction")
+
+    def _deal(self, step: int) -> Deal:
+        turns = rotation(self.seed(), 0, self._world_size) if self._layout == "rotated" else None
+        return Deal(self._begin(step), self._size(step), self._world_size, self._unit, self._layout, turns)
+
+    def num_steps(self) -> int:
+        return self._num_steps
+
+    def batch_size(self, step: int) -> int:
+        require(step < self._num_steps, "step", step)
+        return self._size(step)
+
+    def samples_consumed(self, step: int) -> int:
+        require(step <= self._num_steps, "step", step)
+        return self._begin(step)
+
+    def place_of(self, step: int) -> EpochPosition:
+        require(step < self._num_steps, "step", step)
+        return self._place(self._begin(step))
+
+    def step_of_draw(self, draw: int) -> int:
+        require(draw < self._num_draws, "draw", draw)
+        return self._step(draw)
+
+    def step_of(self, epoch: int, position: int) -> int:
+        require(self._has_epoch(epoch), "epoch", epoch)
+        require(position < self._order.length(epoch), "position", position)
+        draw = self._order.begin(epoch) + position
+        require(draw < self._num_draws, "epoch", epoch)
+        return self._step(draw)
+
+    def indices(self, start: int, count: int) -> list[int]:
+        require(start <= self._num_steps, "start", start)
+        require(count <= self._num_steps - start, "count", count)
+        samples = (self._begin(start + count) - self._begin(start)) // self._world_size
+        require(samples <= MAX_WINDOW, "count", count)
+        if count:
+            # Steps after one that fits do so, too.
+            self._require_fit(start)
+        return [
+            self._order.sample(*self._order.find(draw))
+            for step in range(start, start + count)
+            for draw in self._deal(step).positions(self._rank)
+        ]
+
+    def locate(self, sample: int, step: int) -> StepPlace | None:
+        require(sample < self._order.range, "sample", sample)
+        require(step <= self._num_steps, "step", step)
+        low = self._begin(step)
+        if low == self._num_draws:
+            return None
+        end = self._num_draws
+        if self._order.ends or self._order.has_table:
+            end = min(end, self._order.begin(self._place(low).epoch + FAR_EPOCHS + 1))
+        draw = self._order.first_draw(sample, low, end)
+        if draw is None:
+            return None
+        at, found = self._place(draw), self._step(draw)
+        self._require_fit(found)
+        return StepPlace(draw, at.epoch, at.position, found, *self._deal(found).place(draw))
+
+    # States
+
+    def state(self, step: int) -> str:
+        require(step <= self._num_steps, "step", step)
+        at = self._place(self._begin(step))
+        return write_state("steps", {"order": self._section, "steps": self._steps}, at.epoch, at.position, step)
+
+    def resume(self, state: str) -> int:
+        fields = read_text(state, "steps")
+        order, steps = (fields["recipe"].get(name, {}) for name in ("order", "steps"))
+        epoch, consumed = fields["epoch"], fields["consumed"]
+        if isinstance(self._order, Plain):
+            compare_section("schedule", "order", self._section, order)
+        else:
+            goes_on(self._order, self._section, order, epoch, consumed)
+        step: int = fields["step"]
+        self._same_steps(steps, step)
+        require(step <= self._num_steps, "step", step)
+        at = self._place(self._begin(step))
+        same = at == EpochPosition(epoch, consumed)
+        require(same, "consumed", f"position {at.position} of epoch {at.epoch}", "contradiction")
+        return step
+
+    def _same_steps(self, there: Section, step: int) -> None:
+        """That the steps before this one had the same batch sizes."""
+        size = self._steps["batch_size"]
+        require(step == 0 or there.get("batch_size") == size, "batch-size", size, "contradiction")
+        ours = [stage for stage in self._steps.get("stages", []) if stage["from"] < step]
+        theirs = [stage for stage in there.get("stages", []) if stage.get("from", 0) < step]
+        for number in range(max(len(ours), len(theirs))):
+            same = ours[number : number + 1] == theirs[number : number + 1]
+            require(same, "stages", f"object number {number}", "contradiction")

@@ -275,9 +275,10 @@ class Resuming(Generic[C]):
 
     def _upcoming(self) -> C:
         """What deals the next pass."""
-        if self._is_through() and self._is_rest(self._core):
+        core: Any = self._core
+        if self._is_through() and self._is_rest(core):
             # The pass, from which states are taken still, has its own.
-            self._core = self._made(self.epoch if self._later is None else self._later)
+            self._core = self._made(core.epoch if self._later is None else self._later)
             self._later = None
         return self._current()
 

@@ -31,7 +31,20 @@ impl Divisor {
         }
         (quotient, rest)
     }
+
+    /// The same for a number below [`SMALL`].
+    #[inline(always)]
+    pub(crate) fn divide_small(&self, number: u64) -> (u64, u64) {
+        // The upper half of the inverse is less than 1 + 2^-32 below 2^32 / value, so that this is at most 1 below the quotient.
+        let quotient = (number * (self.inverse >> 32)) >> 32;
+        let rest = number - quotient * self.value;
+        let more = u64::from(rest >= self.value);
+        (quotient + more, rest - more * self.value)
+    }
 }
+
+/// What [`Divisor::divide_small`] divides is below this.
+pub(crate) const SMALL: u64 = 1 << 31;
 
 /// The upper half of a product. WebAssembly has none, and its 128 bits are a call.
 #[inline(always)]
@@ -48,7 +61,7 @@ fn upper(a: u64, b: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::Divisor;
+    use super::{Divisor, SMALL};
 
     #[test]
     fn divides_as_a_division_does() {
@@ -64,6 +77,7 @@ mod tests {
             256,
             1_000_003,
             (1 << 27) - 1,
+            SMALL - 1,
             1 << 32,
             (1 << 53) - 1,
             1 << 53,
@@ -82,7 +96,11 @@ mod tests {
             {
                 let near = number / value * value;
                 for number in [number, near, near.wrapping_sub(1), near.wrapping_add(value - 1)] {
-                    assert_eq!(divisor.divide(number), (number / value, number % value), "{number} / {value}");
+                    let expected = (number / value, number % value);
+                    assert_eq!(divisor.divide(number), expected, "{number} / {value}");
+                    if number < SMALL {
+                        assert_eq!(divisor.divide_small(number), expected, "{number} / {value}");
+                    }
                 }
             }
         }

@@ -265,22 +265,41 @@ impl Deal {
         self.consumed + self.nth_unit(index / self.unit()) * self.unit() + index % self.unit()
     }
 
+    /// Writes the positions of this rank's samples number `start`, `start` + 1, ..., which there are.
+    pub(crate) fn positions(&self, start: u64, out: &mut [u64]) {
+        let (units, mut number, mut within) = (self.units(), start / self.unit(), start % self.unit());
+        let mut left = out;
+        while !left.is_empty() {
+            let first = self.consumed + self.nth_of(units, number) * self.unit() + within;
+            let count = (self.unit() - within).min(left.len() as u64) as usize;
+            let run = left.split_off_mut(..count).unwrap_or_default();
+            run.iter_mut().zip(first..).for_each(|(place, position)| *place = position);
+            (number, within) = (number + 1, 0);
+        }
+    }
+
     /// The number of this rank's unit with a number below `own_units`, among those that are dealt.
     fn nth_unit(&self, index: u64) -> u64 {
+        self.nth_of(self.units(), index)
+    }
+
+    /// The same, of so many units.
+    fn nth_of(&self, units: u64, index: u64) -> u64 {
         let world_size = u64::from(self.world_size);
         match self.layout {
             Layout::Strided => index * world_size + u64::from(self.rank),
             Layout::Contiguous => self.first() + index,
             Layout::Rotated => {
                 let row = index * world_size;
-                row + (u64::from(self.rank) + world_size - self.turn(row)) % world_size
+                let place = u64::from(self.rank) + world_size - self.turn(units, row);
+                row + if place < world_size { place } else { place - world_size }
             }
         }
     }
 
     /// By how many ranks a row is rotated that begins with this one of the units that are dealt.
-    fn turn(&self, row: u64) -> u64 {
-        if self.units() - row < u64::from(self.world_size) {
+    fn turn(&self, units: u64, row: u64) -> u64 {
+        if units - row < u64::from(self.world_size) {
             // The last one, which some ranks have no unit of.
             return 0;
         }
@@ -297,7 +316,7 @@ impl Deal {
             Layout::Strided => (nth % world_size, nth / world_size),
             Layout::Rotated => {
                 let row = nth / world_size * world_size;
-                ((nth - row + self.turn(row)) % world_size, nth / world_size)
+                ((nth - row + self.turn(self.units(), row)) % world_size, nth / world_size)
             }
             Layout::Contiguous => {
                 let (share, extra) = self.shares();

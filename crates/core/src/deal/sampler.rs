@@ -8,7 +8,7 @@ use crate::base::check::{check_below, check_run};
 use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::has_headroom;
-use crate::order::OrderPart;
+use crate::order::{OrderPart, in_blocks};
 use crate::state::fields::Fields;
 use crate::state::{self, SamplerState, recipe};
 use crate::{Config, Deal, Failure, Index, MAX_COUNT, Order, OrderId, Place};
@@ -230,7 +230,14 @@ impl Sampler {
     fn fill<T: Index>(&self, order: &Order, start: u64, out: &mut [T]) -> Result<(), Failure> {
         let length = self.deal.samples();
         let Some((first, stride)) = self.deal.run() else {
-            return self.fill_units(order, start, out);
+            let mut start = start;
+            return in_blocks(out, |block| {
+                self.deal.positions(start, block);
+                start += block.len() as u64;
+                // What is padding begins again with the first position.
+                block.iter_mut().filter(|place| **place >= length).for_each(|place| *place %= length);
+                order.map(block)
+            });
         };
         let real = self.num_samples() - self.deal.num_padding();
         let split = real.saturating_sub(start).min(out.len() as u64) as usize;
@@ -238,25 +245,6 @@ impl Sampler {
         order.fill(first + start * stride, stride, samples)?;
         for (i, place) in (start + split as u64..).zip(padding) {
             *place = T::from_u64(order.sample((first + i * stride) % length)?);
-        }
-        Ok(())
-    }
-
-    /// The same, one unit after the other.
-    fn fill_units<T: Index>(&self, order: &Order, mut start: u64, mut out: &mut [T]) -> Result<(), Failure> {
-        let (length, unit) = (self.deal.samples(), u64::from(self.config.unit));
-        while !out.is_empty() {
-            let first = self.deal.position(start);
-            let count = (unit - start % unit).min(out.len() as u64);
-            let run = out.split_off_mut(..count as usize).unwrap_or_default();
-            if count > 1 && first + count <= length {
-                order.fill(first, 1, run)?;
-            } else {
-                for (position, place) in (first..).zip(run) {
-                    *place = T::from_u64(order.sample(position % length)?);
-                }
-            }
-            start += count;
         }
         Ok(())
     }

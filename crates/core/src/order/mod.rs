@@ -17,6 +17,7 @@ use alloc::boxed::Box;
 use alloc::rc::Rc;
 
 use crate::base::failure::{known, range};
+use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
 use compose::Epoch;
 pub(crate) use feistel::{Feistel, MULTIPLIERS, mix};
@@ -200,6 +201,26 @@ mod sealed {
     impl Sealed for u64 {}
 }
 
+/// Positions that are handed to an order at once: enough that each of many sources has some of them.
+const BLOCK: usize = 4096;
+
+/// Has 64-bit indices written block by block, and hands them on. Failures: those of `write`, `out-of-memory`.
+pub(crate) fn in_blocks<T: Index>(
+    out: &mut [T],
+    mut write: impl FnMut(&mut [u64]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let length = out.len().min(BLOCK);
+    let mut indices = collect("count", length, core::iter::repeat_n(0, length))?;
+    for block in out.chunks_mut(BLOCK) {
+        let indices = &mut indices[..block.len()];
+        write(indices)?;
+        for (place, &index) in block.iter_mut().zip(&*indices) {
+            *place = T::from_u64(index);
+        }
+    }
+    Ok(())
+}
+
 /// The order of one epoch: a bijection of positions and samples, both 0 to samples - 1. Its methods do not check what
 /// they are given, and may panic, or answer without meaning, beyond that range; a [`Sampler`](crate::Sampler) checks.
 pub struct Order(Kind);
@@ -261,16 +282,26 @@ impl Order {
             Kind::Table(table) => table.fill(start, stride, out),
             Kind::Sharded(sharded) => sharded.fill(start, stride, out),
             Kind::Composed(epoch) => {
-                let (mut start, mut samples) = (start, [0; 256]);
-                for block in out.chunks_mut(samples.len()) {
-                    let samples = &mut samples[..block.len()];
-                    epoch.fill(start, stride, samples)?;
-                    for (place, &sample) in block.iter_mut().zip(&*samples) {
-                        *place = T::from_u64(sample);
+                let mut positions = (0..).map(|i| start + i * stride);
+                in_blocks(out, |block| {
+                    for (place, position) in block.iter_mut().zip(&mut positions) {
+                        *place = position;
                     }
-                    start += stride * block.len() as u64;
-                }
+                    epoch.map(block)
+                })?;
             }
+        }
+        Ok(())
+    }
+
+    /// Writes the sample of each of these positions, which are below the number of positions, in its place. Failures: as `fill`.
+    pub(crate) fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        match &self.0 {
+            Kind::Sequential => {}
+            Kind::Feistel(feistel) => feistel.map(places),
+            Kind::Table(table) => places.iter_mut().for_each(|place| *place = table.sample(*place)),
+            Kind::Sharded(sharded) => places.iter_mut().for_each(|place| *place = sharded.sample(*place)),
+            Kind::Composed(epoch) => epoch.map(places)?,
         }
         Ok(())
     }

@@ -203,14 +203,26 @@ struct BalanceEpoch {
     elements: Elements,
 }
 
-impl Epoch for BalanceEpoch {
-    fn sample(&self, position: u64) -> Result<u64, Failure> {
+impl BalanceEpoch {
+    /// The sample of an element.
+    fn element(&self, element: u64) -> u64 {
         let Self { balance, elements } = self;
-        let element = elements.order.sample(position);
         let class = elements.ends.partition_point(|&end| end <= element);
         let draw = balance.drawn(class, elements.epoch) + u128::from(element - elements.first(class));
         let number = balance.orders[class].sample((draw % u128::from(balance.size(class))) as u64);
-        Ok(balance.members[balance.starts[class] as usize + number as usize].into())
+        balance.members[balance.starts[class] as usize + number as usize].into()
+    }
+}
+
+impl Epoch for BalanceEpoch {
+    fn sample(&self, position: u64) -> Result<u64, Failure> {
+        Ok(self.element(self.elements.order.sample(position)))
+    }
+
+    fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        self.elements.order.map(places);
+        places.iter_mut().for_each(|place| *place = self.element(*place));
+        Ok(())
     }
 
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {

@@ -6,8 +6,9 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use core::iter;
 
-use super::pattern::Pattern;
+use super::pattern::{Item, Pattern};
 use super::{Composed, Epoch};
 use crate::base::memory::collect;
 use crate::base::names::name_of;
@@ -128,24 +129,23 @@ impl Blend {
         epoch * self.max_passes * self.sources[source as usize].part.steady().unwrap_or_default()
     }
 
-    fn stage(&self, n: u64) -> &Stage {
-        match &self.stages[..] {
-            [stage] => stage,
-            stages => &stages[stages.partition_point(|stage| stage.from <= n) - 1],
-        }
+    /// The stage of a position, and where the next one begins.
+    fn stage(&self, n: u64) -> (&Stage, u64) {
+        let next = self.stages.partition_point(|stage| stage.from <= n);
+        (&self.stages[next - 1], self.stages.get(next).map_or(u64::MAX, |stage| stage.from))
     }
 
     /// The source of a position that the stages count, and its draw.
     #[inline]
     fn draw(&self, n: u64) -> (u32, u64) {
-        let stage = self.stage(n);
+        let (stage, _) = self.stage(n);
         let (source, number) = stage.pattern.at(n - stage.from);
         (source, stage.before[source as usize] + number)
     }
 
     /// How many draws a source makes before a position.
     fn count(&self, source: u32, n: u64) -> u64 {
-        self.stage(n).count(source, n)
+        self.stage(n).0.count(source, n)
     }
 
     /// The position of a draw of a source; none beyond 2^53 - 1, or where there is none.
@@ -239,7 +239,7 @@ impl Composed for Blend {
     fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure> {
         let recent = (0..self.sources.len()).map(|_| Recent { begin: 0, end: 0, order: None });
         let recent = RefCell::new(collect("sources", self.sources.len(), recent)?);
-        Ok(Box::new(BlendEpoch { start: self.start(epoch), blend: self, epoch, recent }))
+        Ok(Box::new(BlendEpoch { start: self.start(epoch), blend: self, epoch, recent, scratch: RefCell::default() }))
     }
 
     fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure> {
@@ -305,6 +305,7 @@ struct BlendEpoch {
     start: u64,
     /// For each source, the pass that was read last.
     recent: RefCell<Vec<Recent>>,
+    scratch: RefCell<Scratch>,
 }
 
 /// A pass over a source: its draws, and its order.
@@ -324,34 +325,81 @@ impl Recent {
         *self = Self { begin, end: begin + part.length(pass)?, order: Some(order) };
         Ok(())
     }
+
+    /// Replaces draws of its source by samples. Failures: `out-of-memory`.
+    fn map(&mut self, source: &Source, draws: &mut [u64]) -> Result<(), Failure> {
+        let mut left = draws;
+        while let &mut [draw, ..] = left {
+            if draw < self.begin || draw >= self.end {
+                self.load(&source.part, draw)?;
+            }
+            let count = left.iter().take_while(|&draw| (self.begin..self.end).contains(draw)).count();
+            let Some(run) = left.split_off_mut(..count.max(1)) else { break };
+            run.iter_mut().for_each(|draw| *draw -= self.begin);
+            if let Some(order) = &self.order {
+                order.map(run)?;
+            }
+            run.iter_mut().for_each(|sample| *sample += source.offset);
+        }
+        Ok(())
+    }
 }
 
-impl BlendEpoch {
-    /// The sample at a position that the stages count.
-    #[inline(always)]
-    fn at(&self, recent: &mut [Recent], n: u64) -> Result<u64, Failure> {
-        let (number, draw) = self.blend.draw(n);
-        let draw = self.blend.base(number, self.epoch) + draw;
-        let (source, recent) = (&self.blend.sources[number as usize], &mut recent[number as usize]);
-        if draw < recent.begin || draw >= recent.end {
-            recent.load(&source.part, draw)?;
+/// What a block of positions is sorted in: them, room for as many, and for the draws of one source.
+#[derive(Default)]
+struct Scratch {
+    items: Vec<Item>,
+    spare: Vec<Item>,
+    draws: Vec<u64>,
+}
+
+impl Scratch {
+    /// Room for so many. Failures: `out-of-memory`.
+    fn grow(&mut self, count: usize) -> Result<(), Failure> {
+        if self.items.len() < count {
+            let items = || collect("count", count, iter::repeat_n((0, 0), count));
+            (self.items, self.spare) = (items()?, items()?);
+            self.draws = collect("count", count, iter::repeat_n(0, count))?;
         }
-        match &recent.order {
-            Some(order) => Ok(source.offset + order.sample(draw - recent.begin)?),
-            None => Ok(source.offset),
-        }
+        Ok(())
     }
 }
 
 impl Epoch for BlendEpoch {
     fn sample(&self, position: u64) -> Result<u64, Failure> {
-        self.at(&mut self.recent.borrow_mut(), self.start + position)
+        let (source, number) = self.blend.draw(self.start + position);
+        let mut draw = [self.blend.base(source, self.epoch) + number];
+        let mut recent = self.recent.borrow_mut();
+        recent[source as usize].map(&self.blend.sources[source as usize], &mut draw)?;
+        Ok(draw[0])
     }
 
-    fn fill(&self, start: u64, stride: u64, out: &mut [u64]) -> Result<(), Failure> {
-        let mut recent = self.recent.borrow_mut();
-        for (i, place) in (0..).zip(out) {
-            *place = self.at(&mut recent, self.start + start + i * stride)?;
+    /// The positions are sorted by their sources first: an order is faster with many positions at once.
+    fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        let (blend, mut recent, mut scratch) = (&*self.blend, self.recent.borrow_mut(), self.scratch.borrow_mut());
+        scratch.grow(places.len())?;
+        let Scratch { items, spare, draws } = &mut *scratch;
+        let mut left = &mut items[..places.len()];
+        for ((item, slot), place) in left.iter_mut().zip(0..).zip(&*places) {
+            *item = (self.start + place, slot);
+        }
+        while let &mut [(first, _), ..] = left {
+            let (stage, end) = blend.stage(first);
+            let count = left.iter().take_while(|(n, _)| (stage.from..end).contains(n)).count();
+            let Some(run) = left.split_off_mut(..count) else { break };
+            run.iter_mut().for_each(|(n, _)| *n -= stage.from);
+            stage.pattern.sort(run, spare, &mut |source, own| {
+                let before = blend.base(source, self.epoch) + stage.before[source as usize];
+                let draws = &mut draws[..own.len()];
+                for (draw, (number, _)) in draws.iter_mut().zip(own) {
+                    *draw = before + number;
+                }
+                recent[source as usize].map(&blend.sources[source as usize], draws)?;
+                for (sample, (_, slot)) in draws.iter().zip(own) {
+                    places[*slot as usize] = *sample;
+                }
+                Ok(())
+            })?;
         }
         Ok(())
     }

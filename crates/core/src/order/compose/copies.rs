@@ -87,6 +87,11 @@ impl Epoch for CopiesEpoch {
         self.order.sample(self.copies.divide(position).0)
     }
 
+    fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        places.iter_mut().for_each(|place| *place = self.copies.divide(*place).0);
+        self.order.map(places)
+    }
+
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
         let found = self.order.next(sample, self.copies.divide(from).0)?;
         Ok(found.map(|position| (position * self.copies.value()).max(from)))

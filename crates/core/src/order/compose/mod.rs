@@ -70,10 +70,10 @@ pub(crate) trait Epoch {
     /// The sample at a position below the length of the epoch. Failures: `out-of-memory`.
     fn sample(&self, position: u64) -> Result<u64, Failure>;
 
-    /// The samples at positions `start`, `start + stride`, ... Failures: as `sample`.
-    fn fill(&self, start: u64, stride: u64, out: &mut [u64]) -> Result<(), Failure> {
-        for (i, place) in (0..).zip(out) {
-            *place = self.sample(start + i * stride)?;
+    /// Writes the sample of each of these positions in its place. Failures: as `sample`.
+    fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        for place in places {
+            *place = self.sample(*place)?;
         }
         Ok(())
     }

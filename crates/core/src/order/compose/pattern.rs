@@ -4,6 +4,12 @@ use super::chairman::Chairman;
 use super::tree::Tree;
 use crate::Failure;
 
+/// A position, or its number among those of its source, and where its answer belongs.
+pub(super) type Item = (u64, u32);
+
+/// Takes the numbers of a source.
+pub(super) type Take<'a> = dyn FnMut(u32, &[Item]) -> Result<(), Failure> + 'a;
+
 pub(super) enum Pattern {
     Tree(Tree),
     Table(Chairman),
@@ -21,6 +27,17 @@ impl Pattern {
         match self {
             Self::Tree(tree) => tree.at(n),
             Self::Table(table) => table.at(n),
+        }
+    }
+
+    /// Hands out positions by their sources: several times, if need be. `spare` has room for as many. Failures: those of `take`.
+    pub(super) fn sort(&self, items: &mut [Item], spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
+        match self {
+            Self::Tree(tree) => tree.sort(items, spare, take),
+            Self::Table(table) => items.iter().try_for_each(|&(n, slot)| {
+                let (source, number) = table.at(n);
+                take(source, &[(number, slot)])
+            }),
         }
     }
 

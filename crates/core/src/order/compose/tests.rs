@@ -204,6 +204,60 @@ proptest! {
     }
 }
 
+/// Many positions at once take other ways than single ones: blocks of thousands, sorted by source, with small numbers and wide ones.
+#[test]
+fn many_positions_are_those_of_one_by_one() {
+    let sources = |weights: &[u64]| {
+        let sources = weights.iter().enumerate().map(|(n, weight)| {
+            let order = match n % 4 {
+                0 => format!("{{\"name\":\"feistel\",\"samples\":{}}}", 300 + n),
+                1 => format!("{{\"name\":\"sequential\",\"samples\":{}}}", 5 + n),
+                2 => format!("{{\"name\":\"sharded\",\"sizes\":[{n},70,9],\"lanes\":3}}"),
+                _ => "{\"name\":\"copies\",\"copies\":3,\"of\":{\"name\":\"feistel\",\"samples\":1000}}".to_string(),
+            };
+            format!("{{\"name\":\"s{n}\",\"weight\":{weight},\"order\":{order}}}")
+        });
+        sources.collect::<Vec<_>>().join(",")
+    };
+    let weights = |most: u64| (0..40).map(|n: u64| (n * n * 977 + 13) % most).collect::<Vec<_>>();
+    let (few, wide) = (weights(50), weights(1 << 46));
+    let blend = |name: &str, weights: &[u64], more: &str| {
+        let length = if more.contains("passes") { "" } else { "\"samples\":30000," };
+        format!("{{\"name\":\"{name}\",{length}\"sources\":[{}]{more}}}", sources(weights))
+    };
+    let stages =
+        format!(",\"stages\":[{{\"from\":3000,\"weights\":{wide:?}}},{{\"from\":9001,\"weights\":{:?}}}]", weights(7));
+    let plain = blend("blend", &few, "");
+    let orders = [
+        blend("blend", &wide, ""),
+        blend("blend", &few, &stages),
+        blend("blend-exact", &few, ""),
+        blend("blend", &few, ",\"exhaustion\":\"renormalise\",\"max_passes\":2"),
+        format!("{{\"name\":\"skip\",\"ranges\":[{{\"epoch\":1,\"start\":90,\"count\":4000}}],\"of\":{plain}}}"),
+        format!(
+            "{{\"name\":\"blend\",\"samples\":25000,\"sources\":[{{\"name\":\"a\",\"weight\":2,\"order\":{plain}}},\
+             {{\"name\":\"b\",\"weight\":1,\"order\":{{\"name\":\"windows\",\"sizes\":[900,20],\"length\":7}}}}]}}"
+        ),
+        plain,
+    ];
+    for order in orders {
+        for (epoch, layout, unit) in
+            [(0, "rotated", 1), (1, "strided", 1), (1, "rotated", 7), (3, "contiguous", 5), (2, "strided", 3)]
+        {
+            let deal = format!("\"world_size\":2,\"remainder\":\"pad\",\"layout\":\"{layout}\",\"unit\":{unit}");
+            let recipe = Recipe::read(&format!("{{\"order\":{order},\"deal\":{{{deal}}}}}"), &[]).unwrap();
+            let sampler = Sampler::from_recipe(&recipe, epoch, 1).unwrap();
+            let count = sampler.num_samples();
+            let many = sampler.indices::<u64>(0, count as u32).unwrap();
+            let narrow = sampler.indices::<u32>(0, count as u32).unwrap();
+            for (index, (&sample, &same)) in (0..).zip(many.iter().zip(&narrow)) {
+                let one = sampler.sample_at(sampler.deal().position(index)).unwrap();
+                assert_eq!((sample, u64::from(same)), (one, one), "{layout} {unit} {index} {order}");
+            }
+        }
+    }
+}
+
 #[test]
 fn sources_make_whole_passes_that_others_do_not_change() {
     let blend = |more: &str| {

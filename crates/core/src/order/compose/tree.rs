@@ -5,7 +5,8 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use crate::base::divide::Divisor;
+use super::pattern::{Item, Take};
+use crate::base::divide::{Divisor, SMALL};
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
 
@@ -35,20 +36,20 @@ struct Node {
     weight: Divisor,
     /// The last position for which 64 bits are enough.
     narrow: u64,
+    /// How far from another position the same quotient is found in 31 bits.
+    near: u64,
     left: Child,
     right: Child,
     above: Option<Above>,
 }
 
 impl Node {
-    /// How many of the first `n` positions of this node the left child has, and whether it has position `n`.
+    /// How many of the first `n` positions of this node the left child has, and the rest of that division.
     #[inline(always)]
-    fn divide(&self, n: u64) -> (u64, bool) {
-        let Self { left_weight, weight, .. } = *self;
+    fn divide(&self, n: u64) -> (u64, u64) {
         // floor((2 n l + w) / (2 w)), without the factor 2. Most products need 64 bits.
         if n <= self.narrow {
-            let (count, rest) = weight.divide(n * left_weight + weight.value() / 2);
-            return (count, rest + left_weight >= weight.value());
+            return self.weight.divide(n * self.left_weight + self.weight.value() / 2);
         }
         self.divide_wide(n)
     }
@@ -56,10 +57,16 @@ impl Node {
     /// The same for any weights, which are sums up to 2^53, and as many positions.
     #[cold]
     #[inline(never)]
-    fn divide_wide(&self, n: u64) -> (u64, bool) {
+    fn divide_wide(&self, n: u64) -> (u64, u64) {
         let (left, weight) = (u128::from(self.left_weight), u128::from(self.weight.value()));
         let sum = u128::from(n) * left + weight / 2;
-        ((sum / weight) as u64, sum % weight + left >= weight)
+        ((sum / weight) as u64, (sum % weight) as u64)
+    }
+
+    /// Whether the left child has the position that a division left this rest of: one more position, and its count is one more.
+    #[inline(always)]
+    fn is_left(&self, rest: u64) -> bool {
+        rest + self.left_weight >= self.weight.value()
     }
 }
 
@@ -71,7 +78,7 @@ impl Tree {
         let mut nodes: Vec<Node> = collect("sources", count, [])?;
         let items = (0..).zip(weights).filter(|&(_, &weight)| weight > 0);
         let items =
-            collect("sources", count, items.map(|(source, &weight)| Item(weight, source, Child::Source(source))))?;
+            collect("sources", count, items.map(|(source, &weight)| Least(weight, source, Child::Source(source))))?;
         let mut items = BinaryHeap::from_iter(items.into_iter().map(Reverse));
         let root = loop {
             let Some(Reverse(left)) = items.pop() else { break Child::Source(0) };
@@ -86,9 +93,18 @@ impl Tree {
             }
             let weight = left.0 + right.0;
             let narrow = (u64::MAX - weight / 2) / left.0;
+            let near = (SMALL - 1).saturating_sub(weight) / left.0;
             let (left_weight, by_weight) = (left.0, Divisor::new(weight));
-            nodes.push(Node { left_weight, weight: by_weight, narrow, left: left.2, right: right.2, above: None });
-            items.push(Reverse(Item(weight, left.1.min(right.1), Child::Node(number))));
+            nodes.push(Node {
+                left_weight,
+                weight: by_weight,
+                narrow,
+                near,
+                left: left.2,
+                right: right.2,
+                above: None,
+            });
+            items.push(Reverse(Least(weight, left.1.min(right.1), Child::Node(number))));
         };
         Ok(Self { nodes, above, weights: collect("sources", count, weights.iter().copied())?, root })
     }
@@ -102,11 +118,53 @@ impl Tree {
                 Child::Source(source) => return (source, n),
                 Child::Node(node) => {
                     let node = &self.nodes[node as usize];
-                    let (count, is_left) = node.divide(n);
-                    (n, child) = if is_left { (count, node.left) } else { (n - count, node.right) };
+                    let (count, rest) = node.divide(n);
+                    (n, child) = if node.is_left(rest) { (count, node.left) } else { (n - count, node.right) };
                 }
             }
         }
+    }
+
+    /// See `Pattern::sort`.
+    pub(super) fn sort(&self, items: &mut [Item], spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
+        self.sort_below(self.root, items, spare, take)
+    }
+
+    /// The same for the positions of a child.
+    fn sort_below(&self, child: Child, items: &mut [Item], spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
+        let node = match child {
+            Child::Source(source) => return take(source, items),
+            Child::Node(node) => &self.nodes[node as usize],
+        };
+        // Both lists are written in each turn, and one of them grows: which one cannot be foreseen, and a branch would be slow.
+        let (mut lefts, mut rights) = (0, 0);
+        // Neighbours need small numbers only, counted from the first one.
+        let first = items[0].0;
+        let (before, rest_before) = node.divide(first);
+        for at in 0..items.len() {
+            let (n, slot) = items[at];
+            let after = n.wrapping_sub(first);
+            let (count, rest) = if after <= node.near {
+                let (count, rest) = node.weight.divide_small(rest_before + after * node.left_weight);
+                (before + count, rest)
+            } else {
+                node.divide(n)
+            };
+            let is_left = node.is_left(rest);
+            items[lefts] = (count, slot);
+            spare[rights] = (n - count, slot);
+            lefts += usize::from(is_left);
+            rights += usize::from(!is_left);
+        }
+        let (left, right) = items.split_at_mut(lefts);
+        right.copy_from_slice(&spare[..rights]);
+        if !left.is_empty() {
+            self.sort_below(node.left, left, spare, take)?;
+        }
+        if !right.is_empty() {
+            self.sort_below(node.right, right, spare, take)?;
+        }
+        Ok(())
     }
 
     /// How many of the first `n` positions a source has.
@@ -167,23 +225,23 @@ impl Tree {
 const MAX_DEPTH: usize = 128;
 
 /// What is put together next: the least weight first, then the least number.
-struct Item(u64, u32, Child);
+struct Least(u64, u32, Child);
 
-impl PartialEq for Item {
+impl PartialEq for Least {
     fn eq(&self, other: &Self) -> bool {
         self.cmp(other).is_eq()
     }
 }
 
-impl Eq for Item {}
+impl Eq for Least {}
 
-impl PartialOrd for Item {
+impl PartialOrd for Least {
     fn partial_cmp(&self, other: &Self) -> Option<core::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
 
-impl Ord for Item {
+impl Ord for Least {
     fn cmp(&self, other: &Self) -> core::cmp::Ordering {
         (self.0, self.1).cmp(&(other.0, other.1))
     }

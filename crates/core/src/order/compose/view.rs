@@ -289,6 +289,11 @@ impl Epoch for ViewEpoch {
         self.order.sample(self.below(position))
     }
 
+    fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        places.iter_mut().for_each(|place| *place = self.below(*place));
+        self.order.map(places)
+    }
+
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
         let mut below = self.below(from);
         while let Some(found) = self.order.next(sample, below)? {

@@ -37,6 +37,12 @@ impl Windows {
         begins.then(|| self.windows.start(episode) + number)
     }
 
+    /// The first sample of a window.
+    fn first(&self, window: u64) -> u64 {
+        let (episode, number) = self.windows.find(window);
+        self.episodes.start(episode) + number * self.stride
+    }
+
     fn order(&self, epoch: u64) -> Feistel {
         Feistel::new(self.windows.samples(), self.seed, epoch)
     }
@@ -95,9 +101,13 @@ struct WindowsEpoch {
 
 impl Epoch for WindowsEpoch {
     fn sample(&self, position: u64) -> Result<u64, Failure> {
-        let Windows { windows, episodes, stride, .. } = &*self.windows;
-        let (episode, number) = windows.find(self.order.sample(position));
-        Ok(episodes.start(episode) + number * stride)
+        Ok(self.windows.first(self.order.sample(position)))
+    }
+
+    fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        self.order.map(places);
+        places.iter_mut().for_each(|place| *place = self.windows.first(*place));
+        Ok(())
     }
 
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {

@@ -21,15 +21,37 @@ pub(super) fn fill<T: Index>(network: &Network, start: u64, stride: u64, out: &m
     }
     // From one block to the next. Where the run is shorter than a block, this is never used, and may be cut off.
     let step = network.split(stride * LANES as u64);
-    let mut lanes = Lanes::new(network, &rows, &columns, step);
+    let mut lanes = Lanes::new(&rows, &columns);
     for block in out.chunks_mut(LANES) {
-        let mut samples = lanes.next();
-        for (place, sample) in block.iter_mut().zip(&mut samples) {
-            if *sample >= network.samples {
-                *sample = network.sample(*sample);
-            }
-            *place = T::from_u64(*sample);
+        write(network, &lanes, block);
+        lanes.step(network, step);
+    }
+}
+
+/// Writes the sample of each of these positions in its place.
+#[inline(never)]
+pub(super) fn map(network: &Network, places: &mut [u64]) {
+    for block in places.chunks_mut(LANES) {
+        if block.len() < FEW {
+            block.iter_mut().for_each(|place| *place = network.sample(*place));
+            continue;
         }
+        let (mut rows, mut columns) = ([0; LANES], [0; LANES]);
+        for ((place, row), column) in block.iter().zip(&mut rows).zip(&mut columns) {
+            (*row, *column) = network.split(*place);
+        }
+        write(network, &Lanes::new(&rows, &columns), block);
+    }
+}
+
+/// All lanes together take about as long as so many positions one by one.
+const FEW: usize = 3;
+
+/// The samples that the lanes stand at.
+fn write<T: Index>(network: &Network, lanes: &Lanes, block: &mut [T]) {
+    let cells = lanes.cells(network);
+    for (place, &cell) in block.iter_mut().zip(&cells) {
+        *place = T::from_u64(if cell < network.samples { cell } else { network.sample(cell) });
     }
 }
 
@@ -47,21 +69,18 @@ mod portable {
 
     pub(super) const LANES: usize = 8;
 
-    pub(super) struct Lanes<'a> {
-        network: &'a Network,
+    pub(super) struct Lanes {
         rows: [u32; LANES],
         columns: [u32; LANES],
-        step: (u32, u32),
     }
 
-    impl<'a> Lanes<'a> {
-        pub(super) fn new(network: &'a Network, rows: &[u32; LANES], columns: &[u32; LANES], step: (u32, u32)) -> Self {
-            Self { network, rows: *rows, columns: *columns, step }
+    impl Lanes {
+        pub(super) fn new(rows: &[u32; LANES], columns: &[u32; LANES]) -> Self {
+            Self { rows: *rows, columns: *columns }
         }
 
-        /// The cells that the next positions are sent to, and on to the block after.
-        pub(super) fn next(&mut self) -> [u64; LANES] {
-            let network = self.network;
+        /// The cells that their positions are sent to.
+        pub(super) fn cells(&self, network: &Network) -> [u64; LANES] {
             let (mut rows, mut columns) = (self.rows, self.columns);
             for keys in network.keys.as_chunks::<2>().0 {
                 for (row, column) in rows.iter_mut().zip(&columns) {
@@ -71,10 +90,14 @@ mod portable {
                     *column = add(*column, mix(*row, keys[1], network.columns), network.columns);
                 }
             }
-            for (row, column) in self.rows.iter_mut().zip(&mut self.columns) {
-                (*row, *column) = advance(network, (*row, *column), self.step);
-            }
             core::array::from_fn(|lane| network.join(rows[lane], columns[lane]))
+        }
+
+        /// On to cells so many after these.
+        pub(super) fn step(&mut self, network: &Network, step: (u32, u32)) {
+            for (row, column) in self.rows.iter_mut().zip(&mut self.columns) {
+                (*row, *column) = advance(network, (*row, *column), step);
+            }
         }
     }
 }
@@ -88,38 +111,30 @@ mod simd128 {
     const VECTORS: usize = 8;
     pub(super) const LANES: usize = 4 * VECTORS;
 
-    pub(super) struct Lanes<'a> {
-        network: &'a Network,
+    pub(super) struct Lanes {
         rows: [v128; VECTORS],
         columns: [v128; VECTORS],
-        step: (v128, v128),
     }
 
-    impl<'a> Lanes<'a> {
-        pub(super) fn new(network: &'a Network, rows: &[u32; LANES], columns: &[u32; LANES], step: (u32, u32)) -> Self {
-            Self { network, rows: load(rows), columns: load(columns), step: (u32x4_splat(step.0), u32x4_splat(step.1)) }
+    impl Lanes {
+        #[inline(always)]
+        pub(super) fn new(rows: &[u32; LANES], columns: &[u32; LANES]) -> Self {
+            Self { rows: load(rows), columns: load(columns) }
         }
 
-        /// The cells that the next positions are sent to, and on to the block after.
+        /// The cells that their positions are sent to.
         #[inline(always)]
-        pub(super) fn next(&mut self) -> [u64; LANES] {
-            let num_rows = u32x4_splat(self.network.rows);
-            let num_columns = u32x4_splat(self.network.columns);
+        pub(super) fn cells(&self, network: &Network) -> [u64; LANES] {
+            let num_rows = u32x4_splat(network.rows);
+            let num_columns = u32x4_splat(network.columns);
             let (mut rows, mut columns) = (self.rows, self.columns);
-            for keys in self.network.keys.as_chunks::<2>().0 {
+            for keys in network.keys.as_chunks::<2>().0 {
                 for v in 0..VECTORS {
                     rows[v] = add(rows[v], mix(columns[v], keys[0], num_rows), num_rows);
                 }
                 for v in 0..VECTORS {
                     columns[v] = add(columns[v], mix(rows[v], keys[1], num_columns), num_columns);
                 }
-            }
-            for v in 0..VECTORS {
-                let sum = i32x4_add(self.columns[v], self.step.1);
-                // All ones, that is -1, where the sum is past the last column.
-                let carry = u32x4_ge(sum, num_columns);
-                self.columns[v] = u32x4_min(sum, i32x4_sub(sum, num_columns));
-                self.rows[v] = i32x4_sub(i32x4_add(self.rows[v], self.step.0), carry);
             }
             let mut cells = [0; LANES];
             for v in 0..VECTORS {
@@ -133,6 +148,19 @@ mod simd128 {
                 cells[4 * v + 3] = u64x2_extract_lane::<1>(high);
             }
             cells
+        }
+
+        /// On to cells so many after these.
+        #[inline(always)]
+        pub(super) fn step(&mut self, network: &Network, step: (u32, u32)) {
+            let num_columns = u32x4_splat(network.columns);
+            for v in 0..VECTORS {
+                let sum = i32x4_add(self.columns[v], u32x4_splat(step.1));
+                // All ones, that is -1, where the sum is past the last column.
+                let carry = u32x4_ge(sum, num_columns);
+                self.columns[v] = u32x4_min(sum, i32x4_sub(sum, num_columns));
+                self.rows[v] = i32x4_sub(i32x4_add(self.rows[v], u32x4_splat(step.0)), carry);
+            }
         }
     }
 

@@ -43,6 +43,14 @@ impl Feistel {
         }
     }
 
+    /// Writes the sample of each of these positions in its place.
+    pub(super) fn map(&self, places: &mut [u64]) {
+        match self {
+            Self::Large(network) => lanes::map(network, places),
+            Self::Small(values) => places.iter_mut().for_each(|place| *place = values[*place as usize].into()),
+        }
+    }
+
     pub(crate) fn sample(&self, position: u64) -> u64 {
         match self {
             Self::Large(network) => network.sample(position),

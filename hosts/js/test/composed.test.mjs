@@ -149,6 +149,18 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       refused(() => made('stop', { stages: [{ from: 3, weights: [1, 1] }] }), 'contradiction', 'stages');
     });
 
+    test('batches of one source', () => {
+      const order = blend({ a: [100, 3], b: [60, 1] }, { runLength: 5, samples: 400 });
+      for (const rank of [0, 1]) {
+        const made = new Sampler(order, { worldSize: 2, rank, unit: 5 });
+        for (const batch of made.batches(5)) {
+          const sources = [...batch].map((sample) => made.sourceOf(sample).source);
+          assert.deepEqual(sources, new Array(5).fill(sources[0]));
+        }
+      }
+      refused(() => new Sampler(blend({ a: [9, 1] }, { runLength: 2, samples: 7 })), 'contradiction', 'samples');
+    });
+
     test('sources of one dataset', () => {
       const easy = order('feistel', { samples: 100 }).subset(range(30));
       const made = new Sampler(blend({ easy: [easy, 1], all: [100, 1] }, { indexSpace: 'shared', samples: 60 }));
@@ -465,6 +477,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         ['weight', (value) => blend({ a: [3, value] })],
         ['samples', (value) => blend({ a: [3] }, { samples: value })],
         ['max-passes', (value) => blend({ a: [3] }, { maxPasses: value })],
+        ['run-length', (value) => blend({ a: [3] }, { runLength: value })],
         ['from', (value) => blend({ a: [3] }, { stages: [{ from: value, weights: [1] }] })],
         ['weights', (value) => blend({ a: [3] }, { stages: [{ from: 1, weights: [value] }] })],
         ['weights', (value) => mixed.stage(1, { a: 1, b: value })],

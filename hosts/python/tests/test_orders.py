@@ -170,6 +170,36 @@ def test_what_happens_when_a_source_is_through() -> None:
         Sampler(order=samedeal.blend(sources, exhaustion="fail", samples=181))
 
 
+def test_batches_of_one_source_and_of_all() -> None:
+    sources = {"a": (100, 5), "b": (30, 2), "c": (50, 1)}
+    of_one = samedeal.blend(sources, run_length=8, samples=1600)
+    for rank in range(3):
+        sampler = Sampler(order=of_one, world_size=3, rank=rank, unit=8)
+        batches = np.asarray([[sampler.source_of(int(i)).source for i in batch] for batch in sampler.batches(8)])
+        assert (batches == batches[:, :1]).all()
+        assert set(batches[:, 0]) == {0, 1, 2}
+    assert Sampler(order=of_one).source_counts()["count"].tolist() == [1000, 400, 200]
+    single = Sampler(order=samedeal.blend(sources, samples=1600)).source_bounds
+    assert Sampler(order=of_one).source_bounds.tolist() == (8 * single).tolist()
+    # Weights that come to the batch size, or to a part of it, divide every batch in proportion.
+    of_all = samedeal.blend(sources, samples=1600)
+    for rank in range(3):
+        sampler = Sampler(order=of_all, world_size=3, rank=rank, unit=16)
+        for batch in sampler.batches(16):
+            assert Counter(sampler.source_of(int(i)).source for i in batch) == {0: 10, 1: 4, 2: 2}
+    state = Sampler(order=of_one).state(80)
+    with fails(ContradictionError, "run-length"):
+        Sampler(order=samedeal.blend(sources, samples=1600)).resume(state)
+    later = Sampler(order=of_one.stage(88, [1, 1, 1]))
+    later.resume(state)
+    assert later[:8].tolist() == Sampler(order=of_one)[80:88].tolist()
+    for options in ({"samples": 1601}, {"exhaustion": "fail", "samples": 9}, {"stages": [(4, [1, 1, 1])]}):
+        with pytest.raises(ContradictionError, match="multiple of 8, which is run_length"):
+            Sampler(order=samedeal.blend(sources, run_length=8, **options))
+    with fails(ContradictionError, "run-length"):
+        Sampler(order=samedeal.blend(sources, run_length=8, exhaustion="renormalise"))
+
+
 def test_sources_may_be_parts_of_one_dataset() -> None:
     rows = samedeal.order("feistel", 1000, seed=1)
     order = samedeal.blend(
@@ -420,6 +450,7 @@ NUMBERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "weight": ("weight", lambda value: samedeal.blend({"a": (1, value)})),
     "blend samples": ("samples", lambda value: samedeal.blend({"a": (1, 1)}, samples=value)),
     "max_passes": ("max-passes", lambda value: samedeal.blend({"a": (1, 1)}, max_passes=value)),
+    "run_length": ("run-length", lambda value: samedeal.blend({"a": (1, 1)}, run_length=value)),
     "stage": ("from", lambda value: BLEND.stage(value, [1, 1])),
     "weights": ("weights", lambda value: BLEND.stage(1, [1, value])),
     "weights by name": ("weight", lambda value: BLEND.stage(1, {"a": 1, "b": value})),
@@ -434,7 +465,7 @@ NUMBERS: dict[str, tuple[str, Callable[[Any], Any]]] = {
     "stride": ("stride", lambda value: samedeal.windows([10], 1, value)),
     "classes": ("classes", lambda value: samedeal.balance([value], [1])),
 }
-OPTIONAL = {"order seed", "lanes", "shuffle_window", "blend samples", "max_passes", "stride"}
+OPTIONAL = {"order seed", "lanes", "shuffle_window", "blend samples", "max_passes", "run_length", "stride"}
 LISTED = {"weights", "indices", "subset", "classes"}
 
 

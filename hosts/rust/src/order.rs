@@ -172,7 +172,7 @@ impl Order {
     /// ([`index_space`](Self::index_space)).
     ///
     /// Options: [`seed`](Self::seed), [`samples`](Self::samples), [`exact`](Self::exact), [`exhaustion`](Self::exhaustion),
-    /// [`max_passes`](Self::max_passes), [`index_space`](Self::index_space), [`stage`](Self::stage), [`source`](Self::source).
+    /// [`max_passes`](Self::max_passes), [`run_length`](Self::run_length), [`index_space`](Self::index_space), [`stage`](Self::stage), [`source`](Self::source).
     /// Limits: 2^16 sources times stages; the weights together are at most 2^53 - 1. A source has no order with a table.
     pub fn blend(sources: impl IntoIterator<Item = Source>) -> Self {
         sources.into_iter().fold(Self::named("blend").with("sources", json!([])), Self::source)
@@ -335,6 +335,14 @@ impl Order {
     #[must_use]
     pub fn max_passes(self, passes: u64) -> Self {
         self.with("max_passes", passes)
+    }
+
+    /// Of a blend: how many neighbouring positions a source gets at a time; 1 unless set. With the batch size here and as the unit of a
+    /// sampler, every batch of a rank is of one source. The positions of an epoch and the beginnings of stages are multiples of it, and
+    /// bounds are so many times as wide; not with [`Exhaustion::Renormalise`].
+    #[must_use]
+    pub fn run_length(self, positions: u64) -> Self {
+        self.with("run_length", positions)
     }
 
     /// Of a blend: which sample indices the sources have; [`IndexSpace::Joined`] unless set.

@@ -20,7 +20,7 @@ Section = dict[str, Any]
 Read = tuple[Composed, Section]
 """An order, and its object in the canonical text."""
 
-BLEND = ("samples", "seed", "exhaustion", "max_passes", "index_space", "sources", "stages")
+BLEND = ("samples", "seed", "exhaustion", "max_passes", "run_length", "index_space", "sources", "stages")
 MEMBERS: dict[str, tuple[str, ...]] = {
     "blend": BLEND,
     "blend-exact": BLEND,
@@ -133,10 +133,15 @@ def read_blend(section: Section, lists: Lists, path: str, seed: int) -> Read:
     passes = section.get("max_passes")
     require(passes is None or exhaustion != "repeat", "max-passes", passes, "contradiction")
     require(passes is None or 0 < passes <= MAX_SAMPLES, "max-passes", passes)
+    run = section.get("run_length", 1)
+    require(1 <= run <= 2**20, "run-length", run)
+    require(run == 1 or exhaustion != "renormalise", "run-length", run, "contradiction")
     blend = Blend({"name": name_of(section), **section}, sources)
     members: Section = {"samples": blend.len, "seed": seed, "exhaustion": exhaustion}
     if exhaustion != "repeat":
         members["max_passes"] = blend.passes
+    if run > 1:
+        members["run_length"] = run
     stages = [{"from": stage["from"], "weights": stage["weights"]} for stage in section.get("stages", [])]
     return blend, {**members, "index_space": space, "sources": written, "stages": stages}
 

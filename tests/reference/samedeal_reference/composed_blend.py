@@ -37,6 +37,7 @@ class Blend(Composed):
         self.exact = section["name"] == "blend-exact"
         self.exhaustion = section.get("exhaustion", "repeat")
         self.passes = section.get("max_passes", 1)
+        self.run = section.get("run_length", 1)
         self.ends = self.exhaustion in ("stop", "fail") or section.get("index_space") == "shared"
         ranges = [source.order.range for source in sources]
         shared = section.get("index_space", "joined") == "shared"
@@ -49,7 +50,7 @@ class Blend(Composed):
         if self.exhaustion == "repeat":
             self._add_stages(stages)
             weighed = sum(source.order.length(0) for source in sources if source.weight > 0)
-            self.len = weighed if samples is None else samples
+            self.len = weighed + -weighed % self.run if samples is None else samples
         else:
             require(not stages, "stages", f"{len(stages)} objects", "contradiction")
             for source in sources:
@@ -57,6 +58,7 @@ class Blend(Composed):
             self.len = self._exhausted(samples)
         shown = f"more than {MAX_SAMPLES}" if self.exhaustion == "stop" else self.len
         require(self.len <= MAX_SAMPLES, "samples", shown)
+        require(self.len % self.run == 0, "samples", self.len, "contradiction")
         require(samples in (None, self.len), "samples", samples, "contradiction")
 
     def _add_stages(self, stages: list[dict[str, Any]]) -> None:
@@ -65,6 +67,7 @@ class Blend(Composed):
             require("from" in stage, "from", "", "missing")
             start, weights = stage["from"], stage.get("weights")
             require(self.stages[-1].start < start <= MAX_SAMPLES, "from", start)
+            require(start % self.run == 0, "from", start, "contradiction")
             if not isinstance(weights, list):
                 raise Failure("missing", "weights", "")
             require(len(weights) == len(self.sources), "weights", f"{len(weights)} numbers", "contradiction")
@@ -85,7 +88,8 @@ class Blend(Composed):
         """L, unless with `repeat`."""
         most = [self.passes * source.order.length(0) for source in self.sources]
         if self.exhaustion == "stop":
-            return self._end(most)[0]
+            end = self._end(most)[0]
+            return end if end > MAX_SAMPLES else end - end % self.run
         if self.exhaustion == "fail":
             if samples is None:
                 raise Failure("missing", "samples", "")
@@ -105,7 +109,12 @@ class Blend(Composed):
         """The first position at which a source of the last stage would exceed its draws, and that source."""
         last = self.stages[-1]
         active = [i for i, weight in enumerate(last.weights) if weight]
-        return min((last.start + last.pattern.nth(i, most[i] - last.before[i]), i) for i in active)
+        return min((self._place(last, i, most[i]), i) for i in active)
+
+    def _place(self, stage: Stage, i: int, draw: int) -> int:
+        """Where source i makes a draw, if this stage goes on for as long as that."""
+        run, within = divmod(draw - stage.before[i], self.run)
+        return stage.start + stage.pattern.nth(i, run) * self.run + within
 
     def _stage_of(self, n: int) -> Stage:
         return self.stages[bisect_right(self.stages, n, key=lambda stage: stage.start) - 1]
@@ -114,16 +123,18 @@ class Blend(Composed):
         """How many of the positions below n source i has, of all epochs with `repeat`, else of one epoch."""
         # What a stage has at its end is also what the next one has before.
         stage = self._stage_of(n)
-        return stage.before[i] + stage.pattern.count(i, n - stage.start)
+        run, within = divmod(n - stage.start, self.run)
+        own = within > 0 and stage.pattern.source(run) == i
+        return stage.before[i] + stage.pattern.count(i, run) * self.run + (within if own else 0)
 
     def draw(self, n: int) -> tuple[int, int]:
         """The source of n, and the number of its draw."""
         stage = self._stage_of(n)
-        i = stage.pattern.source(n - stage.start)
-        return i, stage.before[i] + stage.pattern.count(i, n - stage.start)
+        i = stage.pattern.source((n - stage.start) // self.run)
+        return i, self.count(i, n)
 
     def bounds(self) -> list[int]:
-        return [sum(stage.pattern.bound(i) for stage in self.stages) for i in range(len(self.sources))]
+        return [self.run * sum(stage.pattern.bound(i) for stage in self.stages) for i in range(len(self.sources))]
 
     def length(self, epoch: int) -> int:
         return self.len
@@ -143,7 +154,7 @@ class Blend(Composed):
     def nth(self, i: int, number: int) -> int:
         """The position n at which source i makes a draw."""
         stage = self.stages[bisect_right(self.stages, number, key=lambda stage: stage.before[i]) - 1]
-        return stage.start + stage.pattern.nth(i, number - stage.before[i])
+        return self._place(stage, i, number)
 
     def start(self, epoch: int) -> tuple[int, list[int]]:
         """The n of position 0 of an epoch, and the number by which the draws of each source at n are greater."""

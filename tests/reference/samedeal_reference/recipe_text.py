@@ -32,6 +32,7 @@ TYPES: dict[str, dict[str, str]] = {
         "exhaustion": "string",
         "index_space": "string",
         "max_passes": "natural",
+        "run_length": "natural",
         "copies": "natural",
         "length": "natural",
         "stride": "natural",

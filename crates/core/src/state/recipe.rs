@@ -45,7 +45,7 @@ pub(crate) const COMPOSED: &[Key] = MEMBERS.split_at(8).1;
 pub(crate) const ANY_ORDER_MEMBERS: &[Key] = &MEMBERS;
 
 // Orders lie in one another, so that this refers to itself.
-static MEMBERS: [Key; 22] = [
+static MEMBERS: [Key; 23] = [
     Key { name: "name", field: "order", kind: Kind::Text },
     Key { name: "samples", field: "samples", kind: Kind::Count },
     Key { name: "seed", field: "seed", kind: Kind::Signed },
@@ -56,6 +56,7 @@ static MEMBERS: [Key; 22] = [
     Key { name: "chunks", field: "chunks", kind: OF_STREAMS },
     Key { name: "exhaustion", field: "exhaustion", kind: Kind::Text },
     Key { name: "max_passes", field: "max-passes", kind: Kind::Count },
+    Key { name: "run_length", field: "run-length", kind: Kind::Count },
     Key { name: "index_space", field: "index-space", kind: Kind::Text },
     Key { name: "sources", field: "sources", kind: Kind::Objects(SOURCE_MEMBERS) },
     Key { name: "stages", field: "stages", kind: Kind::Objects(STAGE_MEMBERS) },

@@ -161,6 +161,10 @@ fn blends() -> Vec<Case> {
             ",\"exhaustion\":\"renormalise\",\"max_passes\":2,\"samples\":210",
             ",\"index_space\":\"shared\"",
             ",\"index_space\":\"shared\",\"exhaustion\":\"renormalise\"",
+            ",\"run_length\":4",
+            ",\"run_length\":3,\"exhaustion\":\"stop\",\"max_passes\":2",
+            ",\"run_length\":16,\"exhaustion\":\"fail\",\"samples\":32",
+            ",\"run_length\":5,\"samples\":60,\"stages\":[{\"from\":10,\"weights\":[1,1,1]},{\"from\":65,\"weights\":[0,0,5]},{\"from\":70,\"weights\":[1,2,0]}]",
             ",\"samples\":50,\"stages\":[{\"from\":10,\"weights\":[1,1,1]},{\"from\":60,\"weights\":[0,0,5]},{\"from\":61,\"weights\":[1,2,0]}]",
         ] {
             cases.push(blend(&format!("{{\"name\":\"{name}\"{more},\"sources\":[{three}]}}")));
@@ -627,6 +631,12 @@ fn refused() -> Vec<Case> {
         "\"max_passes\":2",
         "\"exhaustion\":\"never\"",
         "\"index_space\":\"other\"",
+        "\"run_length\":0",
+        "\"run_length\":1048577",
+        "\"run_length\":2,\"exhaustion\":\"renormalise\"",
+        "\"run_length\":2,\"samples\":3",
+        "\"run_length\":2,\"exhaustion\":\"fail\",\"samples\":3",
+        "\"run_length\":2,\"stages\":[{\"from\":5,\"weights\":[1]}]",
         "\"exhaustion\":\"stop\",\"max_passes\":0",
         "\"exhaustion\":\"stop\",\"samples\":3",
         "\"exhaustion\":\"fail\"",

@@ -71,6 +71,10 @@ pub struct SourcesArgs {
     /// How many passes over a source an epoch may have, unless sources repeat [default: 1]
     #[arg(long, value_name = "PASSES", value_parser = within(1, u64::MAX))]
     max_passes: Option<u64>,
+    /// How many neighbouring positions a source gets at a time: with the batch size here and as --unit, batches are of one source
+    /// [default: 1]
+    #[arg(long, value_name = "N", value_parser = within(1, 1 << 20))]
+    run_length: Option<u64>,
     /// Which sample indices sources have: joined, each its own, one source after the other; or shared, those of one dataset [default:
     /// joined]
     #[arg(long, value_name = "SPACE", value_parser = named::<IndexSpace>(IndexSpace::ALL.iter().map(|it| it.name())))]
@@ -111,13 +115,14 @@ fn stage(text: &str) -> Result<Weights, String> {
 impl SourcesArgs {
     /// The blend that the options describe.
     pub fn order(&self) -> Order {
-        let Self { source, seed, samples, exact, exhaustion, max_passes, index_space, stage } = self;
+        let Self { source, seed, samples, exact, exhaustion, max_passes, run_length, index_space, stage } = self;
         let sources = source.iter().map(|it| Source::new(&it.name, it.samples, it.weight));
         let order = seed.iter().fold(Order::blend(sources), |order, seed| order.seed(*seed));
         let order = samples.iter().fold(order, |order, samples| order.samples(*samples));
         let order = if *exact { order.exact() } else { order };
         let order = exhaustion.iter().fold(order, |order, choice| order.exhaustion(*choice));
         let order = max_passes.iter().fold(order, |order, passes| order.max_passes(*passes));
+        let order = run_length.iter().fold(order, |order, positions| order.run_length(*positions));
         let order = index_space.iter().fold(order, |order, space| order.index_space(*space));
         stage.iter().fold(order, |order, Weights { from, weights }| order.stage(*from, weights.clone()))
     }

@@ -242,6 +242,7 @@ fn a_blend_that_cannot_be_is_an_error() {
         ("--source a:5:1 --stage 7", "FROM:W,W,..."),
         ("--source a:5:1 --stage 7:1,2", "weights is 2 numbers"),
         ("--source a:5:1 --max-passes 2", "max_passes is 2"),
+        ("--source a:5:1 --run-length 3 --samples 5", "a multiple of 3, which is run_length"),
         ("--source a:5:1 --exhaustion fail --samples 6", "samples is 6; allowed: 0 to 5"),
         ("--source a:5:1 --end 6", "--end is 6; allowed: 0 to 5"),
         ("--source a:5:1 --start 3 --end 2", "--start is 3; allowed: 0 to 2"),

@@ -43,7 +43,7 @@ export function sharded(sizes: Integers, given?: ShardsOptions): Order {
   return made('sharded', members, { sizes: words('sizes', sizes) });
 }
 
-const BLEND_OPTIONS = ['seed', 'samples', 'exact', 'exhaustion', 'maxPasses', 'indexSpace', 'stages'] as const;
+const BLEND_OPTIONS = ['seed', 'samples', 'exact', 'exhaustion', 'maxPasses', 'runLength', 'indexSpace', 'stages'] as const;
 
 /**
  * Several sources in proportion to weights, as `{ name: [samples or order, weight] }`. Each source is read in whole passes, every pass in
@@ -79,6 +79,7 @@ export function blend(sources: BlendSources, given?: BlendOptions): Order {
     seed: seedOf(others.seed),
     exhaustion: nameOf('exhaustion', others.exhaustion),
     max_passes: countOf('max-passes', others.maxPasses),
+    run_length: countOf('run-length', others.runLength),
     index_space: nameOf('index-space', others.indexSpace),
     sources: members,
     stages: stages === undefined ? undefined : stagesOf(stages, names),

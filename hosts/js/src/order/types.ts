@@ -82,6 +82,12 @@ export interface BlendOptions {
   exhaustion?: Exhaustion;
   /** How many times in an epoch a source is read as a whole; not with `repeat`. Default 1. */
   maxPasses?: Integer;
+  /**
+   * How many neighbouring positions a source gets at a time. With the batch size here and as the `unit` of a sampler, every batch of a rank is of
+   * one source. `samples` and the beginnings of stages are multiples of it, and bounds are so many times as wide; not with `renormalise`.
+   * Default 1.
+   */
+  runLength?: Integer;
   /** `joined`: the samples of one source come after those of the one before. `shared`: all sources index one dataset. Default `joined`. */
   indexSpace?: IndexSpace;
   /** Other weights from some positions on, in ascending order. */

@@ -127,6 +127,20 @@ fn exhaustion_is_a_choice() {
 }
 
 #[test]
+fn batches_are_of_one_source() {
+    let order = Order::blend([Source::new("a", 100, 3), Source::new("b", 60, 1)]).run_length(5).samples(400);
+    for rank in 0..2 {
+        let sampler = Sampler::from_order(order.clone()).world_size(2).rank(rank).unit(5).build().unwrap();
+        for batch in 0..40 {
+            let batch: Vec<u64> = sampler.indices(5 * batch..5 * batch + 5).unwrap();
+            assert!(batch.iter().all(|&sample| (sample < 100) == (batch[0] < 100)), "{batch:?}");
+        }
+    }
+    let refused = failing(Sampler::from_order(order.samples(401)).build());
+    assert_eq!(refused, (FailureKind::Contradiction, "samples".into()));
+}
+
+#[test]
 fn sources_share_a_dataset() {
     let part = |from: u64| Order::new("feistel", 1_000).subset((from..from + 300).collect::<Vec<_>>());
     let blend = |space| Order::blend([Source::new("a", part(0), 1), Source::new("b", part(600), 2)]).index_space(space);

@@ -10,6 +10,7 @@ use core::iter;
 
 use super::pattern::{Item, Pattern};
 use super::{Composed, Epoch};
+use crate::base::divide::Divisor;
 use crate::base::memory::collect;
 use crate::base::names::name_of;
 use crate::order::{Order, OrderPart};
@@ -53,6 +54,8 @@ pub(crate) struct Blend {
     pub(super) max_passes: u64,
     pub(super) space: IndexSpace,
     pub(super) sources: Vec<Source>,
+    /// How many neighbouring positions a source has at a time. Stages and epochs have whole runs.
+    pub(super) run: Divisor,
     pub(super) stages: Vec<Stage>,
     /// How many of the stages the recipe has, with the first one.
     pub(super) given: usize,
@@ -72,7 +75,9 @@ pub(super) struct Stage {
     pub(super) weights: Vec<u64>,
     /// For each source, its draws before this stage.
     before: Vec<u64>,
+    /// Of runs.
     pattern: Pattern,
+    run: Divisor,
 }
 
 /// How many draws a source makes of a run of positions.
@@ -90,22 +95,32 @@ pub(crate) struct Drawn {
 
 impl Stage {
     /// The stage that comes after others. Failures: `out-of-memory`.
-    pub(super) fn new(before: Option<&Self>, from: u64, weights: Vec<u64>, is_exact: bool) -> Result<Self, Failure> {
+    pub(super) fn new(
+        before: Option<&Self>,
+        from: u64,
+        weights: Vec<u64>,
+        is_exact: bool,
+        run: Divisor,
+    ) -> Result<Self, Failure> {
         let draws = (0..).zip(&weights).map(|(source, _)| before.map_or(0, |stage| stage.count(source, from)));
         let before = collect("stages", weights.len(), draws)?;
         let pattern = Pattern::new(&weights, is_exact)?;
-        Ok(Self { from, weights, before, pattern })
+        Ok(Self { from, weights, before, pattern, run })
     }
 
     /// How many draws a source makes before a position of this stage, or of the one after it.
     fn count(&self, source: u32, n: u64) -> u64 {
-        self.before[source as usize] + self.pattern.count(source, n - self.from)
+        let (runs, within) = self.run.divide(n - self.from);
+        let whole = self.pattern.count(source, runs) * self.run.value();
+        let is_own = within > 0 && self.pattern.at(runs).0 == source;
+        self.before[source as usize] + whole + if is_own { within } else { 0 }
     }
 
     /// The position of a draw, if this stage goes on for as long as that; none above 2^53 - 1.
     pub(super) fn nth(&self, source: u32, draw: u64) -> Option<u64> {
-        let within = draw.checked_sub(self.before[source as usize])?;
-        self.pattern.nth(source, within)?.checked_add(self.from).filter(|&n| n <= MAX_EXACT)
+        let (run, within) = self.run.divide(draw.checked_sub(self.before[source as usize])?);
+        let first = self.pattern.nth(source, run)?.checked_mul(self.run.value())?;
+        first.checked_add(self.from + within).filter(|&n| n <= MAX_EXACT)
     }
 }
 
@@ -139,8 +154,9 @@ impl Blend {
     #[inline]
     fn draw(&self, n: u64) -> (u32, u64) {
         let (stage, _) = self.stage(n);
-        let (source, number) = stage.pattern.at(n - stage.from);
-        (source, stage.before[source as usize] + number)
+        let (run, within) = self.run.divide(n - stage.from);
+        let (source, number) = stage.pattern.at(run);
+        (source, stage.before[source as usize] + number * self.run.value() + within)
     }
 
     /// How many draws a source makes before a position.
@@ -177,7 +193,7 @@ impl Blend {
 
     /// By how many millionths of a sample the count of a source is away from exact proportion at most.
     pub(crate) fn bound(&self, source: u32) -> u64 {
-        self.stages.iter().map(|stage| stage.pattern.bound(source)).sum()
+        self.stages.iter().map(|stage| stage.pattern.bound(source)).sum::<u64>() * self.run.value()
     }
 
     /// The source of a sample, and its index there; of the sources of one dataset there is none.
@@ -274,6 +290,9 @@ impl Composed for Blend {
         if !self.goes_on() {
             text += &format!(",\"max_passes\":{}", self.max_passes);
         }
+        if self.run.value() > 1 {
+            text += &format!(",\"run_length\":{}", self.run.value());
+        }
         let first = self.stages.first().map_or(&[][..], |stage| &stage.weights);
         let sources = self.sources.iter().zip(first).map(|(Source { name, part, .. }, weight)| {
             format!("{{\"name\":\"{name}\",\"weight\":{weight},\"order\":{}}}", part.text())
@@ -365,6 +384,14 @@ impl Scratch {
     }
 }
 
+impl BlendEpoch {
+    /// The run of a position of a stage, and its place there. Most blends have runs of one position: they need no division.
+    #[inline(always)]
+    fn run(&self, n: u64) -> (u64, u64) {
+        if self.blend.run.value() == 1 { (n, 0) } else { self.blend.run.divide(n) }
+    }
+}
+
 impl Epoch for BlendEpoch {
     fn sample(&self, position: u64) -> Result<u64, Failure> {
         let (source, number) = self.blend.draw(self.start + position);
@@ -387,12 +414,13 @@ impl Epoch for BlendEpoch {
             let (stage, end) = blend.stage(first);
             let count = left.iter().take_while(|(n, _)| (stage.from..end).contains(n)).count();
             let Some(run) = left.split_off_mut(..count) else { break };
-            run.iter_mut().for_each(|(n, _)| *n -= stage.from);
+            run.iter_mut().for_each(|(n, _)| *n = self.run(*n - stage.from).0);
             stage.pattern.sort(run, spare, &mut |source, own| {
                 let before = blend.base(source, self.epoch) + stage.before[source as usize];
                 let draws = &mut draws[..own.len()];
-                for (draw, (number, _)) in draws.iter_mut().zip(own) {
-                    *draw = before + number;
+                for (draw, (number, slot)) in draws.iter_mut().zip(own) {
+                    let (_, within) = self.run(self.start + places[*slot as usize] - stage.from);
+                    *draw = before + number * blend.run.value() + within;
                 }
                 recent[source as usize].map(&blend.sources[source as usize], draws)?;
                 for (sample, (_, slot)) in draws.iter().zip(own) {

@@ -23,6 +23,8 @@ use crate::state::fields::Fields;
 use crate::state::recipe::{self, List};
 use crate::{Failure, MAX_EXACT, OrderId};
 
+/// The longest run of a source.
+const MAX_RUN: u64 = 1 << 20;
 /// The most sources of a blend, and the most weights of all its stages together.
 const MAX_SOURCES: usize = 1 << 16;
 
@@ -40,7 +42,7 @@ pub(crate) fn too_late(epoch: u64, epochs: u64) -> Failure {
 fn members(id: OrderId) -> &'static [&'static str] {
     match id {
         OrderId::Blend | OrderId::BlendExact => {
-            &["samples", "seed", "exhaustion", "max-passes", "index-space", "sources", "stages"]
+            &["samples", "seed", "exhaustion", "max-passes", "run-length", "index-space", "sources", "stages"]
         }
         OrderId::Grown => &["samples", "seed", "growth"],
         OrderId::Exclude | OrderId::Subset => &["of", "indices"],
@@ -301,8 +303,14 @@ impl Text<'_, '_> {
             return Err(Failure::contradiction("max-passes", value, allowed));
         }
         let max_passes = self.positive("max-passes", 1, MAX_EXACT)?;
+        let run = self.positive("run-length", 1, MAX_RUN)?;
+        if run > 1 && exhaustion == Exhaustion::Renormalise {
+            let allowed = "1 with the exhaustion renormalise: a source leaves in the middle of a run";
+            return Err(Failure::contradiction("run-length", run, allowed));
+        }
+        let (stages, run) = (Vec::new(), Divisor::new(run));
         let mut blend =
-            Blend { seed: self.seed, exhaustion, max_passes, space, sources, stages: Vec::new(), given: 0, length: 0 };
+            Blend { seed: self.seed, exhaustion, max_passes, space, sources, run, stages, given: 0, length: 0 };
         let samples = blend.join()?;
         self.check_weights(&weights, &blend, is_exact)?;
         let stages = self.fields.objects("stages");
@@ -332,6 +340,7 @@ impl Text<'_, '_> {
             if from < least || from > MAX_EXACT {
                 return Err(Failure::out_of_range("from", from, range(least, MAX_EXACT)));
             }
+            blend.check_runs("from", from)?;
             let found = recipe::list("weights", "a weight for each source", object, &[])?;
             let weights = found.ok_or_else(|| Failure::missing("weights", "a weight for each source"))?;
             if weights.len() != count {
@@ -435,14 +444,14 @@ impl Text<'_, '_> {
         let found = match blend.exhaustion {
             Exhaustion::Repeat => match given {
                 Some(samples) => u128::from(samples),
-                None => blend.pass()?,
+                None => blend.pass()?.next_multiple_of(blend.run.value().into()),
             },
             Exhaustion::Renormalise => blend.renormalise(is_exact)?,
             Exhaustion::Stop if blend.end() > MAX_EXACT => {
                 let value = format!("more than {MAX_EXACT}");
                 return Err(Failure::out_of_range("samples", value, range(0, MAX_EXACT).and(" in an epoch")));
             }
-            Exhaustion::Stop => blend.end().into(),
+            Exhaustion::Stop => (blend.end() - blend.run.divide(blend.end()).1).into(),
             Exhaustion::Fail => {
                 let Some(samples) = given else {
                     return Err(Failure::missing("samples", "the number of positions in an epoch"));
@@ -458,6 +467,7 @@ impl Text<'_, '_> {
         let Ok(length @ ..=MAX_EXACT) = u64::try_from(found) else {
             return Err(Failure::out_of_range("samples", found, range(0, MAX_EXACT).and(" in an epoch")));
         };
+        blend.check_runs("samples", length)?;
         if let Some(given) = given.filter(|&given| given != length) {
             return Err(Failure::contradiction("samples", given, only(length).and(", as the sources come to")));
         }
@@ -485,8 +495,17 @@ impl Blend {
         Ok(end as u64)
     }
 
+    /// Whether so many positions are whole runs. Failures: `field`.
+    fn check_runs(&self, field: &'static str, positions: u64) -> Result<(), Failure> {
+        let run = self.run.value();
+        if positions.is_multiple_of(run) {
+            return Ok(());
+        }
+        Err(Failure::contradiction(field, positions, format!("a multiple of {run}, which is run_length")))
+    }
+
     fn push_stage(&mut self, from: u64, weights: Vec<u64>, is_exact: bool) -> Result<(), Failure> {
-        let stage = Stage::new(self.stages.last(), from, weights, is_exact)?;
+        let stage = Stage::new(self.stages.last(), from, weights, is_exact, self.run)?;
         grow("stages", 1, &mut self.stages)?;
         self.stages.push(stage);
         Ok(())

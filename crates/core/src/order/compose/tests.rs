@@ -69,8 +69,8 @@ fn order() -> impl Strategy<Value = (String, bool)> {
                 let list: Vec<u64> = list.into_iter().collect();
                 (format!("{{\"name\":\"{}\",\"of\":{of},\"indices\":{list:?}}}", if out { "exclude" } else { "subset" }), true)
             }),
-            (prop::collection::vec((inner, 0_u64..9), 1..4), 0_usize..5, any::<bool>(), 1_u64..4, 1_u64..60).prop_map(
-                |(sources, mode, shared, passes, samples)| {
+            (prop::collection::vec((inner, 0_u64..9), 1..4), 0_usize..5, any::<bool>(), 1_u64..4, 1_u64..60, 1_u64..5).prop_map(
+                |(sources, mode, shared, passes, samples, run)| {
                     let list = sources.iter().enumerate().map(|(at, ((order, _), weight))| {
                         format!("{{\"name\":\"s{at}\",\"weight\":{},\"order\":{order}}}", weight + u64::from(at == 0))
                     });
@@ -81,12 +81,13 @@ fn order() -> impl Strategy<Value = (String, bool)> {
                         0 => String::new(),
                         1 => format!(",\"exhaustion\":\"stop\",\"max_passes\":{passes}"),
                         2 => format!(",\"exhaustion\":\"renormalise\",\"max_passes\":{passes}"),
-                        3 => format!(",\"samples\":{samples}"),
+                        3 => format!(",\"samples\":{}", samples * run),
                         _ => {
-                            let weights = vec![2; sources.len()];
-                            format!(",\"samples\":{samples},\"stages\":[{{\"from\":{},\"weights\":{weights:?}}}]", samples / 2 + 1)
+                            let (weights, from) = (vec![2; sources.len()], (samples / 2 + 1) * run);
+                            format!(",\"samples\":{},\"stages\":[{{\"from\":{from},\"weights\":{weights:?}}}]", samples * run)
                         }
                     };
+                    let how = if mode == 2 { how } else { format!("{how},\"run_length\":{run}") };
                     (format!("{{\"name\":\"{exact}\",\"sources\":[{list}],\"index_space\":\"{space}\"{how}}}"), false)
                 },
             ),
@@ -232,6 +233,8 @@ fn many_positions_are_those_of_one_by_one() {
         blend("blend", &wide, ""),
         blend("blend", &few, &stages),
         blend("blend-exact", &few, ""),
+        blend("blend", &few, &format!("{stages},\"run_length\":3").replace("9001", "9003")),
+        blend("blend-exact", &few, ",\"run_length\":100"),
         blend("blend", &few, ",\"exhaustion\":\"renormalise\",\"max_passes\":2"),
         format!("{{\"name\":\"skip\",\"ranges\":[{{\"epoch\":1,\"start\":90,\"count\":4000}}],\"of\":{plain}}}"),
         format!(
@@ -255,6 +258,46 @@ fn many_positions_are_those_of_one_by_one() {
                 assert_eq!((sample, u64::from(same)), (one, one), "{layout} {unit} {index} {order}");
             }
         }
+    }
+}
+
+#[test]
+fn runs_are_of_one_source() {
+    let text = |more: &str| {
+        format!(
+            "{{\"name\":\"blend\",\"run_length\":8,\"sources\":[{{\"name\":\"a\",\"weight\":5,\"samples\":40}},\
+             {{\"name\":\"b\",\"weight\":3,\"samples\":21}}]{more}}}"
+        )
+    };
+    // 61 samples make eight runs, and the first passes end within some of them.
+    assert_eq!(epoch(&text(""), 0).len(), 64);
+    // Source a would begin again after five of its runs, source b after two and a part of one.
+    assert_eq!(epoch(&text(",\"exhaustion\":\"stop\""), 0).len() % 8, 0);
+    let source = |sample: &u64| *sample >= 40;
+    for number in 0..5 {
+        let all = epoch(&text(",\"stages\":[{\"from\":80,\"weights\":[1,1]}]"), number);
+        for run in all.chunks(8) {
+            assert!(run.iter().all(|sample| source(sample) == source(&run[0])), "{run:?}");
+        }
+    }
+    // Ranks with units of a run have batches of one source.
+    let recipe = format!("{{\"order\":{},\"deal\":{{\"world_size\":3,\"unit\":8}}}}", text(",\"samples\":240"));
+    let recipe = Recipe::read(&recipe, &[]).unwrap();
+    for rank in 0..3 {
+        let sampler = Sampler::from_recipe(&recipe, 1, rank).unwrap();
+        for batch in 0..10 {
+            let batch = sampler.batch::<u64>(batch, 8, true).unwrap();
+            assert!(batch.iter().all(|sample| source(sample) == source(&batch[0])));
+        }
+    }
+    for (more, field) in [
+        (",\"samples\":65", "samples"),
+        (",\"stages\":[{\"from\":12,\"weights\":[1,1]}]", "from"),
+        (",\"exhaustion\":\"renormalise\"", "run-length"),
+        (",\"exhaustion\":\"fail\",\"samples\":9", "samples"),
+    ] {
+        let failure = Recipe::read(&format!("{{\"order\":{}}}", text(more)), &[]).err().unwrap();
+        assert_eq!(failure.field, field, "{more}: {failure}");
     }
 }
 

@@ -35,6 +35,7 @@ def interleave(
     exact: bool = False,
     exhaustion: str | None = None,
     max_passes: SupportsIndex | None = None,
+    run_length: SupportsIndex | None = None,
     stages: Stages | None = None,
 ) -> Interleaved:
     """Datasets of Hugging Face or PyTorch as one, and an order that blends them in proportion to weights.
@@ -61,6 +62,7 @@ def interleave(
         exact: As for `samedeal.blend`.
         exhaustion: As for `samedeal.blend`.
         max_passes: As for `samedeal.blend`.
+        run_length: As for `samedeal.blend`.
         stages: As for `samedeal.blend`.
 
     Raises:
@@ -83,6 +85,7 @@ def interleave(
         exact=exact,
         exhaustion=exhaustion,
         max_passes=max_passes,
+        run_length=run_length,
         stages=stages,
     )
     return Interleaved(_joined(list(given.values())), order)

@@ -73,7 +73,7 @@ pub struct SourcesArgs {
     max_passes: Option<u64>,
     /// How many neighbouring positions a source gets at a time: with the batch size here and as --unit, batches are of one source
     /// [default: 1]
-    #[arg(long, value_name = "N", value_parser = within(1, 1 << 20))]
+    #[arg(long, value_name = "N", value_parser = within(1, 1_u64 << 20))]
     run_length: Option<u64>,
     /// Which sample indices sources have: joined, each its own, one source after the other; or shared, those of one dataset [default:
     /// joined]

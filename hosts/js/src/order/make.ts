@@ -43,7 +43,16 @@ export function sharded(sizes: Integers, given?: ShardsOptions): Order {
   return made('sharded', members, { sizes: words('sizes', sizes) });
 }
 
-const BLEND_OPTIONS = ['seed', 'samples', 'exact', 'exhaustion', 'maxPasses', 'runLength', 'indexSpace', 'stages'] as const;
+const BLEND_OPTIONS = [
+  'seed',
+  'samples',
+  'exact',
+  'exhaustion',
+  'maxPasses',
+  'runLength',
+  'indexSpace',
+  'stages',
+] as const;
 
 /**
  * Several sources in proportion to weights, as `{ name: [samples or order, weight] }`. Each source is read in whole passes, every pass in

@@ -102,9 +102,9 @@ def blend(
             "renormalise": the other sources go on with their weights, until all are through. "fail": samplers raise
             an OutOfRangeError if `samples` would need more.
         max_passes: The most passes of each source in an epoch, 1 by default; not with "repeat".
-        run_length: How many neighbouring positions a source gets at a time, 1 by default. With the batch size here and as
-            the `unit` of a sampler, every batch of a rank is of one source. `samples` and the beginnings of stages are
-            multiples of it, and bounds are so many times as wide; not with "renormalise".
+        run_length: How many neighbouring positions a source gets at a time, 1 by default. With the batch size here and
+            as the `unit` of a sampler, every batch of a rank is of one source. `samples` and the beginnings of stages
+            are multiples of it, and bounds are so many times as wide; not with "renormalise".
         index_space: "joined" (the default): sources are laid end to end. "shared": sources are parts of one dataset,
             and their indices are those of that dataset; `subset` makes such sources.
         stages: Other weights from some positions on: (from, weights) for each, as `Order.stage` has them.

@@ -9,6 +9,7 @@ from .collators import PackCollator, PadCollator
 from .dataset import LanesWarning, ShardedDataset, ShardInfo, StepsWarning
 from .interleave import Interleaved, interleave
 from .nested import BatchWarning
+from .packed import PackedDataset, PackedRow
 from .resumable import Resumable
 from .rng import rng_state, set_rng_state
 from .sampler import DistributedSampler
@@ -30,6 +31,8 @@ __all__ = [
     "Interleaved",
     "LanesWarning",
     "PackCollator",
+    "PackedDataset",
+    "PackedRow",
     "PadCollator",
     "Resumable",
     "ShardInfo",

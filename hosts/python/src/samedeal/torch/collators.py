@@ -14,6 +14,7 @@ from ..batch.binding import PADDING
 from ..bindings.collation import Packed
 from ..collate import lengths_of, packed_cells, padded_cells
 from ..engine import arguments as check
+from .packed import rows_of
 
 INPUTS, MASK, LABELS = "input_ids", "attention_mask", "labels"
 _IGNORED = -100
@@ -193,7 +194,8 @@ class PackCollator(_Collator):
     `cu_seq_lens_q` like samples, so the last number is rows x capacity. Their `labels` are `label_padding`.
 
     Samples fill rows in their order. A batch of a `BatchSampler` with the strategy "pack" fits into the rows that it
-    planned, or fewer. Samples may have an `attention_mask` of ones, as tokenizers make it; it is left out.
+    planned, or fewer. Rows of a `PackedDataset` stay as they are. Samples may have an `attention_mask` of ones, as
+    tokenizers make it; it is left out.
     """
 
     def __init__(
@@ -254,6 +256,9 @@ class PackCollator(_Collator):
         Raises:
             SamedealError: The samples do not go together, or one is longer than `capacity`.
         """
+        samples, rows = rows_of(samples)
+        if rows is not None and self.capacity is None:
+            raise MissingError("capacity", "", "that of the PackedDataset, whose rows these are")
         sequences, single = self._columns(samples)
         own = sequences.pop(MASK, None)
         if own is not None and self.mask != _MASKS[0]:
@@ -261,7 +266,9 @@ class PackCollator(_Collator):
         if self.mask_first_label and LABELS in sequences:
             sequences[LABELS] = [self._without_first(part) for part in sequences[LABELS]]
         lengths = lengths_of(sequences[INPUTS])
-        ends = None if self.capacity is None else _row_ends(lengths.tolist(), self.capacity)
+        ends = rows
+        if ends is None and self.capacity is not None:
+            ends = _row_ends(lengths.tolist(), self.capacity)
         cells, shape = packed_cells(lengths, row_ends=ends, width=self.capacity)
         made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
         segments = _signed(cells.segment_ids, shape)

@@ -1,9 +1,9 @@
 """Lets componentize-py call constructors that return a result.
 
-Its bindings (0.25.1) take what a constructor returns for the object itself, and read `finalizer` and `handle` of it. The
-constructors of samedeal can fail: they return `Ok(object)` or `Err(failure)`, and the guest ends with "'Ok' object has no
-attribute 'finalizer'". Here `Ok` passes both on to its object, and `Err` is raised, as it is by every other function. For a
-later version that needs no help, this changes nothing.
+Its bindings (0.25.1) take what a constructor returns for the object itself, and read `finalizer` and `handle`
+of it. The constructors of samedeal can fail: they return `Ok(object)` or `Err(failure)`, and the guest ends
+with "'Ok' object has no attribute 'finalizer'". Here `Ok` passes both on to its object, and `Err` is raised,
+as it is by every other function. For a later version that needs no help, this changes nothing.
 """
 
 from typing import Any, NoReturn

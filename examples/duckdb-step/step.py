@@ -12,7 +12,7 @@ from pathlib import Path
 
 import duckdb
 import pyarrow as pa
-from samedeal import Sampler, SamedealError
+from samedeal import SamedealError, Sampler
 from samedeal.parquet import Shards
 
 QUERY = "SELECT * FROM step ORDER BY rank, index_in_batch"

@@ -2,7 +2,6 @@
 import { createWriteStream } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { parseArgs } from 'node:util';
 import { Field, makeData, RecordBatch, RecordBatchFileWriter, Schema, Struct, Uint32 } from 'apache-arrow';
@@ -30,12 +29,13 @@ function* records(sampler, batchSize) {
   }
 }
 
-/** Writes a file; one that has its name is complete. */
+/** Writes a file; one that has its name is complete. The batches are in memory until then. */
 async function save(batches, output) {
   const temporary = `${output}.new`;
+  const writer = RecordBatchFileWriter.writeAll(batches);
   await mkdir(dirname(output), { recursive: true });
   try {
-    await pipeline(Readable.from(batches), RecordBatchFileWriter.throughNode(), createWriteStream(temporary));
+    await pipeline(writer.toNodeStream(), createWriteStream(temporary));
     await rename(temporary, output);
   } catch (error) {
     await rm(temporary, { force: true });

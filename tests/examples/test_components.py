@@ -12,7 +12,7 @@ def deal() -> list[str]:
     return [" ".join(map(str, batch)) for batch in sampler.batches(10)]
 
 
-@pytest.mark.parametrize("example", ["rust-guest", "js-guest", "python-guest", "c"])
+@pytest.mark.parametrize("example", ["rust-guest", "js-guest", "python-guest", "c", "c-without-engine"])
 def test_deal(example: str) -> None:
     printed = run(example)
     assert printed[-4:-1] == deal()

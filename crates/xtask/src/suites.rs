@@ -139,7 +139,7 @@ fn slow() -> Vec<Step> {
             &["crates/core", "crates/components", "hosts/js/test/growth"],
         ]),
         suite(
-            "examples",
+            "examples: what their READMEs show",
             &[
                 setup::COMPOSER,
                 setup::EXAMPLES_NODE,

@@ -29,7 +29,8 @@ class Batches:
         """The sample indices of a batch: a view, which cannot be written to."""
         if not 0 <= number < len(self):
             raise IndexError(f"batch is {number}; allowed: 0 to {len(self) - 1}")
-        return self._reader.get_batch(number).column("sample").to_numpy(zero_copy_only=True)
+        samples: NDArray[np.uint32] = self._reader.get_batch(number).column("sample").to_numpy(zero_copy_only=True)
+        return samples
 
 
 @contextmanager

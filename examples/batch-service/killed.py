@@ -52,7 +52,7 @@ def main() -> None:
     log, results = folder / "epoch.log", folder / "results"
     service, url = serve(log, 0)
     port = int(url.rsplit(":", 1)[1])
-    trainers = []
+    trainers: list[subprocess.Popen[str]] = []
     try:
         for number in range(4):
             speed = f"--seconds={0.005 * (number + 1)}"
@@ -64,7 +64,7 @@ def main() -> None:
                 f"--results={results}",
                 speed,
             ]
-            trainers.append(subprocess.Popen(command))
+            trainers.append(subprocess.Popen(command, text=True))
         for kill in range(1, 5):
             until(url, kill * SAMPLES // 5)
             service.kill()

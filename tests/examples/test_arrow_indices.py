@@ -41,7 +41,7 @@ def test_failures_leave_no_file(tmp_path: Path) -> None:
         (["--samples=0", "--batch-size=3"], "rank 0 has no batch: a file of Arrow begins with one"),
         (["--samples=3"], "Usage: node write.mjs OUTPUT --samples N --batch-size B"),
     ]:
-        command = ["node", FOLDER / "write.mjs", tmp_path / "batches.arrow", *options]
+        command = ["node", str(FOLDER / "write.mjs"), str(tmp_path / "batches.arrow"), *options]
         done = subprocess.run(command, capture_output=True, text=True, timeout=60)
         assert (done.returncode, done.stderr.strip()) == (1, message)
         assert not list(tmp_path.iterdir())

@@ -40,7 +40,7 @@ def test_exactly_once() -> None:
 def url(tmp_path: Path) -> Iterator[str]:
     log = tmp_path / "epoch.log"
     log.write_text("half an entry of a killed process")
-    command = ["node", SERVICE, log, "--samples=10", "--block=4", "--port=0"]
+    command = ["node", str(SERVICE), str(log), "--samples=10", "--block=4", "--port=0"]
     service = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert service.stdout
     try:

@@ -144,8 +144,8 @@ fn composer(progress: &Progress) -> Outcome {
     }
     let mut install = project::cargo(&["install", "wac-cli", "--version", COMPOSER_VERSION, "--locked", "--debug"]);
     install.args(["--no-default-features", "--root", COMPOSER_ROOT]);
-    // Not among the builds of the project: cargo would lock these.
-    install.env("CARGO_TARGET_DIR", project::path(COMPOSER_ROOT).join("build")).env("CARGO_PROFILE_DEV_DEBUG", "0");
+    // In a folder of its own, which cargo deletes: the builds of the project are not locked meanwhile.
+    install.env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
     progress.run(&mut install)?;
     Ok(Report::note(format!("installed {version}")))
 }

@@ -13,10 +13,20 @@ pub fn steps() -> Vec<Step> {
     let rust: &[&[&str]] = &[
         MANIFESTS,
         BINDINGS,
-        &["rustfmt.toml", "crates", "hosts/cli", "hosts/rust", "tests/growth", "tests/matrix", "tests/bench"],
+        &[
+            "rustfmt.toml",
+            "crates",
+            "examples",
+            "hosts/cli",
+            "hosts/rust",
+            "tests/growth",
+            "tests/matrix",
+            "tests/bench",
+        ],
     ];
-    let python: &[&[&str]] = &[&["hosts/python", "tests", "docs"]];
-    let javascript: &[&[&str]] = &[&["hosts/js", "tests/matrix", "tests/bench", "tests/resume", "tests/demo"]];
+    let python: &[&[&str]] = &[&["hosts/python", "examples", "tests", "docs"]];
+    let javascript: &[&[&str]] =
+        &[&["hosts/js", "tests/matrix", "tests/bench", "tests/resume", "tests/demo", "examples"]];
     vec![
         lint("Rust format", &[setup::RUST_LINTS], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
@@ -31,7 +41,13 @@ pub fn steps() -> Vec<Step> {
         .with_lock(build::CARGO),
         lint("Rust lints: components", &[setup::RUST_LINTS, setup::TARGETS], || {
             wasm_lint(
-                &["samedeal-sampling", "samedeal-planning", "samedeal-batching", "samedeal-guest"],
+                &[
+                    "example-rust-guest",
+                    "samedeal-sampling",
+                    "samedeal-planning",
+                    "samedeal-batching",
+                    "samedeal-guest",
+                ],
                 "wasm32-wasip2",
             )
         })
@@ -52,12 +68,8 @@ pub fn steps() -> Vec<Step> {
         .made_from(python),
         lint("JavaScript format and lints", &[setup::NODE], || project::npm("hosts/js", &["run", "lint"]))
             .made_from(javascript),
-        lint("JavaScript format and lints: demo", &[setup::NODE], || {
-            let mut command = project::own("hosts/js/node_modules/.bin/biome", &["check", "."]);
-            command.current_dir(project::path("tests/demo"));
-            command
-        })
-        .made_from(javascript),
+        lint("JavaScript format and lints: demo", &[setup::NODE], || biome("tests/demo")).made_from(javascript),
+        lint("JavaScript format and lints: examples", &[setup::NODE], || biome("examples")).made_from(javascript),
     ]
 }
 
@@ -88,9 +100,16 @@ fn wasm_lint(packages: &[&str], target: &str) -> Command {
     command
 }
 
+/// Over the JavaScript of a folder that has settings of its own.
+fn biome(folder: &str) -> Command {
+    let mut command = project::own("hosts/js/node_modules/.bin/biome", &["check", "."]);
+    command.current_dir(project::path(folder));
+    command
+}
+
 /// Over all Python of the project, by the settings of the Python host.
 fn ruff(arguments: &[&str]) -> Command {
     let mut command = project::own("target/venv/bin/ruff", arguments);
-    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "tests", "docs"]);
+    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "examples", "tests", "docs"]);
     command
 }

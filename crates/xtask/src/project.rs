@@ -59,6 +59,7 @@ pub fn npm(folder: &str, arguments: &[&str]) -> Command {
 /// selects the same crates and features, so that cargo compiles each dependency once.
 pub const HOST_CRATES: &[&str] = &[
     "--workspace",
+    "--exclude=example-rust-guest",
     "--exclude=samedeal-batching",
     "--exclude=samedeal-guest",
     "--exclude=samedeal-planning",

@@ -25,6 +25,14 @@ pub fn parts() -> Vec<Step> {
         }),
         Step::new(NODE, &[MACHINE], |progress| npm_packages(progress, "hosts/js")),
         Step::new(BUNDLERS, &[MACHINE], |progress| npm_packages(progress, "hosts/js/test/bundlers")),
+        Step::new(EXAMPLES_NODE, &[MACHINE], |progress| {
+            EXAMPLES_OF_NODE.iter().try_for_each(|folder| npm_packages(progress, folder).map(drop))?;
+            Ok(Report::note("in node_modules of the examples"))
+        }),
+        Step::new(EXAMPLES_PYTHON, &[MACHINE], |progress| {
+            environment(progress, "target/venv-examples", "examples/requirements.txt")
+        }),
+        Step::new(COMPOSER, &[MACHINE], composer),
         Step::new(RUST_LINTS, &[MACHINE], rust_lints),
         Step::new(BROWSER, &[MACHINE], browser),
         Step::new(TORCH, &[MACHINE], |progress| {
@@ -43,6 +51,16 @@ pub const PYTHON: &str = "Python environment";
 pub const NODE: &str = "npm packages";
 /// Vite, webpack and others, which the npm package is tried with.
 pub const BUNDLERS: &str = "npm packages of bundlers";
+/// What the examples in JavaScript import.
+pub const EXAMPLES_NODE: &str = "npm packages of examples";
+const EXAMPLES_OF_NODE: &[&str] = &["examples/arrow-indices", "examples/batch-service", "examples/js-guest"];
+/// The environment that the examples in Python run in.
+pub const EXAMPLES_PYTHON: &str = "Python environment of examples";
+/// What puts components together.
+pub const COMPOSER: &str = "wac";
+/// The folder of its program is `bin` below this one.
+pub const COMPOSER_ROOT: &str = "target/wac";
+const COMPOSER_VERSION: &str = "0.12.0";
 /// Formatter and linter of the Rust toolchain.
 pub const RUST_LINTS: &str = "rustfmt and clippy";
 /// A browser that runs headless.
@@ -115,6 +133,21 @@ fn environment(progress: &Progress, folder: &str, requirements: &str) -> Outcome
     progress.run(install.args(["-r", requirements, "-e", "hosts/python"]))?;
     stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {folder}")))
+}
+
+/// Builds the composer from its sources: without optimisation, which would take three times as long.
+fn composer(progress: &Progress) -> Outcome {
+    let version = format!("wac-cli {COMPOSER_VERSION}");
+    let program = format!("{COMPOSER_ROOT}/bin/wac");
+    if machine::answer(&mut project::own(&program, &["--version"])) == Some(version.clone()) {
+        return Ok(Report::note(UP_TO_DATE));
+    }
+    let mut install = project::cargo(&["install", "wac-cli", "--version", COMPOSER_VERSION, "--locked", "--debug"]);
+    install.args(["--no-default-features", "--root", COMPOSER_ROOT]);
+    // In a folder of its own, which cargo deletes: the builds of the project are not locked meanwhile.
+    install.env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    progress.run(&mut install)?;
+    Ok(Report::note(format!("installed {version}")))
 }
 
 fn browser(progress: &Progress) -> Outcome {

@@ -29,6 +29,8 @@ const DISTRIBUTED: &str = "hosts/python/tests/distributed";
 const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
 /// A training job in Python that is killed, and the rest of its epoch by the other hosts.
 const RESUME: &str = "tests/resume";
+/// The component in other people's programs.
+const EXAMPLES: &str = "tests/examples";
 /// What tests in the environment with torch depend on.
 const TORCH: &[&str] = &["hosts/python", "hosts/python/requirements-oracle.txt"];
 /// What the npm package is.
@@ -136,6 +138,24 @@ fn slow() -> Vec<Step> {
             BINDINGS,
             &["crates/core", "crates/components", "hosts/js/test/growth"],
         ]),
+        suite(
+            "examples: what their READMEs show",
+            &[
+                setup::COMPOSER,
+                setup::EXAMPLES_NODE,
+                setup::EXAMPLES_PYTHON,
+                setup::TARGETS,
+                build::COMPONENTS,
+                build::NPM_FOR_NODE,
+            ],
+            || {
+                let mut command = pytest("target/venv-examples", EXAMPLES);
+                command.env("SAMEDEAL_WAC", project::path(setup::COMPOSER_ROOT).join("bin"));
+                command
+            },
+        )
+        .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, BINDINGS, &["examples", EXAMPLES]])
+        .with_lock(build::CARGO_WASM),
         suite("core at its full size", &[build::COMPONENTS], || {
             cargo_test(&["--test=originals", "--test=quality"], &["--ignored"])
         })

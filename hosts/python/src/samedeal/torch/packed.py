@@ -21,7 +21,7 @@ class PackedRow(list[Any]):
     """The samples of one row. `PackCollator` keeps them in a row of their own."""
 
 
-class PackedDataset(Dataset[PackedRow]):  # type: ignore[misc]
+class PackedDataset(Dataset[PackedRow]):
     """The samples of a dataset in rows of at most `capacity` tokens: item i is the list of the samples in row i.
 
     Rows are packed once, when the dataset is made, so that they have numbers: a `DistributedSampler`, a blend or a

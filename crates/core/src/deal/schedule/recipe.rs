@@ -98,7 +98,9 @@ fn stages(fields: &Fields) -> Result<Vec<Stage>, Failure> {
     let Some(steps) = fields.section("steps") else {
         return Err(Failure::missing("steps", "the section that has the batch size"));
     };
-    let Some(first) = steps.count("batch-size") else { return Err(Failure::missing("batch-size", what)) };
+    let Some(first) = steps.count("batch-size") else {
+        return Err(Failure::missing("batch-size", format!("{what}, from step 0 on")));
+    };
     let objects = steps.objects("stages");
     if objects.len() > MAX_STAGES {
         return Err(Failure::out_of_range("stages", format!("{} objects", objects.len()), at_most(MAX_STAGES)));

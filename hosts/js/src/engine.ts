@@ -45,19 +45,13 @@ export interface Seat<B, R> {
   readonly size: number;
 }
 
-/**
- * How many bytes of objects share an instance. The component's bindings tell objects by their address, and only below
- * 1 GiB (jco marks what it owns by bit 30); this, windows and all gaps between them stay far below that.
- */
+/** How many bytes of objects share an instance. With windows and all gaps between them they stay far below the end of its memory. */
 const SHARED = 64 << 20;
 /** A larger object gets an instance of its own, whose memory is given back as a whole. It comes first in there. */
 const LARGEST_SHARED = 4 << 20;
 /** The size of what gets an instance of its own, however large it is. */
 export const ALONE = LARGEST_SHARED + 1;
-/**
- * Other objects are made behind a table of this size, or in a gap that another one left. Behind a larger table they might come to
- * lie above 1 GiB: there, the table is dropped first.
- */
+/** Beside a larger table there may be no room for another one: such a table is dropped before another object is made of its recipe. */
 export const BEFORE_OTHERS = 256 << 20;
 
 /**

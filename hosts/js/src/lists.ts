@@ -1,8 +1,8 @@
 // Lists of whole numbers on their way in and out. Nothing else crosses in bulk.
 import type { Copied } from './bindings/types.js';
 import { fail, integer, natural32, placed, type Range, U64 } from './checks.js';
+import type { Spans as RawSpans } from './components/interfaces/samedeal-deal-types.js';
 import { SamedealError } from './errors.js';
-import type { Spans as RawSpans } from './jco/interfaces/samedeal-deal-types.js';
 import type { Indices, Spans } from './types.js';
 
 /** A list of whole numbers: an array, or a typed array of any kind. Every element is checked. */

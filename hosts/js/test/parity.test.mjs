@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as samedeal from 'samedeal';
 import * as parquet from 'samedeal/parquet';
+import * as page from 'samedeal/web';
 
 const text = readFileSync(new URL('../../../docs/parity.md', import.meta.url), 'utf8');
 const [head, , ...rows] = text.split('\n').filter((line) => line.startsWith('|'));
@@ -23,7 +24,8 @@ test('what the table says of Node and of pages is there', () => {
   for (const row of rows) {
     for (const column of ['Node', 'page']) {
       for (const [, name] of cells(row)[names.indexOf(column)].matchAll(/`(\w+)[^`]*`/g)) {
-        const entry = column === 'Node' && name in parquet ? parquet : samedeal;
+        const whole = column === 'Node' ? samedeal : page;
+        const entry = column === 'Node' && name in parquet ? parquet : whole;
         const isThere = name in entry || name in samedeal.Sampler.prototype || TYPES.includes(name);
         assert(isThere || name in samedeal.Sampler || name === 'toJSON', `${column}: ${name} is not there`);
         told[column].add(name);

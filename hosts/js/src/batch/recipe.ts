@@ -1,10 +1,10 @@
 import { disposes, release, using } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
 import { fail, integer, natural, natural32, options, type Range, U32, U64 } from '../checks.js';
+import type { Segment as RawSegment } from '../components/interfaces/samedeal-deal-batches.js';
 import { orderSize } from '../deal/recipe.js';
 import { besideOf, fromJson } from '../document.js';
 import { ALONE, isFailure, type Recipe } from '../engine.js';
-import type { Segment as RawSegment } from '../jco/interfaces/samedeal-deal-batches.js';
 import { BATCHER_OPTIONS, BatchDocument, isMade, STREAM_OPTIONS } from './document.js';
 import { checkSources } from './lengths.js';
 import type {

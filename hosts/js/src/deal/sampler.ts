@@ -2,9 +2,9 @@
 
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U64 } from '../checks.js';
+import type { Place as RawPlace } from '../components/interfaces/samedeal-deal-sampling.js';
 import { type Engine, Facade } from '../engine.js';
 import { camelled } from '../errors.js';
-import type { Place as RawPlace } from '../jco/interfaces/samedeal-deal-sampling.js';
 import { gathered, type Integers, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { OrderOrSamples } from '../order/types.js';

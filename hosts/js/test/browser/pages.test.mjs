@@ -1,6 +1,7 @@
 // The package in a real page.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -23,7 +24,7 @@ test('the examples of the README run in a page', async () => {
       await close();
     }
   }
-  assert.deepEqual(answers, ['8 0 6 3', '32 steps']);
+  assert.deepEqual(answers, ['8 0 6 3', '14 steps', '32 steps']);
 });
 
 test('a page without a bundler may import the whole package, and everything in it answers as in Node', async () => {
@@ -57,22 +58,60 @@ test('a page has room for thousands of samplers, and for large tables one after 
   }
 });
 
-test('a page has composed orders from an entry of its own', async () => {
-  const { page, close } = await openPage({ '/dist/': dist }, '');
-  try {
-    const outcome = await page.evaluate(async () => {
-      const { blend, init, order, Sampler } = await import('/dist/web-composing.js');
-      await init();
-      const bad = Uint32Array.from({ length: 1000 }, (_, i) => 3 * i);
-      const mixed = blend({ web: [order('feistel', { samples: 5000 }).exclude(bad), 3], code: [700, 1] }, { seed: 5 });
-      const sampler = new Sampler(mixed, { worldSize: 2, rank: 1 });
-      return [sampler.fingerprint(), [...sampler.sourceCounts(0, 2000).count]];
-    });
-    const bad = Uint32Array.from({ length: 1000 }, (_, i) => 3 * i);
-    const { blend, order, Sampler } = samedeal;
-    const mixed = blend({ web: [order('feistel', { samples: 5000 }).exclude(bad), 3], code: [700, 1] }, { seed: 5 });
-    assert.deepEqual(outcome, [new Sampler(mixed, { worldSize: 2, rank: 1 }).fingerprint(), [1500, 500]]);
-  } finally {
-    await close();
-  }
+const PARTS = ['sampling', 'composing', 'batching', 'planning', 'topology'];
+
+test('a page that loads by part has everything, under a policy that allows WebAssembly alone', async () => {
+  const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+  const html = `<meta http-equiv="Content-Security-Policy" content="${policy}"><script type="module" src="/page/all.js"></script>`;
+  await inFolder({ 'all.js': SHOWN }, async (folder) => {
+    const { page, close } = await openPage({ '/dist/': dist, '/test/': join(host, 'test/'), '/page/': folder }, html);
+    try {
+      await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
+      assert.equal(await page.textContent('body'), await everything(samedeal));
+    } finally {
+      await close();
+    }
+  });
 });
+
+test('a Worker that loads by part has everything, and a page goes on meanwhile', async () => {
+  const worker = `${LOADED}\nonmessage = async () => postMessage(await all());`;
+  await inFolder({ 'worker.js': worker }, async (folder) => {
+    const folders = { '/dist/': dist, '/test/': join(host, 'test/'), '/page/': folder };
+    const { page, close } = await openPage(folders, '');
+    try {
+      const outcome = await page.evaluate(async () => {
+        const worker = new Worker('/page/worker.js', { type: 'module' });
+        const answer = new Promise((resolve, reject) => {
+          worker.onmessage = ({ data }) => resolve(data);
+          worker.onerror = ({ message }) => reject(new Error(message));
+        });
+        worker.postMessage('begin');
+        return await answer;
+      });
+      assert.equal(outcome, await everything(samedeal));
+    } finally {
+      await close();
+    }
+  });
+});
+
+const LOADED = `
+  import * as samedeal from '/dist/web.js';
+  import { everything } from '/test/everything.mjs';
+  const all = async () => {
+    await samedeal.init(${JSON.stringify(PARTS)});
+    return everything(samedeal);
+  };`;
+const SHOWN = `${LOADED}\ndocument.body.textContent = await all().catch(String);`;
+
+/** Runs `use` with a folder of these files. */
+async function inFolder(files, use) {
+  const folder = mkdtempSync(join(tmpdir(), 'samedeal-page-'));
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    await use(`${folder}/`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -117,11 +117,13 @@ export class ParquetFile {
     if (tree.children.length === 0 && tree.element.repetition_type !== 'REPEATED') {
       const start = Math.min(...[meta.dictionary_page_offset, meta.data_page_offset].filter(isOffset).map(Number));
       const pages = await pagesOf(this.#bytes.slice, this.#bytes.byteLength, start, rows);
-      return pages.data.map(({ row, rows: count, start: from, end: to }) => ({
+      return pages.data.map(({ row, rows: count, start: from, end: to, needsDictionary }) => ({
         key: `${key} ${row}`,
         start: group.start + row,
         end: group.start + row + count,
-        decode: () => this.#page(column, group.raw, meta, pages.dictionary, [from, to], count),
+        // A writer gives up on a dictionary that becomes too large: its later pages do without, and need not decompress it.
+        decode: () =>
+          this.#page(column, group.raw, meta, needsDictionary ? pages.dictionary : undefined, [from, to], count),
       }));
     }
     // How many rows a page has is known by an index alone, where a row has several values.

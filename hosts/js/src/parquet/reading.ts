@@ -4,15 +4,21 @@ import type { Spans } from '../types.js';
 import { Cursor, type Run } from './cursor.js';
 import type { Shards } from './shards.js';
 
-/** Rows that are at hand together. */
+/** Rows that are read together. */
 export interface Block {
   count: number;
   /** How many of them are no padding, the first ones. */
   real: number;
-  /** Where row number `i` is: in which run, at which place of it, and the index of the sample. */
-  place(i: number): readonly [run: Run, at: number, sample: number];
+  /** Where row number `i` is, as far as that is read: in which run, at which place of it, and the index of the sample. */
+  place(i: number): Place | undefined;
+  /** Waits until row number `i` is read. */
+  read?(i: number): Promise<unknown>;
 }
 
+export type Place = readonly [run: Run, at: number, sample: number];
+
+/** How many runs are read at a time: a server answers several while one would wait. */
+const AT_A_TIME = 8;
 /** How many rows of a shard are at hand at a time where they come as they are stored. */
 const ROWS = 4096;
 
@@ -24,6 +30,7 @@ export async function* readingBlocks(
   worker: number,
 ): AsyncGenerator<Block, void> {
   const cursors = new Map<number, Cursor>();
+  let round: Runs | undefined;
   const cursorOf = (lane: number) => {
     const cursor = cursors.get(lane) ?? new Cursor(shards);
     cursors.set(lane, cursor);
@@ -43,15 +50,17 @@ export async function* readingBlocks(
       }
       const samples = reading.indices(rank, worker, start, start + count);
       const { rows, padding } = reading.roundRows(rank, worker, reading.roundOf(rank, worker, start));
-      const runs: Run[] = [];
-      for (let i = 0; i < length; i++) {
-        const [lane, shard, first, many] = spanAt(spans, i);
-        // Padding is from anywhere, and no lane goes on there.
-        runs.push(await cursorOf(i < length - padding ? lane : -1).read(shard, first, many));
-      }
-      yield { count, real: count - padding, place: placer(runs, rows, samples) };
+      // Padding is from anywhere, and no lane goes on there.
+      const laneOf = (i: number) => (i < length - padding ? (spans.lane[i] as number) : -1);
+      round = new Runs(length, laneOf, (i) => {
+        const [, shard, first, many] = spanAt(spans, i);
+        return cursorOf(laneOf(i)).read(shard, first, many);
+      });
+      yield { count, real: count - padding, ...placer(spans.numRows, round, rows, samples) };
+      await round.all();
     }
   } finally {
+    await round?.stop();
     for (const cursor of cursors.values()) await cursor.close();
   }
 }
@@ -94,15 +103,79 @@ export async function* ahead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<
   }
 }
 
-/** Where each sample is, by the number of its row among the rows of all runs, laid end to end. */
-function placer(runs: readonly Run[], rows: Float64Array, samples: Float64Array): Block['place'] {
-  const starts = new Float64Array(runs.length);
-  for (let i = 1; i < runs.length; i++) starts[i] = (starts[i - 1] as number) + (runs[i - 1] as Run).count;
-  const runOf = new Uint32Array(runs.reduce((sum, { count }) => sum + count, 0));
-  for (const [i, { count }] of runs.entries()) runOf.fill(i, starts[i], (starts[i] as number) + count);
-  return (i) => {
-    const row = rows[i] as number;
-    const run = runOf[row] as number;
-    return [runs[run] as Run, row - (starts[run] as number), samples[i] as number];
+/** The runs of a round, each read as soon as it can be. Those of one lane are read one after the other, as they follow one another. */
+class Runs {
+  readonly #done: (Run | undefined)[];
+  readonly #reading: Promise<Run>[];
+  /** Why no other is begun. */
+  #ended: { error: unknown } | undefined;
+
+  constructor(count: number, laneOf: (i: number) => number, read: (i: number) => Promise<Run>) {
+    this.#done = new Array(count).fill(undefined);
+    const lanes = new Map<number, Promise<unknown>>();
+    const places: Promise<unknown>[] = new Array(AT_A_TIME).fill(Promise.resolve());
+    this.#reading = Array.from({ length: count }, async (_, i) => {
+      const lane = laneOf(i);
+      const [before, place] = [lanes.get(lane), places[i % AT_A_TIME]];
+      const own = (async () => {
+        await before;
+        await place;
+        if (this.#ended) throw this.#ended.error;
+        const run = await read(i);
+        this.#done[i] = run;
+        return run;
+      })();
+      const ended = own.catch((error) => {
+        this.#ended ??= { error };
+      });
+      lanes.set(lane, ended);
+      places[i % AT_A_TIME] = ended;
+      return own;
+    });
+    // Told where their rows are asked for.
+    for (const each of this.#reading) each.catch(() => {});
+  }
+
+  /** A run, as far as it is read. */
+  at(i: number): Run | undefined {
+    return this.#done[i];
+  }
+
+  /** A run, when it is read. */
+  read(i: number): Promise<Run> {
+    return this.#reading[i] as Promise<Run>;
+  }
+
+  /** Ends when all are read. */
+  async all(): Promise<void> {
+    for (const each of this.#reading) await each;
+  }
+
+  /** Begins no other, and ends when nothing is under way. */
+  async stop(): Promise<void> {
+    this.#ended ??= { error: new Error('nobody reads on') };
+    await Promise.allSettled(this.#reading);
+  }
+}
+
+/** Where each sample is, by the number of its row among the rows of all runs, laid end to end; `counts` are those of the runs. */
+function placer(
+  counts: Float64Array,
+  runs: Runs,
+  rows: Float64Array,
+  samples: Float64Array,
+): Pick<Block, 'place' | 'read'> {
+  const starts = new Float64Array(counts.length);
+  for (let i = 1; i < counts.length; i++) starts[i] = (starts[i - 1] as number) + (counts[i - 1] as number);
+  const runOf = new Uint32Array(counts.reduce((sum, count) => sum + count, 0));
+  for (const [i, count] of counts.entries()) runOf.fill(i, starts[i], (starts[i] as number) + count);
+  const numberOf = (i: number) => runOf[rows[i] as number] as number;
+  return {
+    place: (i) => {
+      const number = numberOf(i);
+      const run = runs.at(number);
+      return run && [run, (rows[i] as number) - (starts[number] as number), samples[i] as number];
+    },
+    read: (i) => runs.read(numberOf(i)),
   };
 }

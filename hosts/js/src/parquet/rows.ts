@@ -1,7 +1,7 @@
 // Rows, and batches of them, of what was read.
 import { setImmediate } from 'node:timers/promises';
 import { fail } from '../checks.js';
-import { ahead, type Block } from './reading.js';
+import { ahead, type Block, type Place } from './reading.js';
 import type { Shards } from './shards.js';
 
 /**
@@ -58,9 +58,14 @@ export async function* rowsOf(
   for await (const block of ahead(blocks(shards))) {
     for (let i = 0; i < block.count; i++) {
       if (++turn % TURN === 0) await setImmediate();
+      let place = block.place(i);
+      if (!place) {
+        await block.read?.(i);
+        place = block.place(i) as Place;
+      }
       if (batchSize === undefined) {
-        yield row(block, i);
-      } else if (batch.push(row(block, i)) === batchSize) {
+        yield row(block, i, place);
+      } else if (batch.push(row(block, i, place)) === batchSize) {
         const full = batch;
         batch = [];
         yield full;
@@ -71,11 +76,10 @@ export async function* rowsOf(
 }
 
 /** What makes the rows. */
-function rowMaker(columns: readonly string[], marks: Marks): (block: Block, i: number) => Row {
+function rowMaker(columns: readonly string[], marks: Marks): (block: Block, i: number, place: Place) => Row {
   const { 'sample-column': sampleColumn, 'padding-column': paddingColumn } = marks;
   const own = [...columns, sampleColumn, paddingColumn].includes('__proto__');
-  return (block, i) => {
-    const [run, at, sample] = block.place(i);
+  return (block, i, [run, at, sample]) => {
     const row: Row = {};
     // An assignment to that name would be none.
     if (own) Object.defineProperty(row, '__proto__', { writable: true, enumerable: true, configurable: true });

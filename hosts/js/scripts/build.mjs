@@ -175,7 +175,8 @@ writeFileSync(index, readFileSync(index, 'utf8').replaceAll(' extends over(', ' 
 function variant(of, made, others) {
   let text = readFileSync(join(here, 'dist', of), 'utf8');
   for (const [module, other] of Object.entries(others)) {
-    const changed = text.replaceAll(`'./${module}.js'`, `'./${other}.js'`);
+    const path = (name) => `'${name.startsWith('.') ? name : `./${name}`}.js'`;
+    const changed = text.replaceAll(path(module), path(other));
     if (changed === text) throw new Error(`dist/${of} no longer imports ${module}`);
     text = changed;
   }
@@ -194,6 +195,10 @@ if (withPages) {
   }
   variant('index.js', 'page.js', { 'bindings/engines': 'bindings/engines-page' });
   variant('web.js', 'web.js', { index: 'page' });
+  for (const kind of ['-inline', '-workerd', '']) {
+    if (kind) variant('parquet/host-page.js', `parquet/host-page${kind}.js`, { '../web': `../web${kind}` });
+    variant('parquet.js', `web-parquet${kind}.js`, { 'parquet/host': `parquet/host-page${kind}` });
+  }
 }
 
 if (withPages) copyFileSync(join(here, 'src/web-wasm.d.ts'), join(here, 'dist/web-wasm.d.ts'));

@@ -10,12 +10,12 @@ export interface Block {
   /** How many of them are no padding, the first ones. */
   real: number;
   /** Where row number `i` is, as far as that is read: in which run, at which place of it, and the index of the sample. */
-  place(i: number): Place | undefined;
+  place(i: number): RowPlace | undefined;
   /** Waits until row number `i` is read. */
   read?(i: number): Promise<unknown>;
 }
 
-export type Place = readonly [run: Run, at: number, sample: number];
+export type RowPlace = readonly [run: Run, at: number, sample: number];
 
 /** How many runs are read at a time: a server answers several while one would wait. */
 const AT_A_TIME = 8;
@@ -28,6 +28,7 @@ export async function* readingBlocks(
   reading: Reading,
   rank: number,
   worker: number,
+  signal?: AbortSignal,
 ): AsyncGenerator<Block, void> {
   const cursors = new Map<number, Cursor>();
   let round: Runs | undefined;
@@ -52,11 +53,13 @@ export async function* readingBlocks(
       const { rows, padding } = reading.roundRows(rank, worker, reading.roundOf(rank, worker, start));
       // Padding is from anywhere, and no lane goes on there.
       const laneOf = (i: number) => (i < length - padding ? (spans.lane[i] as number) : -1);
-      round = new Runs(length, laneOf, (i) => {
+      const where = runsOf(spans.numRows, rows);
+      round = new Runs(inOrder(where.runs, laneOf), laneOf, (i) => {
+        signal?.throwIfAborted();
         const [, shard, first, many] = spanAt(spans, i);
         return cursorOf(laneOf(i)).read(shard, first, many);
       });
-      yield { count, real: count - padding, ...placer(spans.numRows, round, rows, samples) };
+      yield { count, real: count - padding, ...placer(where, round, samples) };
       await round.all();
     }
   } finally {
@@ -103,37 +106,64 @@ export async function* ahead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<
   }
 }
 
-/** The runs of a round, each read as soon as it can be. Those of one lane are read one after the other, as they follow one another. */
+/** In which run each row is, and at which place of it. `rows` are numbers among the rows of all runs, laid end to end. */
+interface Where {
+  runs: Uint32Array;
+  places: Float64Array;
+}
+
+function runsOf(counts: Float64Array, rows: Float64Array): Where {
+  const starts = new Float64Array(counts.length);
+  for (let i = 1; i < counts.length; i++) starts[i] = (starts[i - 1] as number) + (counts[i - 1] as number);
+  const runOf = new Uint32Array(counts.reduce((sum, count) => sum + count, 0));
+  for (const [i, count] of counts.entries()) runOf.fill(i, starts[i], (starts[i] as number) + count);
+  const runs = Uint32Array.from(rows, (row) => runOf[row] as number);
+  return { runs, places: rows.map((row, i) => row - (starts[runs[i] as number] as number)) };
+}
+
+/** The runs in the order in which their rows come, and in each lane one after the other. */
+function inOrder(runs: Uint32Array, laneOf: (i: number) => number): number[] {
+  const order = new Set<number>();
+  for (const run of runs) {
+    if (order.has(run)) continue;
+    let first = run;
+    while (first > 0 && laneOf(first - 1) === laneOf(run) && !order.has(first - 1)) first -= 1;
+    for (let i = first; i <= run; i++) order.add(i);
+  }
+  return [...order];
+}
+
+/** The runs of a round, some at a time, in this order. Those of one lane are read one after the other, as they follow one another. */
 class Runs {
-  readonly #done: (Run | undefined)[];
-  readonly #reading: Promise<Run>[];
+  readonly #done: Run[] = [];
+  readonly #reading: Promise<Run>[] = [];
   /** Why no other is begun. */
   #ended: { error: unknown } | undefined;
 
-  constructor(count: number, laneOf: (i: number) => number, read: (i: number) => Promise<Run>) {
-    this.#done = new Array(count).fill(undefined);
+  constructor(order: readonly number[], laneOf: (i: number) => number, read: (i: number) => Promise<Run>) {
     const lanes = new Map<number, Promise<unknown>>();
-    const places: Promise<unknown>[] = new Array(AT_A_TIME).fill(Promise.resolve());
-    this.#reading = Array.from({ length: count }, async (_, i) => {
-      const lane = laneOf(i);
-      const [before, place] = [lanes.get(lane), places[i % AT_A_TIME]];
-      const own = (async () => {
-        await before;
-        await place;
-        if (this.#ended) throw this.#ended.error;
-        const run = await read(i);
-        this.#done[i] = run;
-        return run;
-      })();
-      const ended = own.catch((error) => {
-        this.#ended ??= { error };
-      });
-      lanes.set(lane, ended);
-      places[i % AT_A_TIME] = ended;
-      return own;
-    });
-    // Told where their rows are asked for.
-    for (const each of this.#reading) each.catch(() => {});
+    const places: Promise<unknown>[] = [];
+    for (const [number, i] of order.entries()) {
+      const reading = this.#read(() => read(i), [lanes.get(laneOf(i)), places[number % AT_A_TIME]]);
+      // Told where its rows are asked for.
+      const ended = reading.then(
+        (run) => {
+          this.#done[i] = run;
+        },
+        (error) => {
+          this.#ended ??= { error };
+        },
+      );
+      lanes.set(laneOf(i), ended);
+      places[number % AT_A_TIME] = ended;
+      this.#reading[i] = reading;
+    }
+  }
+
+  async #read(read: () => Promise<Run>, before: readonly (Promise<unknown> | undefined)[]): Promise<Run> {
+    for (const other of before) await other;
+    if (this.#ended) throw this.#ended.error;
+    return read();
   }
 
   /** A run, as far as it is read. */
@@ -142,13 +172,15 @@ class Runs {
   }
 
   /** A run, when it is read. */
-  read(i: number): Promise<Run> {
-    return this.#reading[i] as Promise<Run>;
+  async read(i: number): Promise<Run> {
+    const run = await (this.#reading[i] as Promise<Run>);
+    this.#done[i] = run;
+    return run;
   }
 
   /** Ends when all are read. */
   async all(): Promise<void> {
-    for (const each of this.#reading) await each;
+    await Promise.all(this.#reading);
   }
 
   /** Begins no other, and ends when nothing is under way. */
@@ -158,24 +190,12 @@ class Runs {
   }
 }
 
-/** Where each sample is, by the number of its row among the rows of all runs, laid end to end; `counts` are those of the runs. */
-function placer(
-  counts: Float64Array,
-  runs: Runs,
-  rows: Float64Array,
-  samples: Float64Array,
-): Pick<Block, 'place' | 'read'> {
-  const starts = new Float64Array(counts.length);
-  for (let i = 1; i < counts.length; i++) starts[i] = (starts[i - 1] as number) + (counts[i - 1] as number);
-  const runOf = new Uint32Array(counts.reduce((sum, count) => sum + count, 0));
-  for (const [i, count] of counts.entries()) runOf.fill(i, starts[i], (starts[i] as number) + count);
-  const numberOf = (i: number) => runOf[rows[i] as number] as number;
+function placer({ runs, places }: Where, round: Runs, samples: Float64Array): Pick<Block, 'place' | 'read'> {
   return {
     place: (i) => {
-      const number = numberOf(i);
-      const run = runs.at(number);
-      return run && [run, (rows[i] as number) - (starts[number] as number), samples[i] as number];
+      const run = round.at(runs[i] as number);
+      return run && [run, places[i] as number, samples[i] as number];
     },
-    read: (i) => runs.read(numberOf(i)),
+    read: (i) => round.read(runs[i] as number),
   };
 }

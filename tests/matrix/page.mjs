@@ -29,7 +29,14 @@ export async function openPage(folders, html) {
     const [beginning, folder] = Object.entries(folders).find(([start]) => pathname.startsWith(start)) ?? [];
     const file = folder && join(folder, pathname.slice(beginning.length));
     if (!file || !existsSync(file)) return response.writeHead(404).end();
-    response.setHeader('content-type', TYPES[extname(file)] ?? 'application/json').end(readFileSync(file));
+    response.setHeader('content-type', TYPES[extname(file)] ?? 'application/json');
+    const bytes = readFileSync(file);
+    const [, start, end] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
+    if (start === undefined) return response.setHeader('content-length', bytes.length).end(bytes);
+    const part = bytes.subarray(Number(start), end ? Number(end) + 1 : bytes.length);
+    response
+      .writeHead(206, { 'content-range': `bytes ${start}-${Number(start) + part.length - 1}/${bytes.length}` })
+      .end(part);
   });
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   // Root has no sandbox to give.

@@ -1,3 +1,4 @@
+import { using } from './bindings/resources.js';
 import { type Raw, SamedealError } from './errors.js';
 
 /** What an instance exports, whatever else it does. */
@@ -119,6 +120,11 @@ export class Engine<B extends Bindings> {
     });
   }
 
+  /** Asks another object, which `next` makes of this one and which is freed afterwards; the rest is as in `call`. */
+  aside<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, next: (raw: R) => R, ask: (raw: R) => T): T {
+    return this.call(seat, recipe, (raw) => using(next(raw), ask, seat.instance.bindings.release));
+  }
+
   /** Frees an object, which must not be used again. */
   close(seat: Seat<B, object>): void {
     this.#collected?.unregister(seat);
@@ -172,6 +178,11 @@ export class Handle<B extends Bindings, R extends object> {
   /** @internal */
   call<T>(call: (raw: R) => T): T {
     return this.#engine.call(this.#there(), this.#recipe, call);
+  }
+
+  /** Asks what `next` makes of the object, and leaves the object as it is. @internal */
+  protected aside<T>(next: (raw: R) => R, ask: (raw: R) => T): T {
+    return this.#engine.aside(this.#there(), this.#recipe, next, ask);
   }
 
   /** The call that makes an equal object: see `Recipe.source`. @internal */

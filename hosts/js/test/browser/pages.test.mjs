@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import * as samedeal from 'samedeal';
 import { openPage } from '../../../../tests/matrix/page.mjs';
 import { everything } from '../everything.mjs';
+import { folder, write } from '../parquet-files.mjs';
 
 const host = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(host, 'dist/');
@@ -53,6 +54,64 @@ test('a page has room for thousands of samplers, and for large tables one after 
       return before.length === 3000 && made.every((sampler, i) => sampler.sampleAt(0) === before[i]);
     });
     assert(outcome);
+  } finally {
+    await close();
+  }
+});
+
+test('a page reads Parquet files: from a server, and those that are dropped on it', async (t) => {
+  const data = folder(t);
+  write(data, [60, 40, 100]);
+  const library = (name) => `/packages/${name}/`;
+  const imports = {
+    hyparquet: `${library('hyparquet')}src/index.js`,
+    'hyparquet-compressors': `${library('hyparquet-compressors')}src/index.js`,
+    fzstd: `${library('fzstd')}esm/index.mjs`,
+    hysnappy: `${library('hysnappy')}js/index.js`,
+  };
+  const html = `<script type="importmap">${JSON.stringify({ imports })}</script>`;
+  const folders = { '/dist/': dist, '/data/': `${data}/`, '/packages/': join(host, 'node_modules/') };
+  const { page, close } = await openPage(folders, html);
+  try {
+    const outcome = await page.evaluate(async () => {
+      const { init, Reading } = await import('/dist/web.js');
+      const { findShards, readBatches, readRows, readShards } = await import('/dist/web-parquet.js');
+      await init(['sampling', 'planning']);
+      const urls = [0, 1, 2].map((i) => `/data/${i}.parquet`);
+      const ids = async (rows) => {
+        const seen = [];
+        for await (const row of rows) seen.push(...[row].flat().map(({ id }) => id));
+        return seen;
+      };
+      const files = await Promise.all(
+        urls.map(async (url) => new File([await (await fetch(url)).blob()], url.slice('/data/'.length))),
+      );
+      const options = { seed: 3, lanes: 8, batchSize: 16 };
+      const dropped = await findShards(files, { columns: ['id'] });
+      const reading = new Reading(dropped.sizes, options);
+      const rest = reading.resume(reading.state(4));
+      const wrong = await readShards(['/data/none.parquet']).next().catch(String);
+      const aborted = await readShards(urls, { signal: AbortSignal.abort() })
+        .next()
+        .catch(({ name }) => name);
+      return {
+        fromServer: await ids(readShards(urls, options)),
+        dropped: await ids(readShards(files, options)),
+        names: dropped.paths,
+        rest: await ids(readBatches(dropped, rest, { rank: 0 })),
+        rows: await readRows(dropped, [150, 3, 70]),
+        wrong,
+        aborted,
+      };
+    });
+    const sampler = samedeal.Sampler.sharded([60, 40, 100], { seed: 3, lanes: 8 });
+    assert.deepEqual(outcome.fromServer, [...sampler]);
+    assert.deepEqual(outcome.dropped, outcome.fromServer);
+    assert.deepEqual(outcome.names, ['0.parquet', '1.parquet', '2.parquet']);
+    assert.deepEqual(outcome.rest, outcome.fromServer.slice(64));
+    assert.deepEqual(outcome.rows, [{ id: 150 }, { id: 3 }, { id: 70 }]);
+    assert.match(outcome.wrong, /none\.parquet: .*404/);
+    assert.equal(outcome.aborted, 'AbortError');
   } finally {
     await close();
   }

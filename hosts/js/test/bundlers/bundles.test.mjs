@@ -90,11 +90,12 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
       ['page.js', ANSWERS],
       ['page-web.js', WEB_ANSWERS],
       ['page-parts.js', ANSWERS],
+      ['page-parquet.js', PARQUET_ANSWER],
     ]) {
       test(`for a page: ${entry}`, async () => {
         const out = made.out(`${name}-${entry}`);
         await bundle(entry, out, 'browser');
-        assert.equal(await shown({ folder: out, bundle: entry }), answers);
+        assert.equal(await shown({ folder: out, data: made.data, bundle: entry }), answers);
       });
     }
   });

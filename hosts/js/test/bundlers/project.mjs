@@ -63,6 +63,13 @@ const FILES = {
     console.log(sum);`,
   'page.js': `${imported('samedeal')}all().then(${show});`,
   'page-web.js': web(show),
+  'page-parquet.js': `
+    import { init } from 'samedeal/web';
+    import { readShards } from 'samedeal/web/parquet';
+    await init('planning');
+    let sum = 0;
+    for await (const { id } of readShards(['/data/0.parquet', '/data/1.parquet'], { seed: 3 })) sum += id;
+    ${show}(String(sum));`,
   'page-parts.js': parts(show),
   'page-batching.js': `
     import { Batcher, init } from 'samedeal/web';
@@ -115,9 +122,9 @@ export async function printed(bundle, environment = {}) {
 }
 
 /** What a page shows in the end: one of these files, or what is at a URL. Errors of the page are told; so is what it loads. */
-export async function shown({ folder, bundle, url, loads = () => {} }) {
+export async function shown({ folder, data, bundle, url, loads = () => {} }) {
   const html = bundle ? `<body><script type="module" src="/out/${bundle}"></script></body>` : '';
-  const { page, close } = await openPage(folder ? { '/out/': folder } : {}, html);
+  const { page, close } = await openPage({ ...(folder && { '/out/': folder }), ...(data && { '/data/': data }) }, html);
   try {
     page.on('request', (request) => loads(new URL(request.url()).pathname));
     await page.goto(url ?? page.url());

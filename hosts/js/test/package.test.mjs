@@ -71,7 +71,7 @@ test('the reader of Parquet says what it needs, and reads where that is installe
 
 test('every example of the README prints what it says', async () => {
   const blocks = examples('js');
-  assert.equal(blocks.length, 19);
+  assert.equal(blocks.length, 20);
   for (const block of blocks) {
     const said = [...block.matchAll(/(?:;|^) ?\/\/ (.*)$/gm)].map(([, text]) => text);
     assert.deepEqual((await output(block)).trimEnd().split('\n'), said);
@@ -443,6 +443,41 @@ test('the types hold in a strict project', async () => {
     export { kinds, numbers, held, told, place, at, next };`,
     ['es2022'],
   );
+  const useRest = `
+    const sampler: Sampler = Sampler.fromState('text', { worldSize: 2n, rank: 1, unit: 2, sizes: [3] });
+    const batcher: Batcher = Batcher.fromState('text', [3], { worldSize: 2, lists: { indices: [1] } });
+    const reading: Reading = Reading.fromState({ samedeal: 'text' }, { workers: 2, batchSize: 8, bytes: [3] });
+    const schedule: Schedule = Schedule.fromState('text', { layout: 'strided' });
+    const batches: (Uint32Array | Float64Array)[] = [...sampler.step(3, 2n, { dropLast: true }), ...schedule.step(3)];
+    const read: (ReadBatch | null)[] = [...reading.step(3), reading.batchAt(0, 1n)];
+    const planned: number[] = batcher.step(3n).map(({ paddedLength }) => paddedLength);
+    const places: (number | undefined)[] = [...sampler.locateAll([3n], 2), ...schedule.locateAll(new Uint8Array(2))].map((place) => place?.rank);
+    const rows: number = batcher.locateAll([3])[0]?.[0]?.row ?? 0;
+    const stream: BatchStream = BatchStream.fromJSON(new BatchStream({ maxTokens: 3 }).toJSON());
+    // @ts-expect-error
+    Sampler.fromState('text', { epoch: 3 });
+    // @ts-expect-error
+    sampler.step(3);
+    export { batches, read, planned, places, rows, stream };`;
+  const rest = 'Batcher, BatchStream, type ReadBatch, Reading, Sampler, Schedule';
+  await check(`import { ${rest} } from 'samedeal';${useRest}`, ['es2022']);
+  const useFiles = `
+    const buffer: AsyncBuffer = { byteLength: 3, slice: async () => new ArrayBuffer(3) };
+    const source: Source = new Blob();
+    const { signal } = new AbortController();
+    const progress = ({ files, filesFound, rows, rowsGiven }: ReadProgress): number => files + filesFound + rows + rowsGiven;
+    for await (const rows of readShards([buffer, source, 'a.parquet'], { state: 'text', signal, progress, batchSize: 3 })) rows.length;
+    const files = await findShards(buffer, { signal });
+    const rows: Row[] = await readRows(files, new Uint32Array(3), { sampleColumn: 'n', signal });
+    // @ts-expect-error
+    readShards([3]);
+    // @ts-expect-error
+    readRows(files, 'all');
+    export { rows };`;
+  const files = 'type AsyncBuffer, findShards, type ReadProgress, readRows, readShards, type Row, type Source';
+  for (const entry of ['samedeal/parquet', 'samedeal/web/parquet']) {
+    await check(`import { ${files} } from '${entry}';${useFiles}`, ['es2022', 'dom']);
+  }
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}
     import { Batcher, type Part, type Source } from 'samedeal/web';
     import wasm from 'samedeal/web/batching.wasm';

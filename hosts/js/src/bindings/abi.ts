@@ -129,7 +129,16 @@ export class Core {
     return Class;
   }
 
-  #call(id: string, [name, parameters, result]: Call, classes: Classes): (...values: unknown[]) => unknown {
+  /** A call, which is put together when it is first made: an instance has many that nobody makes. */
+  #call(id: string, call: Call, classes: Classes): (...values: unknown[]) => unknown {
+    let made: ((...values: unknown[]) => unknown) | undefined;
+    return (...values) => {
+      made ??= this.#made(id, call, classes);
+      return made(...values);
+    };
+  }
+
+  #made(id: string, [name, parameters, result]: Call, classes: Classes): (...values: unknown[]) => unknown {
     const path = `${id}#${name}`;
     const inner = this.#exports[path];
     // What an earlier component does not have is missing where it is called.

@@ -12,9 +12,9 @@ export const host: Host = {
   Sampler,
   path(text) {
     const url = URL.parse?.(text, globalThis.location?.href) ?? parsed(text);
-    return url && /^(https?|blob|data):$/.test(url.protocol) ? url.href : undefined;
+    return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
   },
-  paths: 'URLs, files (Blob), and AsyncBuffers',
+  paths: 'URLs with http: or https:, files (Blob), and AsyncBuffers',
   places: async (paths) => paths.map((name) => ({ name, open: (library, signal) => remote(library, name, signal) })),
   turn() {
     if (!channel) {

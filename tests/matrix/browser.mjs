@@ -1,4 +1,4 @@
-// The golden cases in a page of headless Chromium, over both builds, without a bundler.
+// The golden cases in a page of headless Chromium, over the entry for pages, without a bundler.
 import { fileURLToPath } from 'node:url';
 import { openPage } from './page.mjs';
 import { fail, groupFiles, readGroup, report } from './report.mjs';
@@ -11,7 +11,7 @@ const { page, version, close } = await openPage(Object.fromEntries(folders), '<t
   ({ message }) => fail(message),
 );
 try {
-  for (const build of ['wasm-bindgen', 'wasm-bindgen, composing', 'jco']) {
+  for (const build of ['wasm-bindgen', 'page']) {
     for (const file of groupFiles()) {
       report(`chromium ${version} (${build})`, await page.evaluate(runInPage, { build, group: readGroup(file) }));
     }
@@ -20,31 +20,18 @@ try {
   await close();
 }
 
-/** Runs in the page. */
+/** Runs in the page, over the engines of its entry: first over samplers alone, then over all parts. */
 async function runInPage({ build, group }) {
-  const { Engine } = await import('/hosts/js/dist/engine.js');
-  const page = async (file) => {
-    const { bindgenInstances } = await import('/hosts/js/dist/bindings/bindgen.js');
-    return { dealing: new Engine(await bindgenInstances(`/hosts/js/dist/bindgen/${file}`)) };
-  };
+  const page = await import('/hosts/js/dist/bindings/engines-page.js');
   const loaders = {
-    'wasm-bindgen': () => page('samedeal_bg.wasm'),
-    'wasm-bindgen, composing': () => page('composing_bg.wasm'),
-    async jco() {
-      const modules = async (name, ...others) => {
-        const files = [...['core', 'core2', 'core3'].map((core) => `${name}.${core}.wasm`), ...others];
-        const fetched = files.map((file) => WebAssembly.compileStreaming(fetch(`/hosts/js/dist/jco/${file}`)));
-        const compiled = await Promise.all(fetched);
-        return (file) => compiled[files.indexOf(file)];
-      };
-      const { batchingInstances, dealingInstances, planningInstances } = await import(
-        '/hosts/js/dist/bindings/components.js'
-      );
-      return {
-        dealing: new Engine(dealingInstances(await modules('samedeal', 'composing.core.wasm'))),
-        planning: new Engine(planningInstances(await modules('planning'))),
-        batching: new Engine(batchingInstances(await modules('batching'))),
-      };
+    async 'wasm-bindgen'() {
+      await page.init();
+      return { dealing: page.samplers() };
+    },
+    async page() {
+      await page.init(['composing', 'topology', 'planning', 'batching']);
+      const { samplers, topology, planning, batching } = page;
+      return { dealing: samplers(), topology: topology(), planning: planning(), batching: batching() };
     },
   };
   globalThis.builds ??= {};

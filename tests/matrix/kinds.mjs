@@ -204,8 +204,8 @@ const FUNCTIONS = [
   ['pack', 'batching', ({ collation }) => collation],
   ['verify', 'planning', ({ shards }) => shards],
   ['header', 'planning', (bindings) => bindings],
-  ['variables', 'dealing', ({ launch }) => launch],
-  ['detect', 'dealing', ({ launch }) => launch],
+  ['variables', 'topology', ({ launch }) => launch],
+  ['detect', 'topology', ({ launch }) => launch],
 ];
 
 /** By the key of a case. */
@@ -376,7 +376,7 @@ export const kinds = {
     moves: ['at-rank'],
   },
   mesh: {
-    engine: 'dealing',
+    engine: 'topology',
     recipe: ({ 'world-size': worldSize, axes }) => new MeshRecipe(worldSize, axes),
     make(engine, { 'world-size': worldSize, axes }) {
       const Mesh = over(BaseMesh, () => engine);
@@ -491,8 +491,8 @@ export const kinds = {
         };
       },
       header: ({ planning }, { state, block, lease }) => headerWith(planning, state, block, BigInt(lease)),
-      detect: ({ dealing }, { environment, rank, 'world-size': worldSize }) =>
-        detectWith(dealing, {}, present({ environment: Object.fromEntries(environment), rank, worldSize })),
+      detect: ({ topology }, { environment, rank, 'world-size': worldSize }) =>
+        detectWith(topology, {}, present({ environment: Object.fromEntries(environment), rank, worldSize })),
     },
     sayable: {
       pad: few,

@@ -1,8 +1,9 @@
-// A page in headless Chromium, and the server that it reads from.
+// A page in headless Chromium, and the server that pages read from.
 import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
+import { text } from 'node:stream/consumers';
 
 const require = createRequire(new URL('../../hosts/js/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
@@ -15,29 +16,48 @@ const ARGS = ['--disable-gpu', '--disable-quic', '--no-first-run'].concat(
   '--disable-sync',
 );
 
-/** Opens a page with this HTML. `folders` says, by the beginning of a path, which folder answers it. */
+/**
+ * Serves a page with this HTML. `folders` says, by the beginning of a path, which folder answers it. What is posted to `/told` is
+ * given to `told`.
+ */
+export async function serve(folders, html, told = () => {}) {
+  const server = createServer(async (request, response) => {
+    // A URL has no `..` left in its path.
+    const { pathname } = new URL(request.url, 'http://localhost');
+    if (pathname === '/') return response.setHeader('content-type', 'text/html').end(`<!doctype html>${html}`);
+    if (pathname === '/told') {
+      told(await text(request));
+      return response.end();
+    }
+    const [beginning, folder] = Object.entries(folders).find(([start]) => pathname.startsWith(start)) ?? [];
+    const file = folder && join(folder, pathname.slice(beginning.length));
+    if (!file || !existsSync(file)) return response.writeHead(404).end();
+    response.setHeader('content-type', TYPES[extname(file)] ?? 'application/json');
+    const bytes = readFileSync(file);
+    const [, start, end] = /^bytes=(\d+)-(\d*)$/.exec(request.headers.range ?? '') ?? [];
+    if (start === undefined) return response.setHeader('content-length', bytes.length).end(bytes);
+    const part = bytes.subarray(Number(start), end ? Number(end) + 1 : bytes.length);
+    const range = `bytes ${start}-${Number(start) + part.length - 1}/${bytes.length}`;
+    response.writeHead(206, { 'content-range': range }).end(part);
+  });
+  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
+}
+
+/** Opens a page with this HTML; `folders` are as for `serve`. */
 export async function openPage(folders, html) {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
   if (!existsSync(executablePath)) {
     const remedy = 'install Chromium (Debian, Ubuntu: apt-get install chromium), or name one in CHROMIUM';
     throw new Error(`no browser at ${executablePath}: ${remedy}`);
   }
-  const server = createServer((request, response) => {
-    // A URL has no `..` left in its path.
-    const { pathname } = new URL(request.url, 'http://localhost');
-    if (pathname === '/') return response.setHeader('content-type', 'text/html').end(`<!doctype html>${html}`);
-    const [beginning, folder] = Object.entries(folders).find(([start]) => pathname.startsWith(start)) ?? [];
-    const file = folder && join(folder, pathname.slice(beginning.length));
-    if (!file || !existsSync(file)) return response.writeHead(404).end();
-    response.setHeader('content-type', TYPES[extname(file)] ?? 'application/json').end(readFileSync(file));
-  });
-  await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const server = await serve(folders, html);
   // Root has no sandbox to give.
   const args = process.getuid?.() === 0 ? [...ARGS, '--no-sandbox'] : ARGS;
   const browser = await chromium.launch({ executablePath, headless: true, args });
   const page = await browser.newPage();
   page.on('pageerror', (error) => console.error(`the page failed: ${error}`));
-  await page.goto(`http://127.0.0.1:${server.address().port}/`);
+  await page.goto(server.url);
   return {
     page,
     version: browser.version().split('.')[0],

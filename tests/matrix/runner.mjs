@@ -3,15 +3,18 @@
 import { SamedealError } from '../../hosts/js/dist/errors.js';
 import { callOwn, callRaw, kinds, wide } from './kinds.mjs';
 
-/** What pages have no interface for: they deal samples. Readings come there with plans. */
-const PAGES = [
+/** What the build of wasm-bindgen has no interface for: it deals samples. */
+const ALL_BUT_SAMPLERS = [
   ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client', 'splits', 'steps'],
   ...['batches-bucket', 'batches-budget', 'batches-composed', 'batches-default', 'batches-pack', 'batches-padded'],
   ...['batches-state', 'batches-stream', 'collation', 'readings', 'recipes-batch', 'recipes-shards'],
 ];
 
 /** What a build does not have. */
-const WITHOUT = { 'wasm-bindgen': [...PAGES, 'orders-composed'], 'wasm-bindgen, composing': PAGES };
+const WITHOUT = {
+  'wasm-bindgen': [...ALL_BUT_SAMPLERS, 'orders-composed'],
+  'wasm-bindgen, composing': ALL_BUT_SAMPLERS,
+};
 
 /** How many of the cases pass over `engines`, and what is wrong with the others; `without` where the build has no such thing. */
 export function runGroup(build, engines, { group, cases }) {

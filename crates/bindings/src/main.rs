@@ -1,6 +1,8 @@
-//! `bindings WIT FOLDER` writes the binding layer of the Python host: a module for each interface of the WIT. A file that is
-//! as it should be is not written again, and a module whose interface is gone is removed.
+//! `bindings python WIT FOLDER` writes the binding layer of the Python host: a module for each interface of the WIT. `bindings javascript
+//! WIT FOLDER` writes that of the JavaScript host: a module for each component. A file that is as it should be is not written
+//! again, and a module that is no longer made is removed.
 
+mod javascript;
 mod python;
 
 use std::collections::BTreeMap;
@@ -14,11 +16,13 @@ use wit_parser::Resolve;
 
 fn main() -> ExitCode {
     let words: Vec<_> = env::args().skip(1).collect();
-    let [wit, folder] = words.as_slice() else {
-        eprintln!("usage: bindings WIT FOLDER");
+    let [language @ ("python" | "javascript"), wit, folder] = words.iter().map(String::as_str).collect::<Vec<_>>()[..]
+    else {
+        eprintln!("usage: bindings python|javascript WIT FOLDER");
         return ExitCode::from(2);
     };
-    match generated(wit).and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string())) {
+    match generated(language, wit).and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string()))
+    {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{wit}: {error}");
@@ -28,10 +32,13 @@ fn main() -> ExitCode {
 }
 
 /// The files of the layer, by their names.
-fn generated(wit: &str) -> Result<BTreeMap<String, String>, String> {
+fn generated(language: &str, wit: &str) -> Result<BTreeMap<String, String>, String> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(wit).map_err(|error| format!("{error:#}"))?;
-    python::modules(&resolve, package)
+    match language {
+        "python" => python::modules(&resolve, package),
+        _ => javascript::modules(&resolve, package),
+    }
 }
 
 fn write(files: &BTreeMap<String, String>, folder: &Path) -> io::Result<()> {
@@ -39,7 +46,7 @@ fn write(files: &BTreeMap<String, String>, folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if name.ends_with(".py") && !files.contains_key(&*name) {
+        if [".py", ".js", ".ts"].iter().any(|kind| name.ends_with(kind)) && !files.contains_key(&*name) {
             fs::remove_file(&path)?;
         }
     }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn run(wit: &Path, folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_bindings")).args([wit, folder]).output().unwrap()
+    Command::new(env!("CARGO_BIN_EXE_bindings")).arg("python").args([wit, folder]).output().unwrap()
 }
 
 fn root() -> &'static Path {

@@ -17,7 +17,7 @@ const PLANNING: &str = "target/wasm32-wasip2/wasm/planning.wasm";
 /// The component of samplers with composed orders, under the name of the other one.
 const COMPOSING: &str = "target/composing.wasm";
 const BATCHING: &str = "target/wasm32-wasip2/wasm/batching.wasm";
-/// It writes the layer between the Python package and the components.
+/// It writes the layers between the Python and npm packages and the components.
 const GENERATOR: &str = "target/debug/bindings";
 const PYTHON_BINDINGS: &str = "hosts/python/src/samedeal/bindings";
 /// It writes the JavaScript around the web build.
@@ -27,7 +27,8 @@ const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
 /// The hosts that carry the components; not in git.
 const CARRIERS: &[&str] = &["hosts/rust", "hosts/python/src/samedeal"];
 /// What the npm package is made from; what only its entry for pages needs comes last.
-const WHOLE_NPM: &[&str] = &["hosts/js", "wit", COMPONENT, COMPOSING, PLANNING, BATCHING, WEB, WEB_COMPOSING, BINDGEN];
+const WHOLE_NPM: &[&str] =
+    &["hosts/js", "wit", GENERATOR, COMPONENT, COMPOSING, PLANNING, BATCHING, WEB, WEB_COMPOSING, BINDGEN];
 
 /// What the WebAssembly builds become, for the stamps of what is made from them.
 pub const WASM: &[&str] = &[COMPONENT, COMPOSING, PLANNING, BATCHING, WEB, WEB_COMPOSING];
@@ -137,7 +138,7 @@ fn components(progress: &Progress) -> Outcome {
 
 fn bindings(progress: &Progress) -> Outcome {
     progress.run(&mut host(&["--bin=bindings"]))?;
-    progress.run(&mut project::own(GENERATOR, &["wit", PYTHON_BINDINGS]))?;
+    progress.run(&mut project::own(GENERATOR, &["python", "wit", PYTHON_BINDINGS]))?;
     Ok(Report::note(PYTHON_BINDINGS))
 }
 
@@ -156,7 +157,7 @@ fn wasm(progress: &Progress, packages: &[&str], target: &str, more: &[&str]) -> 
 
 /// The npm package from its sources, the components and, for pages, the web build.
 fn npm_package(progress: &Progress, script: &str) -> Outcome {
-    let inputs = if script == "build" { WHOLE_NPM } else { &WHOLE_NPM[..6] };
+    let inputs = if script == "build" { WHOLE_NPM } else { &WHOLE_NPM[..7] };
     let stamp = Stamp::of(&format!("npm-package-{script}"), inputs, "")?;
     // The whole package serves Node, too.
     let whole = Stamp::of("npm-package-build", WHOLE_NPM, "")?;

@@ -13,30 +13,30 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
-import { component, page, pageTypes } from './generated.mjs';
-import { withMemory } from './memory.mjs';
+import { coreOf } from './core.mjs';
+import { page, pageTypes } from './generated.mjs';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const target = join(here, '../../target');
 const components = Object.fromEntries(
   ['samedeal', 'planning', 'batching'].map((name) => [name, join(target, `wasm32-wasip2/wasm/${name}.wasm`)]),
 );
-/** What has large lists before its objects in memory, and must not come to lie above 1 GiB: see src/engine.ts. */
-const LARGE = ['composing', 'planning', 'batching'];
-/** The component of samplers that has composed orders, too: with the interface of `samedeal.wasm`, and one JavaScript for both. */
+/** The component of samplers that has composed orders, too, with the interface of `samedeal.wasm`. */
 const composing = join(target, 'composing.wasm');
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
 /** The same of the build for pages. */
 const webComposing = join(target, 'samedeal_web_composing.wasm');
 const bindgen = join(target, 'debug/bindgen');
+const bindings = join(target, 'debug/bindings');
 const withPages = !process.argv.includes('--without-pages');
 
 const needed = [
   [components.samedeal, 'cargo build --profile wasm -p samedeal-sampling --target wasm32-wasip2'],
   [composing, 'cargo xtask build node'],
+  [bindings, 'cargo build -p bindings'],
   [components.planning, 'cargo build --profile wasm -p samedeal-planning --target wasm32-wasip2'],
   [components.batching, 'cargo build --profile wasm -p samedeal-batching --target wasm32-wasip2'],
 ];
@@ -58,7 +58,7 @@ for (const [path, remedy] of needed) {
 async function generate(name, output, inputs, make) {
   const folder = join(here, 'dist', name);
   const made = join(folder, output);
-  const scripts = ['build', 'generated', 'memory'].map((script) => join(here, `scripts/${script}.mjs`));
+  const scripts = ['build', 'core', 'generated'].map((script) => join(here, `scripts/${script}.mjs`));
   if (existsSync(made) && [...inputs, ...scripts].every((input) => statSync(input).mtimeMs < statSync(made).mtimeMs))
     return;
   rmSync(folder, { recursive: true, force: true });
@@ -67,18 +67,17 @@ async function generate(name, output, inputs, make) {
 }
 
 const LOCK = join(here, 'package-lock.json');
-await generate('jco', 'batching.js', [...Object.values(components), composing, LOCK], async (folder) => {
-  for (const [name, wasm] of Object.entries({ ...components, composing })) {
-    if (name === 'composing') await transpileLike(folder, 'samedeal', wasm, name);
-    else await transpileTo(folder, name, wasm);
-    if (!LARGE.includes(name)) continue;
-    const core = join(folder, `${name}.core.wasm`);
-    writeFileSync(core, withMemory(readFileSync(core), 1 << 14));
-  }
-  writeLists(
-    folder,
-    readdirSync(folder).filter((file) => file.endsWith('.wasm')),
-  );
+const WIT = join(here, '../../wit');
+const wits = readdirSync(WIT).map((file) => join(WIT, file));
+const inputs = [...Object.values(components), composing, bindings, LOCK, ...wits];
+await generate('components', 'compiled.js', inputs, async (folder) => {
+  execFileSync(bindings, ['javascript', WIT, folder], { stdio: 'inherit' });
+  for (const [name, wasm] of Object.entries(components)) await writeTypes(folder, name, wasm);
+  const files = Object.entries({ ...components, composing }).map(([name, wasm]) => {
+    writeFileSync(join(folder, `${name}.core.wasm`), coreOf(readFileSync(wasm)));
+    return `${name}.core.wasm`;
+  });
+  writeLists(folder, files);
 });
 
 /** The core modules by name: as places of files, each written out, since tools that gather the files of a program look for this
@@ -97,35 +96,13 @@ function writeLists(folder, files) {
   listed('COMPILED', 'WebAssembly.Module', imports, (_, i) => `module${i}`);
 }
 
-/** What jco makes of a component, by the names of files. */
-async function transpiled(name, wasm) {
+/** The types of the interfaces of a component, as jco has them. */
+async function writeTypes(folder, name, wasm) {
   const { transpile } = await import('@bytecodealliance/jco');
-  const { files } = await transpile(await readFile(wasm), {
-    name,
-    instantiation: { tag: 'sync' },
-    minify: true,
-    noComponentErrorWrapping: true,
-  });
-  return Object.entries(files).map(([file, content]) => [
-    file,
-    file.endsWith('.js') ? Buffer.from(component(new TextDecoder().decode(content))) : Buffer.from(content),
-  ]);
-}
-
-async function transpileTo(folder, name, wasm) {
-  for (const [file, content] of await transpiled(name, wasm)) {
-    const path = join(folder, file);
-    mkdirSync(dirname(path), { recursive: true });
-    writeFileSync(path, content);
-  }
-}
-
-/** The core module of a component, as `as`, for which the other files of the component `name` serve. */
-async function transpileLike(folder, name, wasm, as) {
-  const core = `${name}.core.wasm`;
-  for (const [file, content] of await transpiled(name, wasm)) {
-    if (file === core) writeFileSync(join(folder, `${as}.core.wasm`), content);
-    else sameAs(join(folder, file), content);
+  const { files } = await transpile(await readFile(wasm), { name, instantiation: { tag: 'sync' } });
+  mkdirSync(join(folder, 'interfaces'), { recursive: true });
+  for (const [file, content] of Object.entries(files)) {
+    if (file.startsWith('interfaces/')) writeFileSync(join(folder, file), content);
   }
 }
 
@@ -152,36 +129,34 @@ async function generatePages(folder) {
   writeFileSync(types, pageTypes('./generated.d.ts'));
 }
 
-/** Modules of text in place of files, for bundlers. */
-async function inline(name, inputs, contents) {
-  await generate(`inline/${name}`, 'index.js', inputs, (folder) => {
-    const value = contents();
-    const type = typeof value === 'string' ? 'string' : 'Record<string, string>';
-    writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(value)};\n`);
-    writeFileSync(join(folder, 'index.d.ts'), `declare const text: ${type};\nexport default text;\n`);
+/** Text in place of a file, for bundlers. */
+async function inline(name, file, encoded) {
+  await generate(`inline/${name}`, 'index.js', [join(here, 'dist', file)], (folder) => {
+    const text = encoded(readFileSync(join(here, 'dist', file))).toString('base64');
+    writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(text)};\n`);
+    writeFileSync(join(folder, 'index.d.ts'), 'declare const text: string;\nexport default text;\n');
   });
 }
-const jco = join(here, 'dist/jco');
 for (const name of [...Object.keys(components), 'composing']) {
-  const files = readdirSync(jco).filter((file) => file.startsWith(`${name}.core`) && file.endsWith('.wasm'));
-  const read = (file) => readFileSync(join(jco, file), 'base64');
-  const texts = () => Object.fromEntries(files.sort().map((file) => [file, read(file)]));
-  const paths = files.map((file) => join(jco, file));
-  await inline(name, paths, texts);
+  await inline(name, `components/${name}.core.wasm`, (bytes) => bytes);
 }
+/** What a page loads for each part, compressed in text. */
+const PARTS = {
+  sampling: 'bindgen/samedeal_bg.wasm',
+  composing: 'bindgen/composing_bg.wasm',
+  batching: 'components/batching.core.wasm',
+  planning: 'components/planning.core.wasm',
+  topology: 'components/samedeal.core.wasm',
+};
 if (withPages) {
-  for (const [name, file] of [
-    ['web', 'samedeal_bg.wasm'],
-    ['web-composing', 'composing_bg.wasm'],
-  ]) {
-    const made = join(here, 'dist/bindgen', file);
-    await inline(name, [made], () => deflateRawSync(readFileSync(made), { level: 9 }).toString('base64'));
+  for (const [part, file] of Object.entries(PARTS)) {
+    await inline(`page-${part}`, file, (bytes) => deflateRawSync(bytes, { level: 9 }));
   }
 }
 
 // What an earlier layout of the sources left would be packed too.
 for (const name of readdirSync(join(here, 'dist'))) {
-  if (!['bindgen', 'inline', 'jco'].includes(name)) rmSync(join(here, 'dist', name), { recursive: true });
+  if (!['bindgen', 'components', 'inline'].includes(name)) rmSync(join(here, 'dist', name), { recursive: true });
 }
 
 const project = join(here, withPages ? 'tsconfig.json' : 'tsconfig.node.json');
@@ -192,17 +167,37 @@ for (const part of [['--emitDeclarationOnly'], ['--declaration', 'false', '--rem
 }
 
 // The entries with another place of their WebAssembly modules, by the one import that tells it.
-for (const [entry, kinds, part] of [
-  ['index', ['files', ...(withPages ? ['workerd'] : [])], './bindings/modules-inline.js'],
-  ['web', withPages ? ['inline', 'workerd'] : [], './bindings/web-source.js'],
-  ['web-composing', withPages ? ['inline', 'workerd'] : [], './bindings/web-source-composing.js'],
-]) {
-  for (const kind of kinds) {
-    const text = readFileSync(join(here, `dist/${entry}.js`), 'utf8');
-    const other = part.replace(/(-inline)?\.js$/, `-${kind}.js`);
-    const changed = text.replace(`'${part}'`, `'${other}'`);
-    if (changed === text) throw new Error(`dist/${entry}.js no longer imports ${part}`);
-    writeFileSync(join(here, `dist/${entry}-${kind}.js`), changed);
+// Without this mark, some bundlers keep every class of an entry.
+const index = join(here, 'dist/index.js');
+writeFileSync(index, readFileSync(index, 'utf8').replaceAll(' extends over(', ' extends /* @__PURE__ */ over('));
+
+/** Writes dist/`made`: dist/`of` with other modules in place of some that it imports. */
+function variant(of, made, others) {
+  let text = readFileSync(join(here, 'dist', of), 'utf8');
+  for (const [module, other] of Object.entries(others)) {
+    const path = (name) => `'${name.startsWith('.') ? name : `./${name}`}.js'`;
+    const changed = text.replaceAll(path(module), path(other));
+    if (changed === text) throw new Error(`dist/${of} no longer imports ${module}`);
+    text = changed;
+  }
+  writeFileSync(join(here, 'dist', made), text);
+}
+for (const kind of withPages ? ['files', 'workerd'] : ['files']) {
+  variant('bindings/engines.js', `bindings/engines-${kind}.js`, { 'modules-inline': `modules-${kind}` });
+  variant('index.js', `index-${kind}.js`, { 'bindings/engines': `bindings/engines-${kind}` });
+}
+if (withPages) {
+  for (const kind of ['inline', 'workerd']) {
+    const engines = `bindings/engines-page-${kind}`;
+    variant('bindings/engines-page.js', `${engines}.js`, { parts: `parts-${kind}` });
+    variant('index.js', `page-${kind}.js`, { 'bindings/engines': engines });
+    variant('web.js', `web-${kind}.js`, { index: `page-${kind}`, 'bindings/engines-page': engines });
+  }
+  variant('index.js', 'page.js', { 'bindings/engines': 'bindings/engines-page' });
+  variant('web.js', 'web.js', { index: 'page' });
+  for (const kind of ['-inline', '-workerd', '']) {
+    if (kind) variant('parquet/host-page.js', `parquet/host-page${kind}.js`, { '../web': `../web${kind}` });
+    variant('parquet.js', `web-parquet${kind}.js`, { 'parquet/host': `parquet/host-page${kind}` });
   }
 }
 

@@ -1,10 +1,6 @@
 // What is put around generated JavaScript. Its own text stays as the generators write it: nothing in there is looked for or
 // replaced. test/generated.test.mjs says what each of these is for, and fails where a generator no longer needs it.
 
-/** A module of jco, with src/bindings/globals.ts in place of the global objects of these names. */
-export const component = (text) =>
-  `import { FinalizationRegistry, globalThis, TextDecoder, WebAssembly } from '../bindings/globals.js';\n${text}`;
-
 /**
  * What wasm-bindgen writes for pages without modules, in a function: it has one instance in its variables, and this makes one
  * for every call. Without a registry it leaves it to src/engine.ts to free objects.

@@ -1,7 +1,7 @@
 // Recipes as documents: what decides an object, as a text that the component checks and completes, and the numbers beside it.
 import { fail, options, placed, RECIPE_MAX, recipeText, TEXT_MAX } from './checks.js';
+import type { NamedList } from './components/interfaces/samedeal-deal-types.js';
 import { camelled } from './errors.js';
-import type { NamedList } from './jco/interfaces/samedeal-deal-types.js';
 import { LONGEST, list, shown, words } from './lists.js';
 import { decimal, settings } from './options.js';
 

@@ -1,3 +1,4 @@
+import { using } from './bindings/resources.js';
 import { type Raw, SamedealError } from './errors.js';
 
 /** What an instance exports, whatever else it does. */
@@ -45,19 +46,13 @@ export interface Seat<B, R> {
   readonly size: number;
 }
 
-/**
- * How many bytes of objects share an instance. The component's bindings tell objects by their address, and only below
- * 1 GiB (jco marks what it owns by bit 30); this, windows and all gaps between them stay far below that.
- */
+/** How many bytes of objects share an instance. With windows and all gaps between them they stay far below the end of its memory. */
 const SHARED = 64 << 20;
 /** A larger object gets an instance of its own, whose memory is given back as a whole. It comes first in there. */
 const LARGEST_SHARED = 4 << 20;
 /** The size of what gets an instance of its own, however large it is. */
 export const ALONE = LARGEST_SHARED + 1;
-/**
- * Other objects are made behind a table of this size, or in a gap that another one left. Behind a larger table they might come to
- * lie above 1 GiB: there, the table is dropped first.
- */
+/** Beside a larger table there may be no room for another one: such a table is dropped before another object is made of its recipe. */
 export const BEFORE_OTHERS = 256 << 20;
 
 /**
@@ -125,6 +120,11 @@ export class Engine<B extends Bindings> {
     });
   }
 
+  /** Asks another object, which `next` makes of this one and which is freed afterwards; the rest is as in `call`. */
+  aside<R extends object, T>(seat: Seat<B, R>, recipe: Recipe<B, R>, next: (raw: R) => R, ask: (raw: R) => T): T {
+    return this.call(seat, recipe, (raw) => using(next(raw), ask, seat.instance.bindings.release));
+  }
+
   /** Frees an object, which must not be used again. */
   close(seat: Seat<B, object>): void {
     this.#collected?.unregister(seat);
@@ -178,6 +178,11 @@ export class Handle<B extends Bindings, R extends object> {
   /** @internal */
   call<T>(call: (raw: R) => T): T {
     return this.#engine.call(this.#there(), this.#recipe, call);
+  }
+
+  /** Asks what `next` makes of the object, and leaves the object as it is. @internal */
+  protected aside<T>(next: (raw: R) => R, ask: (raw: R) => T): T {
+    return this.#engine.aside(this.#there(), this.#recipe, next, ask);
   }
 
   /** The call that makes an equal object: see `Recipe.source`. @internal */

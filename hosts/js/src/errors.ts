@@ -64,6 +64,12 @@ export class SamedealError extends Error implements Failure {
     this.facts = byName;
   }
 
+  /** What `JSON.stringify` writes: an error has no properties there. */
+  toJSON(): Failure & { name: string; message: string; facts: Readonly<Record<string, readonly string[]>> } {
+    const { name, message, kind, field, value, allowed, facts } = this;
+    return { name, message, kind, field, value, allowed, facts };
+  }
+
   /** The smallest number that is allowed, if the failure says it; a `bigint` where it is beyond 2^53 - 1. */
   get least(): number | bigint | undefined {
     return numberOf(this.facts.least);

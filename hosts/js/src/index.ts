@@ -1,6 +1,7 @@
 /**
  * Same seed, same deal, over three WebAssembly components, on Node (20 and later), Deno and Bun, and in what bundlers make.
- * Each component is read and compiled at the first call that needs it, not at the import.
+ * Each component is read and compiled at the first call that needs it, not at the import. (In `samedeal/web` this is what a page
+ * has besides `init`: scripts/build.mjs puts the engines of a page in place of these.)
  *
  * @module
  */
@@ -8,10 +9,9 @@ import { BaseBatcher } from './batch/batcher.js';
 import { packWith, padWith } from './batch/collate.js';
 import { BaseBatchStream } from './batch/stream.js';
 import type { Packed, PackOptions, Padded, PadOptions, Tokens } from './batch/types.js';
-import { batchingInstances, dealingInstances, type Modules, planningInstances } from './bindings/components.js';
-import { modules } from './bindings/modules-inline.js';
+import { batching, planning, samplers, topology } from './bindings/engines.js';
 import { BaseSampler } from './deal/sampler.js';
-import { type Bindings, Engine, over } from './engine.js';
+import { over } from './engine.js';
 import { type Ledger, openWith } from './ledger/ledger.js';
 import { LedgerSchedule } from './ledger/schedule.js';
 import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger/types.js';
@@ -46,31 +46,18 @@ export type { Axes, MeshJson } from './topology/mesh.js';
 export type * from './types.js';
 export { version } from './version.js';
 
-/** The engine over a component, made when it is first asked for. */
-function lazily<B extends Bindings>(instances: (modules: Modules) => () => B): () => Engine<B> {
-  let engine: Engine<B> | undefined;
-  return () => {
-    engine ??= new Engine(instances(modules));
-    return engine;
-  };
-}
-
-const dealing = lazily(dealingInstances);
-const planning = lazily(planningInstances);
-const batching = lazily(batchingInstances);
-
 /**
  * The samples of one rank in one epoch, of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table), or of an order
  * that `blend`, `order` and their like made. Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name,
  * values that do not fit together, memory.
  */
-export class Sampler extends over(BaseSampler, dealing) {}
+export class Sampler extends over(BaseSampler, samplers) {}
 
 /**
  * The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes, and those that are
  * made of others.
  */
-export const orders = (): string[] => dealing().once(['orders', ''], 0, ({ orders }) => orders());
+export const orders = (): string[] => samplers().once(['orders', ''], 0, ({ orders }) => orders());
 
 /**
  * Whole shards of so many samples, given to the workers of all ranks, for one epoch; every shard has exactly one reader. Errors
@@ -184,7 +171,7 @@ export const collatePack = <T extends Tokens>(sequences: readonly T[] | T, optio
  * context, pipeline parallelism). Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name in
  * `shard`, axes whose sizes do not multiply to `worldSize`.
  */
-export class Mesh extends over(BaseMesh, dealing) {}
+export class Mesh extends over(BaseMesh, topology) {}
 
 // The global one: as a module, it would make streams of its input and output at the import. A page has none.
 const environment = (): NodeJS.ProcessEnv => globalThis.process?.env ?? {};
@@ -194,4 +181,4 @@ const environment = (): NodeJS.ProcessEnv => globalThis.process?.env ?? {};
  * MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK counts only on one node. Errors name the variable: no number,
  * too large, not below its world size, or missing.
  */
-export const detectRank = (options?: DetectOptions): Detection => detectWith(dealing(), environment(), options);
+export const detectRank = (options?: DetectOptions): Detection => detectWith(topology(), environment(), options);

@@ -1,8 +1,8 @@
 // Lists of whole numbers on their way in and out. Nothing else crosses in bulk.
 import type { Copied } from './bindings/types.js';
-import { fail, integer, natural32, placed, type Range, U64 } from './checks.js';
+import { fail, integer, natural, natural32, placed, type Range, U64 } from './checks.js';
+import type { Spans as RawSpans } from './components/interfaces/samedeal-deal-types.js';
 import { SamedealError } from './errors.js';
-import type { Spans as RawSpans } from './jco/interfaces/samedeal-deal-types.js';
 import type { Indices, Spans } from './types.js';
 
 /** A list of whole numbers: an array, or a typed array of any kind. Every element is checked. */
@@ -27,6 +27,11 @@ export function list(field: string, value: unknown): ArrayLike<unknown> {
   const { length } = value as ArrayLike<unknown>;
   if (length > LONGEST) fail('out-of-memory', field, `${length} elements`, `up to ${LONGEST} of them`);
   return value as ArrayLike<unknown>;
+}
+
+/** A list of numbers of things, as `natural` checks each. */
+export function naturals(field: string, value: unknown, count: () => number): bigint[] {
+  return Array.from(list(field, value), (element, i) => placed(`at index ${i}`, () => natural(field, element, count)));
 }
 
 // As all methods of typed arrays do, it throws where there is no memory below.

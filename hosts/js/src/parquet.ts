@@ -1,30 +1,72 @@
 /**
- * Datasets in Parquet files, read by many readers without overlap, on Node. It reads with the packages `hyparquet` and
+ * Datasets in Parquet files, read by many readers without overlap: in Node, and in pages (`samedeal/web/parquet`). It reads with the packages `hyparquet` and
  * `hyparquet-compressors`, which have to be installed beside this one.
  *
  * @module
  */
-import { Reading } from '#samedeal';
+import type { Reading } from '#samedeal';
 import { boolean, FROM_ONE, fail, integer, options, U64 } from './checks.js';
 import type { Integers } from './lists.js';
-import { namesOf, type Paths, pathsOf } from './parquet/files.js';
+import {
+  batchesWith,
+  type FindOptions,
+  findWith,
+  namesOf,
+  type Paths,
+  type ReaderOptions,
+  type RowOptions,
+  rowsWith,
+  type ShardFiles,
+  signalOf,
+} from './parquet/files.js';
+import { host } from './parquet/host.js';
 import { library } from './parquet/library.js';
 import { type Block, readingBlocks } from './parquet/reading.js';
 import { type MarkOptions, type Marks, marksOf, type Row, rowsOf } from './parquet/rows.js';
 import { Shards } from './parquet/shards.js';
+import { type Given, givenOf, placesOf } from './parquet/sources.js';
 import { warnOfLanes, warnOfRank } from './parquet/warnings.js';
-import type { ReadingOptions } from './read/types.js';
+import type { ReadingOptions, SavedState } from './read/types.js';
 import type { Integer } from './types.js';
 
-export {
-  type FindOptions,
-  findShards,
-  type Paths,
-  type ReaderOptions,
-  readBatches,
-  type ShardFiles,
-} from './parquet/files.js';
+export type { FindOptions, Paths, ReaderOptions, RowOptions, ShardFiles } from './parquet/files.js';
 export type { MarkOptions, Row } from './parquet/rows.js';
+export type { AsyncBuffer, Source } from './parquet/sources.js';
+
+/**
+ * Finds the Parquet files at `paths` and reads their footers, not their rows. Errors: a `SamedealError` for `paths` or
+ * `columns`; else an error that names the file, which cannot be read, or has other columns than the first one.
+ */
+export const findShards = (paths: Paths, options?: FindOptions): Promise<ShardFiles> => findWith(host, paths, options);
+
+/**
+ * The batches of one reader of a `Reading`: its rows of the files, in the order of `reading.indices(rank, worker)`, as many in
+ * each batch as the `batchSize` of the reading says. With `dropLast`, a last batch that is shorter is left out. So the batches
+ * are those that `reading.state(steps)` counts, also where the reading goes on from a state in the middle of a turn of workers.
+ *
+ * Rows come as soon as they are read; the next round is read while the one before it is in use. What is open is closed when the
+ * iteration ends, however it does. The reading must not be disposed of before.
+ *
+ * A warning (in Node `process.emitWarning`, once, with the name SamedealWarning and the code SAMEDEAL_LANES) tells where several readers
+ * decode each row, which one of them gives.
+ *
+ * Errors: a `SamedealError` for `shards`, `reading`, `rank`, `worker`, a column or `sizes` (the
+ * reading is of other shards); else an error that names the file, which cannot be read or holds other rows than
+ * its footer promised.
+ */
+export const readBatches = (
+  shards: ShardFiles,
+  reading: Reading,
+  options: ReaderOptions,
+): AsyncGenerator<Row[], void, undefined> => batchesWith(host, shards, reading, options);
+
+/**
+ * The rows of some samples, in this order, such as those of a batch that a `Batcher` planned: `readRows(shards, batch.samples)`. It reads a page of
+ * every column for each of them that is far from the others. Samples may come several times. Errors: a `SamedealError` for `shards` or
+ * `sample` (the dataset has no such row); else an error that names the file.
+ */
+export const readRows = (shards: ShardFiles, samples: Integers, options?: RowOptions): Promise<Row[]> =>
+  rowsWith(host, shards, samples, options);
 
 /** The options of a `Reading` that are for files, too: a shard is a file there, and a sample a row. */
 const SHARED = [
@@ -48,8 +90,27 @@ export interface ReadOptions extends MarkOptions, Pick<ReadingOptions, (typeof S
   worker?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1. Default 0. */
   epoch?: Integer;
+  /**
+   * Where to go on: what `state` of a `Reading` gave, in any language, or the dictionary that Python's `state_dict` saved. The state has the
+   * epoch. With `batchSize`, steps are counted as `readBatches` does. Default: the beginning of `epoch`.
+   */
+  state?: string | SavedState;
   /** The names of the columns to read. Default all of them. */
   columns?: readonly string[];
+  /** Ends the iteration if it aborts, with the reason of the signal. */
+  signal?: AbortSignal;
+  /** Is called whenever another footer was read, after every 256 rows, and in the end. */
+  progress?: (progress: ReadProgress) => void;
+}
+
+/** How far a reader is. */
+export interface ReadProgress {
+  /** How many files there are, and of how many of them the footer was read. */
+  files: number;
+  filesFound: number;
+  /** How many rows this reader gives, 0 until all footers were read, and how many it gave. */
+  rows: number;
+  rowsGiven: number;
 }
 
 /** The same, in batches. */
@@ -61,16 +122,16 @@ export interface BatchReadOptions extends ReadOptions {
 }
 
 const OPTIONS: readonly (keyof BatchReadOptions)[] = [
-  ...(['rank', 'worldSize', 'worker', 'epoch'] as const),
+  ...(['rank', 'worldSize', 'worker', 'epoch', 'state'] as const),
   ...SHARED,
-  ...(['columns', 'sampleColumn', 'paddingColumn', 'batchSize', 'dropLast'] as const),
+  ...(['signal', 'progress', 'columns', 'sampleColumn', 'paddingColumn', 'batchSize', 'dropLast'] as const),
 ];
 
 /**
  * One epoch of one reader: its rows of the Parquet files at `paths`, in the order of the deal. Worker w of n in rank r of W
  * is reader r + W * w of W * n. It gives the samples of a `Reading` with these options: with the deal `samples` those of
  * `Sampler.sharded`, with `shards` the files of `ShardPlan.shards`, each in the order of `ShardPlan.rows` or as it is stored.
- * To resume within an epoch, use `readBatches`. The next window, or file, is read while the one before it is in use, and what
+ * Rows come as soon as they are read. The next window, or file, is read while the one before it is in use, and what
  * is open is closed when the iteration ends, however it does.
  *
  * It does not look at the launcher: `const { rank, worldSize } = detectRank()` gives what to pass. Values come as `hyparquet`
@@ -93,18 +154,27 @@ export function readShards(
 }
 
 async function* read(settings: Settings): AsyncGenerator<Row | Row[], void, undefined> {
-  const { paths, columns, marks, deal } = settings;
-  yield* rowsOf(await Shards.find(await library(), paths, columns), marks, settings, deal);
+  const { given, columns, marks, batchSize, dropLast, signal, progress, deal } = settings;
+  signal?.throwIfAborted();
+  const told: ReadProgress = { files: 0, filesFound: 0, rows: 0, rowsGiven: 0 };
+  const tell = (news: Partial<ReadProgress>) => progress?.({ ...Object.assign(told, news) });
+  const finding = { signal, found: (filesFound: number, files: number) => tell({ filesFound, files }) };
+  const shards = await Shards.find(await library(), await placesOf(host, given), columns, finding);
+  const coming = { batchSize, dropLast, signal, made: (rowsGiven: number) => tell({ rowsGiven }) };
+  yield* rowsOf(host, shards, marks, coming, (shards) => deal(shards, (rows) => tell({ rows })));
 }
 
 /** What is read, checked as far as it can be before the files are known. */
 interface Settings {
-  paths: string[];
+  given: Given[];
   columns: string[] | undefined;
   marks: Marks;
   batchSize: number | undefined;
   dropLast: boolean;
-  deal(shards: Shards): AsyncGenerator<Block, void>;
+  signal: AbortSignal | undefined;
+  progress: ((progress: ReadProgress) => void) | undefined;
+  /** `count` is told how many rows there are. */
+  deal(shards: Shards, count: (rows: number) => void): AsyncGenerator<Block, void>;
 }
 
 function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined): Settings {
@@ -112,51 +182,63 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
     rank,
     worldSize,
     worker = 0,
-    epoch = 0,
+    epoch,
+    state,
     columns,
     sampleColumn,
     paddingColumn,
     batchSize,
     dropLast = false,
+    signal,
+    progress,
     ...others
   } = options<BatchReadOptions>(given as BatchReadOptions, OPTIONS);
   if ((rank === undefined) !== (worldSize === undefined)) {
     const [field, other] = rank === undefined ? ['rank', 'worldSize'] : ['world-size', 'rank'];
     fail('missing', field, '', `it too, if ${other} is given`);
   }
+  if (state !== undefined && epoch !== undefined)
+    fail('contradiction', 'epoch', epoch, 'none with a state, which has it');
+  if (progress !== undefined && typeof progress !== 'function') fail('wrong-type', 'progress', progress, 'a function');
   const reader = [rank === undefined ? 0 : rank, worker] as const;
-  const number = integer('epoch', epoch, U64);
+  const number = integer('epoch', epoch === undefined ? 0 : epoch, U64);
+  if (boolean('drop-last', dropLast) && batchSize === undefined) {
+    fail('contradiction', 'drop-last', dropLast, 'false where single rows come, without batchSize');
+  }
+  const size = batchSize === undefined ? batchSize : Number(integer('batch-size', batchSize, FROM_ONE));
   const readingOf = (sizes: Integers, bytes: Integers) =>
-    new Reading(sizes, {
+    new host.Reading(sizes, {
       ...(others as ReadingOptions),
       ...(worldSize !== undefined && { worldSize }),
       ...(others.weight === 'bytes' && { bytes }),
+      ...(size !== undefined && { batchSize: size, dropLast }),
     });
   // Whatever is wrong with the options shows without a file.
   const none = readingOf([], []);
   none.numSamples(...reader);
   none.dispose();
-  if (boolean('drop-last', dropLast) && batchSize === undefined) {
-    fail('contradiction', 'drop-last', dropLast, 'false where single rows come, without batchSize');
-  }
   const settings: Settings = {
-    paths: pathsOf(paths),
+    given: givenOf(host, paths),
     columns: columns === undefined ? columns : namesOf(columns),
     marks: marksOf({ sampleColumn, paddingColumn } as MarkOptions),
-    batchSize: batchSize === undefined ? batchSize : Number(integer('batch-size', batchSize, FROM_ONE)),
+    batchSize: size,
     dropLast,
-    async *deal(shards) {
+    signal: signalOf(signal),
+    progress,
+    async *deal(shards, count) {
       const whole = readingOf(shards.sizes, shards.bytes);
-      const reading = whole.atEpoch(number);
-      whole.dispose();
+      let reading: Reading | undefined;
       try {
-        warnOfLanes(reading);
-        yield* readingBlocks(shards, reading, Number(reader[0]), Number(reader[1]));
+        reading = state === undefined ? whole.atEpoch(number) : whole.resume(state);
+        warnOfLanes(host, reading);
+        count(reading.numSamples(...reader));
+        yield* readingBlocks(shards, reading, Number(reader[0]), Number(reader[1]), settings.signal);
       } finally {
-        reading.dispose();
+        whole.dispose();
+        reading?.dispose();
       }
     },
   };
-  if (worldSize === undefined) warnOfRank();
+  if (worldSize === undefined) warnOfRank(host);
   return settings;
 }

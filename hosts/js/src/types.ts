@@ -161,6 +161,10 @@ export interface SourcePlace {
   index: number;
 }
 
+/** What a state does not say: how the rest of its epoch is dealt, and lists of which it has the hash. */
+export type StateOptions = Pick<SamplerOptions, 'rank' | 'worldSize' | 'remainder' | 'layout' | 'unit'> &
+  Pick<RecipeOptions, 'sizes' | 'lists'>;
+
 /** A sampler in JSON: its recipe, and what that does not say. */
 export interface SamplerJson {
   recipe: string;

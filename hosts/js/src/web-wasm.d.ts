@@ -1,5 +1,5 @@
-import type { Source } from './bindings/bindgen.js';
+import type { Source } from './bindings/source.js';
 
-/** What an import of `samedeal/web.wasm` or `samedeal/web/composing.wasm` gives, whatever that is with a bundler: pass it to `init` of the entry. */
+/** What an import of `samedeal/web/sampling.wasm` or of another part gives, whatever that is with a bundler: pass it to `init`. */
 declare const source: Source;
 export default source;

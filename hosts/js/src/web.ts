@@ -1,39 +1,9 @@
 /**
- * Same seed, same deal, in a page, over the wasm-bindgen build: the smaller of the two engines, and one that needs no
- * bundler. It gives the same numbers as the other one. It has no composed
- * orders: `samedeal/web/composing` has.
+ * Same seed, same deal, in a page or in a Worker of one: everything that `samedeal` has, by the same names, loaded by part. It needs no
+ * bundler.
  *
  * @module
  */
-import type { Source } from './bindings/bindgen.js';
-import { source as found } from './bindings/web-source.js';
-import { BaseSampler } from './deal/sampler.js';
-import { over } from './engine.js';
-import { page } from './page.js';
-
-export type { Source } from './bindings/bindgen.js';
-export { type Failure, type Kind, SamedealError } from './errors.js';
-export type { Integers } from './lists.js';
-export type * from './types.js';
-export { version } from './version.js';
-
-const { init: load, engine } = page('samedeal/web', found);
-
-/**
- * Loads the engine; to be awaited before anything else is used. Calls after the first one change nothing, unless it
- * failed. `source` is where the WebAssembly module is (default: beside this module, or in it where a bundler made it), or
- * its bytes, or itself.
- */
-export const init = (source?: Source | Promise<Source>): Promise<void> => load(source);
-
-/**
- * The samples of one rank in one epoch, of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table). Errors
- * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, `order` (it is composed), memory.
- */
-export class Sampler extends over(BaseSampler, engine) {}
-
-/**
- * The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes, and those that are
- * made of others.
- */
-export const orders = (): string[] => engine().once(['orders', 0], 0, ({ orders }) => orders());
+export { init, type Part } from './bindings/engines-page.js';
+export type { Source } from './bindings/source.js';
+export * from './index.js';

@@ -1,75 +1,69 @@
-// What is put around generated JavaScript (scripts/generated.mjs, src/bindings/globals.ts): what each part is for, and that the
-// generators still need it. A part whose test fails after a new version of a generator is one to look at, and maybe to delete.
+// What is put around generated JavaScript (scripts/generated.mjs), and that the generator still needs it; and the calls into components
+// (src/bindings/abi.ts).
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import { Sampler as PublicSampler } from 'samedeal';
 import { generate } from '../dist/bindgen/samedeal.js';
-import * as globals from '../dist/bindings/globals.js';
-import { instantiate } from '../dist/jco/samedeal.js';
+import { Core } from '../dist/bindings/abi.js';
+import { instantiate } from '../dist/bindings/instances.js';
+import batching from '../dist/components/batching.js';
+import interfaces from '../dist/components/samedeal.js';
+import { coreOf } from '../scripts/core.mjs';
 import { compiled } from './limited.mjs';
 
 const read = (file) => readFileSync(new URL(`../dist/${file}`, import.meta.url));
-
-for (const name of ['samedeal', 'planning', 'batching']) {
-  describe(`jco's ${name}`, () => {
-    const [first, ...others] = read(`jco/${name}.js`).toString().split('\n');
-    const module = others.join('\n');
-
-    test('has its global objects from src/bindings/globals.ts', () => {
-      const names = Object.keys(globals)
-        .sort((a, b) => a.localeCompare(b))
-        .join(', ');
-      assert.equal(first, `import { ${names} } from '../bindings/globals.js';`);
-    });
-
-    for (const [what, use] of Object.entries({
-      FinalizationRegistry: 'new FinalizationRegistry(',
-      TextDecoder: 'new TextDecoder',
-      globalThis: 'globalThis?.process?.env?.JCO_DEBUG',
-      WebAssembly: 'WebAssembly.promising(',
-    })) {
-      test(`uses ${what}`, () => assert(module.includes(use), `it no longer has ${use}`));
-    }
-
-    test('uses nothing else of what stands in for globals with less than they have', () => {
-      // Of `globalThis`, the variable of the environment, and what there is of WebAssembly.
-      for (const [, after] of module.matchAll(/globalThis(\??\.\w+)/g)) {
-        assert(['?.process', '.WebAssembly', '?.WebAssembly'].includes(after), `globalThis${after}`);
-      }
-    });
-  });
-}
+const samedeal = () => instantiate(compiled('samedeal.core.wasm'), interfaces);
 
 test('a mark of byte order at the beginning of a text is a part of it', () => {
-  assert.equal(new globals.TextDecoder().decode(Uint8Array.of(0xef, 0xbb, 0xbf, 0x61)), '\ufeffa');
   assert.throws(() => new PublicSampler(3, { order: '\ufefffeistel' }), { value: '\ufefffeistel' });
 });
 
-test('no call looks at the environment, and no instance asks for promises', () => {
-  const { env } = process;
-  const { promising } = WebAssembly;
-  const uses = [];
-  Object.defineProperty(process, 'env', {
-    configurable: true,
-    get() {
-      uses.push('process.env');
-      return env;
-    },
-  });
-  WebAssembly.promising = (callee) => {
-    uses.push('WebAssembly.promising');
-    return callee;
-  };
-  try {
-    const { sampling } = instantiate(compiled, {});
-    assert(sampling.orders().length > 0);
-  } finally {
-    Object.defineProperty(process, 'env', { configurable: true, writable: true, enumerable: true, value: env });
-    if (promising) WebAssembly.promising = promising;
-    else delete WebAssembly.promising;
+test('what an earlier component does not have is missing where it is called', () => {
+  const core = new Core(compiled('batching.core.wasm'));
+  const { steps } = batching;
+  const later = { ...steps, functions: { later: ['later', ['u32'], 'u32'] } };
+  const { later: call } = core.interfaceOf(later);
+  assert.throws(() => call(3), { message: 'the component has no samedeal:deal/steps@0.1.0#later' });
+});
+
+test('a list that comes back is a copy, and stays as it is', () => {
+  const { sampling } = samedeal();
+  const sampler = new sampling.Sampler('{"order":{"samples":1000}}', [], 0n, 0);
+  const lists = [sampler.indices(0n, 1000), sampler.indices32(0n, 1000)];
+  const before = lists.map((list) => list.slice());
+  for (let seed = 0; seed < 50; seed++) {
+    new sampling.Sampler(`{"order":{"samples":100000,"seed":${seed},"name":"torch"}}`, [], 0n, 0).indices(0n, 5000);
   }
-  assert.deepEqual(uses, []);
+  assert.deepEqual(lists, before);
+  assert.deepEqual([...lists[0]].map(Number), [...lists[1]]);
+});
+
+test('a failure is a plain object, and no more memory than before is taken', () => {
+  const { sampling, memory } = samedeal();
+  const long = 'x'.repeat(100_000);
+  let size;
+  for (let i = 0; i < 2000; i++) {
+    try {
+      new sampling.Sampler(
+        `{"order":{"samples":3,"name":"${long}"}}`,
+        [{ name: 'sizes', numbers: new BigUint64Array(9) }],
+        0n,
+        0,
+      );
+      assert.fail();
+    } catch (error) {
+      assert.deepEqual([error.constructor, error.kind], [Object, 'unknown-name']);
+    }
+    if (i === 10) size = memory.buffer.byteLength;
+  }
+  assert.equal(memory.buffer.byteLength, size);
+});
+
+test('the core module of what is no component is an error', () => {
+  assert.throws(() => coreOf(Uint8Array.of(0, 97, 115, 109, 13, 0, 1, 0)), {
+    message: 'no component: it has no core module',
+  });
 });
 
 test("wasm-bindgen's module is a function that makes an instance of its own for every call", () => {
@@ -93,7 +87,7 @@ test('nobody but the engine registers objects for the garbage collector', () => 
     const { initSync, Sampler } = generate();
     initSync({ module: new WebAssembly.Module(read('bindgen/samedeal_bg.wasm')) });
     new Sampler('{"order":{"samples":3}}', [], new Uint32Array(), new BigUint64Array(), 0n, 0).atEpoch(3n);
-    new (instantiate(compiled, {}).mesh.Mesh)(1, []);
+    new (samedeal().mesh.Mesh)(1, []);
   } finally {
     globalThis.FinalizationRegistry = Whole;
   }

@@ -1,10 +1,10 @@
 // The two engines with little memory, so that a test can fill it.
 import { readFileSync } from 'node:fs';
 import { bindgenInstances } from '../dist/bindings/bindgen.js';
-import { dealingInstances } from '../dist/bindings/components.js';
+import { dealingInstances } from '../dist/bindings/dealing.js';
 import { BaseSampler } from '../dist/deal/sampler.js';
 import { Engine, over } from '../dist/engine.js';
-import { withMemory } from '../scripts/memory.mjs';
+import { withMemory } from './memory.mjs';
 
 /** Where the memory of the engines in these tests ends: 256 pages of 64 KiB. */
 export const LIMIT = 256 << 16;
@@ -14,8 +14,8 @@ const read = (file) => readFileSync(new URL(`../dist/${file}`, import.meta.url))
 const little = (module) => new WebAssembly.Module(withMemory(module, LIMIT >> 16));
 
 /** The modules of the components, as they are, and with little memory. */
-export const compiled = (file) => new WebAssembly.Module(read(`jco/${file}`));
-export const limited = (file) => little(read(`jco/${file}`));
+export const compiled = (file) => new WebAssembly.Module(read(`components/${file}`));
+export const limited = (file) => little(read(`components/${file}`));
 
 /** A class of an interface whose objects have other methods: what `methodsOf` gives for each. */
 export function overridden(Class, methodsOf) {
@@ -34,7 +34,7 @@ export const trap = () => {
 export const samplers = Object.fromEntries(
   [
     ['samedeal', dealingInstances(limited)],
-    ['samedeal/web', await bindgenInstances(little(read('bindgen/samedeal_bg.wasm')))],
+    ['samedeal/web', bindgenInstances(little(read('bindgen/samedeal_bg.wasm')))],
   ].map(([entry, instantiate]) => {
     // One instance, which all samplers have to share.
     const bindings = instantiate();

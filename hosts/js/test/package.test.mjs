@@ -71,7 +71,7 @@ test('the reader of Parquet says what it needs, and reads where that is installe
 
 test('every example of the README prints what it says', async () => {
   const blocks = examples('js');
-  assert.equal(blocks.length, 19);
+  assert.equal(blocks.length, 20);
   for (const block of blocks) {
     const said = [...block.matchAll(/(?:;|^) ?\/\/ (.*)$/gm)].map(([, text]) => text);
     assert.deepEqual((await output(block)).trimEnd().split('\n'), said);
@@ -82,17 +82,49 @@ test('the entries have the same names, and say where they are not loaded', async
   const text = `
     import * as node from 'samedeal';
     import * as web from 'samedeal/web';
-    import * as composing from 'samedeal/web/composing';
-    for (const entry of [node, web, composing]) console.log(Object.keys(entry).sort().join(' '));
-    for (const { Sampler } of [web, composing]) try { new Sampler(3); } catch ({ message }) { console.log(message); }`;
+    const names = (entry) => Object.keys(entry).sort().join(' ');
+    console.log(names(node));
+    console.log(names(web).replace(' init', '') === names(node));
+    const { Batcher, Mesh, Reading, Sampler } = web;
+    for (const call of [
+      () => new Sampler(3), () => new Batcher([3], { maxTokens: 3 }), () => new Reading([3]), () => new Mesh(1, {}, []),
+    ]) try { call(); } catch ({ message }) { console.log(message); }`;
   assert.equal(
     await output(text),
     'BatchStream Batcher ChunkStream MemoryLog Mesh Reading SamedealError Sampler Schedule ShardPlan Split balance blend ' +
       'collatePack collatePad detectRank grown openLedger order orders replayLedger sharded verifyShards version windows\n' +
-      'SamedealError Sampler init orders version\n' +
-      'SamedealError Sampler balance blend grown init order orders sharded version windows\n' +
-      'samedeal/web is not loaded: await init() first\n' +
-      'samedeal/web/composing is not loaded: await init() first\n',
+      'true\n' +
+      'the part sampling of samedeal/web is not loaded: await init() first\n' +
+      "the part batching of samedeal/web is not loaded: await init('batching') first\n" +
+      "the part planning of samedeal/web is not loaded: await init('planning') first\n" +
+      "the part topology of samedeal/web is not loaded: await init('topology') first\n",
+  );
+});
+
+test('a page loads parts one by one, or several at a time', async () => {
+  const text = `
+    import { Batcher, blend, init, Mesh, Sampler, ShardPlan } from 'samedeal/web';
+    await init();
+    const plain = new Sampler(10, { seed: 3 });
+    try { new Sampler(blend({ a: [3, 1], b: [4, 1] })); } catch ({ message }) { console.log(message); }
+    await Promise.all([init('composing'), init(['composing', 'batching']), init('batching')]);
+    console.log(new Sampler(blend({ a: [3, 1], b: [4, 1] })).length, plain.length, new Batcher([3], { maxTokens: 3 }).length);
+    await init(['planning', 'topology']);
+    console.log(new ShardPlan([3]).shards(0).length, new Mesh(1, {}, []).dataWorldSize);
+    for (const wrong of [['nothing'], [3], [['batching', 'all']], [['batching', 'planning'], 'a.wasm'], [[], 'a.wasm']]) {
+      await init(...wrong).catch(({ name, message }) => console.log(name, message));
+    }
+    await init([]);`;
+  const known = 'sampling, composing, batching, planning, topology';
+  assert.equal(
+    await output(text),
+    "order is blend; allowed: orders that are not made of others; for this one, await init('composing') first\n" +
+      '7 10 1\n1 1\n' +
+      `SamedealError part is "nothing"; known: ${known}\n` +
+      'SamedealError part is 3; allowed: a name\n' +
+      `SamedealError part is "all"; known: ${known}\n` +
+      'SamedealError source is one, for 2 parts; allowed: one source for one part\n' +
+      'SamedealError source is one, for 0 parts; allowed: one source for one part\n',
   );
 });
 
@@ -100,7 +132,7 @@ test('each component is read and compiled at the first call that needs it', asyn
   const text = `
     const { Module } = WebAssembly;
     let compiled = 0;
-    WebAssembly.Module = function (bytes) { compiled += 1; return new Module(bytes); };
+    WebAssembly.Module = class extends Module { constructor(bytes) { super(bytes); compiled += 1; } };
     const told = [];
     const { Batcher, BatchStream, collatePad, Sampler, ShardPlan } = await import('samedeal');
     for (const call of [
@@ -111,7 +143,7 @@ test('each component is read and compiled at the first call that needs it', asyn
       () => [new Batcher([3], { maxTokens: 3 }), new BatchStream({ maxTokens: 3 }), new ShardPlan([3]), new Sampler(3)],
     ]) { call(); told.push(compiled); }
     console.log(told.join(' '));`;
-  assert.equal(await output(text), '0 3 6 9 9\n');
+  assert.equal(await output(text), '0 1 2 3 3\n');
 });
 
 // Before 20.19 and 22.10 Node reads text.
@@ -146,9 +178,9 @@ test('a failed init can be tried again', async () => {
   const text = `
     import { readFileSync } from 'node:fs';
     import { init, Sampler } from 'samedeal/web';
-    await init(new Uint8Array(8)).catch((error) => console.log(error instanceof WebAssembly.CompileError));
-    const bytes = readFileSync(new URL(import.meta.resolve('samedeal/web.wasm')));
-    await init(new WebAssembly.Module(bytes));
+    await init('sampling', new Uint8Array(8)).catch((error) => console.log(error instanceof WebAssembly.CompileError));
+    const bytes = readFileSync(new URL(import.meta.resolve('samedeal/web/sampling.wasm')));
+    await init('sampling', new WebAssembly.Module(bytes));
     await init();
     console.log(new Sampler(3).length);`;
   assert.equal(await output(text), 'true\n3\n');
@@ -230,7 +262,7 @@ test('the types hold in a strict project', async () => {
     export { more, counts, numbers, next, same };`;
   const orders = 'balance, blend, grown, order, sharded, windows, type Order';
   await check(`import { Sampler, ${orders} } from 'samedeal';${useOrders}`, ['es2022']);
-  await check(`import { init, Sampler, ${orders} } from 'samedeal/web/composing'; await init();${useOrders}`, [
+  await check(`import { init, Sampler, ${orders} } from 'samedeal/web'; await init('composing');${useOrders}`, [
     'es2022',
     'dom',
   ]);
@@ -411,40 +443,83 @@ test('the types hold in a strict project', async () => {
     export { kinds, numbers, held, told, place, at, next };`,
     ['es2022'],
   );
+  const useRest = `
+    const sampler: Sampler = Sampler.fromState('text', { worldSize: 2n, rank: 1, unit: 2, sizes: [3] });
+    const batcher: Batcher = Batcher.fromState('text', [3], { worldSize: 2, lists: { indices: [1] } });
+    const reading: Reading = Reading.fromState({ samedeal: 'text' }, { workers: 2, batchSize: 8, bytes: [3] });
+    const schedule: Schedule = Schedule.fromState('text', { layout: 'strided' });
+    const batches: (Uint32Array | Float64Array)[] = [...sampler.step(3, 2n, { dropLast: true }), ...schedule.step(3)];
+    const read: (ReadBatch | null)[] = [...reading.step(3), reading.batchAt(0, 1n)];
+    const planned: number[] = batcher.step(3n).map(({ paddedLength }) => paddedLength);
+    const places: (number | undefined)[] = [...sampler.locateAll([3n], 2), ...schedule.locateAll(new Uint8Array(2))].map((place) => place?.rank);
+    const rows: number = batcher.locateAll([3])[0]?.[0]?.row ?? 0;
+    const stream: BatchStream = BatchStream.fromJSON(new BatchStream({ maxTokens: 3 }).toJSON());
+    // @ts-expect-error
+    Sampler.fromState('text', { epoch: 3 });
+    // @ts-expect-error
+    sampler.step(3);
+    export { batches, read, planned, places, rows, stream };`;
+  const rest = 'Batcher, BatchStream, type ReadBatch, Reading, Sampler, Schedule';
+  await check(`import { ${rest} } from 'samedeal';${useRest}`, ['es2022']);
+  const useFiles = `
+    const buffer: AsyncBuffer = { byteLength: 3, slice: async () => new ArrayBuffer(3) };
+    const source: Source = new Blob();
+    const { signal } = new AbortController();
+    const progress = ({ files, filesFound, rows, rowsGiven }: ReadProgress): number => files + filesFound + rows + rowsGiven;
+    for await (const rows of readShards([buffer, source, 'a.parquet'], { state: 'text', signal, progress, batchSize: 3 })) rows.length;
+    const files = await findShards(buffer, { signal });
+    const rows: Row[] = await readRows(files, new Uint32Array(3), { sampleColumn: 'n', signal });
+    // @ts-expect-error
+    readShards([3]);
+    // @ts-expect-error
+    readRows(files, 'all');
+    export { rows };`;
+  const files = 'type AsyncBuffer, findShards, type ReadProgress, readRows, readShards, type Row, type Source';
+  for (const entry of ['samedeal/parquet', 'samedeal/web/parquet']) {
+    await check(`import { ${files} } from '${entry}';${useFiles}`, ['es2022', 'dom']);
+  }
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}
-    import wasm from 'samedeal/web.wasm';
-    await init(); await init('a.wasm'); await init(fetch('a.wasm')); await init(new Uint8Array(8)); await init(wasm);`;
+    import { Batcher, type Part, type Source } from 'samedeal/web';
+    import wasm from 'samedeal/web/batching.wasm';
+    const parts: Part[] = ['planning', 'topology']; const source: Source = 'a.wasm';
+    await init(); await init('batching', source); await init('batching', fetch('a.wasm')); await init(parts);
+    await init('sampling', new Uint8Array(8)); await init('batching', wasm); new Batcher([3], { maxTokens: 3 }).length;
+    // @ts-expect-error
+    await init('a.wasm');`;
   await check(web, ['es2022', 'dom']);
   await check(`import { Sampler, type Kind, SamedealError } from 'samedeal/inline';${use}`, ['es2022']);
   await assert.rejects(check(`import { Sampler } from 'samedeal'; new Sampler(1).nothing;`, ['es2022']));
 });
 
-test('a page loads less than 78 kB, compressed, and less than 124 kB with composed orders', () => {
+test('a page loads as much as the README says', () => {
   const dist = join(project, 'node_modules/samedeal/dist/');
-  const sizeOf = (entry, ...files) => {
-    const loaded = new Set(files.map((file) => join(dist, file)));
-    const load = (file) => {
-      if (loaded.has(file)) return;
-      loaded.add(file);
-      for (const [, other] of readFileSync(file, 'utf8').matchAll(/ from '(\.[^']+)'/g)) load(join(file, '..', other));
-    };
-    load(join(dist, entry));
-    assert(loaded.size > 5);
-    return [...loaded].reduce((sum, file) => sum + gzipSync(readFileSync(file)).length, 0);
+  const bytesOf = (file) => gzipSync(readFileSync(join(dist, file))).length;
+  const loaded = new Set();
+  const scripts = (file) => {
+    if (loaded.has(file)) return;
+    loaded.add(file);
+    const text = readFileSync(join(dist, file), 'utf8');
+    for (const [, other] of text.matchAll(/ from '(\.[^']+)'/g)) scripts(join(file, '..', other));
   };
-  // As files, and in one of JavaScript, as bundlers have it.
-  for (const [most, told, ...sizes] of [
-    [78_000, /(\d+) kB compressed/, sizeOf('web.js', 'bindgen/samedeal_bg.wasm'), sizeOf('web-inline.js')],
-    [
-      124_000,
-      /orders: (\d+) kB/,
-      sizeOf('web-composing.js', 'bindgen/composing_bg.wasm'),
-      sizeOf('web-composing-inline.js'),
-    ],
-  ]) {
-    for (const size of sizes) {
-      assert(size < most, `${size} bytes`);
-      assert(Math.abs(size / 1000 - Number(told.exec(readme)[1])) < 2, `${size} bytes`);
-    }
+  scripts('web.js');
+  assert(loaded.size > 30);
+  const first = [...loaded].reduce((sum, file) => sum + bytesOf(file), 0);
+  const parts = {
+    sampling: ['bindings/bindgen.js', 'bindgen/samedeal_bg.wasm'],
+    composing: ['bindings/bindgen.js', 'bindgen/composing_bg.wasm'],
+    batching: ['bindings/batching.js', 'components/batching.core.wasm'],
+    planning: ['bindings/planning.js', 'components/planning.core.wasm'],
+    topology: ['bindings/dealing.js', 'components/samedeal.core.wasm'],
+  };
+  const told = (what) => Number(new RegExp(`^\\| ${what} \\|.* (\\d+) kB \\|$`, 'm').exec(readme)?.[1]);
+  const near = (what, size) =>
+    assert(Math.abs(size / 1000 - told(what)) < 2, `${what}: ${size} bytes, not ${told(what)} kB`);
+  near('`web.js`', first);
+  for (const [part, [script, wasm]] of Object.entries(parts)) {
+    const before = new Set(loaded);
+    scripts(script);
+    const own = [...loaded].filter((file) => !before.has(file));
+    near(`\`'${part}'\``, own.reduce((sum, file) => sum + bytesOf(file), 0) + bytesOf(wasm));
+    for (const file of own) loaded.delete(file);
   }
 });

@@ -4,6 +4,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as samedeal from 'samedeal';
 import * as parquet from 'samedeal/parquet';
+import * as page from 'samedeal/web';
+import * as pageParquet from 'samedeal/web/parquet';
 
 const text = readFileSync(new URL('../../../docs/parity.md', import.meta.url), 'utf8');
 const [head, , ...rows] = text.split('\n').filter((line) => line.startsWith('|'));
@@ -23,16 +25,17 @@ test('what the table says of Node and of pages is there', () => {
   for (const row of rows) {
     for (const column of ['Node', 'page']) {
       for (const [, name] of cells(row)[names.indexOf(column)].matchAll(/`(\w+)[^`]*`/g)) {
-        const entry = column === 'Node' && name in parquet ? parquet : samedeal;
-        const isThere = name in entry || name in samedeal.Sampler.prototype || TYPES.includes(name);
-        assert(isThere || name in samedeal.Sampler || name === 'toJSON', `${column}: ${name} is not there`);
+        const [whole, files] = column === 'Node' ? [samedeal, parquet] : [page, pageParquet];
+        const entry = name in files ? files : whole;
+        const isThere = name in entry || name in whole.Sampler.prototype || TYPES.includes(name);
+        assert(isThere || name in whole.Sampler || name === 'toJSON', `${column}: ${name} is not there`);
         told[column].add(name);
       }
     }
   }
   // And the other way round: what is exported is in the table.
   const silent = ['orders', 'SamedealError', 'version'];
-  const missing = Object.keys(samedeal).filter((name) => !silent.includes(name));
+  const missing = [...Object.keys(samedeal), ...Object.keys(parquet)].filter((name) => !silent.includes(name));
   for (const column of ['Node', 'page']) {
     assert.deepEqual(
       missing.filter((name) => !told[column].has(name)),

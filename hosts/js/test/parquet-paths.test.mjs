@@ -184,7 +184,7 @@ test('other URLs are refused by their scheme', async (t) => {
       assert.deepEqual([error.kind, error.field], ['wrong-type', 'paths']);
       assert.match(
         error.message,
-        /paths is ".*:\/\/.*"; allowed: paths of files and directories, and URLs with file:, http: or https:/,
+        /paths is ".*:\/\/.*"; allowed: paths of files and directories, URLs with file:, http: or https:, and AsyncBuffers/,
       );
       return true;
     });

@@ -434,8 +434,8 @@ describe('how it is read', () => {
     const { data, dictionary } = await pagesOf(read, bytes.length, 0, 5);
     assert.equal(dictionary, undefined);
     assert.deepEqual(data, [
-      { row: 0, rows: 2, start: 0, end: bytes.length / 2 },
-      { row: 2, rows: 3, start: bytes.length / 2, end: bytes.length },
+      { row: 0, rows: 2, start: 0, end: bytes.length / 2, needsDictionary: false },
+      { row: 2, rows: 3, start: bytes.length / 2, end: bytes.length, needsDictionary: false },
     ]);
     await assert.rejects(pagesOf(read, bytes.length, 0, 4), /more values/);
     await assert.rejects(pagesOf(read, bytes.length, 0, 6), /ends within a column/);

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { ChunkStream, ShardPlan, verifyShards } from 'samedeal';
-import { planningInstances } from '../dist/bindings/components.js';
+import { planningInstances } from '../dist/bindings/planning.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseShardPlan } from '../dist/shard/plan.js';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { Reading, SamedealError, Sampler, ShardPlan } from 'samedeal';
-import { planningInstances } from '../dist/bindings/components.js';
+import { planningInstances } from '../dist/bindings/planning.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseReading } from '../dist/read/reading.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { blend, order, Sampler, Schedule, sharded } from 'samedeal';
-import { batchingInstances } from '../dist/bindings/components.js';
+import { batchingInstances } from '../dist/bindings/batching.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseSchedule } from '../dist/steps/schedule.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { order, Sampler, Split } from 'samedeal';
-import { planningInstances } from '../dist/bindings/components.js';
+import { planningInstances } from '../dist/bindings/planning.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseSplit } from '../dist/split/split.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';

@@ -1,9 +1,12 @@
 import { release } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher } from '../bindings/types.js';
 import { fail, integer, natural, natural32, stateText, U64 } from '../checks.js';
+import type { BatchPlace as RawPlace } from '../components/interfaces/samedeal-deal-batches.js';
 import { type Engine, Facade } from '../engine.js';
 import { SamedealError } from '../errors.js';
+import { type Integers, naturals } from '../lists.js';
 import { plain } from '../options.js';
+import { resumed } from '../state.js';
 import type { Integer } from '../types.js';
 import { BatcherRecipe, historySource, type Planned, segments } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
@@ -13,6 +16,7 @@ import type {
   BatcherJson,
   BatcherOptions,
   BatcherRecipeOptions,
+  BatcherStateOptions,
   BatchPlace,
   Lengths,
   Segment,
@@ -53,6 +57,19 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, lengths?: Lengths, options?: BatcherRecipeOptions): T {
     return new this([], BatcherRecipe.read(recipe, lengths, options) as unknown as BatcherOptions);
+  }
+
+  /**
+   * The batcher that goes on after a state, which has the recipe and the epoch, on `worldSize` ranks (1). Give `lengths`, `boundaries`, `sizes` or
+   * `lists` if the state has their hash. It plans the epoch first, and then what is left of it. Errors: as `fromRecipe` and `resume`.
+   */
+  static fromState<T extends BaseBatcher>(
+    this: Class<T>,
+    state: string,
+    lengths?: Lengths,
+    options?: BatcherStateOptions,
+  ): T {
+    return resumed(new this([], BatcherRecipe.ofState(state, lengths, options) as unknown as BatcherOptions), state);
   }
 
   /**
@@ -159,6 +176,11 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
     return this.#take(whose, number, 1)[0] as Batch;
   }
 
+  /** The batches of all ranks at a step, in the order of ranks. Errors: `step`, memory. */
+  step(step: Integer): Batch[] {
+    return Array.from({ length: this.worldSize }, (_, rank) => this.batch(step, rank));
+  }
+
   /**
    * One pass over the batches of a rank, by default this one, from step number `start` on. A pass that goes on after
    * `setEpoch` or `resume` fails, since what it would go on with is no epoch. Errors: `start`, `rank`, `epoch`,
@@ -183,8 +205,13 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    */
   locate(sample: Integer): BatchPlace[] {
     const number = natural('sample', sample, () => this.#recipe.lengths.length);
-    const found = this.call(({ plan }) => plan.locate(number));
-    return found.map((place) => ({ ...place, step: Number(place.step) }));
+    return placesOf(this.call(({ plan }) => plan.locate(number)));
+  }
+
+  /** The same for many samples: the places of each of them, in their order. Errors: as `locate`, with the index of the sample. */
+  locateAll(samples: Integers): BatchPlace[][] {
+    const all = naturals('sample', samples, () => this.#recipe.lengths.length);
+    return this.call(({ plan }) => all.map((sample) => plan.locate(sample))).map(placesOf);
   }
 
   /** SHA-256 over all batches of all ranks, in hexadecimal: equal on all ranks that plan alike. Errors: memory. */
@@ -254,3 +281,6 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
     return natural32('rank', rank, () => [0n, BigInt(this.worldSize) - 1n]);
   }
 }
+
+const placesOf = (places: readonly RawPlace[]): BatchPlace[] =>
+  places.map((place) => ({ ...place, step: Number(place.step) }));

@@ -1,8 +1,8 @@
 // What decides batches, as a document: options become one, and one becomes options.
 import { fail } from '../checks.js';
+import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { Document, type Lists, type Said, section } from '../document.js';
 import { camelled } from '../errors.js';
-import type { NamedList } from '../jco/interfaces/samedeal-deal-types.js';
 import { shown } from '../lists.js';
 import { plain } from '../options.js';
 import { Order } from '../order/order.js';

@@ -2,9 +2,9 @@
 import { release } from '../bindings/resources.js';
 import type { BatchingBindings } from '../bindings/types.js';
 import { fail, knownFacts, placed, U32 } from '../checks.js';
+import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { type Said, written } from '../document.js';
 import { isFailure } from '../engine.js';
-import type { NamedList } from '../jco/interfaces/samedeal-deal-types.js';
 import { LONGEST, words32 } from '../lists.js';
 import { entriesOf } from '../order/order.js';
 

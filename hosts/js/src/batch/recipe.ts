@@ -1,16 +1,19 @@
 import { disposes, release, using } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
 import { fail, integer, natural, natural32, options, type Range, U32, U64 } from '../checks.js';
+import type { Segment as RawSegment } from '../components/interfaces/samedeal-deal-batches.js';
 import { orderSize } from '../deal/recipe.js';
-import { besideOf, fromJson } from '../document.js';
+import { besideOf, fromJson, section } from '../document.js';
 import { ALONE, isFailure, type Recipe } from '../engine.js';
-import type { Segment as RawSegment } from '../jco/interfaces/samedeal-deal-batches.js';
+import { recipeOfState } from '../state.js';
 import { BATCHER_OPTIONS, BatchDocument, isMade, STREAM_OPTIONS } from './document.js';
 import { checkSources } from './lengths.js';
 import type {
   BatcherJson,
   BatcherOptions,
   BatcherRecipeOptions,
+  BatcherStateOptions,
+  BatchStreamJson,
   BatchStreamOptions,
   BatchStreamRecipeOptions,
   Segment,
@@ -18,6 +21,7 @@ import type {
 
 const STREAM_RECIPE_OPTIONS = ['rank', 'epoch', 'boundaries'] as const;
 const RECIPE_OPTIONS = [...STREAM_RECIPE_OPTIONS, 'history', 'sizes', 'lists'] as const;
+const STATE_OPTIONS = ['rank', 'worldSize', 'boundaries', 'sizes', 'lists'] as const;
 const WORLDS: Range = [1n, 2n ** 20n];
 /** More segments than the component takes, which it tells. */
 const MOST_SEGMENTS = 65;
@@ -108,6 +112,12 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     return new BatcherRecipe(new BatchDocument(recipe, counts, { boundaries, sizes }, besideOf(lists)), place);
   }
 
+  /** Of the recipe of a state, and how the rest of its epoch is dealt. */
+  static ofState(state: unknown, lengths: unknown, given: BatcherStateOptions | undefined): BatcherRecipe {
+    const { worldSize, ...others } = options(given, STATE_OPTIONS);
+    return BatcherRecipe.read(recipeOfState(state, { deal: section({ worldSize }) }), lengths, others);
+  }
+
   static ofJson(json: BatcherJson): BatcherRecipe {
     type Given = BatcherRecipeOptions & { lengths?: number[] };
     const { recipe, given } = fromJson<Given>(json, [...RECIPE_OPTIONS, 'lengths']);
@@ -154,6 +164,11 @@ export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStrea
   static read(recipe: unknown, given: BatchStreamRecipeOptions | undefined): BatchStreamRecipe {
     const { boundaries, ...place } = options(given, STREAM_RECIPE_OPTIONS);
     return new BatchStreamRecipe(new BatchDocument(recipe, undefined, { boundaries }), place);
+  }
+
+  static ofJson(json: BatchStreamJson): BatchStreamRecipe {
+    const { recipe, given } = fromJson<BatchStreamRecipeOptions>(json, STREAM_RECIPE_OPTIONS);
+    return BatchStreamRecipe.read(recipe, given);
   }
 }
 

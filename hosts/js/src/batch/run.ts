@@ -1,6 +1,6 @@
 import type { Copied, RawBatcher, RawBatchStream } from '../bindings/types.js';
+import type { Run } from '../components/interfaces/samedeal-deal-batches.js';
 import { camelled } from '../errors.js';
-import type { Run } from '../jco/interfaces/samedeal-deal-batches.js';
 import { numbers } from '../lists.js';
 import { MILLION, plain } from '../options.js';
 import type { Integer } from '../types.js';

@@ -38,6 +38,11 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
     return new this(BatchStreamRecipe.read(recipe, options) as unknown as BatchStreamOptions);
   }
 
+  /** A stream with the recipe, the rank and the epoch that `toJSON` wrote, to which nothing was pushed. Errors: as `fromRecipe`. */
+  static fromJSON<T>(this: Class<T>, json: BatchStreamJson): T {
+    return new this(BatchStreamRecipe.ofJson(json) as unknown as BatchStreamOptions);
+  }
+
   /** The recipe, which `fromRecipe` takes: JSON in one line, with every member that the strategy uses, the defaults too. */
   get recipe(): string {
     return this.call(({ told }) => told.text);
@@ -54,7 +59,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
     return { ...options, rank: this.rank, epoch: this.epoch } as BatchStreamConfig;
   }
 
-  /** The recipe as it was given, the rank and the epoch, for `JSON.stringify`; what was pushed is not told. */
+  /** The recipe as it was given, the rank and the epoch, for `JSON.stringify` and `fromJSON`; what was pushed is not told. */
   toJSON(): BatchStreamJson {
     const { document, rank, epoch } = this.#recipe;
     return document.toJson({ epoch: String(epoch), rank });

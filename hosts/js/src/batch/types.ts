@@ -132,6 +132,10 @@ export type BatchStreamRecipeOptions = Pick<BatchStreamOptions, 'rank' | 'epoch'
 export type BatcherRecipeOptions = Pick<BatcherOptions, 'rank' | 'epoch' | 'history' | 'boundaries'> &
   Pick<RecipeOptions, 'sizes' | 'lists'>;
 
+/** What a state does not say: the ranks that go on, and lists of which it has the hash. */
+export type BatcherStateOptions = Pick<BatcherOptions, 'rank' | 'worldSize' | 'boundaries'> &
+  Pick<RecipeOptions, 'sizes' | 'lists'>;
+
 /** Options that have a value whatever the strategy is. */
 type Always = 'seed' | 'epoch' | 'rank' | 'worldSize' | 'strategy' | 'counting' | 'maxBatchSize' | 'tooLong' | 'tail';
 

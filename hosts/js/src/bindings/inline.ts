@@ -5,3 +5,9 @@ export function decoded(text: string): Uint8Array<ArrayBuffer> {
   for (let i = 0; i < bytes.length; i++) bytes[i] = characters.charCodeAt(i);
   return bytes;
 }
+
+/** The bytes of a text in base64 that is compressed, since a page has to load it. */
+export function inflated(text: string): Promise<ArrayBuffer> {
+  const compressed = new Blob([decoded(text)]).stream();
+  return new Response(compressed.pipeThrough(new DecompressionStream('deflate-raw'))).arrayBuffer();
+}

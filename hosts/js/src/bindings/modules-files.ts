@@ -1,7 +1,7 @@
 // The core modules of the components, as files: what Node, Deno and Bun read.
 import { readFileSync } from 'node:fs';
-import { PLACES } from '../jco/places.js';
-import type { Modules } from './components.js';
+import { PLACES } from '../components/places.js';
+import type { Modules } from './instances.js';
 
 export const modules: Modules = (file) => {
   let bytes: Uint8Array<ArrayBuffer>;

@@ -4,9 +4,14 @@ import batching from '../inline/batching/index.js';
 import composing from '../inline/composing/index.js';
 import planning from '../inline/planning/index.js';
 import samedeal from '../inline/samedeal/index.js';
-import type { Modules } from './components.js';
 import { decoded } from './inline.js';
+import type { Modules } from './instances.js';
 
-const TEXTS: Record<string, string> = { ...samedeal, ...composing, ...planning, ...batching };
+const TEXTS: Record<string, string> = {
+  'batching.core.wasm': batching,
+  'composing.core.wasm': composing,
+  'planning.core.wasm': planning,
+  'samedeal.core.wasm': samedeal,
+};
 
 export const modules: Modules = (file) => new WebAssembly.Module(decoded(TEXTS[file] as string));

@@ -1,9 +1,9 @@
 import { type Bindings, isFailure } from '../engine.js';
 
-/** The method that frees a resource, as the generated modules have it. */
+/** The method that frees a resource, which src/bindings/abi.ts gives it. */
 export const disposes: symbol = Symbol.dispose ?? Symbol.for('dispose');
 
-/** Frees a resource of jco. */
+/** Frees a resource of a component. */
 export const release: Bindings['release'] = (raw) => (raw as Record<symbol, () => void>)[disposes]?.();
 
 /** What comes of a resource that is freed afterwards. */

@@ -1,18 +1,20 @@
-// What crosses to the components and back: the types that jco makes of `wit/`, and what the build for pages shares with them.
+// What crosses to the components and back: the types of `wit/`, which jco writes, and what the build for pages shares with them.
+
+import type * as Batches from '../components/interfaces/samedeal-deal-batches.js';
+import type * as Collation from '../components/interfaces/samedeal-deal-collation.js';
+import type * as Launch from '../components/interfaces/samedeal-deal-launch.js';
+import type * as Ledgers from '../components/interfaces/samedeal-deal-ledger.js';
+import type * as Grid from '../components/interfaces/samedeal-deal-mesh.js';
+import type * as Read from '../components/interfaces/samedeal-deal-read.js';
+import type * as Samplings from '../components/interfaces/samedeal-deal-sampling.js';
+import type * as Shards from '../components/interfaces/samedeal-deal-shards.js';
+import type * as Splits from '../components/interfaces/samedeal-deal-splits.js';
+import type * as Steps from '../components/interfaces/samedeal-deal-steps.js';
 import type { Bindings } from '../engine.js';
-import type * as Batches from '../jco/interfaces/samedeal-deal-batches.js';
-import type * as Collation from '../jco/interfaces/samedeal-deal-collation.js';
-import type * as Launch from '../jco/interfaces/samedeal-deal-launch.js';
-import type * as Grid from '../jco/interfaces/samedeal-deal-mesh.js';
-import type * as Read from '../jco/interfaces/samedeal-deal-read.js';
-import type * as Sampling from '../jco/interfaces/samedeal-deal-sampling.js';
-import type * as Shards from '../jco/interfaces/samedeal-deal-shards.js';
-import type * as Splits from '../jco/interfaces/samedeal-deal-splits.js';
-import type * as Steps from '../jco/interfaces/samedeal-deal-steps.js';
 import type { RawClient, RawClientOptions, RawLedger } from '../ledger/raw.js';
 
 /**
- * A type of jco with what that leaves out: an array that comes back is a copy, with memory of its own. Nothing here checks an
+ * Such a type with what jco leaves out: an array that comes back is a copy, with memory of its own. Nothing here checks an
  * argument: numbers outside their range wrap around. Failures are thrown as plain objects.
  */
 export type Copied<T> = T extends BigUint64Array
@@ -29,7 +31,10 @@ export type Copied<T> = T extends BigUint64Array
           ? { [Name in keyof T]: Copied<T[Name]> }
           : T;
 
-export type RawSampler = Copied<Sampling.Sampler>;
+/** The interfaces of samplers and of ledgers, which the engines have in another form. */
+export type Sampling = Copied<typeof Samplings>;
+export type LedgerBindings = Omit<typeof Ledgers, 'Ledger'> & { Ledger: new (header: string) => RawLedger };
+export type RawSampler = Copied<Samplings.Sampler>;
 export type RawMesh = Copied<Grid.Mesh>;
 export type RawPlan = Copied<Shards.Plan>;
 export type RawChunkStream = Copied<Shards.ChunkStream>;
@@ -47,7 +52,7 @@ export type RawBatchStream = Copied<Batches.BatchStream> & {
 /** What an instance of an engine for samplers exports: the component, and the build for pages. */
 export interface SamplerBindings extends Bindings {
   orders(): string[];
-  sampler(recipe: string, lists: readonly Sampling.NamedList[], epoch: bigint, rank: number): RawSampler;
+  sampler(recipe: string, lists: readonly Samplings.NamedList[], epoch: bigint, rank: number): RawSampler;
 }
 
 /** What an instance of the component `samedeal.wasm` exports. */

@@ -4,7 +4,8 @@ import { integer, natural, natural32, options, U32, U64 } from '../checks.js';
 import { besideOf, Document, fromJson, section } from '../document.js';
 import { BEFORE_OTHERS, type Recipe } from '../engine.js';
 import { OrderValue } from '../order/value.js';
-import type { RecipeOptions, SamplerJson, SamplerOptions, ShardedOptions } from '../types.js';
+import { recipeOfState } from '../state.js';
+import type { RecipeOptions, SamplerJson, SamplerOptions, ShardedOptions, StateOptions } from '../types.js';
 
 const PLACE = ['rank', 'epoch', 'consumed'] as const;
 const DEAL = ['worldSize', 'remainder', 'layout', 'unit'] as const;
@@ -18,6 +19,7 @@ const WITHOUT_TABLE: readonly unknown[] = [
   ...['feistel', 'sequential', 'sharded', undefined],
   ...['blend', 'blend-exact', 'grown', 'exclude', 'subset', 'skip', 'copies', 'windows', 'balance'],
 ];
+const STATE_OPTIONS = ['rank', 'worldSize', 'remainder', 'layout', 'unit', 'sizes', 'lists'] as const;
 /** More orders in one another than a recipe has. */
 const DEEPEST = 24;
 /** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
@@ -149,6 +151,13 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
   static read(recipe: unknown, given: RecipeOptions | undefined): SamplerRecipe {
     const { sizes, lists, ...place } = options(given, RECIPE_OPTIONS);
     return new SamplerRecipe(new Document(recipe, { sizes }, besideOf(lists)), place);
+  }
+
+  /** Of the recipe of a state, and how the rest of its epoch is dealt. */
+  static ofState(state: unknown, given: StateOptions | undefined): SamplerRecipe {
+    const { worldSize, remainder, layout, unit, ...place } = options(given, STATE_OPTIONS);
+    const deal = section({ worldSize, remainder, layout, unit });
+    return SamplerRecipe.read(recipeOfState(state, { deal }), place);
   }
 
   static ofJson(json: SamplerJson): SamplerRecipe {

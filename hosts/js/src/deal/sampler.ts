@@ -2,12 +2,13 @@
 
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U64 } from '../checks.js';
+import type { Place as RawPlace } from '../components/interfaces/samedeal-deal-sampling.js';
 import { type Engine, Facade } from '../engine.js';
 import { camelled } from '../errors.js';
-import type { Place as RawPlace } from '../jco/interfaces/samedeal-deal-sampling.js';
-import { gathered, type Integers, numbers, spansOf } from '../lists.js';
+import { gathered, type Integers, naturals, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { OrderOrSamples } from '../order/types.js';
+import { resumed } from '../state.js';
 import type {
   BatchesOptions,
   BatchOptions,
@@ -24,6 +25,7 @@ import type {
   ShardPlace,
   SourceCounts,
   SourcePlace,
+  StateOptions,
 } from '../types.js';
 import { WindowIterator } from './iterator.js';
 import { SamplerRecipe } from './recipe.js';
@@ -75,6 +77,16 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: RecipeOptions): T {
     return new this(0, SamplerRecipe.read(recipe, options) as unknown as SamplerOptions);
+  }
+
+  /**
+   * The sampler that goes on after a state, which has the order and the epoch. The options say how what is left is dealt: `rank` 0,
+   * `worldSize` 1 and so on, whatever they were. Give `sizes` or `lists` if the state has their hash. If you know the options of the run, use
+   * `resume`: it also checks that the state is of this order. Errors: as `fromRecipe` and `resume`.
+   */
+  static fromState<T extends BaseSampler>(this: Class<T>, state: string, options?: StateOptions): T {
+    const made = new this(0, SamplerRecipe.ofState(state, options) as unknown as SamplerOptions);
+    return resumed(made, state);
   }
 
   /**
@@ -218,6 +230,35 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   }
 
   /**
+   * Batch number `batch` of every rank, in the order of ranks: what all of them see at a step. A rank that has no such batch, where
+   * others have, has an empty one. Errors: as `batch`.
+   */
+  step(batch: Integer, batchSize: Integer, given?: BatchOptions): Indices[] {
+    const size = natural32('batch-size', batchSize, FROM_ONE);
+    const dropLast = dropsLast(given);
+    const counts = this.#ofRanks((raw) => raw.numBatches(size, dropLast));
+    let most = 0n;
+    for (const count of counts) if (count > most) most = count;
+    const number = integer('batch', batch, [0n, most - 1n]);
+    if (this.#isWide) {
+      const ask = (raw: RawSampler) => raw.batch(number, size, dropLast);
+      return this.#ofRanks(ask, counts, number).map((wide) => (wide ? numbers(wide) : new Float64Array()));
+    }
+    const ask = (raw: RawSampler) => raw.batch32(number, size, dropLast);
+    return this.#ofRanks(ask, counts, number).map((narrow) => narrow ?? new Uint32Array());
+  }
+
+  /** What every rank answers; with `counts`, those which have more than `number`. */
+  #ofRanks<T>(ask: (raw: RawSampler) => T): T[];
+  #ofRanks<T>(ask: (raw: RawSampler) => T, counts: readonly bigint[], number: bigint): (T | undefined)[];
+  #ofRanks<T>(ask: (raw: RawSampler) => T, counts?: readonly bigint[], number = 0n): (T | undefined)[] {
+    return Array.from({ length: this.worldSize }, (_, rank) => {
+      if (counts && (counts[rank] as bigint) <= number) return undefined;
+      return this.aside((raw) => raw.atRank(rank) as RawSampler, ask);
+    });
+  }
+
+  /**
    * The batches of this rank, one after the other, from number `start` on: by default all of them. As to `setEpoch`,
    * `setRank` and `resume`, see the iteration over samples. Errors: as `batch`, and `start`, `epoch`, `consumed`,
    * `rank`.
@@ -290,6 +331,15 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
     const size = natural32('batch-size', batchSize, FROM_ONE);
     const found = this.call((raw) => raw.locate(number, size));
     return found ? place(found) : null;
+  }
+
+  /** The same for many samples: a place, or null, for each of them, in their order. Errors: as `locate`, with the index of the sample. */
+  locateAll(samples: Integers, batchSize: Integer): (Place | null)[] {
+    const size = natural32('batch-size', batchSize, FROM_ONE);
+    const all = naturals('sample', samples, () => this.samples);
+    return this.call((raw) => all.map((sample) => raw.locate(sample, size))).map((found) =>
+      found ? place(found) : null,
+    );
   }
 
   /**

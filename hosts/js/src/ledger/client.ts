@@ -1,8 +1,8 @@
 import { using } from '../bindings/resources.js';
 import type { PlanningBindings } from '../bindings/types.js';
 import { cutText, fail } from '../checks.js';
+import type { Client, ClientOptions as Options } from '../components/interfaces/samedeal-deal-ledger.js';
 import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
-import type { Client, ClientOptions as Options } from '../jco/interfaces/samedeal-deal-ledger.js';
 import type { Integer } from '../types.js';
 import type { RawClient, RawClientOptions, RawStep } from './raw.js';
 import type { LedgerProgress } from './types.js';
@@ -16,7 +16,7 @@ interface Classes {
   ClientOptions: typeof Options;
 }
 
-/** Makes a client over the resources that jco makes of the interface `ledger`. */
+/** Makes a client over the resources of the interface `ledger`. */
 export function makeClient(
   { Client, ClientOptions }: Classes,
   { state, reader, life, block, lease, checkpointInterval }: RawClientOptions,

@@ -1,8 +1,8 @@
 // Orders as values: the section `order` of a recipe, and its long lists beside it.
 import { fail, integer, natural, options, placed, S64, string } from '../checks.js';
+import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { written } from '../document.js';
 import { symbolInspect } from '../engine.js';
-import type { NamedList } from '../jco/interfaces/samedeal-deal-types.js';
 import { type Integers, list, words } from '../lists.js';
 import type { Integer } from '../types.js';
 import type { BlendWeights, Growth, OrderJson, SkippedRange } from './types.js';

@@ -1,4 +1,4 @@
-import type { NamedList } from '../jco/interfaces/samedeal-deal-types.js';
+import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 
 /** Members of an order as a recipe has them. */
 export type Section = Readonly<Record<string, unknown>>;

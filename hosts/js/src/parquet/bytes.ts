@@ -1,5 +1,4 @@
 // Where the bytes of a file come from.
-import { open } from 'node:fs/promises';
 import type { Library } from './library.js';
 
 /** The bytes of a file that is open. */
@@ -13,33 +12,9 @@ export interface Bytes {
 /** Whether a path is the address of a file that a server has. */
 export const isAddress = (path: string) => /^https?:\/\//i.test(path);
 
-/** Of a file of this machine. */
-export async function local(path: string): Promise<Bytes> {
-  const handle = await open(path, 'r');
-  try {
-    const { size } = await handle.stat();
-    return {
-      byteLength: size,
-      async slice(start, end = size) {
-        const bytes = new Uint8Array(end - start);
-        for (let at = 0; at < bytes.length; ) {
-          const { bytesRead } = await handle.read(bytes, at, bytes.length - at, start + at);
-          if (bytesRead === 0) throw new Error(`it ends at byte ${start + at}`);
-          at += bytesRead;
-        }
-        return bytes.buffer;
-      },
-      close: () => handle.close(),
-    };
-  } catch (error) {
-    await handle.close();
-    throw error;
-  }
-}
-
 /** Of a file of a server, which is asked for ranges of it. */
-export async function remote({ parquet }: Library, url: string): Promise<Bytes> {
-  const { byteLength, slice } = await parquet.asyncBufferFromUrl({ url });
+export async function remote({ parquet }: Library, url: string, signal: AbortSignal | undefined): Promise<Bytes> {
+  const { byteLength, slice } = await parquet.asyncBufferFromUrl({ url, ...(signal && { requestInit: { signal } }) });
   return {
     byteLength,
     async slice(start, end = byteLength) {

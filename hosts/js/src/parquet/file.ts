@@ -1,8 +1,9 @@
 import type { ColumnMetaData, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
-import { type Bytes, isAddress, local, remote } from './bytes.js';
+import type { Bytes } from './bytes.js';
 import type { Library } from './library.js';
 import { type Pages, pagesOf } from './pages.js';
 import { Shared } from './shared.js';
+import type { Place } from './sources.js';
 
 /** Values of a column, in the order of the rows. */
 export type Values = ArrayLike<unknown> & { slice(start: number, end: number): Values };
@@ -57,8 +58,8 @@ export class ParquetFile {
   }
 
   /** Opens a file and reads its footer. */
-  static async open(library: Library, path: string): Promise<ParquetFile> {
-    const bytes = await (isAddress(path) ? remote(library, path) : local(path));
+  static async open(library: Library, place: Place, signal?: AbortSignal): Promise<ParquetFile> {
+    const bytes = await place.open(library, signal);
     try {
       const metadata = await library.parquet
         .parquetMetadataAsync(bytes, { initialFetchSize: FOOTER })
@@ -117,11 +118,13 @@ export class ParquetFile {
     if (tree.children.length === 0 && tree.element.repetition_type !== 'REPEATED') {
       const start = Math.min(...[meta.dictionary_page_offset, meta.data_page_offset].filter(isOffset).map(Number));
       const pages = await pagesOf(this.#bytes.slice, this.#bytes.byteLength, start, rows);
-      return pages.data.map(({ row, rows: count, start: from, end: to }) => ({
+      return pages.data.map(({ row, rows: count, start: from, end: to, needsDictionary }) => ({
         key: `${key} ${row}`,
         start: group.start + row,
         end: group.start + row + count,
-        decode: () => this.#page(column, group.raw, meta, pages.dictionary, [from, to], count),
+        // A writer gives up on a dictionary that becomes too large: its later pages do without, and need not decompress it.
+        decode: () =>
+          this.#page(column, group.raw, meta, needsDictionary ? pages.dictionary : undefined, [from, to], count),
       }));
     }
     // How many rows a page has is known by an index alone, where a row has several values.
@@ -185,7 +188,8 @@ export class ParquetFile {
 
 /** The same error with the path in front, if it is not of this package. */
 export function naming(path: string, error: unknown): unknown {
-  if (!(error instanceof Error) || error.name === 'SamedealError') return error;
+  // What a signal said when it aborted is for whoever aborted.
+  if (!(error instanceof Error) || ['SamedealError', 'AbortError'].includes(error.name)) return error;
   const many = (error as NodeJS.ErrnoException).code === 'EMFILE';
   const hint = many ? ' (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)' : '';
   return new Error(`${path}: ${error.message}${hint}`, { cause: error });

@@ -1,17 +1,19 @@
 // Parquet files that are known by their footers, for whoever makes a `Reading` of them.
-import { fileURLToPath } from 'node:url';
 import type { Reading } from '#samedeal';
 import { fail, natural32, options, U32 } from '../checks.js';
+import { type Integers, list } from '../lists.js';
 import type { Integer } from '../types.js';
-import { isAddress } from './bytes.js';
+import { Cursor } from './cursor.js';
 import { library } from './library.js';
 import { readingBlocks } from './reading.js';
-import { type MarkOptions, marksOf, nameOf, type Row, rowsOf } from './rows.js';
+import { type MarkOptions, marksOf, nameOf, type Row, rowMaker, rowsOf } from './rows.js';
 import { Shards } from './shards.js';
+import { givenOf, type Host, placesOf, type Source } from './sources.js';
 import { warnOfLanes } from './warnings.js';
 
 /**
- * Files, directories, and `http:` or `https:` addresses of files, which are read by ranges.
+ * Files, and in Node directories. `http:` and `https:` addresses of files are read by ranges. A file can also be a `Blob`, such as
+ * one that was dropped on a page, or an `AsyncBuffer` of `hyparquet`: its size, and a function that gives a range of its bytes.
  *
  * A directory stands for every regular file below it, at any depth, whose name ends in .parquet (this case only), in the
  * byte order of their paths relative to the directory with '/' between parts. Names that begin with '.' or '_' (files and
@@ -20,12 +22,14 @@ import { warnOfLanes } from './warnings.js';
  * and a directory that cannot be listed, are errors that name the path: nothing is left out silently. A named file that is
  * no regular file (FIFO, socket, device) is an error, not a wait. Names that are not UTF-8 are errors that name the file.
  */
-export type Paths = string | URL | readonly (string | URL)[];
+export type Paths = Source | readonly Source[];
 
-/** Which columns are read. */
+/** Which columns are read, and how the search can end early. */
 export interface FindOptions {
   /** The names of the columns to read. Default all of them. */
   columns?: readonly string[];
+  /** Ends the search if it aborts, and later the requests to servers, with the reason of the signal. */
+  signal?: AbortSignal;
 }
 
 /** The Parquet files of a dataset, as `findShards` found them: sample indices count through their rows in this order. */
@@ -64,14 +68,11 @@ export class ShardFiles {
   }
 }
 
-/**
- * Finds the Parquet files at `paths` and reads their footers, not their rows. Errors: a `SamedealError` for `paths` or
- * `columns`; else an error that names the file, which cannot be read, or has other columns than the first one.
- */
-export async function findShards(paths: Paths, given?: FindOptions): Promise<ShardFiles> {
-  const { columns } = options(given, ['columns']);
-  const [found, names] = [pathsOf(paths), columns === undefined ? columns : namesOf(columns)];
-  return new ShardFiles(await Shards.find(await library(), found, names));
+export async function findWith(host: Host, paths: Paths, given?: FindOptions): Promise<ShardFiles> {
+  const { columns, signal } = options(given, ['columns', 'signal']);
+  const [found, names] = [givenOf(host, paths), columns === undefined ? columns : namesOf(columns)];
+  const checked = signalOf(signal);
+  return new ShardFiles(await Shards.find(await library(), await placesOf(host, found), names, { signal: checked }));
 }
 
 /** Which reader of a `Reading` this is, and which columns come with the rows. */
@@ -80,39 +81,30 @@ export interface ReaderOptions extends MarkOptions {
   rank: Integer;
   /** Which of the rank's workers this is: 0 to the workers of the reading - 1. Default 0. */
   worker?: Integer;
+  /** Ends the iteration if it aborts, with the reason of the signal. */
+  signal?: AbortSignal;
 }
 
-/**
- * The batches of one reader of a `Reading`: its rows of the files, in the order of `reading.indices(rank, worker)`, as many in
- * each batch as the `batchSize` of the reading says. With `dropLast`, a last batch that is shorter is left out. So the batches
- * are those that `reading.state(steps)` counts, also where the reading goes on from a state in the middle of a turn of workers.
- *
- * The next round is read while the one before it is in use. What is open is closed when the iteration ends, however it does.
- * The reading must not be disposed of before.
- *
- * A warning (`process.emitWarning`, once, with the name SamedealWarning and the code SAMEDEAL_LANES) tells where several readers
- * decode each row, which one of them gives.
- *
- * Errors: a `SamedealError` for `shards`, `reading`, `rank`, `worker`, a column or `sizes` (the
- * reading is of other shards); else an error that names the file, which cannot be read or holds other rows than
- * its footer promised.
- */
-export function readBatches(
+export function batchesWith(
+  host: Host,
   shards: ShardFiles,
   reading: Reading,
   given: ReaderOptions,
 ): AsyncGenerator<Row[], void, undefined> {
   const files = ShardFiles.shardsOf(shards);
-  const { rank, worker = 0, ...marks } = options(given, ['rank', 'worker', 'sampleColumn', 'paddingColumn']);
+  const known = ['rank', 'worker', 'sampleColumn', 'paddingColumn', 'signal'] as const;
+  const { rank, worker = 0, signal: aborting, ...marks } = options(given, known);
+  const signal = signalOf(aborting);
   if (rank === undefined) fail('missing', 'rank', '', 'the number of the rank that reads');
   const own = [natural32('rank', rank, U32), natural32('worker', worker, U32)] as const;
   // Errors that need no file are told by this call, not by the iteration.
   sameSizes(files, sizesOf(reading));
   reading.numSamples(...own);
   const { drop_last: dropLast } = (JSON.parse(reading.recipe) as { batch: { drop_last: boolean } }).batch;
-  warnOfLanes(reading);
-  const batches = rowsOf(files, marksOf(marks), { batchSize: reading.batchSize, dropLast }, (shards) =>
-    readingBlocks(shards, reading, ...own),
+  warnOfLanes(host, reading);
+  const coming = { batchSize: reading.batchSize, dropLast, signal };
+  const batches = rowsOf(host, files, marksOf(marks), coming, (shards) =>
+    readingBlocks(shards, reading, ...own, signal),
   );
   return batches as AsyncGenerator<Row[], void, undefined>;
 }
@@ -133,16 +125,61 @@ function sameSizes({ paths, sizes }: Shards, of: ArrayLike<number>): void {
   fail('contradiction', 'sizes', `${of[other]} samples in shard ${other}`, `${sizes[other]}, the rows of ${path}`);
 }
 
-export function pathsOf(given: unknown): string[] {
-  const several = Array.isArray(given) ? given : [given];
-  return Array.from(several, (path: unknown) => {
-    const text = path instanceof URL ? path.href : path;
-    if (typeof text === 'string' && text !== '') {
-      if (/^file:\/\//i.test(text)) return fileURLToPath(text);
-      if (isAddress(text) || !/^[a-z][a-z\d+.-]*:\/\//i.test(text)) return text;
+/** Which columns come with rows. */
+export interface RowOptions {
+  /** The name of a column to add: the index of each row in the dataset. Default none. */
+  sampleColumn?: string;
+  /** Ends the reading if it aborts, with the reason of the signal. */
+  signal?: AbortSignal;
+}
+
+/** How many files are read at a time. */
+const AT_A_TIME = 8;
+
+export async function rowsWith(host: Host, shards: ShardFiles, samples: Integers, given?: RowOptions): Promise<Row[]> {
+  const files = ShardFiles.shardsOf(shards);
+  const { signal: aborting, sampleColumn } = options(given, ['sampleColumn', 'signal']);
+  const signal = signalOf(aborting);
+  const row = rowMaker(files.columns, marksOf(sampleColumn === undefined ? {} : { sampleColumn }));
+  const wanted = list('samples', samples);
+  const places = new Map<number, { offset: number; sample: number; i: number }[]>();
+  const order = host.Sampler.sharded(files.sizes);
+  try {
+    for (let i = 0; i < wanted.length; i++) {
+      const sample = wanted[i] as Integer;
+      const { shard, offset } = order.shardOf(sample);
+      const own = places.get(shard) ?? [];
+      own.push({ offset, sample: Number(sample), i });
+      places.set(shard, own);
     }
-    return fail('wrong-type', 'paths', text, 'paths of files and directories, and URLs with file:, http: or https:');
-  });
+  } finally {
+    order.dispose();
+  }
+  const rows: Row[] = new Array(wanted.length);
+  const left = [...places].sort(([one], [other]) => one - other);
+  const some = async () => {
+    for (let next = left.shift(); next; next = left.shift()) {
+      const [shard, own] = next;
+      const cursor = new Cursor(files);
+      try {
+        for (const { offset, sample, i } of own.sort((one, other) => one.offset - other.offset)) {
+          signal?.throwIfAborted();
+          rows[i] = row({ real: rows.length }, i, [await cursor.read(shard, offset, 1), 0, sample]);
+        }
+      } finally {
+        await cursor.close();
+      }
+    }
+  };
+  const ends = await Promise.allSettled(Array.from({ length: AT_A_TIME }, some));
+  for (const outcome of ends) if (outcome.status === 'rejected') throw outcome.reason;
+  return rows;
+}
+
+/** What a caller passed to end something early. */
+export function signalOf(given: unknown): AbortSignal | undefined {
+  if (given === undefined || given instanceof AbortSignal) return given;
+  return fail('wrong-type', 'signal', given, 'an AbortSignal');
 }
 
 export function namesOf(given: unknown): string[] {

@@ -7,6 +7,8 @@ export interface Page {
   rows: number;
   start: number;
   end: number;
+  /** Whether its values are numbers of entries of the dictionary. */
+  needsDictionary: boolean;
 }
 
 /** The pages of a flat column within a row group. */
@@ -43,20 +45,23 @@ export async function pagesOf(read: Read, size: number, start: number, rows: num
     }
   };
   while (row < rows) {
-    const { type, length, bytes, values } = await header();
+    const { type, length, bytes, values, needsDictionary } = await header();
     const end = at + length + bytes;
     if (end > size) throw new Error('it ends within a page');
     if (type === DICTIONARY) {
       pages.dictionary = [at, end];
     } else if (type === DATA || type === DATA_V2) {
       if (row + values > rows) throw new Error('a column has more values than its row group has rows');
-      if (values > 0) pages.data.push({ row, rows: values, start: at, end });
+      if (values > 0) pages.data.push({ row, rows: values, start: at, end, needsDictionary });
       row += values;
     }
     at = end;
   }
   return pages;
 }
+
+/** The encodings whose values are in a dictionary: PLAIN_DICTIONARY, RLE_DICTIONARY. */
+const DICTIONARIES: readonly unknown[] = [2, 8];
 
 /** By the kind of a page, the field of its header that describes it, and which numbers that one must have. */
 const PARTS: ReadonlyMap<number, readonly [field: number, sizes: readonly number[]]> = new Map([
@@ -79,7 +84,7 @@ class Thrift {
   }
 
   /** A page's kind, the bytes of its header and those after it, and its values (rows, as the column is flat). */
-  header(): { type: number; length: number; bytes: number; values: number } {
+  header(): { type: number; length: number; bytes: number; values: number; needsDictionary: boolean } {
     const fields = this.#struct();
     const [type, uncompressed, bytes] = [1, 2, 3].map((field) => fields.get(field));
     if (!isSize(type) || !isSize(uncompressed) || !isSize(bytes)) throw new Error('a page has no header');
@@ -90,7 +95,8 @@ class Thrift {
       throw new Error('the header of a page is not whole');
     }
     const values = part instanceof Map ? part.get(1) : 0;
-    return { type, length: this.#at - this.#start, bytes, values };
+    const needsDictionary = part instanceof Map && DICTIONARIES.includes(part.get(type === DATA_V2 ? 4 : 2));
+    return { type, length: this.#at - this.#start, bytes, values, needsDictionary };
   }
 
   /** Numbers and structures by the number of their field; all else is passed over. */

@@ -4,15 +4,21 @@ import type { Spans } from '../types.js';
 import { Cursor, type Run } from './cursor.js';
 import type { Shards } from './shards.js';
 
-/** Rows that are at hand together. */
+/** Rows that are read together. */
 export interface Block {
   count: number;
   /** How many of them are no padding, the first ones. */
   real: number;
-  /** Where row number `i` is: in which run, at which place of it, and the index of the sample. */
-  place(i: number): readonly [run: Run, at: number, sample: number];
+  /** Where row number `i` is, as far as that is read: in which run, at which place of it, and the index of the sample. */
+  place(i: number): RowPlace | undefined;
+  /** Waits until row number `i` is read. */
+  read?(i: number): Promise<unknown>;
 }
 
+export type RowPlace = readonly [run: Run, at: number, sample: number];
+
+/** How many runs are read at a time: a server answers several while one would wait. */
+const AT_A_TIME = 8;
 /** How many rows of a shard are at hand at a time where they come as they are stored. */
 const ROWS = 4096;
 
@@ -22,8 +28,10 @@ export async function* readingBlocks(
   reading: Reading,
   rank: number,
   worker: number,
+  signal?: AbortSignal,
 ): AsyncGenerator<Block, void> {
   const cursors = new Map<number, Cursor>();
+  let round: Runs | undefined;
   const cursorOf = (lane: number) => {
     const cursor = cursors.get(lane) ?? new Cursor(shards);
     cursors.set(lane, cursor);
@@ -43,15 +51,19 @@ export async function* readingBlocks(
       }
       const samples = reading.indices(rank, worker, start, start + count);
       const { rows, padding } = reading.roundRows(rank, worker, reading.roundOf(rank, worker, start));
-      const runs: Run[] = [];
-      for (let i = 0; i < length; i++) {
-        const [lane, shard, first, many] = spanAt(spans, i);
-        // Padding is from anywhere, and no lane goes on there.
-        runs.push(await cursorOf(i < length - padding ? lane : -1).read(shard, first, many));
-      }
-      yield { count, real: count - padding, place: placer(runs, rows, samples) };
+      // Padding is from anywhere, and no lane goes on there.
+      const laneOf = (i: number) => (i < length - padding ? (spans.lane[i] as number) : -1);
+      const where = runsOf(spans.numRows, rows);
+      round = new Runs(inOrder(where.runs, laneOf), laneOf, (i) => {
+        signal?.throwIfAborted();
+        const [, shard, first, many] = spanAt(spans, i);
+        return cursorOf(laneOf(i)).read(shard, first, many);
+      });
+      yield { count, real: count - padding, ...placer(where, round, samples) };
+      await round.all();
     }
   } finally {
+    await round?.stop();
     for (const cursor of cursors.values()) await cursor.close();
   }
 }
@@ -94,15 +106,96 @@ export async function* ahead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<
   }
 }
 
-/** Where each sample is, by the number of its row among the rows of all runs, laid end to end. */
-function placer(runs: readonly Run[], rows: Float64Array, samples: Float64Array): Block['place'] {
-  const starts = new Float64Array(runs.length);
-  for (let i = 1; i < runs.length; i++) starts[i] = (starts[i - 1] as number) + (runs[i - 1] as Run).count;
-  const runOf = new Uint32Array(runs.reduce((sum, { count }) => sum + count, 0));
-  for (const [i, { count }] of runs.entries()) runOf.fill(i, starts[i], (starts[i] as number) + count);
-  return (i) => {
-    const row = rows[i] as number;
-    const run = runOf[row] as number;
-    return [runs[run] as Run, row - (starts[run] as number), samples[i] as number];
+/** In which run each row is, and at which place of it. `rows` are numbers among the rows of all runs, laid end to end. */
+interface Where {
+  runs: Uint32Array;
+  places: Float64Array;
+}
+
+function runsOf(counts: Float64Array, rows: Float64Array): Where {
+  const starts = new Float64Array(counts.length);
+  for (let i = 1; i < counts.length; i++) starts[i] = (starts[i - 1] as number) + (counts[i - 1] as number);
+  const runOf = new Uint32Array(counts.reduce((sum, count) => sum + count, 0));
+  for (const [i, count] of counts.entries()) runOf.fill(i, starts[i], (starts[i] as number) + count);
+  const runs = Uint32Array.from(rows, (row) => runOf[row] as number);
+  return { runs, places: rows.map((row, i) => row - (starts[runs[i] as number] as number)) };
+}
+
+/** The runs in the order in which their rows come, and in each lane one after the other. */
+function inOrder(runs: Uint32Array, laneOf: (i: number) => number): number[] {
+  const order = new Set<number>();
+  for (const run of runs) {
+    if (order.has(run)) continue;
+    let first = run;
+    while (first > 0 && laneOf(first - 1) === laneOf(run) && !order.has(first - 1)) first -= 1;
+    for (let i = first; i <= run; i++) order.add(i);
+  }
+  return [...order];
+}
+
+/** The runs of a round, some at a time, in this order. Those of one lane are read one after the other, as they follow one another. */
+class Runs {
+  readonly #done: Run[] = [];
+  readonly #reading: Promise<Run>[] = [];
+  /** Why no other is begun. */
+  #ended: { error: unknown } | undefined;
+
+  constructor(order: readonly number[], laneOf: (i: number) => number, read: (i: number) => Promise<Run>) {
+    const lanes = new Map<number, Promise<unknown>>();
+    const places: Promise<unknown>[] = [];
+    for (const [number, i] of order.entries()) {
+      const reading = this.#read(() => read(i), [lanes.get(laneOf(i)), places[number % AT_A_TIME]]);
+      // Told where its rows are asked for.
+      const ended = reading.then(
+        (run) => {
+          this.#done[i] = run;
+        },
+        (error) => {
+          this.#ended ??= { error };
+        },
+      );
+      lanes.set(laneOf(i), ended);
+      places[number % AT_A_TIME] = ended;
+      this.#reading[i] = reading;
+    }
+  }
+
+  async #read(read: () => Promise<Run>, before: readonly (Promise<unknown> | undefined)[]): Promise<Run> {
+    for (const other of before) await other;
+    if (this.#ended) throw this.#ended.error;
+    return read();
+  }
+
+  /** A run, as far as it is read. */
+  at(i: number): Run | undefined {
+    return this.#done[i];
+  }
+
+  /** A run, when it is read. */
+  async read(i: number): Promise<Run> {
+    const run = await (this.#reading[i] as Promise<Run>);
+    this.#done[i] = run;
+    return run;
+  }
+
+  /** Ends when all are read. */
+  async all(): Promise<void> {
+    await Promise.all(this.#reading);
+  }
+
+  /** Begins no other, and ends when nothing is under way. */
+  async stop(): Promise<void> {
+    this.#ended ??= { error: new Error('nobody reads on') };
+    await Promise.allSettled(this.#reading);
+  }
+}
+
+function placer({ runs, places }: Where, round: Runs, samples: Float64Array): Pick<Block, 'place' | 'read'> {
+  return {
+    place: (i) => {
+      const run = round.at(runs[i] as number);
+      return run && [run, places[i] as number, samples[i] as number];
+    },
+    read: (i) => round.read(runs[i] as number),
   };
 }

@@ -1,8 +1,8 @@
 // Rows, and batches of them, of what was read.
-import { setImmediate } from 'node:timers/promises';
 import { fail } from '../checks.js';
-import { ahead, type Block } from './reading.js';
+import { ahead, type Block, type RowPlace } from './reading.js';
 import type { Shards } from './shards.js';
+import type { Host } from './sources.js';
 
 /**
  * A row: a value for each column, as `hyparquet` gives it. Integers of 64 bits are `bigint`s, those of 32 bits and all
@@ -39,43 +39,65 @@ export function nameOf(field: string, given: unknown): string {
 /** How many rows come before everything else that waits in this process has its turn. */
 const TURN = 256;
 
+/** How rows come. */
+export interface Coming {
+  batchSize: number | undefined;
+  dropLast: boolean;
+  signal?: AbortSignal | undefined;
+  /** What is told of how many rows were made, whenever others have their turn, and in the end. */
+  made?: ((rows: number) => void) | undefined;
+}
+
 /** Makes the rows of blocks: one by one, or so many at a time. Errors: a name in `marks` that a column has. */
 export async function* rowsOf(
+  host: Host,
   shards: Shards,
   marks: Marks,
-  { batchSize, dropLast }: { batchSize: number | undefined; dropLast: boolean },
+  { batchSize, dropLast, signal, made }: Coming,
   blocks: (shards: Shards) => AsyncGenerator<Block, void>,
 ): AsyncGenerator<Row | Row[], void, undefined> {
-  const names = [...shards.columns];
-  for (const [field, name] of Object.entries(marks)) {
-    if (name === undefined) continue;
-    if (names.includes(name)) fail('contradiction', field, name, 'a name that no other column has');
-    names.push(name);
-  }
   const row = rowMaker(shards.columns, marks);
   let batch: Row[] = [];
   let turn = 0;
   for await (const block of ahead(blocks(shards))) {
     for (let i = 0; i < block.count; i++) {
-      if (++turn % TURN === 0) await setImmediate();
+      if (++turn % TURN === 0) {
+        made?.(turn);
+        await host.turn();
+      }
+      signal?.throwIfAborted();
+      let place = block.place(i);
+      if (!place) {
+        await block.read?.(i);
+        place = block.place(i) as RowPlace;
+      }
       if (batchSize === undefined) {
-        yield row(block, i);
-      } else if (batch.push(row(block, i)) === batchSize) {
+        yield row(block, i, place);
+      } else if (batch.push(row(block, i, place)) === batchSize) {
         const full = batch;
         batch = [];
         yield full;
       }
     }
   }
+  if (turn % TURN !== 0) made?.(turn);
   if (batch.length > 0 && !dropLast) yield batch;
 }
 
-/** What makes the rows. */
-function rowMaker(columns: readonly string[], marks: Marks): (block: Block, i: number) => Row {
+/** What makes the rows. Errors: a name in `marks` that a column has. */
+export function rowMaker(
+  columns: readonly string[],
+  marks: Marks,
+): (block: Pick<Block, 'real'>, i: number, place: RowPlace) => Row {
+  const names = [...columns];
+  for (const [field, name] of Object.entries(marks)) {
+    if (name === undefined) continue;
+    if (names.includes(name)) fail('contradiction', field, name, 'a name that no other column has');
+    names.push(name);
+  }
   const { 'sample-column': sampleColumn, 'padding-column': paddingColumn } = marks;
   const own = [...columns, sampleColumn, paddingColumn].includes('__proto__');
-  return (block, i) => {
-    const [run, at, sample] = block.place(i);
+  return (block, i, [run, at, sample]) => {
     const row: Row = {};
     // An assignment to that name would be none.
     if (own) Object.defineProperty(row, '__proto__', { writable: true, enumerable: true, configurable: true });

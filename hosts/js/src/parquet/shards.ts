@@ -1,8 +1,8 @@
 import { fail } from '../checks.js';
 import { naming, ParquetFile } from './file.js';
 import type { Library } from './library.js';
-import { filesOf } from './paths.js';
 import { Shared } from './shared.js';
+import type { Place } from './sources.js';
 
 /** How many footers are read at a time. */
 const AT_A_TIME = 16;
@@ -17,55 +17,70 @@ export class Shards {
   /** The columns to read, the same in all of them. */
   readonly columns: readonly string[];
   readonly #library: Library;
+  readonly #places: readonly Place[];
+  readonly #signal: AbortSignal | undefined;
   readonly #open = new Shared<number, ParquetFile>();
 
   private constructor(
     library: Library,
-    paths: readonly string[],
+    places: readonly Place[],
+    signal: AbortSignal | undefined,
     sizes: Float64Array<ArrayBuffer>,
     bytes: Float64Array<ArrayBuffer>,
     columns: readonly string[],
   ) {
     this.#library = library;
-    this.paths = paths;
+    this.#places = places;
+    this.#signal = signal;
+    this.paths = places.map(({ name }) => name);
     this.sizes = sizes;
     this.bytes = bytes;
     this.columns = columns;
   }
 
   /** Finds the files and reads their footers, not their data. */
-  static async find(library: Library, given: readonly string[], columns: readonly string[] | undefined) {
-    const paths = await filesOf(given);
-    const first = await footer(library, paths[0] as string);
+  static async find(
+    library: Library,
+    places: readonly Place[],
+    columns: readonly string[] | undefined,
+    { signal, found: told }: Finding = {},
+  ) {
+    if (places.length === 0) fail('missing', 'paths', '', 'at least one Parquet file');
+    const first = await footer(library, places[0] as Place, signal);
     for (const name of columns ?? []) {
       if (!first.schema.has(name)) fail('unknown-name', 'columns', name, [...first.schema.keys()].join(', '));
     }
     const names = columns ?? [...first.schema.keys()];
-    const sizes = new Float64Array(paths.length);
-    const bytes = new Float64Array(paths.length);
+    const sizes = new Float64Array(places.length);
+    const bytes = new Float64Array(places.length);
+    let count = 0;
     const tell = async (i: number) => {
-      const path = paths[i] as string;
-      const found = i === 0 ? first : await footer(library, path);
+      signal?.throwIfAborted();
+      const place = places[i] as Place;
+      const found = i === 0 ? first : await footer(library, place, signal);
       const { schema } = found;
       const more = columns === undefined && schema.size > names.length;
       if (more || names.some((name) => schema.get(name) !== first.schema.get(name))) {
-        throw new Error(`${path}: its columns differ from those of ${paths[0]}; read a selection that all have`);
+        const [{ name: one }, { name: other }] = [place, places[0] as Place];
+        throw new Error(`${one}: its columns differ from those of ${other}; read a selection that all have`);
       }
       sizes[i] = found.rows;
       bytes[i] = names.reduce((sum, name) => sum + (found.bytes.get(name) ?? 0), 0);
+      count += 1;
+      told?.(count, places.length);
     };
     const some = async (_: unknown, from: number) => {
-      for (let i = from; i < paths.length; i += AT_A_TIME) await tell(i);
+      for (let i = from; i < places.length; i += AT_A_TIME) await tell(i);
     };
-    const told = await Promise.allSettled(Array.from({ length: AT_A_TIME }, some));
-    for (const outcome of told) if (outcome.status === 'rejected') throw outcome.reason;
-    return new Shards(library, paths, sizes, bytes, names);
+    const ends = await Promise.allSettled(Array.from({ length: AT_A_TIME }, some));
+    for (const outcome of ends) if (outcome.status === 'rejected') throw outcome.reason;
+    return new Shards(library, places, signal, sizes, bytes, names);
   }
 
   /** Opens a shard, which must still be as long as it was, unless it is open; `release` must follow. */
   acquire(shard: number): Promise<ParquetFile> {
     return this.#open.acquire(shard, async () => {
-      const file = await ParquetFile.open(this.#library, this.paths[shard] as string);
+      const file = await ParquetFile.open(this.#library, this.#places[shard] as Place, this.#signal);
       if (file.rows === this.sizes[shard]) return file;
       await file.close();
       throw new Error(`it holds ${file.rows} rows now, and held ${this.sizes[shard]} at the start`);
@@ -78,6 +93,13 @@ export class Shards {
   }
 }
 
+/** How files are found. */
+export interface Finding {
+  signal?: AbortSignal | undefined;
+  /** What is told when another footer was read. */
+  found?: ((count: number, files: number) => void) | undefined;
+}
+
 /** What a footer tells. */
 interface Footer {
   rows: number;
@@ -85,9 +107,9 @@ interface Footer {
   schema: Map<string, string>;
 }
 
-async function footer(library: Library, path: string): Promise<Footer> {
+async function footer(library: Library, place: Place, signal: AbortSignal | undefined): Promise<Footer> {
   try {
-    const file = await ParquetFile.open(library, path);
+    const file = await ParquetFile.open(library, place, signal);
     try {
       const { rows, bytes, schema } = file;
       return { rows, bytes, schema };
@@ -95,6 +117,6 @@ async function footer(library: Library, path: string): Promise<Footer> {
       await file.close();
     }
   } catch (error) {
-    throw naming(path, error);
+    throw naming(place.name, error);
   }
 }

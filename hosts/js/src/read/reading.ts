@@ -1,7 +1,7 @@
 import type { Copied, PlanningBindings, RawReading } from '../bindings/types.js';
 import { integer, natural, natural32, stateText, U32, U64 } from '../checks.js';
+import type { ReadRound as RawRound } from '../components/interfaces/samedeal-deal-read.js';
 import { type Engine, Facade } from '../engine.js';
-import type { ReadRound as RawRound } from '../jco/interfaces/samedeal-deal-read.js';
 import { gathered, type Integers, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { Steps } from '../shard/types.js';
@@ -9,9 +9,11 @@ import type { Integer } from '../types.js';
 import { ReadingRecipe, type Stand } from './recipe.js';
 import type {
   MixingAdvice,
+  ReadBatch,
   ReadingJson,
   ReadingOptions,
   ReadingRecipeOptions,
+  ReadingStateOptions,
   ReadRound,
   RoundRows,
   SavedState,
@@ -46,6 +48,14 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   /** The reading that `toJSON` wrote. Errors: as `fromRecipe` and `resume`. */
   static fromJSON<T>(this: Class<T>, json: ReadingJson): T {
     return new this([], ReadingRecipe.ofJson(json) as unknown as ReadingOptions);
+  }
+
+  /**
+   * The reading that goes on after a state, which has the order and the epoch. The options say how what is left is dealt. Give `sizes` or
+   * `bytes` if the state has their hash. Errors: as `fromRecipe` and `resume`.
+   */
+  static fromState<T>(this: Class<T>, state: string | SavedState, options?: ReadingStateOptions): T {
+    return new this([], ReadingRecipe.ofState(textIn(state), options) as unknown as ReadingOptions);
   }
 
   /** Samples in each shard: a new copy. */
@@ -156,6 +166,24 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   steps(): Steps {
     const { least, most } = this.call((raw) => raw.steps());
     return { least: Number(least), most: Number(most), equal: least === most };
+  }
+
+  /** The batch that the loader of a rank takes at a step. Errors: `rank`, `step`, memory. */
+  batchAt(rank: Integer, step: Integer): ReadBatch {
+    const which = natural32('rank', rank, U32);
+    const number = natural('step', step, () => this.numSteps(which));
+    const found = this.call((raw) => raw.batchAt(which, number));
+    const { worker, start, count, padding } = found;
+    const samples = this.indices(which, worker, start, start + BigInt(count));
+    return { worker, number: Number(found.number), step: Number(found.step), samples, padding };
+  }
+
+  /** The batches of all ranks at a step, in the order of ranks; null for a rank that has fewer steps than others. Errors: as `batchAt`. */
+  step(step: Integer): (ReadBatch | null)[] {
+    const number = Number(integer('step', step, [0n, BigInt(this.steps().most) - 1n]));
+    return Array.from({ length: this.worldSize }, (_, rank) =>
+      number < this.numSteps(rank) ? this.batchAt(rank, number) : null,
+    );
   }
 
   /** How many readers have no batch. */

@@ -4,7 +4,8 @@ import { boolean, integer, oneOf, options, stateText, U64 } from '../checks.js';
 import { Document, fromJson, section, shownText } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { source } from '../options.js';
-import type { ReadDeal, ReadingJson, ReadingOptions, ReadingRecipeOptions } from './types.js';
+import { recipeOfState } from '../state.js';
+import type { ReadDeal, ReadingJson, ReadingOptions, ReadingRecipeOptions, ReadingStateOptions } from './types.js';
 
 const DEALS: readonly ReadDeal[] = ['samples', 'shards'];
 const OPTIONS = [
@@ -12,6 +13,10 @@ const OPTIONS = [
   ...(['workerPolicy', 'weight', 'bytes', 'remainder', 'worldSize', 'workers', 'batchSize', 'dropLast'] as const),
 ];
 const RECIPE_OPTIONS = ['sizes', 'bytes'] as const;
+const STATE_OPTIONS = [
+  ...(['worldSize', 'workers', 'remainder', 'batchSize', 'dropLast'] as const),
+  ...RECIPE_OPTIONS,
+] as const;
 
 /** Where a reading stands: at the beginning of an epoch, or where a state was taken. */
 export type Stand = { epoch: bigint } | { state: string };
@@ -67,6 +72,14 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
   /** Of a recipe, and the lists that it does not have. */
   static read(recipe: unknown, lists: ReadingRecipeOptions | undefined): ReadingRecipe {
     return new ReadingRecipe(new Document(recipe, { ...options(lists, RECIPE_OPTIONS) }));
+  }
+
+  /** Of the recipe of a state, and how what is left is dealt. */
+  static ofState(state: unknown, given: ReadingStateOptions | undefined): ReadingRecipe {
+    const { worldSize, workers, remainder, batchSize, dropLast, ...lists } = options(given, STATE_OPTIONS);
+    const sections = { deal: section({ worldSize, workers, remainder }), batch: section({ batchSize, dropLast }) };
+    const text = stateText(state);
+    return ReadingRecipe.read(recipeOfState(text, sections), lists).at({ state: text });
   }
 
   static ofJson(json: ReadingJson): ReadingRecipe {

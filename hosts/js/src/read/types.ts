@@ -99,6 +99,24 @@ export interface ReadingRecipeOptions {
   bytes?: Integers;
 }
 
+/** What a state does not say: how what is left is dealt, and lists of which it has the hash. */
+export type ReadingStateOptions = ReadingRecipeOptions &
+  Pick<ReadingOptions, 'worldSize' | 'workers' | 'remainder' | 'batchSize' | 'dropLast'>;
+
+/** A batch of a rank: samples of one of its workers. */
+export interface ReadBatch {
+  /** The worker that makes it. */
+  worker: number;
+  /** Its number among the batches of this worker. */
+  number: number;
+  /** The step at which the loader of the rank takes it. */
+  step: number;
+  /** The indices of its samples. */
+  samples: Float64Array<ArrayBuffer>;
+  /** How many of them, the last ones, are padding. */
+  padding: number;
+}
+
 /** A reading in JSON: its recipe, and what that does not say. */
 export interface ReadingJson {
   recipe: string;

@@ -5,11 +5,13 @@ import { besideOf, Document, fromJson, section } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { list } from '../lists.js';
 import { OrderValue } from '../order/value.js';
-import type { ScheduleJson, ScheduleOptions, ScheduleRecipeOptions } from './types.js';
+import { recipeOfState } from '../state.js';
+import type { ScheduleJson, ScheduleOptions, ScheduleRecipeOptions, ScheduleStateOptions } from './types.js';
 
 const DEAL = ['rank', 'worldSize', 'layout', 'unit'] as const;
 const OPTIONS = [...DEAL, 'seed', 'order'] as const;
 const RECIPE_OPTIONS = ['rank', 'sizes', 'lists'] as const;
+const STATE_OPTIONS = [...RECIPE_OPTIONS, 'worldSize', 'layout', 'unit'] as const;
 /** What a stage takes, in bytes. */
 const OF_STAGE = 64;
 
@@ -61,6 +63,12 @@ export class ScheduleRecipe implements Recipe<BatchingBindings, RawSchedule> {
   static read(recipe: unknown, given: ScheduleRecipeOptions | undefined): ScheduleRecipe {
     const { rank, sizes, lists } = options(given, RECIPE_OPTIONS);
     return new ScheduleRecipe(new Document(recipe, { sizes }, besideOf(lists)), rank);
+  }
+
+  /** Of the recipe of a state, and how its steps are dealt. */
+  static ofState(state: unknown, given: ScheduleStateOptions | undefined): ScheduleRecipe {
+    const { worldSize, layout, unit, ...others } = options(given, STATE_OPTIONS);
+    return ScheduleRecipe.read(recipeOfState(state, { deal: section({ worldSize, layout, unit }) }), others);
   }
 
   static ofJson(json: ScheduleJson): ScheduleRecipe {

@@ -1,9 +1,11 @@
 import type { BatchingBindings, RawSchedule } from '../bindings/types.js';
 import { integer, natural, natural32, stateText, U64 } from '../checks.js';
+import type { StepPlace as RawPlace } from '../components/interfaces/samedeal-deal-steps.js';
 import { type Engine, Facade } from '../engine.js';
-import { joined, numbers } from '../lists.js';
+import { type Integers, joined, naturals, numbers } from '../lists.js';
 import { plain } from '../options.js';
 import type { OrderOrSamples } from '../order/types.js';
+import { resumed } from '../state.js';
 import type { Indices, Integer, Layout } from '../types.js';
 import { ScheduleRecipe } from './recipe.js';
 import type {
@@ -12,6 +14,7 @@ import type {
   ScheduleJson,
   ScheduleOptions,
   ScheduleRecipeOptions,
+  ScheduleStateOptions,
   StepPlace,
 } from './types.js';
 
@@ -50,6 +53,14 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
    */
   static fromRecipe<T>(this: Class<T>, recipe: string | object, options?: ScheduleRecipeOptions): T {
     return new this(0, 0, ScheduleRecipe.read(recipe, options) as unknown as ScheduleOptions);
+  }
+
+  /**
+   * The schedule of a state, which has the order and the batch sizes, on `worldSize` ranks (1). `resume` of the same state gives the step to go
+   * on with. Give `sizes` or `lists` if the state has their hash. Errors: as `fromRecipe` and `resume`.
+   */
+  static fromState<T extends BaseSchedule>(this: Class<T>, state: string, options?: ScheduleStateOptions): T {
+    return resumed(new this(0, 0, ScheduleRecipe.ofState(state, options) as unknown as ScheduleOptions), state);
   }
 
   /** The schedule that `toJSON` wrote. Errors: as `fromRecipe`. */
@@ -161,6 +172,18 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
     return joined([found], found.length, this.#samples, ['step', step]);
   }
 
+  /** The samples of every rank at a step, in the order of ranks. Errors: as `batch`. */
+  step(step: Integer): Indices[] {
+    const number = integer('step', step, [0n, BigInt(this.#numSteps) - 1n]);
+    return Array.from({ length: this.#worldSize }, (_, rank) => {
+      const found = this.aside(
+        (raw) => raw.atRank(rank) as RawSchedule,
+        (raw) => raw.indices(number, 1),
+      );
+      return joined([numbers(found)], found.length, this.#samples, ['step', step]);
+    });
+  }
+
   /**
    * This rank's samples step by step: the steps `start` to `end` - 1. Without `end`, it goes on practically without end, so leave the loop
    * where the training ends. Errors: `start`, `end`, and as `batch`.
@@ -194,17 +217,14 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
   locate(sample: Integer, step: Integer = 0): StepPlace | null {
     const number = natural('sample', sample, () => this.#samples);
     const from = this.#step(step, 1);
-    const found = this.call((raw) => raw.locate(number, from));
-    if (!found) return null;
-    const { draw, epoch, position, step: at, rank, indexInBatch } = found;
-    return {
-      draw: Number(draw),
-      epoch: plain(epoch),
-      position: Number(position),
-      step: Number(at),
-      rank,
-      indexInBatch,
-    };
+    return placeOf(this.call((raw) => raw.locate(number, from)));
+  }
+
+  /** The same for many samples: a place, or null, for each of them, in their order. Errors: as `locate`, with the index of the sample. */
+  locateAll(samples: Integers, step: Integer = 0): (StepPlace | null)[] {
+    const from = this.#step(step, 1);
+    const all = naturals('sample', samples, () => this.#samples);
+    return this.call((raw) => all.map((sample) => raw.locate(sample, from))).map(placeOf);
   }
 
   /**
@@ -268,4 +288,17 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
   #step(step: unknown, past = 0): bigint {
     return natural('step', step, () => this.#numSteps + past);
   }
+}
+
+function placeOf(found: RawPlace | undefined): StepPlace | null {
+  if (!found) return null;
+  const { draw, epoch, position, step, rank, indexInBatch } = found;
+  return {
+    draw: Number(draw),
+    epoch: plain(epoch),
+    position: Number(position),
+    step: Number(step),
+    rank,
+    indexInBatch,
+  };
 }

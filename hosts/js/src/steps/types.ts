@@ -16,6 +16,9 @@ export interface ScheduleOptions extends Pick<SamplerOptions, 'seed' | 'order' |
 /** What the recipe of a schedule does not say. */
 export type ScheduleRecipeOptions = Pick<RecipeOptions, 'sizes' | 'lists' | 'rank'>;
 
+/** What a state does not say: how its steps are dealt, and lists of which it has the hash. */
+export type ScheduleStateOptions = ScheduleRecipeOptions & Pick<ScheduleOptions, 'worldSize' | 'layout' | 'unit'>;
+
 /** A schedule in JSON: its recipe, and what that does not say. */
 export type ScheduleJson = Pick<SamplerJson, 'recipe' | 'sizes' | 'lists' | 'rank'>;
 

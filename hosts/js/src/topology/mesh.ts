@@ -1,7 +1,7 @@
 import type { DealingBindings, RawMesh } from '../bindings/types.js';
 import { FROM_ONE, fail, natural32, options, string } from '../checks.js';
+import type { Axis } from '../components/interfaces/samedeal-deal-mesh.js';
 import { type Engine, Facade, type Recipe } from '../engine.js';
-import type { Axis } from '../jco/interfaces/samedeal-deal-mesh.js';
 import type { Integer } from '../types.js';
 
 /** More axes than a number of ranks has factors. */

@@ -1,12 +1,14 @@
 // The package in a real page.
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import * as samedeal from 'samedeal';
 import { openPage } from '../../../../tests/matrix/page.mjs';
 import { everything } from '../everything.mjs';
+import { folder, write } from '../parquet-files.mjs';
 
 const host = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(host, 'dist/');
@@ -23,7 +25,7 @@ test('the examples of the README run in a page', async () => {
       await close();
     }
   }
-  assert.deepEqual(answers, ['8 0 6 3', '32 steps']);
+  assert.deepEqual(answers, ['8 0 6 3', '14 steps', '32 steps']);
 });
 
 test('a page without a bundler may import the whole package, and everything in it answers as in Node', async () => {
@@ -57,22 +59,118 @@ test('a page has room for thousands of samplers, and for large tables one after 
   }
 });
 
-test('a page has composed orders from an entry of its own', async () => {
-  const { page, close } = await openPage({ '/dist/': dist }, '');
+test('a page reads Parquet files: from a server, and those that are dropped on it', async (t) => {
+  const data = folder(t);
+  write(data, [60, 40, 100]);
+  const library = (name) => `/packages/${name}/`;
+  const imports = {
+    hyparquet: `${library('hyparquet')}src/index.js`,
+    'hyparquet-compressors': `${library('hyparquet-compressors')}src/index.js`,
+    fzstd: `${library('fzstd')}esm/index.mjs`,
+    hysnappy: `${library('hysnappy')}js/index.js`,
+  };
+  const html = `<script type="importmap">${JSON.stringify({ imports })}</script>`;
+  const folders = { '/dist/': dist, '/data/': `${data}/`, '/packages/': join(host, 'node_modules/') };
+  const { page, close } = await openPage(folders, html);
   try {
     const outcome = await page.evaluate(async () => {
-      const { blend, init, order, Sampler } = await import('/dist/web-composing.js');
-      await init();
-      const bad = Uint32Array.from({ length: 1000 }, (_, i) => 3 * i);
-      const mixed = blend({ web: [order('feistel', { samples: 5000 }).exclude(bad), 3], code: [700, 1] }, { seed: 5 });
-      const sampler = new Sampler(mixed, { worldSize: 2, rank: 1 });
-      return [sampler.fingerprint(), [...sampler.sourceCounts(0, 2000).count]];
+      const { init, Reading } = await import('/dist/web.js');
+      const { findShards, readBatches, readRows, readShards } = await import('/dist/web-parquet.js');
+      await init(['sampling', 'planning']);
+      const urls = [0, 1, 2].map((i) => `/data/${i}.parquet`);
+      const ids = async (rows) => {
+        const seen = [];
+        for await (const row of rows) seen.push(...[row].flat().map(({ id }) => id));
+        return seen;
+      };
+      const files = await Promise.all(
+        urls.map(async (url) => new File([await (await fetch(url)).blob()], url.slice('/data/'.length))),
+      );
+      const options = { seed: 3, lanes: 8, batchSize: 16 };
+      const dropped = await findShards(files, { columns: ['id'] });
+      const reading = new Reading(dropped.sizes, options);
+      const rest = reading.resume(reading.state(4));
+      const wrong = await readShards(['/data/none.parquet']).next().catch(String);
+      const aborted = await readShards(urls, { signal: AbortSignal.abort() })
+        .next()
+        .catch(({ name }) => name);
+      return {
+        fromServer: await ids(readShards(urls, options)),
+        dropped: await ids(readShards(files, options)),
+        names: dropped.paths,
+        rest: await ids(readBatches(dropped, rest, { rank: 0 })),
+        rows: await readRows(dropped, [150, 3, 70]),
+        wrong,
+        aborted,
+      };
     });
-    const bad = Uint32Array.from({ length: 1000 }, (_, i) => 3 * i);
-    const { blend, order, Sampler } = samedeal;
-    const mixed = blend({ web: [order('feistel', { samples: 5000 }).exclude(bad), 3], code: [700, 1] }, { seed: 5 });
-    assert.deepEqual(outcome, [new Sampler(mixed, { worldSize: 2, rank: 1 }).fingerprint(), [1500, 500]]);
+    const sampler = samedeal.Sampler.sharded([60, 40, 100], { seed: 3, lanes: 8 });
+    assert.deepEqual(outcome.fromServer, [...sampler]);
+    assert.deepEqual(outcome.dropped, outcome.fromServer);
+    assert.deepEqual(outcome.names, ['0.parquet', '1.parquet', '2.parquet']);
+    assert.deepEqual(outcome.rest, outcome.fromServer.slice(64));
+    assert.deepEqual(outcome.rows, [{ id: 150 }, { id: 3 }, { id: 70 }]);
+    assert.match(outcome.wrong, /none\.parquet: .*404/);
+    assert.equal(outcome.aborted, 'AbortError');
   } finally {
     await close();
   }
 });
+
+const PARTS = ['sampling', 'composing', 'batching', 'planning', 'topology'];
+
+test('a page that loads by part has everything, under a policy that allows WebAssembly alone', async () => {
+  const policy = "default-src 'self'; script-src 'self' 'wasm-unsafe-eval'";
+  const html = `<meta http-equiv="Content-Security-Policy" content="${policy}"><script type="module" src="/page/all.js"></script>`;
+  await inFolder({ 'all.js': SHOWN }, async (folder) => {
+    const { page, close } = await openPage({ '/dist/': dist, '/test/': join(host, 'test/'), '/page/': folder }, html);
+    try {
+      await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
+      assert.equal(await page.textContent('body'), await everything(samedeal));
+    } finally {
+      await close();
+    }
+  });
+});
+
+test('a Worker that loads by part has everything, and a page goes on meanwhile', async () => {
+  const worker = `${LOADED}\nonmessage = async () => postMessage(await all());`;
+  await inFolder({ 'worker.js': worker }, async (folder) => {
+    const folders = { '/dist/': dist, '/test/': join(host, 'test/'), '/page/': folder };
+    const { page, close } = await openPage(folders, '');
+    try {
+      const outcome = await page.evaluate(async () => {
+        const worker = new Worker('/page/worker.js', { type: 'module' });
+        const answer = new Promise((resolve, reject) => {
+          worker.onmessage = ({ data }) => resolve(data);
+          worker.onerror = ({ message }) => reject(new Error(message));
+        });
+        worker.postMessage('begin');
+        return await answer;
+      });
+      assert.equal(outcome, await everything(samedeal));
+    } finally {
+      await close();
+    }
+  });
+});
+
+const LOADED = `
+  import * as samedeal from '/dist/web.js';
+  import { everything } from '/test/everything.mjs';
+  const all = async () => {
+    await samedeal.init(${JSON.stringify(PARTS)});
+    return everything(samedeal);
+  };`;
+const SHOWN = `${LOADED}\ndocument.body.textContent = await all().catch(String);`;
+
+/** Runs `use` with a folder of these files. */
+async function inFolder(files, use) {
+  const folder = mkdtempSync(join(tmpdir(), 'samedeal-page-'));
+  try {
+    for (const [name, text] of Object.entries(files)) writeFileSync(join(folder, name), text);
+    await use(`${folder}/`);
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}

@@ -8,7 +8,16 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
-import { ANSWERS, makeProject, PARQUET_ANSWER, printed, shown, tool, WEB_ANSWERS } from './project.mjs';
+import {
+  ANSWERS,
+  BATCHING_ANSWER,
+  makeProject,
+  PARQUET_ANSWER,
+  printed,
+  shown,
+  tool,
+  WEB_ANSWERS,
+} from './project.mjs';
 
 const run = promisify(execFile);
 
@@ -67,6 +76,7 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
       ['node.js', ANSWERS],
       ['node-inline.js', ANSWERS],
       ['node-web.js', WEB_ANSWERS],
+      ['node-parts.js', ANSWERS],
       ['node-parquet.js', PARQUET_ANSWER],
     ]) {
       test(`for Node: ${entry}`, async () => {
@@ -79,11 +89,13 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
     for (const [entry, answers] of [
       ['page.js', ANSWERS],
       ['page-web.js', WEB_ANSWERS],
+      ['page-parts.js', ANSWERS],
+      ['page-parquet.js', PARQUET_ANSWER],
     ]) {
       test(`for a page: ${entry}`, async () => {
         const out = made.out(`${name}-${entry}`);
         await bundle(entry, out, 'browser');
-        assert.equal(await shown({ folder: out, bundle: entry }), answers);
+        assert.equal(await shown({ folder: out, data: made.data, bundle: entry }), answers);
       });
     }
   });
@@ -119,12 +131,33 @@ test('where a bundler takes the module for Node without its files, the error say
   }
 });
 
+test('esbuild with splitting: a page loads the parts that it asks for', async () => {
+  const { build } = await tool('esbuild');
+  const outdir = made.out('esbuild-split');
+  const settings = {
+    bundle: true,
+    splitting: true,
+    minify: true,
+    format: 'esm',
+    platform: 'browser',
+    logLevel: 'error',
+  };
+  await build({ ...settings, absWorkingDir: made.project, entryPoints: ['page-batching.js'], outdir });
+  const loaded = new Set();
+  const loads = (path) => path.startsWith('/out/') && loaded.add(path.slice('/out/'.length));
+  assert.equal(await shown({ folder: `${outdir}/`, bundle: 'page-batching.js', loads }), BATCHING_ANSWER);
+  const size = [...loaded].reduce((sum, file) => sum + gzipSync(readFileSync(join(outdir, file))).length, 0);
+  assert(size < 220_000, `${size} bytes, compressed`);
+});
+
 for (const name of ['vite-5', 'vite-7', 'vite-8']) {
   describe(name, () => {
     const html = (entry) => `<!doctype html><body><script type="module" src="/${entry}"></script></body>`;
-    for (const [entry, answers] of [
+    for (const [entry, answers, most] of [
       ['page.js', ANSWERS],
-      ['page-web.js', WEB_ANSWERS],
+      ['page-web.js', WEB_ANSWERS, 72_000],
+      ['page-batching.js', BATCHING_ANSWER, 220_000],
+      ['page-parts.js', ANSWERS],
     ]) {
       test(`the server for development: ${entry}`, async () => {
         const { createServer } = await tool(name);
@@ -152,11 +185,15 @@ for (const name of ['vite-5', 'vite-7', 'vite-8']) {
         const settings = { outDir, emptyOutDir: true, target: 'es2022' };
         await build({ root: made.project, base: '/out/', configFile: false, logLevel: 'error', build: settings });
         const assets = readdirSync(join(outDir, 'assets'));
-        const script = assets.find((file) => file.endsWith('.js'));
-        assert.equal(await shown({ folder: outDir, bundle: `assets/${script}` }), answers);
-        if (entry === 'page.js') return;
-        const size = assets.reduce((sum, file) => sum + gzipSync(readFileSync(join(outDir, 'assets', file))).length, 0);
-        assert(size < 70_000, `${size} bytes, compressed`);
+        const [, script] = /src="\/out\/(assets\/[^"]+\.js)"/.exec(readFileSync(join(outDir, 'index.html'), 'utf8'));
+        const loaded = new Set();
+        const loads = (path) => path.startsWith('/out/') && loaded.add(path.slice('/out/'.length));
+        assert.equal(await shown({ folder: `${outDir}/`, bundle: script, loads }), answers);
+        assert(loaded.has(script));
+        if (most === undefined) return;
+        const size = [...loaded].reduce((sum, file) => sum + gzipSync(readFileSync(join(outDir, file))).length, 0);
+        assert(size < most, `${size} bytes, compressed`);
+        assert(assets.length > loaded.size, 'it loads every part');
       });
     }
   });

@@ -26,6 +26,7 @@ const CALLS = `
 /** What they answer: the first part is the example of the README. */
 export const ANSWERS = `8 0 6 3 / 2 / 0 2 / 1 1 / ${await everything(samedeal)}`;
 export const WEB_ANSWERS = '8 0 6 3';
+export const BATCHING_ANSWER = '0 2';
 
 const imported = (entry) => `
   import { Batcher, detectRank, Mesh, Sampler, ShardPlan } from '${entry}';
@@ -35,6 +36,11 @@ const web = (show) => `
   import { init, Sampler } from 'samedeal/web';
   await init();
   ${show}(new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 }).indices().join(' '));`;
+const parts = (show) => `
+  import { init } from 'samedeal/web';
+  ${imported('samedeal/web')}
+  await init(['composing', 'batching', 'planning', 'topology']);
+  ${show}(await all());`;
 const show = '((text) => { document.body.textContent = text; })';
 
 /** What `samedeal/parquet` reads with, and what that needs. */
@@ -49,6 +55,7 @@ const FILES = {
   'node.js': `${imported('samedeal')}all().then(console.log);`,
   'node-inline.js': `${imported('samedeal/inline')}all().then(console.log);`,
   'node-web.js': `${web('console.log')}`,
+  'node-parts.js': parts('console.log'),
   'node-parquet.js': `
     import { readShards } from 'samedeal/parquet';
     let sum = 0;
@@ -56,14 +63,25 @@ const FILES = {
     console.log(sum);`,
   'page.js': `${imported('samedeal')}all().then(${show});`,
   'page-web.js': web(show),
+  'page-parquet.js': `
+    import { init } from 'samedeal/web';
+    import { readShards } from 'samedeal/web/parquet';
+    await init('planning');
+    let sum = 0;
+    for await (const { id } of readShards(['/data/0.parquet', '/data/1.parquet'], { seed: 3 })) sum += id;
+    ${show}(String(sum));`,
+  'page-parts.js': parts(show),
+  'page-batching.js': `
+    import { Batcher, init } from 'samedeal/web';
+    await init('batching');
+    ${show}(new Batcher([3, 1, 2], { maxBatchSize: 2, maxTokens: 6 }).batch(0).samples.join(' '));`,
   'worker.js': `
-    import { init, Sampler as PageSampler } from 'samedeal/web';
+    import * as page from 'samedeal/web';
     ${imported('samedeal')}
     export default {
       async fetch() {
-        await init();
-        const sampler = new PageSampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 });
-        return new Response((await all()) + ' / ' + sampler.indices().join(' '));
+        await page.init(['composing', 'batching', 'planning', 'topology']);
+        return new Response((await all()) + ' / ' + (await everything(page)));
       },
     };`,
 };
@@ -103,12 +121,13 @@ export async function printed(bundle, environment = {}) {
   return stdout.trim();
 }
 
-/** What a page shows in the end: one of these files, or what is at a URL. Errors of the page are told. */
-export async function shown({ folder, bundle, url }) {
+/** What a page shows in the end: one of these files, or what is at a URL. Errors of the page are told; so is what it loads. */
+export async function shown({ folder, data, bundle, url, loads = () => {} }) {
   const html = bundle ? `<body><script type="module" src="/out/${bundle}"></script></body>` : '';
-  const { page, close } = await openPage(folder ? { '/out/': folder } : {}, html);
+  const { page, close } = await openPage({ ...(folder && { '/out/': folder }), ...(data && { '/data/': data }) }, html);
   try {
-    if (url) await page.goto(url);
+    page.on('request', (request) => loads(new URL(request.url()).pathname));
+    await page.goto(url ?? page.url());
     await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
     return (await page.textContent('body')).trim();
   } finally {

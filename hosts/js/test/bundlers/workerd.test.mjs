@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { ANSWERS, makeProject, tool, WEB_ANSWERS } from './project.mjs';
+import * as samedeal from '../../dist/index-files.js';
+import { everything } from '../everything.mjs';
+import { ANSWERS, makeProject, tool } from './project.mjs';
 
 let made;
 before(async () => {
@@ -33,7 +35,7 @@ test('a Worker, bundled as wrangler does it', async () => {
     });
     try {
       const response = await worker.dispatchFetch('http://localhost/');
-      assert.equal(await response.text(), `${ANSWERS} / ${WEB_ANSWERS}`);
+      assert.equal(await response.text(), `${ANSWERS} / ${await everything(samedeal)}`);
     } finally {
       await worker.dispose();
     }

@@ -5,9 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { transpile } from '@bytecodealliance/jco';
-import { component } from '../../scripts/generated.mjs';
-import { withMemory } from '../../scripts/memory.mjs';
+import { coreOf } from '../../scripts/core.mjs';
 
 const host = fileURLToPath(new URL('../..', import.meta.url));
 const grown = process.env.SAMEDEAL_GROWN;
@@ -18,14 +16,8 @@ cpSync(join(host, 'dist'), join(folder, 'dist'), { recursive: true });
 cpSync(join(host, 'package.json'), join(folder, 'package.json'));
 symlinkSync(join(host, 'node_modules'), join(folder, 'node_modules'));
 for (const name of ['samedeal', 'batching']) {
-  const wasm = readFileSync(join(grown, `${name}.wasm`));
-  const { files } = await transpile(wasm, { name, instantiation: { tag: 'sync' }, noComponentErrorWrapping: true });
-  for (const [file, content] of Object.entries(files)) {
-    if (file.endsWith('.d.ts')) continue;
-    const made = file.endsWith('.js') ? component(new TextDecoder().decode(content)) : content;
-    const bytes = file === 'batching.core.wasm' ? withMemory(made, 1 << 14) : made;
-    writeFileSync(join(folder, 'dist/jco', file), bytes);
-  }
+  const core = coreOf(readFileSync(join(grown, `${name}.wasm`)));
+  writeFileSync(join(folder, `dist/components/${name}.core.wasm`), core);
 }
 const { Batcher, Sampler, SamedealError } = await import(pathToFileURL(join(folder, 'dist/index-files.js')).href);
 

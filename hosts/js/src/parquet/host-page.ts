@@ -1,0 +1,42 @@
+// What a page, or a Worker of one, has to read Parquet files with.
+import { Reading, Sampler } from '../web.js';
+import { remote } from './bytes.js';
+import type { Host } from './sources.js';
+
+/** Who waits for a turn, and what gives it: a timer would take some milliseconds. */
+const waiting: (() => void)[] = [];
+let channel: MessageChannel | undefined;
+
+export const host: Host = {
+  Reading,
+  Sampler,
+  path(text) {
+    const url = URL.parse?.(text, globalThis.location?.href) ?? parsed(text);
+    return url && /^https?:$/.test(url.protocol) ? url.href : undefined;
+  },
+  paths: 'URLs with http: or https:, files (Blob), and AsyncBuffers',
+  places: async (paths) => paths.map((name) => ({ name, open: (library, signal) => remote(library, name, signal) })),
+  turn() {
+    if (!channel) {
+      channel = new MessageChannel();
+      channel.port1.onmessage = () => waiting.shift()?.();
+    }
+    const { port2 } = channel;
+    return new Promise<void>((resolve) => {
+      waiting.push(resolve);
+      port2.postMessage(undefined);
+    });
+  },
+  warn: (_, message) => console.warn(message),
+  // A page has no launcher.
+  launched: () => undefined,
+};
+
+/** For engines without `URL.parse`. */
+function parsed(text: string): URL | undefined {
+  try {
+    return new URL(text, globalThis.location?.href);
+  } catch {
+    return undefined;
+  }
+}

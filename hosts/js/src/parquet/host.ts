@@ -1,0 +1,37 @@
+// What Node, Deno and Bun have to read Parquet files with.
+import { setImmediate } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { detectRank, Reading, SamedealError, Sampler } from '#samedeal';
+import { isAddress, remote } from './bytes.js';
+import { local } from './local.js';
+import { filesOf } from './paths.js';
+import type { Host } from './sources.js';
+
+export const host: Host = {
+  Reading,
+  Sampler,
+  path(text) {
+    if (/^file:\/\//i.test(text)) return fileURLToPath(text);
+    return isAddress(text) || !/^[a-z][a-z\d+.-]*:\/\//i.test(text) ? text : undefined;
+  },
+  paths: 'paths of files and directories, URLs with file:, http: or https:, and AsyncBuffers',
+  async places(paths) {
+    return (await filesOf(paths)).map((name) => ({
+      name,
+      open: (library, signal) => (isAddress(name) ? remote(library, name, signal) : local(name)),
+    }));
+  },
+  turn: () => setImmediate(),
+  /** Node prints it; `process.on('warning')` and `--disable-warning=CODE` know it by its code. */
+  warn: (code, message) => globalThis.process.emitWarning(message, { type: 'SamedealWarning', code }),
+  launched() {
+    try {
+      const { rank, worldSize, used } = detectRank();
+      return worldSize === 1 ? undefined : `${used.join(', ')}: this is rank ${rank} of ${worldSize}`;
+    } catch (error) {
+      // What may not be read says nothing.
+      if (!(error instanceof SamedealError)) return undefined;
+      return `the launcher's variables cannot be used, ${error.message}`;
+    }
+  },
+};

@@ -1,0 +1,273 @@
+// Parquet files from anywhere, readers that go on or end early, what is told meanwhile, and rows of any samples.
+import assert from 'node:assert/strict';
+import { openAsBlob, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import { Batcher, Reading, SamedealError, Sampler } from 'samedeal';
+import { findShards, readBatches, readRows, readShards } from 'samedeal/parquet';
+import { folder, rowOf, write, writeWithPyarrow } from './parquet-files.mjs';
+
+const SIZES = [130, 0, 71, 500, 33, 1];
+const TOTAL = SIZES.reduce((sum, size) => sum + size, 0);
+
+const idsOf = (batches) => batches.flatMap((batch) => batch.map(({ id }) => id));
+
+async function all(items) {
+  const seen = [];
+  for await (const item of items) seen.push(item);
+  return seen;
+}
+
+/** The bytes of a file in memory. `asked` is told of every range. */
+function buffer(path, asked = () => {}) {
+  const bytes = readFileSync(path);
+  return {
+    name: `of ${path}`,
+    byteLength: bytes.length,
+    async slice(start, end = bytes.length) {
+      await asked(start, end);
+      return bytes.buffer.slice(bytes.byteOffset + start, bytes.byteOffset + end);
+    },
+  };
+}
+
+/** The files in a folder that this process has open. */
+function open(where) {
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)].filter((path) => path.startsWith(where));
+    } catch {
+      return [];
+    }
+  });
+}
+
+describe('where files are', () => {
+  test('bytes, blobs and paths, side by side and in this order', async (t) => {
+    const paths = write(folder(t), SIZES);
+    const blob = await openAsBlob(paths[3]);
+    const mixed = [buffer(paths[0]), paths[1], buffer(paths[2]), blob, ...paths.slice(4)];
+    const options = { seed: 5, lanes: 8, shuffleWindow: 10, batchSize: 32 };
+    assert.deepEqual(await all(readShards(mixed, options)), await all(readShards(paths, options)));
+    const found = await findShards(mixed);
+    assert.deepEqual([...found.sizes], SIZES);
+    assert.deepEqual(found.paths, [`of ${paths[0]}`, paths[1], `of ${paths[2]}`, 'blob', ...paths.slice(4)]);
+    assert.equal((await all(readShards(buffer(paths[0])))).length, SIZES[0]);
+  });
+
+  test('bytes that are no file, or are fewer than there should be, are errors that name it', async (t) => {
+    const [path] = write(folder(t), [30]);
+    await assert.rejects(
+      all(readShards({ byteLength: 3, slice: () => new ArrayBuffer(3), name: 'short' })),
+      /^Error: short: /,
+    );
+    const whole = buffer(path);
+    const cut = { ...whole, slice: async (start, end) => (await whole.slice(start, end)).slice(1) };
+    await assert.rejects(all(readShards(cut)), ({ message }) => message.startsWith(`of ${path}: `));
+    for (const wrong of [{ byteLength: 3 }, { byteLength: '3', slice() {} }, new Uint8Array(3), 3, null]) {
+      assert.throws(
+        () => readShards([wrong]),
+        ({ field, kind }) => field === 'paths' && kind === 'wrong-type',
+      );
+    }
+    await assert.rejects(all(readShards([])), ({ field, kind }) => field === 'paths' && kind === 'missing');
+  });
+});
+
+describe('where a reader goes on', () => {
+  for (const [deal, options] of Object.entries({
+    samples: { lanes: 8, shuffleWindow: 10, remainder: 'uneven' },
+    shards: { deal: 'shards' },
+  })) {
+    test(`${deal}: after a state, on another number of ranks`, async (t) => {
+      const paths = write(folder(t), SIZES);
+      const shards = await findShards(paths);
+      const before = new Reading(shards.sizes, { ...options, seed: 3, worldSize: 2, batchSize: 16 }).atEpoch(4);
+      const taken = [];
+      for (const rank of [0, 1]) {
+        const pass = readBatches(shards, before, { rank });
+        for (let step = 0; step < 5; step++) taken.push((await pass.next()).value);
+        await pass.return();
+      }
+      const state = before.state(5);
+      const own = { ...options, seed: 3, batchSize: 8, state };
+      const rest = [];
+      for (const rank of [0, 1, 2]) rest.push(...(await all(readShards(paths, { ...own, rank, worldSize: 3 }))));
+      const seen = idsOf([...taken, ...rest]).sort((one, other) => one - other);
+      assert.deepEqual(seen, [...Array(TOTAL).keys()]);
+      assert.deepEqual(
+        await all(readShards(paths, { ...own, state: { samedeal: state } })),
+        await all(readShards(paths, own)),
+      );
+      // On the same number of ranks, every reader goes on where it was.
+      const whole = await all(
+        readShards(paths, { ...own, state: undefined, epoch: 4, batchSize: 16, rank: 1, worldSize: 2 }),
+      );
+      const last = await all(readShards(paths, { ...own, batchSize: 16, rank: 1, worldSize: 2 }));
+      assert.deepEqual(last, whole.slice(5));
+    });
+  }
+
+  test('what is no state of this dataset is an error', async (t) => {
+    const paths = write(folder(t), SIZES);
+    const state = new Reading(SIZES, { seed: 3 }).state(5);
+    assert.throws(
+      () => readShards(paths, { state, epoch: 0 }),
+      ({ field, kind }) => field === 'epoch' && kind === 'contradiction',
+    );
+    for (const [options, field] of [
+      [{ state: '{}' }, 'state'],
+      [{ state: 3 }, 'state'],
+      [{ state, seed: 4 }, 'seed'],
+    ]) {
+      await assert.rejects(all(readShards(paths, { seed: 3, ...options })), (error) => {
+        assert(error instanceof SamedealError, String(error));
+        assert.equal(error.field, field);
+        return true;
+      });
+    }
+  });
+});
+
+describe('a reader that ends early', () => {
+  test('if its signal aborts: before, between two rows, and while it reads', async (t) => {
+    const where = folder(t);
+    const paths = write(where, SIZES);
+    const reason = new Error('enough');
+    await assert.rejects(all(readShards(paths, { signal: AbortSignal.abort(reason) })), reason);
+    const controller = new AbortController();
+    const seen = [];
+    const reading = async () => {
+      for await (const row of readShards(paths, { signal: controller.signal, lanes: 8 })) {
+        if (seen.push(row) === 50) controller.abort(reason);
+      }
+    };
+    await assert.rejects(reading(), reason);
+    assert.equal(seen.length, 50);
+    assert.deepEqual(open(where), []);
+
+    const stop = new AbortController();
+    let reads = 0;
+    const buffers = paths.map((path) => buffer(path, () => ++reads > 20 && stop.abort(reason)));
+    await assert.rejects(all(readShards(buffers, { signal: stop.signal, lanes: 64, shuffleWindow: 4 })), reason);
+    assert(reads < 60, `${reads} reads`);
+    for (const signal of [3, null, {}]) {
+      assert.throws(
+        () => readShards(paths, { signal }),
+        ({ field, kind }) => field === 'signal' && kind === 'wrong-type',
+      );
+    }
+  });
+
+  test('findShards, readBatches and readRows too', async (t) => {
+    const paths = write(folder(t), SIZES);
+    const signal = AbortSignal.abort();
+    const shards = await findShards(paths);
+    const reading = new Reading(shards.sizes, { batchSize: 8 });
+    for (const call of [
+      () => findShards(paths, { signal }),
+      () => all(readBatches(shards, reading, { rank: 0, signal })),
+      () => readRows(shards, [3], { signal }),
+    ]) {
+      await assert.rejects(call, { name: 'AbortError' });
+    }
+  });
+});
+
+test('how far a reader is: footers first, then rows', async (t) => {
+  const paths = write(folder(t), SIZES);
+  const told = [];
+  const rows = await all(readShards(paths, { rank: 1, worldSize: 2, progress: (news) => told.push(news) }));
+  assert.deepEqual(
+    told.slice(0, 6).map(({ files, filesFound, rows: count }) => [files, filesFound, count]),
+    SIZES.map((_, i) => [6, i + 1, 0]),
+  );
+  assert.deepEqual(
+    told.slice(6).map((news) => [news.filesFound, news.rows, news.rowsGiven]),
+    [
+      [6, 368, 0],
+      [6, 368, 256],
+      [6, 368, 368],
+    ],
+  );
+  assert.equal(rows.length, 368);
+  assert.throws(
+    () => readShards(paths, { progress: 3 }),
+    ({ field, kind }) => field === 'progress' && kind === 'wrong-type',
+  );
+});
+
+test('the first rows come before the rest of their window is read', async (t) => {
+  const sizes = new Array(8).fill(1000);
+  const paths = write(folder(t), sizes);
+  const sampler = Sampler.sharded(sizes, { shuffleWindow: 16, seed: 1 });
+  const needed = new Set([...sampler.indices(0, 4)].map((sample) => sampler.shardOf(sample).shard));
+  assert(needed.size <= 4);
+  let open;
+  const gate = new Promise((resolve) => {
+    open = resolve;
+  });
+  let now = 0;
+  let most = 0;
+  const buffers = paths.map((path, i) => {
+    let asked = 0;
+    return buffer(path, async () => {
+      most = Math.max(most, ++now);
+      // The footer is read by whoever looks for files.
+      if (++asked > 1 && !needed.has(i)) await gate;
+      now -= 1;
+    });
+  });
+  const reading = readShards(buffers, { batchSize: 4, shuffleWindow: 16, seed: 1 });
+  const { value: first } = await reading.next();
+  assert.equal(first.length, 4);
+  open();
+  assert.deepEqual(idsOf([first, ...(await all(reading))]), [...sampler]);
+  assert(most > 4, `${most} reads at a time`);
+});
+
+describe('rows of any samples', () => {
+  test('in their order, from any files, with every type', async (t) => {
+    const where = folder(t);
+    writeWithPyarrow(where, [400, 0, 300, 50]);
+    const shards = await findShards(where);
+    const samples = [749, 0, 400, 399, 3, 3, 700, 699, 1];
+    assert.deepEqual(await readRows(shards, samples), samples.map(rowOf));
+    assert.deepEqual(
+      await readRows(shards, Float64Array.from(samples), { sampleColumn: 'n' }),
+      samples.map((n) => ({ ...rowOf(n), n })),
+    );
+    assert.deepEqual(await readRows(shards, []), []);
+    assert.deepEqual(open(where), []);
+  });
+
+  test('those of a batch that was planned', async (t) => {
+    const shards = await findShards(write(folder(t), SIZES), { columns: ['id'] });
+    const lengths = Array.from({ length: TOTAL }, (_, i) => 1 + (i % 50));
+    const { samples } = new Batcher(lengths, { maxTokens: 300 }).batch(3);
+    assert.deepEqual(
+      await readRows(shards, samples),
+      Array.from(samples, (id) => ({ id })),
+    );
+  });
+
+  test('what is refused', async (t) => {
+    const where = folder(t);
+    const shards = await findShards(write(where, SIZES));
+    for (const [call, kind, field] of [
+      [() => readRows(shards, [3, TOTAL]), 'out-of-range', 'sample'],
+      [() => readRows(shards, [-1]), 'out-of-range', 'sample'],
+      [() => readRows(shards, [1.5]), 'wrong-type', 'sample'],
+      [() => readRows('data', [1]), 'wrong-type', 'shards'],
+      [() => readRows(shards, [1], { sampleColumn: 'id' }), 'contradiction', 'sample-column'],
+      [() => readRows(shards, [1], { rank: 3 }), 'unknown-name', 'options'],
+      [() => readRows(shards, 3), 'wrong-type', 'samples'],
+    ]) {
+      await assert.rejects(call, (error) => {
+        assert(error instanceof SamedealError, String(error));
+        assert.deepEqual([error.kind, error.field], [kind, field], error.message);
+        return true;
+      });
+    }
+    assert.deepEqual(open(where), []);
+  });
+});

@@ -4,16 +4,16 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::left::Left;
-use super::recipe::{Dealt, Recipe};
+use super::recipe::Recipe;
 use super::segment::Group;
 use super::turns;
 use crate::base::memory::collect;
 use crate::deal::{Deal, Round};
-use crate::order::Spans;
+use crate::order::{Spans, Stored};
 use crate::{Config, Failure, MAX_COUNT, OrderId, Remainder, Sampler};
 
 /// Rows that are asked for at a time where they come as they are stored.
-const STORED_ROWS: u64 = 1024;
+pub(super) const STORED_ROWS: u64 = 1024;
 
 /// What one reader has, from its sample number `start` of a sampler over all that was left when its group began.
 pub(super) struct SampleReader {
@@ -22,7 +22,8 @@ pub(super) struct SampleReader {
     all: Sampler,
     reader: u64,
     readers: u64,
-    /// Its first sample that was not taken, the first one that is not of a torn turn, and the end.
+    /// Its first sample that was not taken, the first one that is not of a torn turn, and the end. Where positions are of several orders, no
+    /// turn is another than a torn one.
     start: u64,
     plain: u64,
     end: u64,
@@ -71,7 +72,7 @@ fn dealt(
 ) -> Result<(Deal, u64), Failure> {
     let (role, given) = turns::role(steps, worker, group);
     let config = config(recipe, 0, left.consumed, group, remainder, rank + group.world_size * role);
-    Ok((config.deal(config.samples)?, given))
+    Ok((config.deal(left.length())?, given))
 }
 
 /// How many samples of a worker's part of what was left when its group began are padding. Failures: `samples`.
@@ -125,7 +126,7 @@ pub(super) fn reader(
     let (role, given) = turns::role(steps, worker, group);
     let (reader, readers) = (rank + group.world_size * role, group.readers());
     let sampler = |consumed| -> Result<Sampler, Failure> {
-        let Dealt::Samples(order, _) = &recipe.dealt else {
+        let Some(order) = recipe.order() else {
             return Err(Failure::contradiction("order", "not there", "the section order"));
         };
         Sampler::of(config(recipe, epoch, consumed, group, remainder, reader), Rc::clone(order))
@@ -133,10 +134,14 @@ pub(super) fn reader(
     let all = sampler(left.consumed)?;
     let end = all.num_samples();
     let start = given.min(end);
-    let plain = (left.plain - left.consumed).div_ceil(readers).max(start).min(end);
+    let is_composed = recipe.composed().is_some();
+    let plain = if is_composed { end } else { (left.plain - left.consumed).div_ceil(readers).max(start).min(end) };
     let rest = if plain < end { Some(sampler(left.consumed + plain * readers)?) } else { None };
     // Each sample may be a span of its own.
-    let torn_round = round(recipe).map_or(STORED_ROWS, |round| round.min(MAX_COUNT.into()));
+    let torn_round = match recipe.composed() {
+        Some(order) => (order.samples_of_windows() / readers).clamp(STORED_ROWS, MAX_COUNT.into()),
+        None => round(recipe).map_or(STORED_ROWS, |round| round.min(MAX_COUNT.into())),
+    };
     Ok(SampleReader { left: Rc::clone(left), all, reader: reader.into(), readers, start, plain, end, rest, torn_round })
 }
 
@@ -149,7 +154,7 @@ fn config(recipe: &Recipe, epoch: u64, consumed: u64, group: Group, remainder: R
     Config {
         seed: recipe.seed,
         epoch,
-        order: if recipe.lanes().is_some() { OrderId::Sharded } else { OrderId::Sequential },
+        order: recipe.order().map_or(OrderId::Sequential, |order| order.id),
         rank: reader,
         world_size: group.world_size * group.workers,
         remainder,
@@ -182,7 +187,7 @@ impl SampleReader {
 
     /// The number, among the positions that are left, of a sample of this reader.
     fn number(&self, index: u64) -> u64 {
-        self.left.consumed + self.reader + self.readers * index
+        self.left.number((self.reader, self.readers), index)
     }
 
     pub(super) fn num_rounds(&self) -> Result<u64, Failure> {
@@ -211,14 +216,57 @@ impl SampleReader {
             return self.stored(recipe, first, (first + STORED_ROWS).min(self.end));
         }
         let first = self.start + number * self.torn_round;
-        self.stored(recipe, first, (first + self.torn_round).min(self.plain))
+        let end = (first + self.torn_round).min(self.plain);
+        if recipe.composed().is_some() {
+            let spans = self.gathered(recipe, first, end)?.0;
+            return Ok(Round { start: first - self.start, count: end - first, spans });
+        }
+        self.stored(recipe, first, end)
+    }
+
+    /// The number of the first sample of a round of a composed order, and where its samples are among the rows that are read for it.
+    /// Failures: as `round`.
+    pub(super) fn rows_of_round(&self, recipe: &Recipe, number: u64) -> Result<(u64, Vec<u64>), Failure> {
+        let first = self.start + number * self.torn_round;
+        let (_, rows) = self.gathered(recipe, first, (first + self.torn_round).min(self.end))?;
+        Ok((first - self.start, rows))
+    }
+
+    /// The spans of these samples of a composed order, and the row of each sample among those of all spans: lane by lane, as they are stored,
+    /// then the padding.
+    fn gathered(&self, recipe: &Recipe, first: u64, end: u64) -> Result<(Spans, Vec<u64>), Failure> {
+        let count = (end - first) as usize;
+        let mut found: Vec<(Stored, usize)> = collect("count", count, [])?;
+        for (index, number) in (first..end).enumerate() {
+            found.push((self.all.stored_at(self.left.position(self.number(number)))?, index));
+        }
+        let real = (first..end).take_while(|&number| self.left.is_real(self.number(number))).count();
+        found[..real].sort_unstable_by_key(|&(Stored { lane, pass, element, .. }, _)| (lane, pass, element));
+        let mut rows = collect("count", count, (0..count).map(|_| 0))?;
+        let mut spans = Spans::default();
+        let (mut read, mut last) = (0, Stored::default());
+        for (at, &(stored, index)) in found.iter().enumerate() {
+            let (shard, offset) = recipe.shards().find(stored.sample);
+            let is_there = 0 < at && at < real && stored == last;
+            let next = Stored { sample: last.sample + 1, element: last.element + 1, ..last };
+            let goes_on = 0 < at && at < real && stored == next && offset > 0;
+            match spans.num_rows.last_mut() {
+                _ if is_there => {}
+                Some(length) if goes_on => *length += 1,
+                _ => spans.push(stored.lane, shard, offset, 1)?,
+            }
+            read += u64::from(!is_there);
+            rows[index] = read - 1;
+            last = stored;
+        }
+        Ok((spans, rows))
     }
 
     /// A round of these samples, numbered as the sampler does: spans of neighbours where they are stored, then the padding.
     fn stored(&self, recipe: &Recipe, first: u64, end: u64) -> Result<Round, Failure> {
         // All of them are a stream of their own, beside those of the lanes.
         let lane = recipe.lanes().map_or(0, |(lanes, _)| lanes);
-        let real = |number: u64| self.number(number) < recipe.samples();
+        let real = |number: u64| self.left.is_real(self.number(number));
         let count = (end - first) as usize;
         let mut samples = collect("count", count, [])?;
         let mut padding = collect("count", count, [])?;

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use super::{Composed, Epoch};
+use super::{Composed, Epoch, Stored};
 use crate::base::divide::Divisor;
 use crate::order::{Order, OrderPart};
 use crate::{Failure, MAX_EXACT};
@@ -85,6 +85,10 @@ struct CopiesEpoch {
 impl Epoch for CopiesEpoch {
     fn sample(&self, position: u64) -> Result<u64, Failure> {
         self.order.sample(self.copies.divide(position).0)
+    }
+
+    fn stored(&self, position: u64) -> Result<Stored, Failure> {
+        self.order.stored(self.copies.divide(position).0)
     }
 
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {

@@ -6,7 +6,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Composed, Epoch};
+use super::{Composed, Epoch, Stored};
 use crate::base::memory::collect;
 use crate::order::{Order, OrderPart};
 use crate::state::numbers;
@@ -287,6 +287,10 @@ impl ViewEpoch {
 impl Epoch for ViewEpoch {
     fn sample(&self, position: u64) -> Result<u64, Failure> {
         self.order.sample(self.below(position))
+    }
+
+    fn stored(&self, position: u64) -> Result<Stored, Failure> {
+        self.order.stored(self.below(position))
     }
 
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {

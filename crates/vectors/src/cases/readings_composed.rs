@@ -11,6 +11,9 @@ use super::{asked, numbers};
 /// Ranks, workers and batch size of a group.
 type Group = (u32, u32, u32);
 
+/// Lists beside a recipe.
+type Beside<'a> = &'a [(&'a str, &'a [u64])];
+
 const REMAINDERS: [&str; 3] = ["pad", "drop", "uneven"];
 
 pub fn cases() -> Vec<Case> {
@@ -372,10 +375,10 @@ fn nested() -> Vec<Case> {
 fn lists() -> Vec<Case> {
     let order = "{\"name\":\"exclude\",\"of\":{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"sharded\"}}]}}";
     let view = "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"exclude\",\"of\":{\"name\":\"sharded\",\"lanes\":2}}}]}";
-    let own: &[(&str, &[u64])] = &[("sources/a/of/sizes", &[4, 0, 9]), ("sources/a/indices", &[0, 5])];
+    let own: Beside = &[("sources/a/of/sizes", &[4, 0, 9]), ("sources/a/indices", &[0, 5])];
     let long: Vec<u64> = (0..300).map(|size| size % 7).collect();
-    let far: &[(&str, &[u64])] = &[("sources/a/of/sizes", &long), ("sources/a/indices", &[0, 5])];
-    let cases: [(&str, &[(&str, &[u64])]); 9] = [
+    let far: Beside = &[("sources/a/of/sizes", &long), ("sources/a/indices", &[0, 5])];
+    let cases: [(&str, Beside); 9] = [
         (view, own),
         (view, far),
         (view, &own[..1]),
@@ -387,7 +390,7 @@ fn lists() -> Vec<Case> {
         ("{\"name\":\"sharded\"}", &[("sizes", &[4, 5]), ("indices", &[1])]),
     ];
     let calls = || [ReadCall::Recipe, ReadCall::Sizes, ReadCall::NumSamples { rank: 0, worker: 0 }].map(Call::Reading);
-    let case = |(number, (order, lists)): (usize, &(&str, &[(&str, &[u64])]))| {
+    let case = |(number, (order, lists)): (usize, &(&str, Beside))| {
         asked(&format!("lists number {number}"), made(order, (1, 1, 1), ("pad", false), lists, 0), calls())
     };
     let mut cases: Vec<Case> = cases.iter().enumerate().map(case).collect();
@@ -435,7 +438,7 @@ fn refused() -> Vec<Case> {
         let subject = made(&copies, (world, 1, 1), ("pad", false), &[], epoch);
         cases.push(asked(&format!("an epoch that can be used or not: {epoch}"), subject, calls));
     }
-    let both = format!("{{\"order\":{{\"copies\":2,\"of\":{near}}},\"shards\":{{\"sizes\":[4,9]}}}}");
+    let both = format!("{{\"order\":{{\"of\":{near}}},\"shards\":{{\"sizes\":[4,9]}}}}");
     let both = Subject::Reading(Made { recipe: both, lists: Lists::new(), epoch: U64(0) });
     cases.push(asked("an order beside whole shards", both, []));
     cases

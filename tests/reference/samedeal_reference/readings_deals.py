@@ -140,10 +140,8 @@ class Left:
                 rounds, i = divmod(number - first, readers - gone)
                 row = low + rounds * readers
                 h = self.turn(row, readers) if row + readers <= high else 0
-                if h <= gone:
-                    number = row + i + gone - h
-                else:
-                    number = row + i + (gone if i >= readers - h else 0)
+                before = gone - h if h <= gone else 0 if i < readers - h else gone
+                number = row + i + before
         return number
 
 

@@ -5,6 +5,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
 
+use super::gathered::Gathered;
 use super::recipe::{self, Dealt, Files, Recipe};
 use super::samples::{self, SampleReader};
 use super::segment::{Group, Segment, check_history, split};
@@ -342,18 +343,13 @@ impl Reading {
         }
     }
 
-    /// With a composed order, the number of a round's first sample and the rows of all of its samples. Failures: those of `round`.
-    pub(super) fn rows_of_round(
-        &self,
-        rank: u32,
-        worker: u32,
-        number: u64,
-    ) -> Result<Option<(u64, Vec<u64>)>, Failure> {
+    /// A round of a composed order, if it is one. Failures: those of `round`.
+    pub(super) fn gathered(&self, rank: u32, worker: u32, number: u64) -> Result<Option<Rc<Gathered>>, Failure> {
         let reader = self.reader(rank, worker)?;
         match &*reader {
             Reader::Samples(of) if self.recipe.composed().is_some() => {
                 check_below("number", number, reader.num_rounds()?)?;
-                of.rows_of_round(&self.recipe, number).map(Some)
+                of.gathered(&self.recipe, number).map(Some)
             }
             _ => Ok(None),
         }

@@ -2,7 +2,9 @@
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
+use super::gathered::Gathered;
 use super::left::Left;
 use super::recipe::Recipe;
 use super::segment::Group;
@@ -31,6 +33,8 @@ pub(super) struct SampleReader {
     rest: Option<Sampler>,
     /// Samples of a round before that.
     torn_round: u64,
+    /// Of a composed order, the round that was asked for last.
+    pub(super) recent: RefCell<Option<(u64, Rc<Gathered>)>>,
 }
 
 /// How many samples each worker of a rank has left, by its number, where the group has taken `steps` steps. Failures: `samples`,
@@ -142,7 +146,18 @@ pub(super) fn reader(
         Some(order) => (order.samples_of_windows() / readers).clamp(STORED_ROWS, MAX_COUNT.into()),
         None => round(recipe).map_or(STORED_ROWS, |round| round.min(MAX_COUNT.into())),
     };
-    Ok(SampleReader { left: Rc::clone(left), all, reader: reader.into(), readers, start, plain, end, rest, torn_round })
+    Ok(SampleReader {
+        left: Rc::clone(left),
+        all,
+        reader: reader.into(),
+        readers,
+        start,
+        plain,
+        end,
+        rest,
+        torn_round,
+        recent: RefCell::default(),
+    })
 }
 
 /// How many positions have windows of the same number in all lanes, if there are lanes.
@@ -170,6 +185,12 @@ impl SampleReader {
 
     /// Samples number `start` to `start + out.len() - 1`, which there are. Failures: `out-of-memory`.
     pub(super) fn fill(&self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
+        if let Some((_, recent)) = &*self.recent.borrow()
+            && let Some(first) = start.checked_sub(recent.start).and_then(|first| usize::try_from(first).ok())
+            && let Some(samples) = recent.samples.get(first..first.saturating_add(count as usize))
+        {
+            return collect("count", samples.len(), samples.iter().copied());
+        }
         let first = self.start + start;
         let end = first + u64::from(count);
         let torn = end.min(self.plain).saturating_sub(first);
@@ -215,64 +236,45 @@ impl SampleReader {
             let first = self.plain + number * STORED_ROWS;
             return self.stored(recipe, first, (first + STORED_ROWS).min(self.end));
         }
-        let first = self.start + number * self.torn_round;
-        let end = (first + self.torn_round).min(self.plain);
         if recipe.composed().is_some() {
-            let spans = self.gathered(recipe, first, end)?.0;
-            return Ok(Round { start: first - self.start, count: end - first, spans });
+            let (spans, gathered) = self.gather(recipe, number)?;
+            return Ok(Round { start: gathered.start, count: gathered.rows.len() as u64, spans });
         }
+        let (first, end) = self.torn(number);
         self.stored(recipe, first, end)
     }
 
-    /// The number of the first sample of a round of a composed order, and where its samples are among the rows that are read for it.
-    /// Failures: as `round`.
-    pub(super) fn rows_of_round(&self, recipe: &Recipe, number: u64) -> Result<(u64, Vec<u64>), Failure> {
+    /// The samples of a round before the plain ones, numbered as the sampler does.
+    pub(super) fn torn(&self, number: u64) -> (u64, u64) {
         let first = self.start + number * self.torn_round;
-        let (_, rows) = self.gathered(recipe, first, (first + self.torn_round).min(self.end))?;
-        Ok((first - self.start, rows))
+        (first, (first + self.torn_round).min(self.plain))
     }
 
-    /// The spans of these samples of a composed order, and the row of each sample among those of all spans: lane by lane, as they are stored,
-    /// then the padding.
-    fn gathered(&self, recipe: &Recipe, first: u64, end: u64) -> Result<(Spans, Vec<u64>), Failure> {
-        let count = (end - first) as usize;
-        let mut found: Vec<(Stored, usize)> = collect("count", count, [])?;
-        for (index, number) in (first..end).enumerate() {
-            found.push((self.all.stored_at(self.left.position(self.number(number)))?, index));
-        }
-        let real = (first..end).take_while(|&number| self.left.is_real(self.number(number))).count();
-        found[..real].sort_unstable_by_key(|&(Stored { lane, pass, element, .. }, _)| (lane, pass, element));
-        let mut rows = collect("count", count, (0..count).map(|_| 0))?;
-        let mut spans = Spans::default();
-        let (mut read, mut last) = (0, Stored::default());
-        for (at, &(stored, index)) in found.iter().enumerate() {
-            let (shard, offset) = recipe.shards().find(stored.sample);
-            let is_there = 0 < at && at < real && stored == last;
-            let next = Stored { sample: last.sample + 1, element: last.element + 1, ..last };
-            let goes_on = 0 < at && at < real && stored == next && offset > 0;
-            match spans.num_rows.last_mut() {
-                _ if is_there => {}
-                Some(length) if goes_on => *length += 1,
-                _ => spans.push(stored.lane, shard, offset, 1)?,
-            }
-            read += u64::from(!is_there);
-            rows[index] = read - 1;
-            last = stored;
-        }
-        Ok((spans, rows))
+    /// The number that the reader has for one of these.
+    pub(super) fn number_of(&self, index: u64) -> u64 {
+        index - self.start
+    }
+
+    /// Where one of them is stored. Failures: `out-of-memory`.
+    pub(super) fn stored_at(&self, index: u64) -> Result<Stored, Failure> {
+        self.all.stored_at(self.left.position(self.number(index)))
+    }
+
+    /// Whether one of them is no padding.
+    pub(super) fn is_real(&self, index: u64) -> bool {
+        self.left.is_real(self.number(index))
     }
 
     /// A round of these samples, numbered as the sampler does: spans of neighbours where they are stored, then the padding.
     fn stored(&self, recipe: &Recipe, first: u64, end: u64) -> Result<Round, Failure> {
         // All of them are a stream of their own, beside those of the lanes.
         let lane = recipe.lanes().map_or(0, |(lanes, _)| lanes);
-        let real = |number: u64| self.left.is_real(self.number(number));
         let count = (end - first) as usize;
         let mut samples = collect("count", count, [])?;
         let mut padding = collect("count", count, [])?;
         for number in first..end {
             let sample = self.all.sample_at(self.left.position(self.number(number)))?;
-            if real(number) { samples.push(sample) } else { padding.push(sample) }
+            if self.is_real(number) { samples.push(sample) } else { padding.push(sample) }
         }
         samples.sort_unstable();
         let mut spans = Spans::default();

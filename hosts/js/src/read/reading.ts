@@ -2,13 +2,14 @@ import type { Copied, PlanningBindings, RawReading } from '../bindings/types.js'
 import { integer, natural, natural32, stateText, U32, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import type { ReadRound as RawRound } from '../jco/interfaces/samedeal-deal-read.js';
-import { gathered, type Integers, numbers, spansOf } from '../lists.js';
+import { gathered, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { Steps } from '../shard/types.js';
 import type { Integer } from '../types.js';
 import { ReadingRecipe, type Stand } from './recipe.js';
 import type {
   MixingAdvice,
+  OrderOrSizes,
   ReadingJson,
   ReadingOptions,
   ReadingRecipeOptions,
@@ -20,14 +21,14 @@ import type {
 /** How many indices one call hands out. */
 const WINDOW = 1 << 20;
 
-type Class<T> = new (sizes: Integers, options?: ReadingOptions) => T;
+type Class<T> = new (sizes: OrderOrSizes, options?: ReadingOptions) => T;
 
 /** What `Reading` is, over any instance of its engine. */
 export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   readonly #recipe: ReadingRecipe;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, sizes: Integers, options?: ReadingOptions) {
+  constructor(engine: Engine<PlanningBindings>, sizes: OrderOrSizes, options?: ReadingOptions) {
     const recipe = options instanceof ReadingRecipe ? options : ReadingRecipe.of(sizes, options);
     super(engine, 'reading', recipe);
     this.#recipe = recipe;
@@ -270,7 +271,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
 
   #at(stand: Stand): this {
     const recipe = this.#recipe.at(stand);
-    const own = this.constructor as new (sizes: Integers, options: ReadingOptions) => this;
+    const own = this.constructor as new (sizes: OrderOrSizes, options: ReadingOptions) => this;
     return new own([], recipe as unknown as ReadingOptions);
   }
 }

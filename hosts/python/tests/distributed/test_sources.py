@@ -37,8 +37,8 @@ SIZES = {"web": (137, 0, 400, 23), "code": (150, 64), "math": (40,)}
 ALL = [size for sizes in SIZES.values() for size in sizes]
 STARTS = dict(zip(SIZES, np.cumsum([0, *map(sum, SIZES.values())]).tolist(), strict=False))
 WEIGHTS = {"web": 7, "code": 2, "math": 1}
-KNOWN = {"lanes": 6, "shuffle_window": 16}
-MARKS = {"sample_column": "sample", "padding_column": "padding", "source_column": "source"}
+KNOWN: dict[str, Any] = {"lanes": 6, "shuffle_window": 16}
+MARKS: dict[str, Any] = {"sample_column": "sample", "padding_column": "padding", "source_column": "source"}
 
 
 @pytest.fixture(scope="session")
@@ -94,8 +94,8 @@ def test_options_of_the_blend(three: dict[str, Path]) -> None:
         {"exhaustion": "fail", "samples": 100},
         {"stages": [(50, {"web": 1, "code": 1, "math": 0}), (700, [0, 0, 1])]},
     ):
-        made = dataset(three, **options)  # type: ignore[arg-type]
-        order = order_of(**options)  # type: ignore[arg-type]
+        made = dataset(three, **options)
+        order = order_of(**options)
         assert made.recipe == Reading(order=order, batch_size=16).recipe
         assert made.steps().most == Reading(order=order, batch_size=16).steps().most
 

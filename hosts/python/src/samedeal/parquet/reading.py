@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from .. import Reading
+from .. import Reading, Spans
 from .cursor import DECODED_ROWS, Cursor
 from .files import Shards
 from .sources import Sources
@@ -136,7 +136,7 @@ def _read_composed(
             rows, padding = reading._rows(which, first - begin, count)
             read: list[pa.RecordBatch] = []
             here = set()
-            for lane, shard, wanted in _runs(*columns):
+            for lane, shard, wanted in _runs(columns):
                 here.add((lane, shard))
                 # The next round begins within the windows that this one ends in.
                 cursor = cursors.setdefault((lane, shard), Cursor(shards, held, windows[lane]))
@@ -152,10 +152,9 @@ def _read_composed(
             cursor.close()
 
 
-def _runs(
-    lanes: NDArray[np.int64], shards: NDArray[np.int64], firsts: NDArray[np.int64], counts: NDArray[np.int64]
-) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+def _runs(spans: Spans) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
     """The rows of spans, as many spans together as a cursor reads in one go: each time a lane, a shard and rows."""
+    lanes, shards, firsts, counts = (np.asarray(column, dtype=np.int64) for column in spans)
     ends = firsts + counts
     gaps = firsts[1:] - ends[:-1]
     breaks = (np.diff(lanes) != 0) | (np.diff(shards) != 0) | (gaps < 0) | (gaps > DECODED_ROWS)

@@ -112,7 +112,7 @@ class Reading(Answered):
         else:
             shards |= {"shuffle": shuffle, "seed": seed}
         # The core refuses options of the other deal: the name of an order says that single samples are dealt.
-        readers = {
+        readers: dict[str, dict[str, Any]] = {
             "deal": {"world_size": world_size, "workers": workers, "remainder": remainder},
             "batch": {"batch_size": batch_size, "drop_last": drop_last},
         }

@@ -201,7 +201,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         super().__init__()
         self.deal = check.enum("deal", deal, DEALS)
         self.seed = check.integer("seed", seed, check.S64)
-        self._given = {
+        self._given: dict[str, Any] = {
             "lanes": lanes,
             "shuffle_window": shuffle_window,
             "remainder": remainder,

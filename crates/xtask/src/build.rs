@@ -120,10 +120,10 @@ fn host(what: &[&str]) -> Command {
 fn components(progress: &Progress) -> Outcome {
     // At once what shares its features: each component is optimised as a whole, on one core. First those with composed orders: one of them
     // leaves a file that the other build of its package replaces.
-    let composed = "--features=samedeal-sampling/composed,samedeal-batching/composed";
-    wasm(progress, &["samedeal-sampling", "samedeal-batching"], "wasm32-wasip2", &[composed])?;
+    let composed = "--features=samedeal-sampling/composed,samedeal-batching/composed,samedeal-planning/composed";
+    wasm(progress, &["samedeal-sampling", "samedeal-batching", "samedeal-planning"], "wasm32-wasip2", &[composed])?;
     replace(&project::path(COMPOSING), &fs::read(project::path(COMPONENT))?)?;
-    wasm(progress, &["samedeal-sampling", "samedeal-planning"], "wasm32-wasip2", &[])?;
+    wasm(progress, &["samedeal-sampling"], "wasm32-wasip2", &[])?;
     let mut notes = Vec::new();
     for path in [COMPONENT, COMPOSING, PLANNING, BATCHING] {
         let path = project::path(path);

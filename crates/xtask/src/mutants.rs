@@ -78,7 +78,7 @@ const PARTS: &[Part] = &[
         files: &["shard/*.rs"],
         groups: &["shards-verify", "shards-stream", "shards-plan", "readings"],
     },
-    Part { name: "readings", files: &["read/*.rs"], groups: &["readings"] },
+    Part { name: "readings", files: &["read/*.rs"], groups: &["readings", "readings-composed"] },
     Part { name: "topology", files: &["topology/*.rs"], groups: &["mesh", "launch"] },
     Part { name: "ledgers", files: &["ledger/*.rs"], groups: &["ledger", "ledger-client"] },
     Part {

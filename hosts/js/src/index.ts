@@ -67,7 +67,7 @@ export class ShardPlan extends over(BaseShardPlan, planning) {}
 
 /**
  * What every loader worker of every rank reads of an epoch, or of what is left of it: the whole of epoch 0 of a dataset with so
- * many samples in each shard. It never changes. Errors (`SamedealError`): a value out of its range or of the wrong type, an
+ * many samples in each shard, or of an order of shards, such as a blend of `sharded` ones. It never changes. Errors (`SamedealError`): a value out of its range or of the wrong type, an
  * unknown name, an option that the deal does not use, `samples` (with `pad`, all samples and the padding are more than
  * 2^53 - 1), memory.
  */

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
-import { Reading, SamedealError, Sampler, ShardPlan } from 'samedeal';
+import { blend, Reading, SamedealError, Sampler, ShardPlan, sharded } from 'samedeal';
 import { planningInstances } from '../dist/bindings/planning.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseReading } from '../dist/read/reading.js';
@@ -575,5 +575,36 @@ describe('memory', () => {
     const recipe = '{"order":{"name":"sharded"}}';
     assert.equal(String(reading), `Reading.fromRecipe('${recipe}', { sizes: [300, 0, 701, 2] })`);
     assert.deepEqual([moved.numSamples(0), rest.numSamples(0)], [TOTAL, TOTAL - 5]);
+  });
+});
+
+describe('orders that are made of others', () => {
+  const mixed = blend(
+    { web: [sharded([40, 30], { lanes: 4, shuffleWindow: 8 }), 7], code: [sharded([20], { lanes: 2 }), 3] },
+    { samples: 200, seed: 5 },
+  );
+
+  test('come in place of the sizes', () => {
+    const reading = new Reading(mixed, { worldSize: 2, workers: 2, batchSize: 8, remainder: 'uneven' });
+    assert.deepEqual([...reading.sizes], [40, 30, 20]);
+    const read = [0, 1].flatMap((rank) => [0, 1].flatMap((worker) => [...reading.indices(rank, worker)]));
+    assert.deepEqual(ascending(read), ascending([...new Sampler(mixed)]));
+    const same = Reading.fromRecipe(reading.recipe);
+    assert.equal(same.recipeFingerprint(), reading.recipeFingerprint());
+    assert.deepEqual(Reading.fromJSON(again(reading)).indices(1, 1), reading.indices(1, 1));
+    const rest = new Reading(mixed, { workers: 3, remainder: 'uneven' }).resume(reading.state(3));
+    assert.equal(rest.numSamples(0, 0) + rest.numSamples(0, 1) + rest.numSamples(0, 2), 200 - 2 * 3 * 8);
+  });
+
+  test('have lists by their paths', () => {
+    const sizes = Array.from({ length: 300 }, (_, at) => at % 5);
+    const view = sharded(sizes).exclude([1, 2, 3]);
+    const reading = new Reading(view);
+    const again = Reading.fromRecipe(reading.recipe, { lists: { 'of/sizes': sizes } });
+    assert.deepEqual(again.indices(0), reading.indices(0));
+    assert.deepEqual(Reading.fromJSON(JSON.parse(JSON.stringify(again))).indices(0), reading.indices(0));
+    refused(() => Reading.fromRecipe(reading.recipe), 'missing', 'sizes');
+    refused(() => new Reading(blend({ a: [13] })), 'contradiction', 'order');
+    refused(() => new Reading(mixed, { lanes: 4 }), 'unknown-name', 'options');
   });
 });

@@ -11,10 +11,12 @@ from typing import Any
 
 from . import readings_state as texts
 from .base import Failure, ceil_div, require, require_window
+from .composed import MEMBERS, allow, refuse_others
 from .plan import PlanConfig, Steps, read_shards
+from .readings_composed import ComposedDeal, ComposedPositions, ComposedReader
 from .readings_deals import Dataset, Left, Reader, SampleDeal, ShardDeal, ShardReader, given, num_batches, split, taken
 from .readings_state import Group, Progress, Segment
-from .recipe_text import TYPES, Lists, field_of, fingerprint, name_of, read_recipe, shown, u32, written
+from .recipe_text import OF_SHARDS, TYPES, Lists, field_of, fingerprint, name_of, read_recipe, shown, u32, written
 from .recipes import ORDERS, REMAINDERS, order_section, read_stored, refuse
 from .sampler import Round
 from .sharded import Sharding
@@ -66,23 +68,32 @@ class Positions:
     seed: int
     sharding: Sharding
 
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return self.sharding.sizes
+
     def section(self) -> dict[str, Any]:
-        return order_section(self.order, self.seed, sum(self.sharding.sizes), self.sharding)
+        return order_section(self.order, self.seed, sum(self.sizes), self.sharding)
 
 
-def read_positions(section: dict[str, Any], lists: Lists) -> Positions:
+def read_positions(section: dict[str, Any], lists: Lists) -> Positions | ComposedPositions:
     for member, numbers in lists:
-        require(member == "sizes", field_of(member), shown(numbers), "contradiction")
+        require(member not in OF_SHARDS[1:], field_of(member), shown(numbers), "contradiction")
     order = section.get("name", "sharded")
+    if order in MEMBERS:
+        return ComposedPositions.read(section, lists)
     require(order in (*ORDERS, "sharded"), "order", order, "unknown-name")
+    allow(lists, "", "sizes")
     require(order in ("sharded", "sequential"), "order", order, "contradiction")
     if order == "sequential":
         refuse(section, "lanes", "shuffle_window")
+    refuse_others("sharded", section, lists)
     return Positions(order, section.get("seed", 0), read_stored(section, lists))
 
 
 def read_whole(section: dict[str, Any], lists: Lists) -> PlanConfig:
     require(section.get("policy") != "locality-aware", "policy", "locality-aware", "contradiction")
+    allow(lists, "", *OF_SHARDS)
     whole = read_shards(section, lists)
     require(whole.bytes is None or whole.weight == "bytes", "bytes", shown(whole.bytes), "contradiction")
     return whole
@@ -120,17 +131,20 @@ class Reading:
         deal = self._deal
         if isinstance(deal, SampleDeal):
             deal.sampler(0, deal.left.consumed)
+        if isinstance(deal, ComposedDeal):
+            deal.check()
 
     def _moved(self, progress: Progress) -> Reading:
         moved = Reading.__new__(Reading)
         vars(moved).update(vars(self))
         vars(moved).pop("_deal", None)
+        vars(moved).pop("_length", None)
         moved._progress = progress
         return moved
 
     def sizes(self) -> list[int]:
         if self._positions is not None:
-            return list(self._positions.sharding.sizes)
+            return list(self._positions.sizes)
         assert self._whole is not None
         return self._whole.sizes
 
@@ -154,12 +168,28 @@ class Reading:
         return sum(self.sizes())
 
     @property
+    def _composed(self) -> ComposedPositions | None:
+        return self._positions if isinstance(self._positions, ComposedPositions) else None
+
+    @cached_property
+    def _length(self) -> int:
+        """N."""
+        return self._samples if self._composed is None else self._composed.length(self._progress.epoch)
+
+    def _left(self, progress: Progress) -> Left:
+        if self._composed is not None:
+            return self._composed.left(progress, self._length)
+        return Left(self._samples, progress.consumed, progress.history)
+
+    @property
     def _dataset(self) -> Dataset:
         return Dataset(tuple(self.sizes()), self.seed(), self._progress.epoch)
 
     @cached_property
-    def _deal(self) -> SampleDeal | ShardDeal:
+    def _deal(self) -> SampleDeal | ComposedDeal | ShardDeal:
         dataset, positions = self._dataset, self._positions
+        if isinstance(positions, ComposedPositions):
+            return ComposedDeal(positions, self._progress, self._group, self._remainder)
         if positions is not None:
             return SampleDeal(
                 dataset, self._progress, self._group, positions.order, positions.sharding, self._remainder
@@ -186,13 +216,19 @@ class Reading:
         return fingerprint(self.recipe())
 
     def at_epoch(self, epoch: int) -> Reading:
-        return self._moved(Progress(epoch))
+        moved = self._moved(Progress(epoch))
+        if moved._composed is not None:
+            moved._check()
+        return moved
 
     def resume(self, state: str) -> Reading:
-        progress = texts.read(state, self._part(), self._samples)
+        progress = texts.read(state, self._part(), self._composed)
         moved = self._moved(progress)
+        length = moved._length
+        is_there = progress.consumed <= length if self._whole is None else progress.consumed in (0, length)
+        require(is_there, "consumed", progress.consumed)
         if self._whole is None:
-            Left(self._samples, progress.consumed, progress.history)
+            moved._left(progress)
         else:
             taken(progress.epoch, self._whole, progress.consumed, progress.history)
         moved._check()
@@ -203,16 +239,17 @@ class Reading:
         require(steps <= most, "steps", steps)
         epoch, consumed, history = self._progress.epoch, self._progress.consumed, self._progress.history
         if steps == most > 0:
-            consumed, history = self._samples, ()
+            consumed, history = self._length, ()
         elif steps > 0:
             before, s = split(self._group, history)
             history = (*before, Segment(self._group, s + steps))
             if self._whole is None:
-                consumed, history = Left(self._samples, consumed, history).normal
+                consumed, history = self._left(Progress(epoch, consumed, history)).normal
             else:
                 consumed = 0
         texts.check_history(history)
-        return texts.write(self._part(), Progress(epoch, consumed, history))
+        positions = None if self._composed is None else self._length
+        return texts.write(self._part(), Progress(epoch, consumed, history), positions)
 
     # What is to be read
 
@@ -226,17 +263,17 @@ class Reading:
     def _lanes(self) -> int:
         """1 without lanes."""
         positions = self._positions
-        return positions.sharding.lanes if positions is not None and positions.order == "sharded" else 1
+        return positions.sharding.lanes if isinstance(positions, Positions) and positions.order == "sharded" else 1
 
     def reads_per_row(self) -> int:
         if self._positions is None:
             return 1
         readers = self._group.readers
-        return readers // math.gcd(readers, self._lanes)
+        return readers if self._composed is not None else readers // math.gcd(readers, self._lanes)
 
     def _lanes_to_choose(self) -> Sharding | None:
         positions = self._positions
-        if positions is None or positions.order != "sharded" or self.is_rest():
+        if not isinstance(positions, Positions) or positions.order != "sharded" or self.is_rest():
             return None
         return positions.sharding
 
@@ -325,6 +362,9 @@ class Reading:
         found = self.round(rank, worker, number)
         require_window(start, count, found.count)
         reader = self._reader(rank, worker)
+        if isinstance(reader, ComposedReader):
+            padded = max(0, found.start + start + count - max(found.start + start, reader.samples - reader.padding))
+            return RoundRows(reader.rows(number)[start : start + count], padded)
         first, base = found.start + start, self._dataset.base
         # How many of these are no padding.
         real = min(count, max(0, reader.samples - reader.padding - first))

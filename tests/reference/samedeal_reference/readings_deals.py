@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate
@@ -101,8 +102,11 @@ class Turn(NamedTuple):
 
 
 class Left:
-    def __init__(self, samples: int, consumed: int, history: History) -> None:
-        """The procedure `left`."""
+    def __init__(
+        self, samples: int, consumed: int, history: History, turn: Callable[[int, int], int] = lambda _a, _readers: 0
+    ) -> None:
+        """The procedure `left`. `turn` is by how many readers a row is rotated."""
+        self.turn = turn
         c = p = o = consumed
         kept: list[Segment] = []
         turns: list[Turn] = []
@@ -133,8 +137,11 @@ class Left:
     def position(self, number: int) -> int:
         for low, high, readers, gone, first in reversed(self.turns):
             if first <= number < high:
-                rounds, nth = divmod(number - first, readers - gone)
-                number = low + rounds * readers + gone + nth
+                rounds, i = divmod(number - first, readers - gone)
+                row = low + rounds * readers
+                h = self.turn(row, readers) if row + readers <= high else 0
+                before = gone - h if h <= gone else 0 if i < readers - h else gone
+                number = row + i + before
         return number
 
 

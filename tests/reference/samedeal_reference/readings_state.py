@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from .base import Failure, require
-from .state import SEGMENTS, Recipe, compare, read_text, write_state
+from .recipe_text import written
+from .state import SEGMENTS, Recipe, compare, read_text
+
+if TYPE_CHECKING:
+    from .readings_composed import ComposedPositions
 
 MAX_SEGMENTS = 64
 MAX_READERS = 2**22
@@ -43,9 +47,12 @@ class Progress:
     history: tuple[Segment, ...] = ()
 
 
-def write(recipe: Recipe, progress: Progress) -> str:
+def write(recipe: Recipe, progress: Progress, positions: int | None) -> str:
     history = [{**group._asdict(), "steps": steps} for group, steps in progress.history]
-    return write_state("reading", recipe, progress.epoch, progress.consumed, history)
+    # `positions` comes before the history, where the order is composed.
+    counted = {} if positions is None else {"positions": positions}
+    fields = {"samedeal": 1, "kind": "reading", "recipe": recipe, "epoch": progress.epoch}
+    return written(fields | {"consumed": progress.consumed} | counted | {"history": history})
 
 
 def check_history(history: tuple[Segment, ...]) -> None:
@@ -54,14 +61,15 @@ def check_history(history: tuple[Segment, ...]) -> None:
     require(sum(group.readers for group, _ in history) <= MAX_READERS, "history", None)
 
 
-def read(text: str, here: Recipe, samples: int) -> Progress:
-    """What a text from anywhere says, for a reading of this recipe: points 1 to 7 of `resume`."""
+def read(text: str, here: Recipe, composed: ComposedPositions | None) -> Progress:
+    """What a text from anywhere says, for a reading of this recipe: points 1 to 6 of `resume`."""
     fields = read_text(text, "reading")
     there = fields["recipe"]
     for own, other in (("order", "shards"), ("shards", "order")):
         if own in here and own not in there and other in there:
             raise Failure("contradiction", "recipe", f"the section {own}")
-    compare("reading", here, there)
+    if composed is None:
+        compare("reading", here, there)
     history = []
     for segment in fields["history"]:
         *group, steps = (segment[name] for name in SEGMENTS["reading"])
@@ -69,6 +77,8 @@ def read(text: str, here: Recipe, samples: int) -> Progress:
         history[-1].group.check()
         require(steps > 0, "steps", steps)
     check_history(tuple(history))
-    consumed = fields["consumed"]
-    require(consumed in (0, samples) if "shards" in here else consumed <= samples, "consumed", consumed)
-    return Progress(fields["epoch"], consumed, tuple(history))
+    progress = Progress(fields["epoch"], fields["consumed"], tuple(history))
+    if composed is not None:
+        composed.check_goes_on(there.get("order", {}), progress, fields.get("positions"))
+        compare("reading", {}, {name: section for name, section in there.items() if name == "shards"})
+    return progress

@@ -126,7 +126,7 @@ OWN: dict[str, dict[str, tuple[str, ...]]] = {
     },
     "reading": {
         "recipe": ("samedeal", "order", "shards", "deal", "batch"),
-        "order": STORED,
+        **OF_ORDERS,
         "shards": tuple(TYPES["shards"]),
         "deal": ("world_size", "workers", "remainder"),
         "batch of a reading": tuple(TYPES["batch of a reading"]),
@@ -153,7 +153,7 @@ LISTS = {
     "schedule": OF_ORDER,
     "batches": ["boundaries", *OF_ORDER],
     "plan": OF_SHARDS,
-    "reading": OF_SHARDS,
+    "reading": [*OF_SHARDS, *OF_ORDER[1:]],
     "stream": [],
     "split": [],
 }

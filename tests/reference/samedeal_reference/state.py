@@ -103,7 +103,7 @@ def is_state(kind: str, fields: Any) -> bool:
     if not isinstance(fields, dict):
         return False
     of, sections = SECTIONS[kind]
-    more = {"positions"} if of == "sampler" else set()
+    more = {"positions"} if of in ("sampler", "reading") else set()
     if set(fields) - more != {"samedeal", "kind", "recipe", "epoch", *PROGRESS[kind]}:
         return False
     recipe = fields["recipe"]
@@ -116,10 +116,12 @@ def is_state(kind: str, fields: Any) -> bool:
             sound = sound and isinstance(history, list) and all(is_segment(kind, segment) for segment in history)
         else:
             sound = sound and is_whole(fields[name], 0, 2**64)
-    if sound and of == "sampler":
+    if sound and of in ("sampler", "reading"):
         order = recipe.get("order", {})
         if set(order) & set(COMPOSED):
             return is_whole(fields.get("positions"), 0, MAX_SAMPLES + 1)
+        if of == "reading":
+            return "positions" not in fields
         return "positions" not in fields and is_whole(order.get("samples"), 0, MAX_SAMPLES + 1)
     return sound
 

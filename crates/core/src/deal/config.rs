@@ -1,4 +1,4 @@
-use super::dealt::rotation;
+use super::dealt::Rotation;
 use crate::{Deal, Failure, Layout, OrderId, Remainder};
 
 /// Everything that decides a deal.
@@ -61,6 +61,6 @@ impl Config {
         if self.layout != Layout::Rotated {
             return Ok(deal);
         }
-        Ok(deal.with_keys(rotation(self.seed, self.epoch)))
+        Ok(deal.with_rotation(Rotation::new(self.seed, self.epoch)))
     }
 }

@@ -53,11 +53,25 @@ pub(crate) const LAYOUTS: [(&str, Layout); 3] =
 /// The most positions of a unit.
 pub(crate) const MAX_UNIT: u32 = 1 << 20;
 
-/// What the rows of an epoch are rotated by.
-pub(super) fn rotation(seed: i64, epoch: u64) -> [[u32; 2]; 2] {
-    let mut words = Words::new("rotated", seed, epoch, 0);
-    core::array::from_fn(|_| [words.next(), words.next()])
+/// By how much each row of an epoch is rotated: a hash with keys of the seed and the epoch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Rotation([[u32; 2]; 2]);
+
+impl Rotation {
+    pub(crate) fn new(seed: i64, epoch: u64) -> Self {
+        let mut words = Words::new("rotated", seed, epoch, 0);
+        Self(core::array::from_fn(|_| [words.next(), words.next()]))
+    }
+
+    /// By how many places of `width` the row is rotated that begins with this position.
+    pub(crate) fn turn(&self, first: u64, width: u32) -> u64 {
+        let folded = first as u32 ^ ((first >> 32) as u32).wrapping_mul(MULTIPLIERS[1]);
+        mix(mix(folded, self.0[0], u32::MAX), self.0[1], width).into()
+    }
 }
+
+/// That of deals which rotate nothing.
+const UNKEYED: Rotation = Rotation([[0; 2]; 2]);
 
 /// When and where a position of the epoch is seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -89,7 +103,7 @@ pub struct Deal {
     /// How many neighbouring positions are dealt together.
     unit: u32,
     /// What rows are rotated by.
-    keys: [[u32; 2]; 2],
+    rotation: Rotation,
 }
 
 impl Deal {
@@ -121,19 +135,19 @@ impl Deal {
         }
         // The whole epoch too: it comes after a part of one.
         for consumed in [0, consumed] {
-            let deal = Self { samples, consumed, rank: 0, world_size, remainder, layout, unit, keys: [[0; 2]; 2] };
+            let deal = Self { samples, consumed, rank: 0, world_size, remainder, layout, unit, rotation: UNKEYED };
             if deal.end() > MAX_EXACT {
                 let most = consumed + (MAX_EXACT - consumed) / deal.row() * deal.row();
                 let allowed = range(0, most).and(format_args!(" when padded for {world_size} ranks"));
                 return Err(Failure::out_of_range("samples", samples, allowed));
             }
         }
-        Self { samples, consumed, rank: 0, world_size, remainder, layout, unit, keys: [[0; 2]; 2] }.with_rank(rank)
+        Self { samples, consumed, rank: 0, world_size, remainder, layout, unit, rotation: UNKEYED }.with_rank(rank)
     }
 
-    /// The same deal, whose rows are rotated by a hash with these keys.
-    pub(crate) fn with_keys(self, keys: [[u32; 2]; 2]) -> Self {
-        Self { keys, ..self }
+    /// The same deal, whose rows are rotated by this.
+    pub(crate) fn with_rotation(self, rotation: Rotation) -> Self {
+        Self { rotation, ..self }
     }
 
     /// The same deal, seen by another rank.
@@ -303,9 +317,7 @@ impl Deal {
             // The last one, which some ranks have no unit of.
             return 0;
         }
-        let first = self.consumed + row * self.unit();
-        let folded = first as u32 ^ ((first >> 32) as u32).wrapping_mul(MULTIPLIERS[1]);
-        mix(mix(folded, self.keys[0], u32::MAX), self.keys[1], self.world_size).into()
+        self.rotation.turn(self.consumed + row * self.unit(), self.world_size)
     }
 
     /// Who takes a position from `consumed` to `end` - 1, and when, in batches of `batch_size` (at least 1).

@@ -10,7 +10,7 @@ mod schedule;
 
 pub use config::Config;
 pub use dealt::{Deal, Layout, Place, Remainder};
-pub(crate) use dealt::{LAYOUTS, MAX_UNIT, REMAINDERS};
+pub(crate) use dealt::{LAYOUTS, MAX_UNIT, REMAINDERS, Rotation};
 pub use recipe::Recipe;
 pub use rounds::Round;
 pub use sampler::Sampler;

@@ -8,7 +8,7 @@ use crate::base::check::{check_below, check_run};
 use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::has_headroom;
-use crate::order::{OrderPart, in_blocks};
+use crate::order::{OrderPart, Stored, in_blocks};
 use crate::state::fields::Fields;
 use crate::state::{self, SamplerState, recipe};
 use crate::{Config, Deal, Failure, Index, MAX_COUNT, Order, OrderId, Place};
@@ -139,6 +139,12 @@ impl Sampler {
     pub fn sample_at(&self, position: u64) -> Result<u64, Failure> {
         check_below("position", position, self.deal.end())?;
         self.order()?.sample(position % self.deal.samples())
+    }
+
+    /// Where the sample at a global position is stored, whichever rank it is or was dealt to. Failures: `position`.
+    pub(crate) fn stored_at(&self, position: u64) -> Result<Stored, Failure> {
+        check_below("position", position, self.deal.end())?;
+        self.order()?.stored(position % self.deal.samples())
     }
 
     /// Where in this deal a sample is seen first; none if it is dropped, or was dealt before. Failures: `sample`,

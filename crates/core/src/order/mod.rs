@@ -20,6 +20,7 @@ use crate::base::failure::{known, range};
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
 use compose::Epoch;
+pub(crate) use compose::{Stored, read::check_lists};
 pub(crate) use feistel::{Feistel, MULTIPLIERS, mix};
 pub(crate) use fisher_yates::shuffle;
 pub(crate) use part::{OrderPart, check_sums};
@@ -315,6 +316,15 @@ impl Order {
             Kind::Sharded(sharded) => sharded.sample(position),
             Kind::Composed(epoch) => epoch.sample(position)?,
         })
+    }
+
+    /// Where the sample at a position is stored. Failures: as `fill`.
+    pub(crate) fn stored(&self, position: u64) -> Result<Stored, Failure> {
+        match &self.0 {
+            Kind::Sharded(sharded) => Ok(sharded.stored(position)),
+            Kind::Composed(epoch) => epoch.stored(position),
+            _ => self.sample(position).map(Stored::alone),
+        }
     }
 
     /// The first position from `from` on of a sample below the number of samples: O(1) for `feistel` and `sequential`, one pass over

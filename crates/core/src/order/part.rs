@@ -85,15 +85,21 @@ impl OrderPart {
         }
     }
 
-    /// The order of samples that are read from shards: `sharded`, or as they are stored. Failures: any field.
+    /// The order of samples that are read from shards: `sharded`, or as they are stored; none of a composed one, which has its shards in
+    /// other orders. Failures: any field.
     #[inline(never)]
-    pub(crate) fn of_shards(fields: &Fields, lists: &[List]) -> Result<(Self, Rc<Sharding>), Failure> {
-        let id = fields.text("order").map_or(Ok(OrderId::Sharded), OrderId::from_name)?;
+    pub(crate) fn of_shards(fields: &Fields, lists: &[List]) -> Result<(Self, Option<Rc<Sharding>>), Failure> {
+        let id = fields.text("order").map_or(Ok(OrderId::Sharded), OrderId::of_any_name)?;
+        if id.is_composed() {
+            return Ok((Self::nested(fields, lists, 0)?, None));
+        }
+        read::check_lists(lists, &["sizes"], &[])?;
         if !matches!(id, OrderId::Sharded | OrderId::Sequential) {
-            let allowed = "sharded or sequential: readers of shards need neighbouring rows";
+            let allowed =
+                "sharded, sequential or one that is made of sharded ones: readers of shards need neighbouring rows";
             return Err(Failure::contradiction("order", id.name(), allowed));
         }
-        Self::stored(fields, lists, id, 0)
+        Self::stored(fields, lists, id, 0).map(|(order, sharding)| (order, Some(sharding)))
     }
 
     fn stored(

@@ -6,6 +6,7 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
+use super::compose::Stored;
 use super::feistel::Feistel;
 use super::fisher_yates::shuffle;
 use super::{Index, Shards, Spans};
@@ -119,14 +120,19 @@ impl Sharded {
     }
 
     pub(crate) fn sample(&self, position: u64) -> u64 {
-        let lane = (position % u64::from(self.sharding.lanes)) as u32;
-        let element = position / u64::from(self.sharding.lanes);
-        let window = element / u64::from(self.sharding.window);
-        let within =
-            self.permute(lane, window, |permutation| permutation.sample(element % u64::from(self.sharding.window)));
-        let (shard, offset) =
-            self.shards.find(self.lanes.start(lane) + window * u64::from(self.sharding.window) + within);
-        self.sharding.shards.start(shard) + offset
+        self.stored(position).sample
+    }
+
+    /// Where the sample at a position is stored.
+    pub(crate) fn stored(&self, position: u64) -> Stored {
+        let Sharding { shards, lanes, window } = &*self.sharding;
+        let (lane, window) = ((position % u64::from(*lanes)) as u32, u64::from(*window));
+        let place = position / u64::from(*lanes);
+        let number = place / window;
+        let within = self.permute(lane, number, |permutation| permutation.sample(place % window));
+        let element = number * window + within;
+        let (shard, offset) = self.shards.find(self.lanes.start(lane) + element);
+        Stored { sample: shards.start(shard) + offset, lane, pass: self.epoch, element }
     }
 
     pub(crate) fn position(&self, sample: u64) -> u64 {

@@ -5,8 +5,9 @@ use super::segment::Segment;
 use crate::Failure;
 use crate::base::failure::at_most;
 use crate::base::memory::has_room;
+use crate::deal::Rotation;
 
-/// A turn that was torn: rounds of `readers` positions, of each of which the first `gone` were taken. Its positions are from
+/// A turn that was torn: rows of `readers` positions, of each of which the first `gone` readers took theirs. Its positions are from
 /// `start` to `stop` - 1; those that are left of them are numbered from `first` to `stop` - 1.
 #[derive(Clone, Copy, Debug)]
 struct Turn {
@@ -23,13 +24,39 @@ impl Turn {
     }
 
     /// The position that has this number.
-    fn position(&self, number: u64) -> u64 {
+    fn position(&self, number: u64, of: &Positions) -> u64 {
         if number >= self.stop || number < self.first() {
             return number;
         }
         let width = self.readers - self.gone;
         let nth = number - self.first();
-        self.start + nth / width * self.readers + self.gone + nth % width
+        let row = self.start + nth / width * self.readers;
+        let (nth, turn) = (nth % width, of.turn(row, self.readers));
+        // The first readers have the places from `readers` - `turn` on, and go on at the beginning of the row.
+        row + match turn {
+            turn if turn <= self.gone => nth + self.gone - turn,
+            turn if nth < self.readers - turn => nth,
+            _ => nth + self.gone,
+        }
+    }
+}
+
+/// The positions of an epoch in rows of one for each reader, and by how many readers each row is rotated.
+#[derive(Clone, Copy)]
+pub(super) struct Positions {
+    /// How many positions the epoch has.
+    pub(super) length: u64,
+    /// None of an order that has no sample twice: the first position of each row goes to the first reader.
+    pub(super) rotation: Option<Rotation>,
+}
+
+impl Positions {
+    /// By how many readers the row is rotated that begins with this number. The last one, which some readers have no position of, is not.
+    fn turn(&self, first: u64, readers: u64) -> u64 {
+        match &self.rotation {
+            Some(rotation) if first + readers <= self.length => rotation.turn(first, readers as u32),
+            _ => 0,
+        }
     }
 }
 
@@ -37,7 +64,7 @@ impl Turn {
 /// which `consumed` are consumed deals them, remainder and all; only those numbered below `plain` are others than their
 /// numbers say.
 pub(super) struct Left {
-    samples: u64,
+    of: Positions,
     pub(super) consumed: u64,
     pub(super) plain: u64,
     /// The shortest way to say what is left: how many were consumed, and the segments since.
@@ -48,9 +75,8 @@ pub(super) struct Left {
 
 impl Left {
     /// What a history leaves of the positions behind the first `consumed`. Failures: `history`, `out-of-memory`.
-    pub(super) fn new(samples: u64, consumed: u64, history: &[Segment]) -> Result<Self, Failure> {
-        let mut left =
-            Self { samples, consumed, plain: consumed, origin: consumed, history: Vec::new(), turns: Vec::new() };
+    pub(super) fn new(of: Positions, consumed: u64, history: &[Segment]) -> Result<Self, Failure> {
+        let mut left = Self { of, consumed, plain: consumed, origin: consumed, history: Vec::new(), turns: Vec::new() };
         for &segment in history {
             left.take(segment)?;
         }
@@ -62,8 +88,8 @@ impl Left {
         let Segment { group, steps } = segment;
         let (readers, workers) = (group.readers(), u64::from(group.workers));
         let turn = readers * u64::from(group.batch_size);
-        let dropped = if group.drop_last { (self.samples - self.consumed) % readers } else { 0 };
-        let end = self.samples - dropped;
+        let dropped = if group.drop_last { (self.of.length - self.consumed) % readers } else { 0 };
+        let end = self.of.length - dropped;
         let (turns, part) = (steps / workers, steps % workers);
         let most = (end - self.consumed).div_ceil(turn);
         if turns.saturating_add(u64::from(part > 0)) > most {
@@ -96,8 +122,24 @@ impl Left {
         Ok(())
     }
 
-    /// The position that has this number; from `samples` on they are padding, and stay as they are.
+    /// The number that a reader has in its row number `row` of those that are left.
+    pub(super) fn number(&self, (reader, readers): (u64, u64), row: u64) -> u64 {
+        let first = self.consumed + readers * row;
+        first + (reader + readers - self.of.turn(first, readers)) % readers
+    }
+
+    /// How many positions the epoch has.
+    pub(super) fn length(&self) -> u64 {
+        self.of.length
+    }
+
+    /// Whether this number is of a position, and no padding.
+    pub(super) fn is_real(&self, number: u64) -> bool {
+        number < self.of.length
+    }
+
+    /// The position that has this number; those of padding stay as they are.
     pub(super) fn position(&self, number: u64) -> u64 {
-        self.turns.iter().rev().fold(number, |number, turn| turn.position(number))
+        self.turns.iter().rev().fold(number, |number, turn| turn.position(number, &self.of))
     }
 }

@@ -8,6 +8,7 @@
 
 mod advice;
 mod batches;
+mod gathered;
 mod left;
 mod reading;
 mod recipe;

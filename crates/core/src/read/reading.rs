@@ -5,11 +5,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
 
-use super::recipe::{self, Dealt, Recipe};
+use super::gathered::Gathered;
+use super::recipe::{self, Dealt, Files, Recipe};
 use super::samples::{self, SampleReader};
 use super::segment::{Group, Segment, check_history, split};
 use super::whole::{WholeGroup, WholeReader};
-use super::{left::Left, state, turns};
+use super::{left::Left, left::Positions, state, turns};
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::range;
 use crate::base::gcd;
@@ -49,6 +50,8 @@ pub struct Reading {
     /// Whether a reader's last batch is left out where it is shorter.
     drop_last: bool,
     epoch: u64,
+    /// Those of the epoch.
+    positions: Positions,
     /// How many positions of the epoch, the first ones, were consumed before the first segment.
     consumed: u64,
     history: Vec<Segment>,
@@ -83,6 +86,7 @@ impl Reading {
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
         let (recipe, group, remainder, drop_last) = recipe::read(text, lists)?;
         let reading = Self {
+            positions: recipe.positions(epoch)?,
             recipe,
             group,
             remainder,
@@ -99,36 +103,43 @@ impl Reading {
         Ok(reading)
     }
 
-    fn with(&self, epoch: u64, consumed: u64, history: Vec<Segment>) -> Self {
+    fn with(&self, epoch: u64, consumed: u64, history: Vec<Segment>) -> Result<Self, Failure> {
         let Self { recipe, group, remainder, drop_last, .. } = self;
         let (recipe, group, remainder, drop_last) = (recipe.clone(), *group, *remainder, *drop_last);
         let (begun, reader, rows) = (OnceCell::new(), RefCell::new(None), RefCell::new(None));
-        Self { recipe, group, remainder, drop_last, epoch, consumed, history, begun, reader, rows }
+        let positions = recipe.positions(epoch)?;
+        Ok(Self { recipe, group, remainder, drop_last, epoch, positions, consumed, history, begun, reader, rows })
     }
 
-    /// The whole epoch `epoch`. Failures: `out-of-memory`.
+    /// The whole epoch `epoch`. Failures: `epoch`, `samples`, of a composed order; `out-of-memory`.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
         if !has_headroom() {
             return Err(Failure::out_of_memory("epoch", epoch, "fewer readings at a time"));
         }
-        Ok(self.with(epoch, 0, Vec::new()))
+        let made = self.with(epoch, 0, Vec::new())?;
+        if made.recipe.composed().is_some() {
+            // It can have more positions than another epoch.
+            made.num_steps(0)?;
+        }
+        Ok(made)
     }
 
     /// The rest of the epoch of a state. Failures: `state`; `recipe` (the state is of the other kind of deal); the first member of the
     /// recipe that differs; `consumed`; `history`, or a member of one of its segments; `out-of-memory`.
     pub fn resume(&self, text: &str) -> Result<Self, Failure> {
         let state = state::read(text, &self.recipe)?;
-        let (samples, consumed) = (self.recipe.samples(), state.consumed);
+        let positions = self.recipe.positions(state.epoch)?;
+        let (length, consumed) = (positions.length, state.consumed);
         let whole = matches!(self.recipe.dealt, Dealt::Shards(..));
-        if consumed > samples || whole && consumed != 0 && consumed != samples {
-            let allowed = if whole { format!("0, or all {samples}").into() } else { range(0, samples) };
+        if consumed > length || whole && consumed != 0 && consumed != length {
+            let allowed = if whole { format!("0, or all {length}").into() } else { range(0, length) };
             return Err(Failure::out_of_range("consumed", consumed, allowed));
         }
-        let found = self.with(state.epoch, consumed, state.history);
         // Whether there are as many steps as it says.
         if !whole {
-            drop(Left::new(samples, consumed, &found.history)?);
+            drop(Left::new(positions, consumed, &state.history)?);
         }
+        let found = self.with(state.epoch, consumed, state.history)?;
         found.num_steps(0)?;
         Ok(found)
     }
@@ -177,6 +188,8 @@ impl Reading {
     pub fn reads_per_row(&self) -> u32 {
         let lanes = match self.recipe.dealt {
             Dealt::Shards(..) => return 1,
+            // Positions come from lanes of several orders.
+            Dealt::Samples(_, Files::Joined(_)) => return self.group.readers() as u32,
             // Stored order is like one lane.
             Dealt::Samples(..) => self.recipe.lanes().map_or(1, |(lanes, _)| lanes.into()),
         };
@@ -247,11 +260,11 @@ impl Reading {
         let (consumed, history) = match steps {
             0 => (self.consumed, collect("history", self.history.len(), self.history.iter().copied())?),
             // Those that are dropped too.
-            _ if steps == most => (self.recipe.samples(), Vec::new()),
+            _ if steps == most => (self.positions.length, Vec::new()),
             _ => self.after(steps)?,
         };
         check_history(&history)?;
-        Ok(state::write(&self.recipe, self.epoch, consumed, &history))
+        Ok(state::write(&self.recipe, (self.epoch, self.positions.length), consumed, &history))
     }
 
     /// What is consumed, and the history, after so many steps more.
@@ -259,7 +272,7 @@ impl Reading {
         let (before, taken) = split(&self.history, self.group);
         let segment = Segment { group: self.group, steps: taken + steps };
         if matches!(self.recipe.dealt, Dealt::Samples(..)) {
-            let mut left = Left::new(self.recipe.samples(), self.consumed, before)?;
+            let mut left = Left::new(self.positions, self.consumed, before)?;
             left.take(segment)?;
             return Ok((left.origin, left.history));
         }
@@ -327,6 +340,18 @@ impl Reading {
                 spans.push(0, shard, first, size - first)?;
                 Ok(ReadRound { start: reader.starts[at], count: size - taken, spans })
             }
+        }
+    }
+
+    /// A round of a composed order, if it is one. Failures: those of `round`.
+    pub(super) fn gathered(&self, rank: u32, worker: u32, number: u64) -> Result<Option<Rc<Gathered>>, Failure> {
+        let reader = self.reader(rank, worker)?;
+        match &*reader {
+            Reader::Samples(of) if self.recipe.composed().is_some() => {
+                check_below("number", number, reader.num_rounds()?)?;
+                of.gathered(&self.recipe, number).map(Some)
+            }
+            _ => Ok(None),
         }
     }
 
@@ -403,11 +428,11 @@ impl Reading {
         if let Some(begun) = self.begun.get() {
             return Ok(begun);
         }
-        let Self { recipe, group, epoch, consumed, history, .. } = self;
+        let Self { recipe, group, epoch, positions, consumed, history, .. } = self;
         let begun = match &recipe.dealt {
             Dealt::Samples(..) => {
                 let (before, steps) = split(history, *group);
-                Begun::Samples(Rc::new(Left::new(recipe.samples(), *consumed, before)?), steps)
+                Begun::Samples(Rc::new(Left::new(*positions, *consumed, before)?), steps)
             }
             Dealt::Shards(..) => Begun::Whole(Box::new(WholeGroup::new(recipe, *epoch, self.progress(), *group)?)),
         };
@@ -454,6 +479,6 @@ impl Reader {
 
 impl core::fmt::Debug for Reading {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.write_str(&state::write(&self.recipe, self.epoch, self.consumed, &self.history))
+        f.write_str(&state::write(&self.recipe, (self.epoch, self.positions.length), self.consumed, &self.history))
     }
 }

@@ -5,14 +5,15 @@
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::cell::OnceCell;
 
+use super::left::Positions;
 use super::segment::Group;
 use crate::base::failure::shorten;
 use crate::base::names::named;
-use crate::deal::REMAINDERS;
-use crate::order::OrderPart;
-use crate::order::{Sharding, Shards};
+use crate::deal::{REMAINDERS, Rotation};
+use crate::order::{OrderPart, Sharding, Shards, check_lists};
 use crate::shard::{self, PlanConfig, Weight};
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::recipe::{self, List, VERSION};
@@ -22,13 +23,13 @@ const SECTIONS: &[Key] = &[
     recipe::SAMEDEAL,
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
-    recipe::ORDER,
+    recipe::ANY_ORDER,
     shard::SHARDS,
     Key { name: "deal", field: "deal", kind: Kind::Section(DEAL) },
     Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) },
 ];
 /// The sections of which a state has the one that it goes on with.
-pub(super) const STATE_SECTIONS: &[Key] = &[recipe::ORDER, shard::SHARDS];
+pub(super) const STATE_SECTIONS: &[Key] = &[recipe::ANY_ORDER, shard::SHARDS];
 
 const DEAL: &[Key] = &[
     Key { name: "world_size", field: "world-size", kind: Kind::Count },
@@ -63,10 +64,25 @@ pub(super) struct Recipe {
 /// What is dealt to readers.
 #[derive(Clone)]
 pub(super) enum Dealt {
-    /// Single samples, of an order that has these shards.
-    Samples(Rc<OrderPart>, Rc<Sharding>),
+    /// Single positions of an order.
+    Samples(Rc<OrderPart>, Files),
     Shards(Rc<PlanConfig>, Rc<Shards>),
 }
+
+/// The shards that the samples of an order lie in.
+#[derive(Clone)]
+pub(super) enum Files {
+    /// Its own.
+    Own(Rc<Sharding>),
+    /// Those of all orders that it is made of.
+    Joined(Rc<Shards>),
+}
+
+/// The names of the lists of a reading.
+const LISTS: [&str; 8] = {
+    let [sizes, bytes, holders, offsets, nodes] = shard::LISTS;
+    [sizes, bytes, holders, offsets, nodes, "indices", "classes", "factors"]
+};
 
 impl Recipe {
     fn new(dealt: Dealt) -> Self {
@@ -86,7 +102,8 @@ impl Recipe {
 
     pub(super) fn shards(&self) -> &Shards {
         match &self.dealt {
-            Dealt::Samples(_, sharding) => &sharding.shards,
+            Dealt::Samples(_, Files::Own(sharding)) => &sharding.shards,
+            Dealt::Samples(_, Files::Joined(shards)) => shards,
             Dealt::Shards(_, shards) => shards,
         }
     }
@@ -95,10 +112,29 @@ impl Recipe {
         self.shards().samples()
     }
 
-    /// The lanes and the shuffle window, if samples are dealt, and shuffled.
+    /// The order of single positions, if these are dealt.
+    pub(super) fn order(&self) -> Option<&Rc<OrderPart>> {
+        if let Dealt::Samples(order, _) = &self.dealt { Some(order) } else { None }
+    }
+
+    /// The same, if it is made of other orders.
+    pub(super) fn composed(&self) -> Option<&OrderPart> {
+        self.order().map(|order| &**order).filter(|order| order.is_composed())
+    }
+
+    /// The positions of an epoch. Failures: `epoch`, `out-of-memory`.
+    pub(super) fn positions(&self, epoch: u64) -> Result<Positions, Failure> {
+        let Some(order) = self.composed() else { return Ok(Positions { length: self.samples(), rotation: None }) };
+        let rotation = (!order.is_single()).then(|| Rotation::new(order.seed, epoch));
+        Ok(Positions { length: order.length(epoch)?, rotation })
+    }
+
+    /// The lanes and the shuffle window, if samples are dealt, and shuffled by one order.
     pub(super) fn lanes(&self) -> Option<(u32, u32)> {
         match &self.dealt {
-            Dealt::Samples(order, sharding) if order.id == OrderId::Sharded => Some((sharding.lanes, sharding.window)),
+            Dealt::Samples(order, Files::Own(sharding)) if order.id == OrderId::Sharded => {
+                Some((sharding.lanes, sharding.window))
+            }
             _ => None,
         }
     }
@@ -108,7 +144,7 @@ impl Recipe {
 /// are left out. Failures: any member.
 #[inline(never)]
 pub(super) fn read(text: &str, lists: &[List]) -> Result<(Recipe, Group, Remainder, bool), Failure> {
-    let fields = recipe::fields(text, SECTIONS, lists, &shard::LISTS)?;
+    let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
     let empty = Fields::default();
     let [deal, batch] = ["deal", "batch"].map(|section| fields.section(section).unwrap_or(&empty));
     let dealt = match (fields.section("order"), fields.section("shards")) {
@@ -120,7 +156,7 @@ pub(super) fn read(text: &str, lists: &[List]) -> Result<(Recipe, Group, Remaind
         }
         (Some(order), Some(shards)) => {
             let allowed = "none, as whole shards are dealt: the recipe has the section shards";
-            refuse(order, recipe::ORDER_MEMBERS, "order", allowed)?;
+            refuse(order, recipe::ANY_ORDER_MEMBERS, "order", allowed)?;
             whole(shards, lists)?
         }
         (None, None) => {
@@ -168,13 +204,24 @@ pub(super) fn write(recipe: &Recipe, group: Group, remainder: Remainder, drop_la
 
 /// Failures: any member of the section.
 fn samples(order: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
-    if let Some((name, list)) = lists.iter().find(|(name, _)| *name != "sizes") {
-        let field = shard::MEMBERS.iter().find(|key| key.name == *name).map_or("lists", |key| key.field);
+    let of_shards = lists.iter().find_map(|&(name, list)| {
+        let key = shard::MEMBERS.iter().find(|key| key.name == name && name != "sizes")?;
+        Some((key.field, list))
+    });
+    if let Some((field, list)) = of_shards {
         let allowed = "none, as single samples are dealt: the recipe has an order";
         return Err(Failure::contradiction(field, format!("{} numbers", list.len()), allowed));
     }
     let (order, sharding) = OrderPart::of_shards(order, lists)?;
-    Ok(Dealt::Samples(Rc::new(order), sharding))
+    let files = match sharding {
+        Some(sharding) => Files::Own(sharding),
+        None => {
+            let mut sizes = Vec::new();
+            order.add_shards(&mut sizes)?;
+            Files::Joined(Rc::new(Shards::new(&sizes)?))
+        }
+    };
+    Ok(Dealt::Samples(Rc::new(order), files))
 }
 
 /// Failures: any member of the section.
@@ -183,6 +230,7 @@ fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
         let allowed = "size-aware or round-robin: readers may go on with other ranks, whose nodes are not known";
         return Err(Failure::contradiction("policy", "locality-aware", allowed));
     }
+    check_lists(lists, &shard::LISTS, &[])?;
     let plan = PlanConfig::read(fields, lists)?;
     if let (Weight::Samples, Some(bytes)) = (plan.weight, &plan.bytes) {
         let allowed = "none, as they go with the weight bytes";

@@ -2,6 +2,7 @@
 
 use alloc::vec::Vec;
 
+use super::gathered::Gathered;
 use super::reading::{ReadRound, Reading};
 use crate::Failure;
 use crate::base::check::check_run;
@@ -27,6 +28,15 @@ impl Reading {
         start: u64,
         count: u32,
     ) -> Result<RoundRows, Failure> {
+        if let Some(gathered) = self.gathered(rank, worker, number)? {
+            let Gathered { start: first, rows, .. } = &*gathered;
+            check_run(start, count, rows.len() as u64)?;
+            let samples = self.samples_of(rank, worker)?;
+            let real = (samples - self.padding_of(rank, worker, samples)?).saturating_sub(*first);
+            let padding = (start + u64::from(count)).saturating_sub(start.max(real)).min(count.into()) as u32;
+            let rows = rows.iter().skip(start as usize).take(count as usize).copied();
+            return Ok(RoundRows { rows: collect("count", count as usize, rows)?, padding });
+        }
         let ReadRound { start: first, count: all, spans } = self.round(rank, worker, number)?;
         check_run(start, count, all)?;
         let samples = self.samples_of(rank, worker)?;

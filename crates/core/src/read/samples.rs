@@ -2,18 +2,20 @@
 
 use alloc::rc::Rc;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
+use super::gathered::Gathered;
 use super::left::Left;
-use super::recipe::{Dealt, Recipe};
+use super::recipe::Recipe;
 use super::segment::Group;
 use super::turns;
 use crate::base::memory::collect;
 use crate::deal::{Deal, Round};
-use crate::order::Spans;
+use crate::order::{Spans, Stored};
 use crate::{Config, Failure, MAX_COUNT, OrderId, Remainder, Sampler};
 
 /// Rows that are asked for at a time where they come as they are stored.
-const STORED_ROWS: u64 = 1024;
+pub(super) const STORED_ROWS: u64 = 1024;
 
 /// What one reader has, from its sample number `start` of a sampler over all that was left when its group began.
 pub(super) struct SampleReader {
@@ -22,7 +24,8 @@ pub(super) struct SampleReader {
     all: Sampler,
     reader: u64,
     readers: u64,
-    /// Its first sample that was not taken, the first one that is not of a torn turn, and the end.
+    /// Its first sample that was not taken, the first one that is not of a torn turn, and the end. Where positions are of several orders, no
+    /// turn is another than a torn one.
     start: u64,
     plain: u64,
     end: u64,
@@ -30,6 +33,8 @@ pub(super) struct SampleReader {
     rest: Option<Sampler>,
     /// Samples of a round before that.
     torn_round: u64,
+    /// Of a composed order, the round that was asked for last.
+    pub(super) recent: RefCell<Option<(u64, Rc<Gathered>)>>,
 }
 
 /// How many samples each worker of a rank has left, by its number, where the group has taken `steps` steps. Failures: `samples`,
@@ -71,7 +76,7 @@ fn dealt(
 ) -> Result<(Deal, u64), Failure> {
     let (role, given) = turns::role(steps, worker, group);
     let config = config(recipe, 0, left.consumed, group, remainder, rank + group.world_size * role);
-    Ok((config.deal(config.samples)?, given))
+    Ok((config.deal(left.length())?, given))
 }
 
 /// How many samples of a worker's part of what was left when its group began are padding. Failures: `samples`.
@@ -125,7 +130,7 @@ pub(super) fn reader(
     let (role, given) = turns::role(steps, worker, group);
     let (reader, readers) = (rank + group.world_size * role, group.readers());
     let sampler = |consumed| -> Result<Sampler, Failure> {
-        let Dealt::Samples(order, _) = &recipe.dealt else {
+        let Some(order) = recipe.order() else {
             return Err(Failure::contradiction("order", "not there", "the section order"));
         };
         Sampler::of(config(recipe, epoch, consumed, group, remainder, reader), Rc::clone(order))
@@ -133,11 +138,26 @@ pub(super) fn reader(
     let all = sampler(left.consumed)?;
     let end = all.num_samples();
     let start = given.min(end);
-    let plain = (left.plain - left.consumed).div_ceil(readers).max(start).min(end);
+    let is_composed = recipe.composed().is_some();
+    let plain = if is_composed { end } else { (left.plain - left.consumed).div_ceil(readers).max(start).min(end) };
     let rest = if plain < end { Some(sampler(left.consumed + plain * readers)?) } else { None };
     // Each sample may be a span of its own.
-    let torn_round = round(recipe).map_or(STORED_ROWS, |round| round.min(MAX_COUNT.into()));
-    Ok(SampleReader { left: Rc::clone(left), all, reader: reader.into(), readers, start, plain, end, rest, torn_round })
+    let torn_round = match recipe.composed() {
+        Some(order) => (order.samples_of_windows() / readers).clamp(STORED_ROWS, MAX_COUNT.into()),
+        None => round(recipe).map_or(STORED_ROWS, |round| round.min(MAX_COUNT.into())),
+    };
+    Ok(SampleReader {
+        left: Rc::clone(left),
+        all,
+        reader: reader.into(),
+        readers,
+        start,
+        plain,
+        end,
+        rest,
+        torn_round,
+        recent: RefCell::default(),
+    })
 }
 
 /// How many positions have windows of the same number in all lanes, if there are lanes.
@@ -149,7 +169,7 @@ fn config(recipe: &Recipe, epoch: u64, consumed: u64, group: Group, remainder: R
     Config {
         seed: recipe.seed,
         epoch,
-        order: if recipe.lanes().is_some() { OrderId::Sharded } else { OrderId::Sequential },
+        order: recipe.order().map_or(OrderId::Sequential, |order| order.id),
         rank: reader,
         world_size: group.world_size * group.workers,
         remainder,
@@ -165,6 +185,12 @@ impl SampleReader {
 
     /// Samples number `start` to `start + out.len() - 1`, which there are. Failures: `out-of-memory`.
     pub(super) fn fill(&self, start: u64, count: u32) -> Result<Vec<u64>, Failure> {
+        if let Some((_, recent)) = &*self.recent.borrow()
+            && let Some(first) = start.checked_sub(recent.start).and_then(|first| usize::try_from(first).ok())
+            && let Some(samples) = recent.samples.get(first..first.saturating_add(count as usize))
+        {
+            return collect("count", samples.len(), samples.iter().copied());
+        }
         let first = self.start + start;
         let end = first + u64::from(count);
         let torn = end.min(self.plain).saturating_sub(first);
@@ -182,7 +208,7 @@ impl SampleReader {
 
     /// The number, among the positions that are left, of a sample of this reader.
     fn number(&self, index: u64) -> u64 {
-        self.left.consumed + self.reader + self.readers * index
+        self.left.number((self.reader, self.readers), index)
     }
 
     pub(super) fn num_rounds(&self) -> Result<u64, Failure> {
@@ -210,21 +236,45 @@ impl SampleReader {
             let first = self.plain + number * STORED_ROWS;
             return self.stored(recipe, first, (first + STORED_ROWS).min(self.end));
         }
+        if recipe.composed().is_some() {
+            let (spans, gathered) = self.gather(recipe, number)?;
+            return Ok(Round { start: gathered.start, count: gathered.rows.len() as u64, spans });
+        }
+        let (first, end) = self.torn(number);
+        self.stored(recipe, first, end)
+    }
+
+    /// The samples of a round before the plain ones, numbered as the sampler does.
+    pub(super) fn torn(&self, number: u64) -> (u64, u64) {
         let first = self.start + number * self.torn_round;
-        self.stored(recipe, first, (first + self.torn_round).min(self.plain))
+        (first, (first + self.torn_round).min(self.plain))
+    }
+
+    /// The number that the reader has for one of these.
+    pub(super) fn number_of(&self, index: u64) -> u64 {
+        index - self.start
+    }
+
+    /// Where one of them is stored. Failures: `out-of-memory`.
+    pub(super) fn stored_at(&self, index: u64) -> Result<Stored, Failure> {
+        self.all.stored_at(self.left.position(self.number(index)))
+    }
+
+    /// Whether one of them is no padding.
+    pub(super) fn is_real(&self, index: u64) -> bool {
+        self.left.is_real(self.number(index))
     }
 
     /// A round of these samples, numbered as the sampler does: spans of neighbours where they are stored, then the padding.
     fn stored(&self, recipe: &Recipe, first: u64, end: u64) -> Result<Round, Failure> {
         // All of them are a stream of their own, beside those of the lanes.
         let lane = recipe.lanes().map_or(0, |(lanes, _)| lanes);
-        let real = |number: u64| self.number(number) < recipe.samples();
         let count = (end - first) as usize;
         let mut samples = collect("count", count, [])?;
         let mut padding = collect("count", count, [])?;
         for number in first..end {
             let sample = self.all.sample_at(self.left.position(self.number(number)))?;
-            if real(number) { samples.push(sample) } else { padding.push(sample) }
+            if self.is_real(number) { samples.push(sample) } else { padding.push(sample) }
         }
         samples.sort_unstable();
         let mut spans = Spans::default();

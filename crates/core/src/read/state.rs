@@ -4,16 +4,18 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::left::{Left, Positions};
 use super::recipe::{Dealt, Recipe, STATE_SECTIONS};
 use super::segment::{Group, Segment, check_history};
 use crate::Failure;
-use crate::base::failure::at_least;
+use crate::base::failure::{at_least, range};
 use crate::base::memory::collect;
-use crate::state::fields::{Fields, Key, Kind};
+use crate::state::fields::{self, Fields, Key, Kind};
 use crate::state::numbers;
-use crate::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, history_of, recipe, recipe_of};
+use crate::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, POSITIONS, history_of, recipe, recipe_of};
 
-const STATE: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, history_of(SEGMENT)];
+const STATE: &[Key] =
+    &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, POSITIONS, history_of(SEGMENT)];
 const SEGMENT: &[Key] = &[
     Key { name: "world_size", field: "world-size", kind: Kind::Count },
     Key { name: "workers", field: "workers", kind: Kind::Count },
@@ -29,7 +31,8 @@ pub(super) struct ReadState {
     pub(super) history: Vec<Segment>,
 }
 
-pub(super) fn write(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segment]) -> String {
+/// `length` is the number of positions of the epoch.
+pub(super) fn write(recipe: &Recipe, (epoch, length): (u64, u64), consumed: u64, history: &[Segment]) -> String {
     let history = history.iter().map(|Segment { group, steps }| {
         let Group { world_size, workers, batch_size, drop_last } = group;
         format!(
@@ -37,14 +40,16 @@ pub(super) fn write(recipe: &Recipe, epoch: u64, consumed: u64, history: &[Segme
              \"drop_last\":{drop_last},\"steps\":{steps}}}"
         )
     });
-    let more = format!(",\"consumed\":{consumed},\"history\":{}", numbers::list(history));
+    let positions = recipe.composed().map_or(String::new(), |_| format!(",\"positions\":{length}"));
+    let more = format!(",\"consumed\":{consumed}{positions},\"history\":{}", numbers::list(history));
     state::write("reading", recipe.text(), epoch, &more)
 }
 
 /// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the member that differs; `recipe`, where
-/// it deals something else.
+/// it deals something else; of a composed order also `consumed`, `epoch`, `history` or a member of a segment.
 pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
     let fields = state::read(text, "reading", STATE)?;
+    let positions = state::positions_of(&fields, text, "reading")?;
     let [own, other] = match recipe.dealt {
         Dealt::Samples(..) => ["order", "shards"],
         Dealt::Shards(..) => ["shards", "order"],
@@ -53,9 +58,24 @@ pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
         let value = format!("the section {own}");
         return Err(Failure::contradiction("recipe", value, format!("the section {other}, {AS_IN_STATE}")));
     }
-    state::check_recipe(&fields, recipe.text(), STATE_SECTIONS)?;
     let (epoch, consumed) = (fields.count("epoch").unwrap_or_default(), fields.count("consumed").unwrap_or_default());
-    Ok(ReadState { epoch, consumed, history: history(fields.objects("history"))? })
+    let Some(order) = recipe.composed() else {
+        state::check_recipe(&fields, recipe.text(), STATE_SECTIONS)?;
+        return Ok(ReadState { epoch, consumed, history: history(fields.objects("history"))? });
+    };
+    let history = history(fields.objects("history"))?;
+    let empty = Fields::default();
+    let of = fields.section("recipe").unwrap_or(&empty);
+    // What the epoch was when the state was taken: it can have other positions behind those that were read.
+    let here = recipe.positions(epoch)?;
+    let length = positions.or_else(|| of.section("order")?.count("samples")).unwrap_or(here.length);
+    if consumed > length {
+        return Err(Failure::out_of_range("consumed", consumed, range(0, length)));
+    }
+    let read = Left::new(Positions { length, ..here }, consumed, &history)?.plain;
+    order.check_resumes(of, (epoch, read), AS_IN_STATE)?;
+    fields::compare(&Fields::read(recipe.text(), STATE_SECTIONS)?, of, &STATE_SECTIONS[1..], AS_IN_STATE)?;
+    Ok(ReadState { epoch, consumed, history })
 }
 
 fn history(found: &[Fields]) -> Result<Vec<Segment>, Failure> {

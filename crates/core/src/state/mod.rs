@@ -41,7 +41,7 @@ pub(crate) const fn history_of(segment: &'static [Key]) -> Key {
 
 /// The sections of the recipe in a sampler's state.
 pub(crate) const ORDERS: &[Key] = &[recipe::ANY_ORDER];
-const POSITIONS: Key = Key { name: "positions", field: "positions", kind: Kind::Count };
+pub(crate) const POSITIONS: Key = Key { name: "positions", field: "positions", kind: Kind::Count };
 const SAMPLER: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED, POSITIONS];
 const LEDGER: &[Key] = &[
     recipe::SAMEDEAL,
@@ -110,6 +110,18 @@ pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Key])
     fields::compare(&Fields::read(here, sections)?, of, sections, AS_IN_STATE)
 }
 
+/// The number of positions of a state, which is there if, and only if, the order is composed: the number of samples is then another one.
+/// Failures: `state`.
+pub(crate) fn positions_of(state: &Fields, text: &str, kind: &str) -> Result<Option<u64>, Failure> {
+    let order = state.section("recipe").and_then(|recipe| recipe.section("order"));
+    let is_composed = order.is_some_and(|order| recipe::COMPOSED.iter().any(|key| order.has(key.field)));
+    match state.count("positions") {
+        Some(positions @ ..=MAX_EXACT) if is_composed => Ok(Some(positions)),
+        None if !is_composed => Ok(None),
+        _ => Err(refused(text, kind)),
+    }
+}
+
 impl<'a> SamplerState<'a> {
     /// The text: JSON, in one line.
     pub(crate) fn write(&self) -> String {
@@ -129,11 +141,8 @@ impl<'a> SamplerState<'a> {
 
     fn of(fields: Fields<'a>, text: &str, kind: &str) -> Result<Self, Failure> {
         let order = fields.section("recipe").and_then(|recipe| recipe.section("order"));
-        // The number of samples of a composed order is not that of its positions.
-        let is_composed = order.is_some_and(|order| recipe::COMPOSED.iter().any(|key| order.has(key.field)));
-        let samples = match fields.count("positions") {
-            Some(_) if !is_composed => None,
-            None if !is_composed => order.and_then(|order| order.count("samples")),
+        let samples = match positions_of(&fields, text, kind)? {
+            None => order.and_then(|order| order.count("samples")),
             positions => positions,
         };
         let (Some(samples @ ..=MAX_EXACT), Some(epoch), Some(consumed)) =

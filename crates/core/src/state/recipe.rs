@@ -21,8 +21,7 @@ pub(crate) const MAX_RECIPE: usize = 1 << 20;
 pub type List<'a> = (&'a str, &'a [u64]);
 
 pub(crate) const SAMEDEAL: Key = Key { name: "samedeal", field: "samedeal", kind: Kind::Count };
-pub(crate) const ORDER: Key = Key { name: "order", field: "order", kind: Kind::Section(ORDER_MEMBERS) };
-/// The same of a sampler, which may be composed.
+/// An order, which may be composed.
 pub(crate) const ANY_ORDER: Key = Key { name: "order", field: "order", kind: Kind::Section(ANY_ORDER_MEMBERS) };
 pub(crate) const DEAL: Key = Key { name: "deal", field: "deal", kind: Kind::Section(DEAL_MEMBERS) };
 
@@ -34,9 +33,6 @@ pub(crate) const STEPS_ELSEWHERE: Key =
     Key { name: "steps", field: "steps", kind: Kind::Elsewhere("none here: it belongs to a schedule of global steps") };
 pub(crate) const SPLIT_ELSEWHERE: Key =
     Key { name: "split", field: "split", kind: Kind::Elsewhere("none here: it belongs to a split") };
-
-/// The members of an order that is not composed.
-pub(crate) const ORDER_MEMBERS: &[Key] = MEMBERS.split_at(8).0;
 
 /// Those of orders that are made of others.
 pub(crate) const COMPOSED: &[Key] = MEMBERS.split_at(8).1;

@@ -12,6 +12,7 @@ mod onlookers;
 mod plans;
 mod rare;
 mod readings;
+mod readings_composed;
 mod recipes;
 mod recipes_shards;
 mod sampling;
@@ -48,6 +49,7 @@ pub fn files() -> Vec<File> {
     files.push(group("ledger-client", clients::cases()));
     files.push(group("mesh", meshes::cases()));
     files.push(group("readings", readings::cases()));
+    files.push(group("readings-composed", readings_composed::cases()));
     files.push(group("recipes", recipes::cases()));
     files.push(group("recipes-shards", recipes_shards::cases()));
     files.push(group("recipes-batch", batch_recipes::cases()));

@@ -25,6 +25,8 @@ const DEEPEST = 24;
 /** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
 const PERIOD = 2 ** 20;
 const OF_PERIOD = 16;
+/** What each sample of a round takes, in bytes: where it is stored, its span, and its row. */
+const OF_ROUND = 120;
 /** What a source takes in each stage of a blend, and what it is read by. */
 const OF_SOURCE = 512;
 /** What a composed order makes of each number of its lists, in bytes: copies, and the places in two epochs. */
@@ -58,6 +60,20 @@ function madeOf(order: unknown, depth = 0): { table: number; blends: number } {
     blends += inner.blends;
   }
   return { table, blends };
+}
+
+/** Whether an order is made of others, as far as a recipe is one. */
+export function isComposed(order: unknown): boolean {
+  return isObject(order) && (isObject(order.of) || Array.isArray(order.sources));
+}
+
+/** What readers of an order in shards hold, in bytes, as far as a recipe is one: a window of each lane, and a round of samples. */
+export function heldSize(order: unknown, depth = 0): number {
+  if (!isObject(order) || depth > DEEPEST) return 0;
+  const parts = [order.of, ...objects(order.sources).map((source) => source.order)].filter(isObject);
+  if (parts.length > 0) return parts.reduce((sum, part) => sum + heldSize(part, depth + 1), 0);
+  const { lanes = 64, shuffle_window: window = 256 } = order;
+  return Number(lanes) * (1200 + OF_ROUND * Number(window)) || 0;
 }
 
 /** What an order takes in the engine, in bytes, as far as a recipe is one: all of it, and its tables alone. */

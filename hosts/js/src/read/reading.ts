@@ -9,6 +9,7 @@ import type { Integer } from '../types.js';
 import { ReadingRecipe, type Stand } from './recipe.js';
 import type {
   MixingAdvice,
+  OrderOrSizes,
   ReadBatch,
   ReadingJson,
   ReadingOptions,
@@ -22,14 +23,14 @@ import type {
 /** How many indices one call hands out. */
 const WINDOW = 1 << 20;
 
-type Class<T> = new (sizes: Integers, options?: ReadingOptions) => T;
+type Class<T> = new (sizes: OrderOrSizes, options?: ReadingOptions) => T;
 
 /** What `Reading` is, over any instance of its engine. */
 export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   readonly #recipe: ReadingRecipe;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, sizes: Integers, options?: ReadingOptions) {
+  constructor(engine: Engine<PlanningBindings>, sizes: OrderOrSizes, options?: ReadingOptions) {
     const recipe = options instanceof ReadingRecipe ? options : ReadingRecipe.of(sizes, options);
     super(engine, 'reading', recipe);
     this.#recipe = recipe;
@@ -298,7 +299,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
 
   #at(stand: Stand): this {
     const recipe = this.#recipe.at(stand);
-    const own = this.constructor as new (sizes: Integers, options: ReadingOptions) => this;
+    const own = this.constructor as new (sizes: OrderOrSizes, options: ReadingOptions) => this;
     return new own([], recipe as unknown as ReadingOptions);
   }
 }

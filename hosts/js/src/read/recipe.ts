@@ -1,9 +1,11 @@
 import { using } from '../bindings/resources.js';
 import type { PlanningBindings, RawReading } from '../bindings/types.js';
 import { boolean, integer, oneOf, options, stateText, U64 } from '../checks.js';
-import { Document, fromJson, section, shownText } from '../document.js';
+import { heldSize, isComposed, orderSize } from '../deal/recipe.js';
+import { besideOf, Document, fromJson, section, shownText } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { source } from '../options.js';
+import { OrderValue } from '../order/value.js';
 import { recipeOfState } from '../state.js';
 import type { ReadDeal, ReadingJson, ReadingOptions, ReadingRecipeOptions, ReadingStateOptions } from './types.js';
 
@@ -12,11 +14,9 @@ const OPTIONS = [
   ...(['deal', 'shuffle', 'seed', 'lanes', 'shuffleWindow', 'shuffleRows', 'reshuffle', 'policy'] as const),
   ...(['workerPolicy', 'weight', 'bytes', 'remainder', 'worldSize', 'workers', 'batchSize', 'dropLast'] as const),
 ];
-const RECIPE_OPTIONS = ['sizes', 'bytes'] as const;
-const STATE_OPTIONS = [
-  ...(['worldSize', 'workers', 'remainder', 'batchSize', 'dropLast'] as const),
-  ...RECIPE_OPTIONS,
-] as const;
+const ORDER_OPTIONS = ['remainder', 'worldSize', 'workers', 'batchSize', 'dropLast'] as const;
+const RECIPE_OPTIONS = ['sizes', 'bytes', 'lists'] as const;
+const STATE_OPTIONS = [...ORDER_OPTIONS, ...RECIPE_OPTIONS] as const;
 
 /** Where a reading stands: at the beginning of an epoch, or where a state was taken. */
 export type Stand = { epoch: bigint } | { state: string };
@@ -30,11 +30,14 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
   constructor(document: Document, stand: Stand = { epoch: 0n }) {
     this.document = document;
     this.stand = stand;
-    const { order: { lanes = 64 } = {}, deal: { world_size: ranks = 1, workers = 1 } = {} } = document.said;
+    const { order = {}, deal: { world_size: ranks = 1, workers = 1 } = {} } = document.said;
+    const { lanes = 64 } = order;
     // The shards, an order of them for what was torn and one for the rest, or plans of them; and the spans of a round.
     const shards = 160 * document.count('sizes', 'order', 'shards') + 48 * document.count('bytes', 'shards');
     const others = 64 * Number(ranks) * Number(workers) + 1200 * Number(lanes);
-    this.size = 4096 + document.size + shards + (others || 0);
+    // Of an order that is made of others, the shards of all of them, each order twice, and what a round has.
+    const composed = isComposed(order) ? 2 * orderSize(document).all + heldSize(order) : 0;
+    this.size = 4096 + document.size + shards + composed + (others || 0);
   }
 
   get cause(): readonly [string, string] {
@@ -54,6 +57,7 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
 
   /** Of the options of a constructor. */
   static of(sizes: unknown, given: ReadingOptions | undefined): ReadingRecipe {
+    if (sizes instanceof OrderValue) return ReadingRecipe.ofOrder(sizes, given);
     const { deal = 'samples', shuffle, seed, bytes, ...others } = options(given, OPTIONS);
     const { lanes, shuffleWindow, remainder, worldSize, workers, batchSize, dropLast, ...whole } = others;
     const [ofOrder, ofShards] = [section({ lanes, shuffleWindow }), section(whole)];
@@ -69,9 +73,21 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     return new ReadingRecipe(new Document(recipe, { sizes: sizes ?? null, bytes }));
   }
 
+  /** Of an order, which has its own shards and seed. */
+  static ofOrder(made: OrderValue, given: ReadingOptions | undefined): ReadingRecipe {
+    const { remainder, worldSize, workers, batchSize, dropLast } = options(given, ORDER_OPTIONS);
+    const recipe = {
+      order: made.section,
+      deal: section({ worldSize, workers, remainder }),
+      batch: section({ batchSize, dropLast }),
+    };
+    return new ReadingRecipe(new Document(recipe, {}, made.beside));
+  }
+
   /** Of a recipe, and the lists that it does not have. */
-  static read(recipe: unknown, lists: ReadingRecipeOptions | undefined): ReadingRecipe {
-    return new ReadingRecipe(new Document(recipe, { ...options(lists, RECIPE_OPTIONS) }));
+  static read(recipe: unknown, given: ReadingRecipeOptions | undefined): ReadingRecipe {
+    const { lists, ...named } = options(given, RECIPE_OPTIONS);
+    return new ReadingRecipe(new Document(recipe, { ...named }, besideOf(lists)));
   }
 
   /** Of the recipe of a state, and how what is left is dealt. */

@@ -1,4 +1,5 @@
 import type { Integers } from '../lists.js';
+import type { Order } from '../order/order.js';
 import type { Weight, WorkerPolicy } from '../shard/types.js';
 import type { Integer, Remainder, Spans } from '../types.js';
 
@@ -50,6 +51,9 @@ export interface ReadingOptions {
   dropLast?: boolean;
 }
 
+/** The samples in each shard, or an order of `sharded` ones, such as a blend: it has the shards, and all options of the shuffle. */
+export type OrderOrSizes = Order | Integers;
+
 /** Samples of a reader that come together, and what has to be read for them. */
 export interface ReadRound {
   /** The first of the samples, by its number among the reader's (`indices`). */
@@ -97,6 +101,8 @@ export interface ReadingRecipeOptions {
   sizes?: Integers;
   /** Bytes in each shard, with the weight `bytes`. */
   bytes?: Integers;
+  /** Lists of an order that is made of others, by the paths of their members, such as `sources/web/sizes`. */
+  lists?: Readonly<Record<string, Integers>>;
 }
 
 /** What a state does not say: how what is left is dealt, and lists of which it has the hash. */
@@ -123,6 +129,8 @@ export interface ReadingJson {
   /** These lists if they were not in the recipe. */
   sizes?: number[];
   bytes?: number[];
+  /** Lists by their paths. */
+  lists?: Record<string, number[]>;
   /** The epoch, of which nothing was read, as a decimal string, since it may have 64 bits. Default 0. */
   epoch?: string;
   /** The state that it goes on from, in place of the epoch. */

@@ -7,7 +7,7 @@ use wit_parser::{Resolve, WorldId, WorldItem};
 const COMPONENTS: [(&str, &[u8], usize, &[&str]); 4] = [
     ("samedeal.wasm", include_bytes!("../../samedeal.wasm"), 222_000, &["types", "sampling", "mesh", "launch"]),
     ("composing.wasm", include_bytes!("../../composing.wasm"), 340_000, &["types", "sampling", "mesh", "launch"]),
-    ("planning.wasm", include_bytes!("../../planning.wasm"), 425_000, &["types", "shards", "ledger", "read", "splits"]),
+    ("planning.wasm", include_bytes!("../../planning.wasm"), 560_000, &["types", "shards", "ledger", "read", "splits"]),
     ("batching.wasm", include_bytes!("../../batching.wasm"), 530_000, &["types", "batches", "collation", "steps"]),
 ];
 

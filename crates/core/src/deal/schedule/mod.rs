@@ -9,7 +9,7 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::dealt::rotation;
+use super::dealt::Rotation;
 use super::{Deal, Layout, Remainder};
 use crate::base::check::check_below;
 use crate::base::failure::range;
@@ -33,7 +33,7 @@ pub struct Schedule {
     layout: Layout,
     unit: u32,
     /// What rows are rotated by.
-    keys: [[u32; 2]; 2],
+    rotation: Rotation,
     stages: Rc<Vec<Stage>>,
     num_steps: u64,
     /// The epoch that was asked for last; the ranks share it, since it may have a table.
@@ -84,12 +84,12 @@ impl Schedule {
         unit: u32,
         stages: Rc<Vec<Stage>>,
     ) -> Result<Self, Failure> {
-        let keys = rotation(order.seed, 0);
+        let rotation = Rotation::new(order.seed, 0);
         let draws = order.draws()?;
         let last = stages.partition_point(|stage| stage.before <= draws) - 1;
         let num_steps = stages[last].from + (draws - stages[last].before) / u64::from(stages[last].batch_size);
         let recent = Rc::default();
-        let made = Self { order, rank: 0, world_size, layout, unit, keys, stages, num_steps, recent };
+        let made = Self { order, rank: 0, world_size, layout, unit, rotation, stages, num_steps, recent };
         made.at_rank(rank)
     }
 
@@ -278,7 +278,7 @@ impl Schedule {
         let first = self.before(step);
         let end = first + u64::from(batch_size);
         let deal = Deal::new(end, first, (self.rank, self.world_size), Remainder::Uneven, self.layout, self.unit)?;
-        Ok(deal.with_keys(self.keys))
+        Ok(deal.with_rotation(self.rotation))
     }
 
     /// The samples of this rank at a step.

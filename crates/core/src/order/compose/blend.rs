@@ -9,7 +9,7 @@ use core::cell::RefCell;
 use core::iter;
 
 use super::pattern::{Item, Pattern};
-use super::{Composed, Epoch};
+use super::{Composed, Epoch, Stored};
 use crate::base::divide::Divisor;
 use crate::base::memory::collect;
 use crate::base::names::name_of;
@@ -68,6 +68,8 @@ pub(super) struct Source {
     pub(super) part: Rc<OrderPart>,
     /// The index of its first sample.
     pub(super) offset: u64,
+    /// How many lanes the sources before it have.
+    pub(super) lanes: u32,
 }
 
 pub(super) struct Stage {
@@ -430,6 +432,19 @@ impl Epoch for BlendEpoch {
             })?;
         }
         Ok(())
+    }
+
+    fn stored(&self, position: u64) -> Result<Stored, Failure> {
+        let (number, draw) = self.blend.draw(self.start + position);
+        let draw = self.blend.base(number, self.epoch) + draw;
+        let source = &self.blend.sources[number as usize];
+        let recent = &mut self.recent.borrow_mut()[number as usize];
+        if recent.order.is_none() || draw < recent.begin || draw >= recent.end {
+            recent.load(&source.part, draw)?;
+        }
+        let stored = recent.order.as_ref().map(|order| order.stored(draw - recent.begin)).transpose()?;
+        let Stored { sample, lane, pass, element } = stored.unwrap_or_default();
+        Ok(Stored { sample: source.offset + sample, lane: source.lanes + lane, pass, element })
     }
 
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {

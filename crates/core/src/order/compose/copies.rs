@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use super::{Composed, Epoch};
+use super::{Composed, Epoch, Stored};
 use crate::base::divide::Divisor;
 use crate::order::{Order, OrderPart};
 use crate::{Failure, MAX_EXACT};
@@ -90,6 +90,10 @@ impl Epoch for CopiesEpoch {
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
         places.iter_mut().for_each(|place| *place = self.copies.divide(*place).0);
         self.order.map(places)
+    }
+
+    fn stored(&self, position: u64) -> Result<Stored, Failure> {
+        self.order.stored(self.copies.divide(position).0)
     }
 
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {

@@ -8,6 +8,7 @@ mod grown;
 mod pattern;
 pub(crate) mod read;
 mod same;
+mod stored;
 #[cfg(all(test, feature = "composed"))]
 mod tests;
 mod tree;
@@ -20,6 +21,7 @@ use alloc::string::String;
 
 use crate::{Failure, MAX_EXACT};
 pub(crate) use blend::{Blend, Drawn};
+pub(crate) use stored::Stored;
 
 /// An order of all epochs that is made of others. Draws are its positions over all epochs, from 0.
 pub(crate) trait Composed {
@@ -76,6 +78,11 @@ pub(crate) trait Epoch {
             *place = self.sample(*place)?;
         }
         Ok(())
+    }
+
+    /// Where the sample at a position is stored. Orders that are not in shards have no lanes. Failures: as `sample`.
+    fn stored(&self, position: u64) -> Result<Stored, Failure> {
+        self.sample(position).map(Stored::alone)
     }
 
     /// The first position from `from` on that has a sample. Failures: `out-of-memory`.

@@ -407,7 +407,7 @@ impl Text<'_, '_> {
                 return Err(Failure::contradiction("order", part.id.name(), allowed));
             }
             weights.push(object.count("weight").unwrap_or(1));
-            sources.push(Source { name: name.to_string(), part: Rc::new(part), offset: 0 });
+            sources.push(Source { name: name.to_string(), part: Rc::new(part), offset: 0, lanes: 0 });
             paths.push(path);
         }
         check_lists(self.lists, &[], &paths)?;
@@ -478,8 +478,10 @@ impl Text<'_, '_> {
 impl Blend {
     /// Lays the sources end to end, or one over the other; how many indices there are. Failures: `sources`.
     fn join(&mut self) -> Result<u64, Failure> {
-        let mut end = 0_u128;
+        let (mut end, mut lanes) = (0_u128, 0);
         for source in &mut self.sources {
+            source.lanes = lanes;
+            lanes += source.part.lanes();
             let samples = u128::from(source.part.samples);
             if self.space == IndexSpace::Shared {
                 end = end.max(samples);

@@ -6,7 +6,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Composed, Epoch};
+use super::{Composed, Epoch, Stored};
 use crate::base::memory::collect;
 use crate::order::{Order, OrderPart};
 use crate::state::numbers;
@@ -292,6 +292,10 @@ impl Epoch for ViewEpoch {
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
         places.iter_mut().for_each(|place| *place = self.below(*place));
         self.order.map(places)
+    }
+
+    fn stored(&self, position: u64) -> Result<Stored, Failure> {
+        self.order.stored(self.below(position))
     }
 
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {

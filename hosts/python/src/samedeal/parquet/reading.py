@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from .. import Reading
+from .. import Reading, Spans
 from .cursor import DECODED_ROWS, Cursor
 from .files import Shards
+from .sources import Sources
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -34,6 +35,8 @@ class Marks(NamedTuple):
     """The index of each sample in the dataset."""
     padding: str | None = None
     """Whether the sample is padding."""
+    source: str | None = None
+    """The name of the source of the sample. The shards are `Sources` then."""
 
 
 def read_reader(
@@ -56,12 +59,17 @@ def read_reader(
         marks: Columns to add.
 
     Yields:
-        A table or several for each round of the reading: a window of each lane of the reader, or a shard.
+        A table or several for each round of the reading: a window of each lane of the reader, a shard, or as many
+        samples as an order that is made of others has in a window of each lane.
 
     Raises:
         OSError: A shard cannot be read, or is not as long as it was.
     """
-    stored = not json.loads(reading.recipe).get("shards", {"shuffle_rows": True})["shuffle_rows"]
+    recipe = json.loads(reading.recipe)
+    if recipe.get("order", {}).keys() & {"of", "sources"}:
+        yield from _read_composed(shards, reading, (rank, worker), start, marks, _windows(recipe["order"]))
+        return
+    stored = not recipe.get("shards", {"shuffle_rows": True})["shuffle_rows"]
     bases = np.concatenate(([0], np.cumsum(shards.sizes)))
     cursors: dict[int, Cursor] = {}
     lanes = 1
@@ -81,7 +89,8 @@ def read_reader(
                 row, length = row + first - begin, length - (first - begin)
                 at = int(bases[shard]) + row
                 for run in cursors[0].read(shard, row, length):
-                    yield _marked(pa.Table.from_batches([run]), at + np.arange(run.num_rows), run.num_rows, marks)
+                    samples = at + np.arange(run.num_rows)
+                    yield _marked(shards, pa.Table.from_batches([run]), samples, run.num_rows, marks)
                     at += run.num_rows
                 continue
             samples = reading.indices(rank, worker, first, begin + count)
@@ -97,11 +106,77 @@ def read_reader(
                 read.extend(cursors[lane].read(shard, row, length))
             table = pa.Table.from_batches(read, shards.schema)
             del read
-            yield from _taken(table, rows, samples, own, marks)
+            yield from _taken(shards, table, rows, samples, own, marks)
             del table
     finally:
         for cursor in cursors.values():
             cursor.close()
+
+
+def _windows(order: dict[str, Any]) -> list[int]:
+    """The shuffle window of each lane of an order, from its section of a recipe."""
+    if "sources" in order:
+        return [window for source in order["sources"] for window in _windows(source["order"])]
+    if "of" in order:
+        return _windows(order["of"])
+    return [order["shuffle_window"]] * order["lanes"]
+
+
+def _read_composed(
+    shards: Shards, reading: Reading, reader: tuple[int, int], start: int, marks: Marks, windows: list[int]
+) -> Iterator[pa.Table]:
+    """The same of an order that is made of others, whose rounds take single rows out of windows."""
+    # Several orders have lanes of their own: four times as much for all of them.
+    held = min(LANE_BYTES[1], max(LANE_BYTES[0], 4 * LANES_BYTES // max(1, len(windows))))
+    cursors: dict[tuple[int, int], Cursor] = {}
+    try:
+        for begin, count, columns in reading.rounds(*reader, start):
+            first = max(begin, start)
+            samples = reading.indices(*reader, first, begin + count)
+            which = (*reader, reading.round_of(*reader, begin))
+            rows, padding = reading._rows(which, first - begin, count)
+            read: list[pa.RecordBatch] = []
+            here = set()
+            for lane, shard, wanted in _runs(columns):
+                here.add((lane, shard))
+                # The next round begins within the windows that this one ends in.
+                cursor = cursors.setdefault((lane, shard), Cursor(shards, held, windows[lane]))
+                read.extend(_picked(cursor, shard, wanted))
+            for place in cursors.keys() - here:
+                cursors.pop(place).close()
+            table = pa.Table.from_batches(read, shards.schema)
+            del read
+            yield from _taken(shards, table, rows, samples, len(samples) - padding, marks)
+            del table
+    finally:
+        for cursor in cursors.values():
+            cursor.close()
+
+
+def _runs(spans: Spans) -> Iterator[tuple[int, int, NDArray[np.int64]]]:
+    """The rows of spans, as many spans together as a cursor reads in one go: each time a lane, a shard and rows."""
+    lanes, shards, firsts, counts = (np.asarray(column, dtype=np.int64) for column in spans)
+    ends = firsts + counts
+    gaps = firsts[1:] - ends[:-1]
+    breaks = (np.diff(lanes) != 0) | (np.diff(shards) != 0) | (gaps < 0) | (gaps > DECODED_ROWS)
+    # Row number i of a span is its first row and i more.
+    starts = np.cumsum(counts) - counts
+    rows = np.repeat(firsts - starts, counts) + np.arange(counts.sum())
+    edges = np.concatenate(([0], np.flatnonzero(breaks) + 1))
+    for edge, own in zip(edges.tolist(), np.split(rows, starts[edges[1:]]), strict=True):
+        yield int(lanes[edge]), int(shards[edge]), own
+
+
+def _picked(cursor: Cursor, shard: int, rows: NDArray[np.int64]) -> Iterator[pa.RecordBatch]:
+    """Rows of a shard that ascend, each once."""
+    at, end = int(rows[0]), int(rows[-1]) + 1
+    for run in cursor.read(shard, at, end - at):
+        low, high = np.searchsorted(rows, (at, at + run.num_rows))
+        if high - low == run.num_rows:
+            yield run
+        elif low < high:
+            yield run.take(pa.array(rows[low:high] - at))
+        at += run.num_rows
 
 
 def read_rows(
@@ -149,7 +224,7 @@ def read_rows(
         if own_cursor:
             cursor.close()
     table = pa.Table.from_batches(read, shards.schema)
-    yield from _taken(table, rows, indices, len(indices) if real is None else real, marks)
+    yield from _taken(shards, table, rows, indices, len(indices) if real is None else real, marks)
 
 
 def batches(tables: Iterator[pa.Table], size: int, drop_last: bool) -> Iterator[pa.RecordBatch]:
@@ -172,7 +247,12 @@ def batches(tables: Iterator[pa.Table], size: int, drop_last: bool) -> Iterator[
 
 
 def _taken(
-    table: pa.Table, rows: NDArray[np.int64], samples: NDArray[np.int64], real: int, marks: Marks
+    shards: Shards,
+    table: pa.Table,
+    rows: NDArray[np.int64],
+    samples: NDArray[np.int64],
+    real: int,
+    marks: Marks,
 ) -> Iterator[pa.Table]:
     """Rows of a table, in pieces where it is large."""
     schema = table.schema
@@ -182,7 +262,7 @@ def _taken(
         piece = max(1, len(rows) * PIECE // table.nbytes)
     for at in range(0, len(rows), piece):
         taken = table.take(rows[at : at + piece])
-        yield _marked(taken.cast(schema), samples[at : at + piece], real - at, marks)
+        yield _marked(shards, taken.cast(schema), samples[at : at + piece], real - at, marks)
 
 
 def _wide(kind: pa.DataType) -> pa.DataType:
@@ -195,7 +275,9 @@ def _wide(kind: pa.DataType) -> pa.DataType:
     return kind
 
 
-def _marked(table: pa.Table, samples: NDArray[np.int64], real: int, marks: Marks) -> pa.Table:
+def _marked(shards: Shards, table: pa.Table, samples: NDArray[np.int64], real: int, marks: Marks) -> pa.Table:
+    if marks.source is not None and isinstance(shards, Sources):
+        table = table.append_column(marks.source, shards.sources_of(samples))
     if marks.sample is not None:
         table = table.append_column(marks.sample, pa.array(samples))
     if marks.padding is not None:

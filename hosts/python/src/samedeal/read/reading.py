@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
 from ..bindings.read import MixingAdvice, ReadRound, RoundRows
+from ..compose.order import Order
 from ..engine import arguments as check
+from ..engine.errors import ContradictionError, WrongTypeError
 from ..engine.instance import Answered, Engine
 from ..recipe import Recipe
 from ..shard.records import Steps
@@ -46,8 +48,9 @@ class Reading(Answered):
 
     def __init__(
         self,
-        sizes: ArrayLike | Iterable[SupportsIndex],
+        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
         *,
+        order: Order | None = None,
         seed: SupportsIndex | None = None,
         deal: str = "samples",
         shuffle: bool | None = None,
@@ -70,6 +73,9 @@ class Reading(Answered):
 
         Args:
             sizes: Number of samples in each shard, at most 2**53 - 1 in all of them together.
+            order: In place of the sizes, an `Order` that is made of orders `samedeal.sharded`: a blend of several
+                datasets, or a view such as `exclude`. Its shards are those of these orders, one order after the other.
+                It goes with `remainder`, the readers and the batches; it has the other options itself.
             seed: Seed of all shuffles, -2**63 to 2**63 - 1; 0 by default.
             deal: "samples" (the default): single positions of one order over the dataset. "shards": whole shards.
             shuffle: Whether the epoch is shuffled; True by default.
@@ -92,7 +98,7 @@ class Reading(Answered):
             drop_last: Whether a reader drops its last batch if that is shorter; False by default.
             memory_limit: Bytes of memory that the engine may use.
         """
-        order: dict[str, Any] = {"lanes": lanes, "shuffle_window": shuffle_window}
+        section: dict[str, Any] = {"lanes": lanes, "shuffle_window": shuffle_window}
         shards: dict[str, Any] = {
             "shuffle_rows": shuffle_rows,
             "reshuffle": reshuffle,
@@ -102,17 +108,27 @@ class Reading(Answered):
         }
         if check.enum("deal", deal, DEALS) == "samples":
             shuffled = shuffle is None or check.boolean("shuffle", shuffle)
-            order |= {"order": "sharded" if shuffled else "sequential", "seed": seed}
+            section |= {"order": "sharded" if shuffled else "sequential", "seed": seed}
         else:
             shards |= {"shuffle": shuffle, "seed": seed}
         # The core refuses options of the other deal: the name of an order says that single samples are dealt.
-        sections = {
-            **({"order": order} if recipes.is_given(order) else {}),
-            **({"shards": shards} if deal == "shards" or recipes.is_given(shards) else {}),
+        readers: dict[str, dict[str, Any]] = {
             "deal": {"world_size": world_size, "workers": workers, "remainder": remainder},
             "batch": {"batch_size": batch_size, "drop_last": drop_last},
         }
-        self._begin(recipes.made(sections, sizes=sizes, bytes=bytes), 0, memory_limit)
+        if order is not None:
+            own = {"sizes": sizes, "seed": seed, "shuffle": shuffle, "lanes": lanes, "shuffle_window": shuffle_window}
+            _check_alone(order, deal, {**own, **shards, "bytes": bytes})
+            members = {name: recipes.given(options) for name, options in readers.items()}
+            recipe = recipes.beside({"order": order._members, **members}, order._lists)
+        else:
+            sections = {
+                **({"order": section} if recipes.is_given(section) else {}),
+                **({"shards": shards} if deal == "shards" or recipes.is_given(shards) else {}),
+                **readers,
+            }
+            recipe = recipes.made(sections, sizes=sizes, bytes=bytes)
+        self._begin(recipe, 0, memory_limit)
 
     @classmethod
     def from_recipe(
@@ -121,6 +137,7 @@ class Reading(Answered):
         *,
         sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
         bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
+        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
         epoch: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> Self:
@@ -130,11 +147,13 @@ class Reading(Answered):
 
         Args:
             recipe: A dictionary, or a text of JSON. If single samples are dealt, it has "order", with "name" ("sharded"
-                or "sequential"), "lanes", "shuffle_window", "seed" and "sizes". If whole shards are dealt, it has
+                or "sequential"), "lanes", "shuffle_window", "seed" and "sizes", or an order that is made of orders
+                "sharded" (SPEC.md, section 15). If whole shards are dealt, it has
                 "shards", with the options of `ShardPlan`. "deal" has "world_size", "workers" and, with "order",
                 "remainder"; "batch" has "batch_size" and "drop_last". A value that you leave out has its default.
             sizes: Samples in each shard, if the recipe has their hash, or does not have them.
             bytes: Bytes in each shard, likewise.
+            lists: As for `Sampler.from_recipe`.
             epoch: Number of the epoch, 0 to 2**64 - 1.
             memory_limit: As for `Reading`.
 
@@ -143,7 +162,9 @@ class Reading(Answered):
                 MissingError if neither has it.
         """
         self = cls.__new__(cls)
-        self._begin(recipes.read(recipe, sizes=sizes, bytes=bytes), epoch, memory_limit)
+        given = recipes.read(recipe, sizes=sizes, bytes=bytes)
+        more = recipes.beside("", recipes.numbers(lists)).lists
+        self._begin(given._replace(lists=given.lists + more), epoch, memory_limit)
         return self
 
     def _begin(self, recipe: Recipe, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
@@ -331,12 +352,16 @@ class Reading(Answered):
             `rows`, int64 of shape (stop - start,), and `padding`: how many of these samples are padding (the last
             ones).
         """
-        import numpy
-
         which = (*_reader(rank, worker), check.integer("number", number, check.U64))
         count = self._engine.use(Read.round, *which).count
         first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
         last = count if stop is None else check.integer("stop", stop, check.Width(first, count, f"{first} to {count}"))
+        return self._rows(which, first, last)
+
+    def _rows(self, which: tuple[int, int, int], first: int, last: int) -> RoundRows:
+        """The same where it is known how many samples the round has."""
+        import numpy
+
         rows, padding = numpy.empty(last - first, dtype=numpy.int64), 0
         for at in range(first, last, ROWS):
             end = min(at + ROWS, last)
@@ -358,10 +383,26 @@ class Reading(Answered):
     def __repr__(self) -> str:
         """The options that were given, and where it stands."""
         recipe: Recipe = self._engine.fixed[0]
-        options = recipe.options | {"epoch": self.epoch}
-        of, rest = f"{len(options.pop('sizes'))} shards", ", the rest" if self.is_rest else ""
-        return f"<Reading of {of}, {recipes.listed(options)}{rest}>"
+        # What an order is made of says nothing in one line.
+        inner = ("sizes", "of", "sources", "stages", "ranges", "indices")
+        given = {**recipe.options, "epoch": self.epoch}
+        options = {name: value for name, value in given.items() if name.rpartition("/")[2] not in inner}
+        rest = ", the rest" if self.is_rest else ""
+        return f"<Reading of {len(self.sizes)} shards, {recipes.listed(options)}{rest}>"
 
 
 def _reader(rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:
     return check.integer("rank", rank, check.RANK), check.integer("worker", worker, check.RANK)
+
+
+def _check_alone(order: Any, deal: str, others: Mapping[str, Any]) -> None:
+    """That an order is one, and comes without the options that it has itself."""
+    if not isinstance(order, Order):
+        raise WrongTypeError("order", check.described(order), "an Order, such as samedeal.blend makes")
+    if deal != "samples":
+        raise ContradictionError("deal", deal, "samples, with an order")
+    for name, value in others.items():
+        if value is not None:
+            allowed = "none with an Order, which has its own"
+            shown = check.shown(value) if isinstance(value, (bool, int, str)) else check.described(value)
+            raise ContradictionError(name.replace("_", "-"), shown, allowed)

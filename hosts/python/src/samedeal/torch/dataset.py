@@ -5,16 +5,18 @@ from __future__ import annotations
 import copy
 import json
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
+import numpy as np
 from torch.utils.data import IterableDataset
 
 from .. import (
     ContradictionError,
     Mesh,
     MissingError,
+    Order,
     OutOfRangeError,
     Reading,
     Sampler,
@@ -23,12 +25,13 @@ from .. import (
     WrongTypeError,
 )
 from ..engine import arguments as check
-from ..parquet import Marks, Shards
+from ..parquet import Marks, Shards, Sources
 from ..parquet.paths import Paths
 from ..read.reading import DEALS
 from . import place
 from .board import Board
 from .deals import Group
+from .files import Options, find, order_of
 from .nested import warn_of_collated_batches
 from .passes import READER, Items, Opening
 from .rest import Progress
@@ -86,6 +89,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
       are repeated or dropped for this. A reader holds two windows of each of its lanes in memory, the present one and
       the next one. Choose `lanes` as a
       multiple of ranks times workers.
+      With several sources, or an `order`, every reader reads from all lanes.
     - `deal="shards"`: each reader gets whole files, by a `ShardPlan`. Every row comes once, and ranks may have
       different numbers of steps (`steps`). If rows are shuffled, a reader holds one file in memory, otherwise a few
       thousand rows.
@@ -102,7 +106,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def __init__(
         self,
-        paths: Paths | Shards,
+        paths: Paths | Shards | Mapping[str, Paths | Shards],
         *,
         columns: Sequence[str] | None = None,
         batch_size: SupportsIndex | None = None,
@@ -123,15 +127,24 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         rank: SupportsIndex | None = None,
         world_size: SupportsIndex | None = None,
         mesh: Mesh | DeviceMesh | None = None,
+        weights: Mapping[str, SupportsIndex] | None = None,
+        stages: Iterable[Any] | None = None,
+        samples: SupportsIndex | None = None,
+        exhaustion: str | None = None,
+        max_passes: SupportsIndex | None = None,
+        exact: bool | None = None,
+        order: Callable[[Order], Order] | None = None,
         sample_column: str | None = None,
         padding_column: str | None = None,
+        source_column: str | None = None,
         filesystem: Any = None,
     ) -> None:
         """Reads the footers of the files, and finds the rank of this process.
 
         Args:
             paths: One or several files or directories, also as URLs. A directory stands for all *.parquet files below
-                it (see `samedeal.parquet.Shards.find`). A `Shards` object is allowed too.
+                it (see `samedeal.parquet.Shards.find`). A `Shards` object is allowed too. A dictionary stands for
+                several sources by their names, which are blended by `weights`.
             columns: The columns to read; all of them by default.
             batch_size: Number of rows in a batch, which is a `pyarrow.RecordBatch`. By default, rows come one by one,
                 as dictionaries.
@@ -162,8 +175,23 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             world_size: Number of ranks.
             mesh: A `samedeal.Mesh`, or the dimension of a `DeviceMesh` along which ranks get different samples, such
                 as `mesh["dp"]`, if some ranks read the same data. Rank and world size are then those of the mesh.
-            sample_column: The name of a column to add: the index of each row in the dataset.
+            weights: With several sources: the weight of each, by its name, as `samedeal.blend` has them. A source of
+                weight 0 gives nothing, until a stage gives it a weight.
+            stages: With several sources: other weights from some positions on, (from, weights) for each. Positions are
+                counted over all epochs. A state resumes with stages that begin behind all that was read. After s steps
+                of W ranks of n workers (1 without workers) with batches of z rows, that is W * z * n * ceil(s / n)
+                positions behind the place where these began.
+            samples: With several sources: the number of rows of an epoch. By default as many as the sources have.
+            exhaustion: With several sources: what happens once a source has made `max_passes` passes, as for
+                `samedeal.blend`.
+            max_passes: With several sources: as for `samedeal.blend`.
+            exact: With several sources: as for `samedeal.blend`.
+            order: A function from the order of the files (`samedeal.sharded`, or the blend) to the order in which they
+                are read, such as `lambda files: files.exclude(bad)`. It is called once, here.
+            sample_column: The name of a column to add: the index of each row in the dataset. Of several sources, the
+                rows of the second one follow those of the first one, and so on.
             padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.
+            source_column: With several sources: the name of a column to add: the name of the source of each row.
             filesystem: A file system of pyarrow or fsspec that has the paths. By default, it follows from the paths.
 
         Raises:
@@ -173,7 +201,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         super().__init__()
         self.deal = check.enum("deal", deal, DEALS)
         self.seed = check.integer("seed", seed, check.S64)
-        self._given = {
+        self._given: dict[str, Any] = {
             "lanes": lanes,
             "shuffle_window": shuffle_window,
             "remainder": remainder,
@@ -195,18 +223,18 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._shares = mesh is not None
         self._place = place.find(own, known)
         self._find_rank()
-        if isinstance(paths, Shards):
-            if columns is not None:
-                raise ContradictionError("columns", check.shown(columns), "those that the shards were found with")
-            if filesystem is not None:
-                allowed = "that with which the shards were found"
-                raise ContradictionError("filesystem", check.described(filesystem), allowed)
-            self.shards = paths
-        else:
-            self.shards = Shards.find(paths, columns, filesystem=filesystem)
-        self.marks = Marks(sample_column, padding_column)
+        several = isinstance(paths, (Mapping, Sources))
+        blending = Options(weights, stages, samples, exhaustion, max_passes, exact, order)
+        blending.check(self.deal, shuffle, several)
+        self.shards = find(paths, columns, filesystem)
+        if source_column is not None and not several:
+            allowed = "none, unless paths is a dictionary of several sources"
+            raise ContradictionError("source-column", check.shown(source_column), allowed)
+        own_order = {"seed": self.seed, "lanes": lanes, "shuffle_window": shuffle_window}
+        self._given["order"] = order_of(self.shards, blending, own_order)
+        self.marks = Marks(sample_column, padding_column, source_column)
         known = self.shards.columns
-        for field, mark in zip(("sample-column", "padding-column"), self.marks, strict=True):
+        for field, mark in zip(("sample-column", "padding-column", "source-column"), self.marks, strict=True):
             if mark is not None:
                 if check.label(field, mark) in known:
                     raise ContradictionError(field, check.shown(mark), "a name that no other column has")
@@ -215,7 +243,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._start_with(Progress(check.integer("epoch", epoch, _EPOCHS)))
         self._board.tell(self._core, 0)
         # Whatever is wrong shows here and not in a worker.
-        recipe = json.loads(self._group(1).reading(self._core).recipe)
+        reading = self._group(1).reading(self._core)
+        if not np.array_equal(reading.sizes, self.shards.sizes):
+            raise ContradictionError("order", f"one of {len(reading.sizes)} shards", "an order of all of these files")
+        recipe = json.loads(reading.recipe)
         self._order: dict[str, Any] = recipe["order" if self.deal == "samples" else "shards"]
         """The section of the recipe that says how the data is ordered, whoever reads it."""
         self._warn_of_steps(0, level=3)
@@ -309,6 +340,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             raise OutOfRangeError("worker", str(worker), check.below(workers))
         deal: dict[str, Any] = {"rank": self.rank + self.world_size * worker, "world_size": self.world_size * workers}
         deal |= {"seed": self.seed, "epoch": self.epoch, "remainder": self._given["remainder"]}
+        if self._given["order"] is not None:
+            allowed = "sharded or sequential, of one source; reading() says what each worker reads"
+            raise ContradictionError("order", self._order["name"], allowed)
         if not self._is_shuffled:
             return Sampler(self.shards.samples, order="sequential", **deal)
         lanes, window = self._order["lanes"], self._order["shuffle_window"]
@@ -396,8 +430,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def __repr__(self) -> str:
         """What is dealt, and to whom."""
-        kept = ("seed", "samples", "shards", "sizes", "bytes")
+        kept = ("seed", "samples", "shards", "sizes", "bytes", "of", "sources", "stages", "ranges", "indices")
         options = ", ".join(f"{name}={value!r}" for name, value in self._order.items() if name not in kept)
+        if isinstance(self.shards, Sources):
+            options = f"sources={self.shards.names!r}, {options}"
         return (
             f"<ShardedDataset of {self.shards.samples:,} rows in {len(self.shards)} shards, deal={self.deal!r}, "
             f"{options}, seed={self.seed}, epoch={self.epoch}, rank {self.rank} of {self.world_size}>"
@@ -422,6 +458,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """The readers that there are now, with so many workers of a loader."""
         self._find_rank()
         options = {"deal": self.deal, "seed": self.seed, **self._given}
+        if options["order"] is not None:
+            # It has these itself.
+            options |= dict.fromkeys(("seed", "lanes", "shuffle_window", "shuffle"))
         return Group(self.shards, options, self.world_size, max(1, workers), self.batch_size or 1, self.drop_last)
 
     def _reading(self, workers: int) -> Reading:

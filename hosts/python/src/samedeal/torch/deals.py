@@ -46,8 +46,9 @@ class Group:
         return Reader(self, self.reading(progress), rank, worker, taken * self.batch_size)
 
     def _whole(self) -> Reading:
+        order = self.options["order"]
         return Reading(
-            self.shards.sizes,
+            self.shards.sizes if order is None else None,
             world_size=self.world_size,
             workers=self.workers,
             batch_size=self.batch_size,
@@ -58,6 +59,10 @@ class Group:
 
     def _told(self, error: ContradictionError) -> ContradictionError:
         """The same of files, where it is of shards."""
+        if self.options["order"] is not None and error.field in ("sizes", "shards", "samples"):
+            # Of one of the orders that it is made of.
+            here = f"{len(self.shards)} files of {self.shards.samples} rows"
+            return ContradictionError("paths", here, f"{error.field} {error.allowed}")
         number, numbered, shard = error.value.partition(" in place ")
         unit = {"sizes": "rows", "bytes": f"bytes in the columns {', '.join(self.shards.columns)}"}.get(error.field)
         if unit and numbered:

@@ -1,0 +1,79 @@
+//! Orders whose samples lie in shards: where each of them is stored.
+
+use alloc::vec::Vec;
+
+use super::blend::IndexSpace;
+use crate::base::memory::grow;
+use crate::order::{OrderPart, Sharding};
+use crate::{Failure, OrderId};
+
+/// Where the sample of a position is stored. Those of one lane, in the order of passes and then of elements, lie one behind the other in
+/// each shard.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Stored {
+    pub(crate) sample: u64,
+    /// The lane, counted through all orders that have some.
+    pub(crate) lane: u32,
+    /// The epoch of the order that has the lane.
+    pub(crate) pass: u64,
+    /// Its place in the lane.
+    pub(crate) element: u64,
+}
+
+impl Stored {
+    /// A sample of an order that has no lanes.
+    pub(crate) fn alone(sample: u64) -> Self {
+        Self { sample, element: sample, ..Self::default() }
+    }
+}
+
+impl OrderPart {
+    /// The order `sharded`, if it is that.
+    fn as_sharded(&self) -> Option<&Sharding> {
+        self.sharding.as_deref().filter(|_| self.id == OrderId::Sharded)
+    }
+
+    /// The orders that it is made of.
+    fn parts_below(&self) -> impl Iterator<Item = &Self> {
+        (0..).map_while(|place| self.part(place))
+    }
+
+    /// How many lanes the orders have together that it is made of.
+    pub(crate) fn lanes(&self) -> u32 {
+        self.as_sharded().map_or_else(|| self.parts_below().map(Self::lanes).sum(), |sharding| sharding.lanes)
+    }
+
+    /// How many samples lie in one window of each of these lanes.
+    pub(crate) fn samples_of_windows(&self) -> u64 {
+        self.as_sharded().map_or_else(|| self.parts_below().map(Self::samples_of_windows).sum(), Sharding::round)
+    }
+
+    /// Adds the sizes of the shards that the samples lie in. Failures: `order`, `sources`, `out-of-memory`.
+    pub(crate) fn add_shards(&self, sizes: &mut Vec<u64>) -> Result<(), Failure> {
+        if let Some(sharding) = self.as_sharded() {
+            grow("sizes", sharding.shards.count() as usize, sizes)?;
+            sizes.extend(sharding.shards.sizes());
+            return Ok(());
+        }
+        let is_shared = self.as_blend().is_some_and(|blend| blend.space == IndexSpace::Shared);
+        let start = sizes.len();
+        for (place, part) in self.parts_below().enumerate() {
+            let end = sizes.len();
+            part.add_shards(sizes)?;
+            if is_shared && place > 0 {
+                if sizes[start..end] != sizes[end..] {
+                    let name = self.as_blend().and_then(|blend| blend.names().nth(place)).unwrap_or_default();
+                    let allowed = "sources in the shards of the first one, with the index_space shared";
+                    return Err(Failure::contradiction("sources", name, allowed));
+                }
+                sizes.truncate(end);
+            }
+        }
+        if self.part(0).is_none() {
+            let allowed =
+                "sharded, or one that is made of orders sharded alone: readers of shards need neighbouring rows";
+            return Err(Failure::contradiction("order", self.id.name(), allowed));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,62 @@
+"""Several datasets in Parquet files, read as one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .. import ContradictionError, MissingError
+from .files import Shards
+from .schemas import unified
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+
+@dataclass(frozen=True, eq=False)
+class Sources(Shards):
+    """The shards of several datasets, one dataset after the other. Each may be in a file system of its own."""
+
+    parts: tuple[Shards, ...] = ()
+    """The datasets."""
+    names: tuple[str, ...] = ()
+    """What they are called."""
+
+    @classmethod
+    def join(cls, parts: Mapping[str, Shards]) -> Sources:
+        """Several datasets, by their names.
+
+        Raises:
+            MissingError: There is none.
+            ContradictionError: Their columns do not go together.
+        """
+        if not parts:
+            raise MissingError("sources", "", "files for at least one name")
+        names, shards = tuple(parts), tuple(parts.values())
+        try:
+            schema = unified([part.schema for part in shards], names)
+        except OSError as error:
+            raise ContradictionError(
+                "columns", str(error), "columns of the same names and types in all sources"
+            ) from None
+        paths = tuple(path for part in shards for path in part.paths)
+        sizes, weights = (np.concatenate([getattr(part, name) for part in shards]) for name in ("sizes", "bytes"))
+        return cls(paths, sizes, weights, schema, None, shards, names)
+
+    def open(self, shard: int, buffer: int) -> pq.ParquetFile:
+        """As of `Shards`."""
+        for part in self.parts:
+            if shard < len(part):
+                return part.open(shard, buffer)
+            shard -= len(part)
+        raise IndexError(shard)
+
+    def sources_of(self, samples: NDArray[np.int64]) -> pa.Array:
+        """The name of the source of each sample."""
+        ends = np.cumsum([part.samples for part in self.parts])
+        return pa.array(self.names).take(pa.array(np.searchsorted(ends, samples, side="right")))

@@ -1,0 +1,108 @@
+"""The files of a dataset, and the order in which they are read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from .. import ContradictionError, MissingError, Order, UnknownNameError, WrongTypeError, blend, sharded
+from ..engine import arguments as check
+from ..parquet import Shards, Sources
+from ..parquet.paths import Paths
+
+OF_SOURCES = ("weights", "stages", "samples", "exhaustion", "max_passes", "exact")
+"""Options of a blend of several sources."""
+
+
+@dataclass(frozen=True)
+class Options:
+    """What the constructor was given of the order of several sources."""
+
+    weights: Mapping[str, Any] | None
+    stages: Iterable[Any] | None
+    samples: Any
+    exhaustion: str | None
+    max_passes: Any
+    exact: bool | None
+    order: Callable[[Order], Order] | None
+
+    def check(self, deal: str, shuffle: Any, is_several: bool) -> None:
+        """That nothing was given that is not used.
+
+        Raises:
+            ContradictionError: Something was.
+        """
+        if is_several or self.order is not None:
+            if deal != "samples":
+                raise ContradictionError("deal", deal, "samples, with several sources or an order")
+            if shuffle is not None and not check.boolean("shuffle", shuffle):
+                raise ContradictionError("shuffle", "False", "True, with several sources or an order")
+        for name in OF_SOURCES:
+            value = getattr(self, name)
+            if value is not None and not is_several:
+                allowed = "none, unless paths is a dictionary of several sources"
+                raise ContradictionError(name.replace("_", "-"), check.described(value), allowed)
+
+
+def find(paths: Any, columns: Any, filesystem: Any) -> Shards:
+    """The files of one dataset, or of several by their names."""
+    if isinstance(paths, Mapping):
+        parts = {check.label("sources", name): find_one(own, columns, filesystem) for name, own in paths.items()}
+        return Sources.join(parts)
+    return find_one(paths, columns, filesystem)
+
+
+def find_one(paths: Paths | Shards, columns: Any, filesystem: Any) -> Shards:
+    """The files of one dataset."""
+    if not isinstance(paths, Shards):
+        return Shards.find(paths, columns, filesystem=filesystem)
+    if columns is not None:
+        raise ContradictionError("columns", check.shown(columns), "those that the shards were found with")
+    if filesystem is not None:
+        raise ContradictionError("filesystem", check.described(filesystem), "that with which the shards were found")
+    return paths
+
+
+def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> Order | None:
+    """The order of several sources, or that which a function makes; none where the files alone decide it.
+
+    Raises:
+        SamedealError: Options do not fit together, or the function gives no order of these files.
+    """
+    if not isinstance(shards, Sources):
+        files = sharded(shards.sizes, **sharding)
+        return None if options.order is None else _made(options.order, files)
+    if options.weights is None:
+        raise MissingError("weights", "", f"a weight for each source: {', '.join(shards.names)}")
+    if not isinstance(options.weights, Mapping):
+        allowed = "a dictionary: a whole number for the name of each source"
+        raise WrongTypeError("weights", check.described(options.weights), allowed)
+    for name in options.weights:
+        if name not in shards.names:
+            raise UnknownNameError("weights", check.shown(name), ", ".join(shards.names), {"known": shards.names})
+    own = {name: value for name, value in sharding.items() if name != "seed"}
+    sources = {}
+    for name, part in zip(shards.names, shards.parts, strict=True):
+        if name not in options.weights:
+            raise MissingError("weights", "", f"a weight for each source, also for {name!r}: 0 leaves it out")
+        sources[name] = (sharded(part.sizes, **own), options.weights[name])
+    files = blend(
+        sources,
+        seed=sharding.get("seed"),
+        samples=options.samples,
+        exact=bool(options.exact),
+        exhaustion=options.exhaustion,
+        max_passes=options.max_passes,
+        stages=options.stages,
+    )
+    return files if options.order is None else _made(options.order, files)
+
+
+def _made(function: Callable[[Order], Order], files: Order) -> Order:
+    if not callable(function):
+        raise WrongTypeError("order", check.described(function), "a function from the order of the files to an order")
+    made = function(files)
+    if not isinstance(made, Order):
+        raise WrongTypeError("order", check.described(made), "a function that returns an Order")
+    return made

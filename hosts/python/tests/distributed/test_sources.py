@@ -1,0 +1,281 @@
+"""`ShardedDataset` over several directories with weights, and over orders that are made of others."""
+
+from __future__ import annotations
+
+import json
+import pickle
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from conftest import write
+from jobs import logs, ranks
+from samedeal import (
+    ContradictionError,
+    MissingError,
+    Order,
+    OutOfRangeError,
+    Reading,
+    SamedealError,
+    Sampler,
+    UnknownNameError,
+    WrongTypeError,
+    blend,
+    sharded,
+)
+from samedeal.parquet import Shards, Sources
+from samedeal.parquet.cursor import Cursor
+from samedeal.torch import Resumable, ShardedDataset
+from torch.utils.data import DataLoader
+
+HERE = Path(__file__).parent
+SIZES = {"web": (137, 0, 400, 23), "code": (150, 64), "math": (40,)}
+ALL = [size for sizes in SIZES.values() for size in sizes]
+STARTS = dict(zip(SIZES, np.cumsum([0, *map(sum, SIZES.values())]).tolist(), strict=False))
+WEIGHTS = {"web": 7, "code": 2, "math": 1}
+KNOWN: dict[str, Any] = {"lanes": 6, "shuffle_window": 16}
+MARKS: dict[str, Any] = {"sample_column": "sample", "padding_column": "padding", "source_column": "source"}
+
+
+@pytest.fixture(scope="session")
+def three(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A directory for each source. The column `id` counts the rows of each."""
+    root = tmp_path_factory.mktemp("three")
+    return {name: write(root / name, sizes, row_group=50) for name, sizes in SIZES.items()}
+
+
+def order_of(stages: Any = None, seed: int = 3, **options: Any) -> Order:
+    sources = {name: (sharded(sizes, **KNOWN), WEIGHTS[name]) for name, sizes in SIZES.items()}
+    return blend(sources, seed=seed, stages=stages, **options)
+
+
+def dataset(three: dict[str, Path], **options: Any) -> ShardedDataset:
+    place = {"rank": 0, "world_size": 1} if "rank" not in options else {}
+    return ShardedDataset(three, weights=WEIGHTS, batch_size=16, seed=3, **{**KNOWN, **place, **options})
+
+
+def rows(batches: Any) -> list[dict[str, Any]]:
+    return [row for batch in batches for row in batch.to_pylist()]
+
+
+@pytest.mark.parametrize("world_size", [1, 2, 5])
+@pytest.mark.parametrize("remainder", ["pad", "drop", "uneven"])
+@pytest.mark.parametrize("samples", [300, 2_000])
+def test_rows_are_those_of_the_reading(three: dict[str, Path], world_size: int, remainder: str, samples: int) -> None:
+    """Also rows that come twice in an epoch, and passes that end within a round."""
+    for rank in range(world_size):
+        place = {"rank": rank, "world_size": world_size, "remainder": remainder}
+        made = dataset(three, samples=samples, epoch=1, columns=["id"], **MARKS, **place)
+        reading = Reading(order=order_of(samples=samples), world_size=world_size, remainder=remainder).at_epoch(1)
+        assert made.reading().sizes.tolist() == ALL
+        found = rows(made)
+        assert [row["sample"] for row in found] == reading.indices(rank).tolist()
+        assert [row["id"] + STARTS[row["source"]] for row in found] == reading.indices(rank).tolist()
+        padding = reading.num_padding(rank)
+        assert [row["padding"] for row in found] == [False] * (len(found) - padding) + [True] * padding
+
+
+def test_counts_are_those_of_the_weights(three: dict[str, Path]) -> None:
+    sampler = Sampler(order=order_of(samples=1_000))
+    found = Counter(row["source"] for row in rows(dataset(three, samples=1_000, source_column="source")))
+    assert found == {"web": 700, "code": 200, "math": 100}
+    assert sampler.source_counts(0, 1_000)["count"].tolist() == [700, 200, 100]
+
+
+def test_options_of_the_blend(three: dict[str, Path]) -> None:
+    for options in (
+        {"exact": True},
+        {"exhaustion": "stop"},
+        {"exhaustion": "renormalise", "max_passes": 2},
+        {"exhaustion": "fail", "samples": 100},
+        {"stages": [(50, {"web": 1, "code": 1, "math": 0}), (700, [0, 0, 1])]},
+    ):
+        made = dataset(three, **options)
+        order = order_of(**options)
+        assert made.recipe == Reading(order=order, batch_size=16).recipe
+        assert made.steps().most == Reading(order=order, batch_size=16).steps().most
+
+
+def test_cursors_do_not_begin_anew(three: dict[str, Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rounds end within windows, whose other rows the next round takes."""
+    opened: list[tuple[int, int]] = []
+    known = Cursor._open
+
+    def spied(self: Cursor, shard: int, first: int) -> None:
+        opened.append((shard, first))
+        known(self, shard, first)
+
+    monkeypatch.setattr(Cursor, "_open", spied)
+    found = rows(dataset(three, exhaustion="stop", samples=None))
+    assert len(found) > 300
+    # Each lane in each shard, and where it lies in two of them.
+    assert len(opened) <= 2 * 3 * 6
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_function_makes_the_order(three: dict[str, Path], workers: int) -> None:
+    bad = [3, 4, 90, 400]
+    made = ShardedDataset(
+        three["web"], batch_size=16, order=lambda files: files.exclude(bad), rank=0, world_size=1, **KNOWN
+    )
+    found = rows(DataLoader(made, batch_size=None, num_workers=workers))
+    assert sorted(row["id"] for row in found) == [i for i in range(560) if i not in bad]
+    twice = dataset(three, order=lambda files: files.skip([(0, 0, 100)]), samples=500)
+    assert len(rows(twice)) == 400
+    assert json.loads(twice.recipe)["order"]["of"]["name"] == "blend"
+
+
+@pytest.mark.parametrize(("workers", "then"), [(0, 2), (2, 0), (2, 3)])
+def test_a_state_resumes_elsewhere(three: dict[str, Path], workers: int, then: int) -> None:
+    """On another number of workers, with other weights from where it was read on."""
+    options = {"samples": 600, "sample_column": "sample", "padding_column": "padding"}
+    first = dataset(three, **options)
+    loader = Resumable(DataLoader(first, batch_size=None, num_workers=workers))
+    taken = []
+    steps = 7
+    for number, batch in enumerate(loader):
+        taken += rows([batch])
+        if number + 1 == steps:
+            break
+    state = loader.state_dict()
+    each = max(1, workers)
+    read = 16 * each * -(-steps // each)
+    stages = [(read, {"web": 1, "code": 1, "math": 2})]
+    second = dataset(three, stages=stages, **options)
+    rest = Resumable(DataLoader(second, batch_size=None, num_workers=then))
+    rest.load_state_dict(state)
+    taken += [row for row in rows(rest) if not row["padding"]]
+    expected = Sampler(order=order_of(stages, samples=600)).indices().tolist()
+    assert Counter(row["sample"] for row in taken) == Counter(expected)
+    early = dataset(three, stages=[(read - 1, [1, 1, 2])], **options)
+    with pytest.raises(ContradictionError, match=f"one that begins at {read} or later"):
+        early.load_state_dict(state)
+
+
+def test_a_stateful_loader_goes_on(three: dict[str, Path]) -> None:
+    from torchdata.stateful_dataloader import StatefulDataLoader
+
+    def made() -> StatefulDataLoader:
+        return StatefulDataLoader(dataset(three, samples=500), batch_size=None, num_workers=2)
+
+    whole = [batch.column("text").to_pylist() for batch in made()]
+    first = made()
+    before = [batch.column("text").to_pylist() for _, batch in zip(range(9), first, strict=False)]
+    second = made()
+    second.load_state_dict(first.state_dict())
+    assert before + [batch.column("text").to_pylist() for batch in second] == whole
+
+
+def test_what_it_is_over(three: dict[str, Path]) -> None:
+    made = dataset(three, source_column="source")
+    again = pickle.loads(pickle.dumps(made))
+    assert rows(again) == rows(made)
+    assert repr(made).startswith(
+        "<ShardedDataset of 814 rows in 7 shards, deal='samples', sources=('web', 'code', 'math'), name='blend'"
+    )
+    parts = {name: Shards.find(path) for name, path in three.items()}
+    known = ShardedDataset(Sources.join(parts), weights=WEIGHTS, batch_size=16, seed=3, rank=0, world_size=1, **KNOWN)
+    assert known.recipe == dataset(three).recipe
+    assert dataset({**three, "math": parts["math"]}).recipe == known.recipe  # type: ignore[dict-item]
+    assert made.shard_info().reads == 1
+    with pytest.raises(ContradictionError) as caught:
+        made.sampler()
+    assert caught.value.field == "order"
+
+
+def test_types_of_columns_are_joined(tmp_path: Path) -> None:
+    for name, kind in (("a", pa.int32()), ("b", pa.int64())):
+        (tmp_path / name).mkdir()
+        pq.write_table(pa.table({"x": pa.array([1, 2, 3], kind)}), tmp_path / name / "0.parquet")
+    made = ShardedDataset({name: tmp_path / name for name in "ab"}, weights={"a": 1, "b": 1}, rank=0, world_size=1)
+    assert made.shards.schema.field("x").type == pa.int64()
+    assert sorted(row["x"] for row in made) == [1, 1, 2, 2, 3, 3]
+    pq.write_table(pa.table({"y": [1]}), tmp_path / "b" / "0.parquet")
+    with pytest.raises(ContradictionError) as caught:
+        ShardedDataset({name: tmp_path / name for name in "ab"}, weights={"a": 1, "b": 1}, rank=0, world_size=1)
+    assert caught.value.field == "columns"
+    assert caught.value.value.startswith("b: has no column 'x'")
+
+
+def wrong(three: dict[str, Path]) -> list[tuple[dict[str, Any], type[SamedealError], str]]:
+    one: dict[str, Any] = {"paths": three["web"], "weights": None}
+    return [
+        ({"weights": None}, MissingError, "weights"),
+        ({"weights": {"web": 1, "code": 2}}, MissingError, "weights"),
+        ({"weights": {**WEIGHTS, "books": 2}}, UnknownNameError, "weights"),
+        ({"weights": [7, 2, 1]}, WrongTypeError, "weights"),
+        ({"weights": {**WEIGHTS, "math": 0.5}}, WrongTypeError, "weight"),
+        ({"weights": dict.fromkeys(three, 0)}, OutOfRangeError, "weight"),
+        ({"paths": {}}, MissingError, "sources"),
+        ({"paths": {"a/b": three["web"]}, "weights": {"a/b": 1}}, OutOfRangeError, "source"),
+        ({"paths": {3: three["web"]}, "weights": {3: 1}}, WrongTypeError, "sources"),
+        ({"deal": "shards"}, ContradictionError, "deal"),
+        ({"shuffle": False}, ContradictionError, "shuffle"),
+        ({"policy": "size-aware"}, ContradictionError, "policy"),
+        ({"lanes": 0}, OutOfRangeError, "lanes"),
+        ({"samples": -1}, OutOfRangeError, "samples"),
+        ({"exhaustion": "loop"}, UnknownNameError, "exhaustion"),
+        ({"max_passes": 2}, ContradictionError, "max-passes"),
+        ({"stages": [(3, {"web": 1})]}, MissingError, "weight"),
+        ({"source_column": "id"}, ContradictionError, "source-column"),
+        ({"order": 5}, WrongTypeError, "order"),
+        ({"order": lambda files: 5}, WrongTypeError, "order"),
+        ({"order": lambda files: sharded([3])}, ContradictionError, "order"),
+        ({"order": lambda files: blend({"a": (files, 1), "b": (40, 1)})}, ContradictionError, "order"),
+        ({**one, "weights": WEIGHTS}, ContradictionError, "weights"),
+        ({**one, "samples": 3}, ContradictionError, "samples"),
+        ({**one, "exact": False}, ContradictionError, "exact"),
+        ({**one, "source_column": "source"}, ContradictionError, "source-column"),
+        ({**one, "order": lambda files: files, "deal": "shards"}, ContradictionError, "deal"),
+    ]
+
+
+def test_what_is_refused(three: dict[str, Path]) -> None:
+    for options, kind, field in wrong(three):
+        given = {"paths": three, "weights": WEIGHTS, "batch_size": 16, "rank": 0, "world_size": 1, **KNOWN, **options}
+        if options.get("deal") == "shards":
+            given = {name: value for name, value in given.items() if name not in KNOWN}
+        with pytest.raises(kind) as caught:
+            ShardedDataset(**given)
+        assert caught.value.field == field, options
+
+
+def test_a_state_of_other_files(three: dict[str, Path], tmp_path: Path) -> None:
+    state = dataset(three).state_dict()
+    other = {**three, "math": write(tmp_path / "math", (41,))}
+    with pytest.raises(ContradictionError) as caught:
+        dataset(other).load_state_dict(state)
+    assert caught.value.field == "paths"
+
+
+@pytest.mark.parametrize("then", [(3, 1), (1, 3)])
+def test_ranks_go_on_with_other_weights(three: dict[str, Path], tmp_path: Path, then: tuple[int, int]) -> None:
+    """Real processes: two ranks with two workers stop in a turn, and others read the rest with other weights."""
+    root = three["web"].parent
+    first, second = tmp_path / "first", tmp_path / "second"
+    for folder in (first, second):
+        folder.mkdir()
+    steps = 5
+    run = ranks(2, HERE / "blending.py", root, first, "-", 2, steps, "[]")
+    assert not run.returncode, run.stderr
+    read = 2 * 8 * 2 * 3
+    stages = [(read, [1, 2, 7])]
+    world_size, workers = then
+    run = ranks(world_size, HERE / "blending.py", root, second, first / "state", workers, 0, json.dumps(stages))
+    assert not run.returncode, run.stderr
+    found = [
+        row for out, world in ((first, 2), (second, world_size)) for log in logs(out, "rows", world) for row in log
+    ]
+    sampler = Sampler(order=order_of(stages, samples=500))
+    for epoch in (0, 1):
+        sampler.set_epoch(epoch)
+        own = [(source, i) for of, source, i, padding in found if of == epoch and not padding]
+        expected = [sampler.source_of(sample) for sample in sampler.indices().tolist()]
+        names = sampler.sources
+        assert Counter(own) == Counter((names[place.source], place.index) for place in expected)
+        counts = Counter(source for source, _ in own)
+        assert [counts[name] for name in names] == sampler.source_counts(0, 500)["count"].tolist()

@@ -2,7 +2,7 @@ import type { Copied, PlanningBindings, RawReading } from '../bindings/types.js'
 import { integer, natural, natural32, stateText, U32, U64 } from '../checks.js';
 import type { ReadRound as RawRound } from '../components/interfaces/samedeal-deal-read.js';
 import { type Engine, Facade } from '../engine.js';
-import { gathered, type Integers, numbers, spansOf } from '../lists.js';
+import { gathered, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { Steps } from '../shard/types.js';
 import type { Integer } from '../types.js';

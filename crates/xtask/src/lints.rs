@@ -13,10 +13,20 @@ pub fn steps() -> Vec<Step> {
     let rust: &[&[&str]] = &[
         MANIFESTS,
         BINDINGS,
-        &["rustfmt.toml", "crates", "hosts/cli", "hosts/rust", "tests/growth", "tests/matrix", "tests/bench"],
+        &[
+            "rustfmt.toml",
+            "crates",
+            "hosts/cli",
+            "hosts/rust",
+            "tests/engines",
+            "tests/growth",
+            "tests/matrix",
+            "tests/bench",
+        ],
     ];
     let python: &[&[&str]] = &[&["hosts/python", "tests", "docs"]];
-    let javascript: &[&[&str]] = &[&["hosts/js", "tests/matrix", "tests/bench", "tests/resume", "tests/demo"]];
+    let javascript: &[&[&str]] =
+        &[&["hosts/js", "tests/engines", "tests/matrix", "tests/bench", "tests/resume", "tests/demo"]];
     vec![
         lint("Rust format", &[setup::RUST_LINTS], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])

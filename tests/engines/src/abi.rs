@@ -126,7 +126,9 @@ impl<M: Machine> Caller<'_, M> {
         if !self.is_one_of(item, MEMBERS) {
             return items.map(|bytes| self.lift(item, bytes)).collect();
         }
-        let Some(TypeDefKind::Record(record)) = self.kind(&self.plain(item)).cloned() else { panic!("its members are records") };
+        let Some(TypeDefKind::Record(record)) = self.kind(&self.plain(item)).cloned() else {
+            panic!("its members are records")
+        };
         let member = |bytes| {
             let [(_, name), (_, value)] = self.lift_fields(&record, bytes).try_into().expect("a name and a value");
             (name.as_str().expect("a name").to_owned(), value)
@@ -186,7 +188,8 @@ impl<M: Machine> Caller<'_, M> {
         let items = match value {
             Value::Null => &[][..],
             Value::Object(named) if self.is_one_of(item, MEMBERS) => {
-                members = named.iter().map(|(name, value)| Value::from(vec![name.as_str().into(), value.clone()])).collect();
+                members =
+                    named.iter().map(|(name, value)| Value::from(vec![name.as_str().into(), value.clone()])).collect();
                 &members
             }
             _ => value.as_array().expect("a list"),

@@ -18,7 +18,7 @@ use world::World;
 
 const USAGE: &str = "usage: engines cranelift|winch|pulley|wasmi [--components FOLDER] [--name NAME] [--record FOLDER]";
 /// The components, by their names.
-const COMPONENTS: &[&str] = &["samedeal", "composing", "planning", "batching"];
+const COMPONENTS: [&str; 4] = ["samedeal", "composing", "planning", "batching"];
 /// Asks for the slow cases, too.
 const SLOW: &str = "SAMEDEAL_SLOW";
 
@@ -44,16 +44,25 @@ fn main() -> ExitCode {
     let label = options.get("--name").map_or(&*engine, |name| name);
     let label = format!("{label} ({locked} {})", version(locked));
     let record = options.get("--record").map(Path::new);
+    if let Some(record) = record {
+        fs::create_dir_all(record).unwrap_or_else(|why| panic!("{}: {why}", record.display()));
+        for (name, core) in modules(&folder, <[u8]>::to_vec) {
+            write(&record.join(format!("{name}.core.wasm")), &core);
+        }
+        write(&record.join("components.txt"), COMPONENTS.map(|name| format!("{name}\n")).concat().as_bytes());
+    }
+    // Another build has its data in other places, so only what it answers can be compared.
+    let adapted = Adapter { engine: &label, record, is_comparable: !options.contains_key("--components") };
     match compiler {
         Some(compiler) => {
             let engine = compiler.engine().expect("an engine of wasmtime");
             let compile = |bytes: &[u8]| wasmtime::Module::new(&engine, bytes).expect("a module compiles");
-            adapter(&label, record, &Wasmtime(modules(&folder, compile)))
+            adapter(&adapted, &Wasmtime(modules(&folder, compile)))
         }
         None => {
             let engine = wasmi::Engine::default();
             let compile = |bytes: &[u8]| wasmi::Module::new(&engine, bytes).expect("a module compiles");
-            adapter(&label, record, &Wasmi(modules(&folder, compile)))
+            adapter(&adapted, &Wasmi(modules(&folder, compile)))
         }
     }
 }
@@ -65,13 +74,13 @@ fn usage(why: &str) -> ExitCode {
 
 /// The core module of each component, compiled.
 fn modules<T>(folder: &Path, compile: impl Fn(&[u8]) -> T) -> BTreeMap<&'static str, T> {
-    let module = |&name: &&'static str| {
+    let module = |name: &'static str| {
         let path = folder.join(format!("{name}.wasm"));
         let bytes = fs::read(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
         let core = module::of_component(&bytes).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
         (name, compile(core))
     };
-    COMPONENTS.iter().map(module).collect()
+    COMPONENTS.into_iter().map(module).collect()
 }
 
 struct Wasmtime(BTreeMap<&'static str, wasmtime::Module>);
@@ -92,8 +101,17 @@ impl cases::Engine for Wasmi {
     }
 }
 
+/// What is run, and how that is told.
+struct Adapter<'a> {
+    engine: &'a str,
+    /// Where transcripts go.
+    record: Option<&'a Path>,
+    /// Whether its calls are those of other engines.
+    is_comparable: bool,
+}
+
 /// Runs all groups, and prints a line for each.
-fn adapter(engine: &str, record: Option<&Path>, modules: &impl cases::Engine) -> ExitCode {
+fn adapter(&Adapter { engine, record, is_comparable }: &Adapter<'_>, modules: &impl cases::Engine) -> ExitCode {
     let world = World::read(&root().join("wit"));
     let groups = groups();
     let mut is_good = !groups.is_empty();
@@ -106,13 +124,15 @@ fn adapter(engine: &str, record: Option<&Path>, modules: &impl cases::Engine) ->
         }
         let cases::Outcome { passed, errors, answers, traffic, transcript } = outcome;
         is_good &= errors.is_empty() && passed > 0;
-        println!("matrix\t{engine}\t{group}\t{passed}\t{}\t{answers:08x}\t{traffic:08x}", errors.len());
+        let calls = if is_comparable { format!("{traffic:08x}") } else { String::new() };
+        println!("matrix\t{engine}\t{group}\t{passed}\t{}\t{answers:08x}\t{calls}", errors.len());
         if let (Some(folder), Some(lines)) = (record, transcript) {
-            write(&folder.join(format!("{group}.txt")), &lines);
+            write(&folder.join(format!("{group}.txt")), lines.as_bytes());
         }
     }
     if let (true, Some(folder)) = (is_good, record) {
-        write(&folder.join("groups.txt"), &groups.keys().map(|group| format!("{group}\n")).collect::<String>());
+        let names: String = groups.keys().map(|group| format!("{group}\n")).collect();
+        write(&folder.join("groups.txt"), names.as_bytes());
     }
     if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -132,9 +152,9 @@ fn groups() -> BTreeMap<String, Vec<Value>> {
 }
 
 /// Writes a file at once: who reads it meanwhile never finds a half of it.
-fn write(path: &Path, text: &str) {
+fn write(path: &Path, content: &[u8]) {
     let temporary = path.with_extension("new");
-    let written = fs::write(&temporary, text).and_then(|()| fs::rename(&temporary, path));
+    let written = fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, path));
     written.unwrap_or_else(|why| panic!("{}: {why}", path.display()));
 }
 

@@ -85,7 +85,8 @@ impl World {
     pub fn setters<'a>(&'a self, of: Resource<'a>) -> impl Iterator<Item = (&'a str, Export<'a>)> {
         let start = format!("[method]{}.set-", of.name);
         let functions = self.resolve.interfaces[of.interface].functions.iter();
-        functions.filter_map(move |(name, function)| Some((name.strip_prefix(&start)?, self.export(of.interface, function))))
+        functions
+            .filter_map(move |(name, function)| Some((name.strip_prefix(&start)?, self.export(of.interface, function))))
     }
 
     /// What the core module exports to free a resource.

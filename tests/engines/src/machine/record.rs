@@ -81,7 +81,9 @@ impl Tape {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
         self.line(|lines| {
             write!(lines, "{verb} {address} ").expect("a string takes all");
-            lines.extend(bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| DIGITS[digit as usize] as char));
+            lines.extend(
+                bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| DIGITS[digit as usize] as char),
+            );
             lines.push('\n');
         });
     }

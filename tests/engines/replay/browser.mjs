@@ -65,7 +65,7 @@ function options() {
 }
 
 const browser = spawn(program, [...options(), url], { stdio: ['ignore', 'ignore', 'inherit'], detached: true });
-const gone = new Promise((resolve) => browser.once('exit', resolve));
+const gone = new Promise((resolve) => browser.once('exit', resolve).once('error', resolve));
 browser.once('error', ended.reject);
 browser.once('exit', (code) => ended.reject(new Error(`${program} ended with ${code}`)));
 try {

@@ -42,7 +42,8 @@ pub const TRANSCRIPTS: &str = "target/transcripts";
 pub const RECORDED: &str = "matrix: Cranelift, core calls";
 const NATIVE: &[&[&str]] = &[suites::MANIFESTS, &["crates/core", "tests/matrix"]];
 const HOSTS: &[&str] = &["tests/matrix"];
-const ENGINES: &[&[&str]] = &[suites::MANIFESTS, suites::BINDINGS, build::WASM, &["tests/engines"]];
+/// What a core module and its replayers are made from.
+pub const ENGINES: &[&[&str]] = &[suites::MANIFESTS, suites::BINDINGS, build::WASM, &["tests/engines"]];
 
 /// All of them, in the order of the table.
 pub const CELLS: &[Cell] = &[
@@ -113,7 +114,14 @@ pub const CELLS: &[Cell] = &[
     Cell {
         step: "matrix: Cranelift, without vector instructions",
         tier: Tier::Matrix,
-        words: &["target/debug/engines", "cranelift", "--components", needs::SCALAR_FOLDER],
+        words: &[
+            "target/debug/engines",
+            "cranelift",
+            "--components",
+            needs::SCALAR_FOLDER,
+            "--name",
+            "cranelift, scalar",
+        ],
         needs: &[build::TOOLS, needs::SCALAR],
         inputs: &[suites::MANIFESTS, suites::BINDINGS, &["crates/core", "crates/components", "tests/engines"]],
     },
@@ -165,13 +173,13 @@ pub const CELLS: &[Cell] = &[
     replayed(
         "matrix: wasm2c",
         Tier::Matrix,
-        &[needs::WASM2C_HERE, "wasm2c", TRANSCRIPTS],
+        &[needs::WASM2C_HERE, "wasm2c (wabt 1.0.42)", TRANSCRIPTS],
         &[RECORDED, needs::BUILT_WASM2C],
     ),
     replayed(
         "matrix: wasm2c on s390x",
         Tier::Matrix,
-        &["qemu-s390x", needs::WASM2C_S390X, "wasm2c, s390x", TRANSCRIPTS],
+        &["qemu-s390x", needs::WASM2C_S390X, "wasm2c, s390x (wabt 1.0.42)", TRANSCRIPTS],
         &[RECORDED, needs::BUILT_WASM2C_S390X],
     ),
     Cell {

@@ -95,12 +95,14 @@ pub fn parts() -> Vec<Step> {
         })
         .with_lock(setup::RUSTUP),
         Step::new(CROSS, &[CROSS_TARGETS, MACHINES], cross).with_lock(build::CARGO),
-        Step::new(BUILT_WASM2C, &[WABT, cells::RECORDED], |progress| replayer(progress, WASM2C_HERE, &["cc"])),
+        Step::new(BUILT_WASM2C, &[WABT, cells::RECORDED], |progress| replayer(progress, WASM2C_HERE, &["cc"]))
+            .made_from(cells::ENGINES),
         Step::new(BUILT_WASM2C_S390X, &[WABT, MACHINES, cells::RECORDED], |progress| {
             // The memory of the emulated machine cannot be reserved as wasm2c does it elsewhere.
             let options = ["s390x-linux-gnu-gcc", "-static", "-DWABT_BIG_ENDIAN=1", "-DWASM_RT_USE_MMAP=0"];
             replayer(progress, WASM2C_S390X, &options)
-        }),
+        })
+        .made_from(cells::ENGINES),
     ]);
     steps
 }

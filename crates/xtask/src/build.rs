@@ -118,17 +118,28 @@ fn host(what: &[&str]) -> Command {
 }
 
 fn components(progress: &Progress) -> Outcome {
+    compiled(progress, "target", None, CARRIERS)
+}
+
+/// Builds the components below a folder, with other flags than the usual ones if there are any, and copies them to the carriers.
+pub fn compiled(progress: &Progress, folder: &str, flags: Option<&str>, carriers: &[&str]) -> Outcome {
+    let build = |packages: &[&str], features: &[&str]| {
+        let mut command = wasm(packages, "wasm32-wasip2", features);
+        command.env("CARGO_TARGET_DIR", project::path(folder)).envs(flags.map(|flags| ("RUSTFLAGS", flags)));
+        progress.run(&mut command)
+    };
+    let made = |path: &str| project::path(folder).join(path.trim_start_matches("target/"));
     // At once what shares its features: each component is optimised as a whole, on one core. First those with composed orders: one of them
     // leaves a file that the other build of its package replaces.
     let composed = "--features=samedeal-sampling/composed,samedeal-batching/composed,samedeal-planning/composed";
-    wasm(progress, &["samedeal-sampling", "samedeal-batching", "samedeal-planning"], "wasm32-wasip2", &[composed])?;
-    replace(&project::path(COMPOSING), &fs::read(project::path(COMPONENT))?)?;
-    wasm(progress, &["samedeal-sampling"], "wasm32-wasip2", &[])?;
+    build(&["samedeal-sampling", "samedeal-batching", "samedeal-planning"], &[composed])?;
+    replace(&made(COMPOSING), &fs::read(made(COMPONENT))?)?;
+    build(&["samedeal-sampling"], &[])?;
     let mut notes = Vec::new();
-    for path in [COMPONENT, COMPOSING, PLANNING, BATCHING] {
-        let path = project::path(path);
+    for path in [COMPONENT, COMPOSING, PLANNING, BATCHING].map(made) {
         let built = fs::read(&path)?;
-        for folder in CARRIERS {
+        for folder in carriers {
+            fs::create_dir_all(project::path(folder))?;
             replace(&project::path(folder).join(path.file_name().unwrap_or_default()), &built)?;
         }
         notes.push(format!("{} of {} bytes", path.file_name().unwrap_or_default().display(), built.len()));
@@ -143,16 +154,16 @@ fn bindings(progress: &Progress) -> Outcome {
 }
 
 fn web(progress: &Progress) -> Outcome {
-    wasm(progress, &["samedeal-web"], "wasm32-unknown-unknown", &["--features=samedeal-web/composed"])?;
+    progress.run(&mut wasm(&["samedeal-web"], "wasm32-unknown-unknown", &["--features=samedeal-web/composed"]))?;
     replace(&project::path(WEB_COMPOSING), &fs::read(project::path(WEB))?)?;
-    wasm(progress, &["samedeal-web"], "wasm32-unknown-unknown", &[])?;
+    progress.run(&mut wasm(&["samedeal-web"], "wasm32-unknown-unknown", &[]))?;
     Ok(Report::note(WEB))
 }
 
-fn wasm(progress: &Progress, packages: &[&str], target: &str, more: &[&str]) -> Result<(), String> {
+fn wasm(packages: &[&str], target: &str, more: &[&str]) -> Command {
     let mut command = project::cargo(&["build", "--profile", "wasm", "--target", target]);
     command.args(packages.iter().map(|package| format!("--package={package}"))).args(more);
-    progress.run(&mut command)
+    command
 }
 
 /// The npm package from its sources, the components and, for pages, the web build.

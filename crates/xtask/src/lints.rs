@@ -19,6 +19,7 @@ pub fn steps() -> Vec<Step> {
             "examples",
             "hosts/cli",
             "hosts/rust",
+            "tests/engines",
             "tests/growth",
             "tests/matrix",
             "tests/bench",
@@ -26,7 +27,7 @@ pub fn steps() -> Vec<Step> {
     ];
     let python: &[&[&str]] = &[&["hosts/python", "examples", "tests", "docs"]];
     let javascript: &[&[&str]] =
-        &[&["hosts/js", "tests/matrix", "tests/bench", "tests/resume", "tests/demo", "examples"]];
+        &[&["hosts/js", "examples", "tests/engines", "tests/matrix", "tests/bench", "tests/resume", "tests/demo"]];
     vec![
         lint("Rust format", &[setup::RUST_LINTS], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])

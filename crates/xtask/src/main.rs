@@ -38,6 +38,8 @@ Usage: cargo xtask <command>
                      the measurements, as a table
   bench batching     batches beside those of Lhotse, transformers, seqpacker and TRL, and their targets
   bench blending     blends beside those of Megatron and Grain, and their targets
+  matrix [WORD ...]  the golden cases on every engine and machine, of which `check` runs some: installs them, and writes
+                     docs/matrix.md (takes half an hour); with words, only those that have one of them in their names
   mutants [PART ...] [--shard K/N]
                      change the core in one place at a time: a golden case must fail for each change (takes hours)
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         ["vectors"] => Ok(Plan::new("vectors", Vec::new(), vec![suites::vectors(false)])),
         ["vectors", "--check"] => Ok(Plan::new("vectors --check", Vec::new(), vec![suites::vectors(true)])),
         ["mutants", words @ ..] => mutants::plan(words),
+        ["matrix", words @ ..] => matrix::plan(words, parts()),
         ["test", words @ ..] => tests("test", suites::test(), words),
         ["check", words @ ..] => tests("check", suites::check(), words),
         ["bench", options @ ..] => Ok(bench::plan(options)),
@@ -79,7 +82,7 @@ fn main() -> ExitCode {
 fn parts() -> Vec<Step> {
     let mut first = setup::parts();
     let downloads = first.split_off(2);
-    [first, build::parts(), downloads, demo::parts()].into_iter().flatten().collect()
+    [first, build::parts(), downloads, demo::parts(), matrix::parts()].into_iter().flatten().collect()
 }
 
 fn tests(name: &str, suites: Vec<Step>, words: &[&str]) -> Result<Plan, String> {
@@ -121,6 +124,9 @@ mod tests {
             tests("check", suites::check(), &[suite.name()]).unwrap();
         }
         assert!(tests("test", suites::test(), &["--faster"]).is_err());
+        matrix::plan(&[], parts()).unwrap();
+        matrix::plan(&["s390x"], parts()).unwrap();
+        assert!(matrix::plan(&["z80"], parts()).is_err());
         bench::plan(&[]);
         bench::plan(&["batching", "--smoke"]);
         demo::plan(demo::Options::parse(&[]).unwrap());

@@ -19,7 +19,7 @@ const UP_TO_DATE: &str = "up to date";
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(MACHINE, &[], |_| machine::check()),
-        Step::new(TARGETS, &[MACHINE], rust_targets),
+        Step::new(TARGETS, &[MACHINE], rust_targets).with_lock(RUSTUP),
         Step::new(PYTHON, &[MACHINE], |progress| {
             environment(progress, "target/venv", "hosts/python/requirements-dev.txt")
         }),
@@ -45,6 +45,8 @@ pub fn parts() -> Vec<Step> {
 pub const MACHINE: &str = "this machine";
 /// The WebAssembly targets of Rust.
 pub const TARGETS: &str = "Rust targets";
+/// One rustup changes the toolchain at a time.
+pub const RUSTUP: &str = "rustup";
 /// The environment that the Python host is developed and tested in.
 pub const PYTHON: &str = "Python environment";
 /// What the npm package is built and tested with.
@@ -94,11 +96,16 @@ pub fn npm_packages(progress: &Progress, folder: &str) -> Outcome {
 }
 
 fn rust_targets(progress: &Progress) -> Outcome {
+    add_targets(progress, TARGET_NAMES)
+}
+
+/// Adds the targets that the toolchain lacks.
+pub fn add_targets(progress: &Progress, names: &[&str]) -> Outcome {
     let absent = |target: &&&str| {
         let libraries = project::program("rustc", &["--print", "target-libdir", "--target", target]);
         !machine::answer(&mut { libraries }).is_some_and(|folder| Path::new(&folder).is_dir())
     };
-    let missing: Vec<&str> = TARGET_NAMES.iter().filter(absent).copied().collect();
+    let missing: Vec<&str> = names.iter().filter(absent).copied().collect();
     if missing.is_empty() {
         return Ok(Report::note(UP_TO_DATE));
     }

@@ -1,5 +1,6 @@
 //! What was made from what: a step whose inputs have not changed since it last succeeded is skipped.
 
+use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -24,7 +25,7 @@ impl Stamp {
         }
         let file: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
         let file = project::path("target/xtask/stamps").join(file.to_lowercase());
-        Ok(Stamp { file, digest: format!("{:016x}", digest.0) })
+        Ok(Stamp { file, digest: digest.to_string() })
     }
 
     /// Whether the inputs are those of the last success.
@@ -78,18 +79,24 @@ fn add(digest: &mut Digest, path: &Path) -> io::Result<()> {
 }
 
 /// FNV-1a, 64 bits: against forgetting, not against an adversary.
-struct Digest(u64);
+pub struct Digest(u64);
 
 impl Digest {
-    fn new() -> Digest {
+    pub fn new() -> Digest {
         Digest(0xcbf2_9ce4_8422_2325)
     }
 
     /// Length first, so that no two sequences of parts read the same.
-    fn add(&mut self, bytes: &[u8]) {
+    pub fn add(&mut self, bytes: &[u8]) {
         for &byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
         }
+    }
+}
+
+impl fmt::Display for Digest {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(formatter, "{:016x}", self.0)
     }
 }
 

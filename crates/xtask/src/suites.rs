@@ -52,7 +52,17 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
     let rust: &[&[&str]] = &[
         MANIFESTS,
         BINDINGS,
-        &["crates", "hosts/cli", "hosts/rust", "tests/growth", "tests/matrix", "tests/bench", "tests/vectors"],
+        &[
+            "crates",
+            "hosts/cli",
+            "hosts/rust",
+            "tests/engines",
+            "tests/growth",
+            "tests/matrix",
+            "tests/bench",
+            "tests/vectors",
+            "docs/matrix.md",
+        ],
     ];
     let javascript: &[&[&str]] =
         &[JAVASCRIPT, build::WASM, BINDINGS, &["hosts/js", "docs/parity.md", "tests/matrix", "tests/vectors"]];

@@ -34,8 +34,9 @@ pub fn run<E: Engine>(engine: &str) -> ExitCode {
     let mut good = !names.is_empty();
     for name in names {
         let (mut passed, mut failed) = (0, 0);
+        let mut answers = crc32fast::Hasher::new();
         for case in cases(&name) {
-            match check::<E>(&case.subject, &case.body) {
+            match check::<E>(&case.subject, &case.body, |answer| answers.update(answer.to_string().as_bytes())) {
                 Ok(()) => passed += 1,
                 Err(why) => {
                     failed += 1;
@@ -44,7 +45,7 @@ pub fn run<E: Engine>(engine: &str) -> ExitCode {
             }
         }
         good &= failed == 0 && passed > 0;
-        println!("matrix\t{engine}\t{name}\t{passed}\t{failed}");
+        println!("matrix\t{engine}\t{name}\t{passed}\t{failed}\t{:08x}", answers.finalize());
     }
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
@@ -54,7 +55,7 @@ pub fn judge<E: Engine>(groups: &[&str]) -> Result<usize, String> {
     let mut passed = 0;
     for &group in groups {
         for case in cases(group) {
-            check::<E>(&case.subject, &case.body).map_err(|why| format!("{group}: {}: {why}", case.name))?;
+            check::<E>(&case.subject, &case.body, |_| ()).map_err(|why| format!("{group}: {}: {why}", case.name))?;
             passed += 1;
         }
     }
@@ -75,9 +76,13 @@ fn cases(group: &str) -> impl Iterator<Item = Case> {
     file.cases.into_iter().filter(move |case| slow || !case.slow)
 }
 
-fn check<E: Engine>(subject: &Subject, body: &Body) -> Result<(), String> {
+/// Asks a case; `note` gets each answer in the notation of the format.
+fn check<E: Engine>(subject: &Subject, body: &Body, mut note: impl FnMut(Value)) -> Result<(), String> {
     let mut engine = match (E::create(subject), body) {
-        (Err(failure), Body::Fails(expected)) if failure == *expected => return Ok(()),
+        (Err(failure), Body::Fails(expected)) if failure == *expected => {
+            note(format::record(Outcome::Fails(failure)));
+            return Ok(());
+        }
         (Ok(engine), Body::Calls(_)) => engine,
         (Err(failure), _) => return Err(format!("the constructor failed with {failure:?}, expected {body:?}")),
         (Ok(_), Body::Fails(expected)) => return Err(format!("the constructor succeeded, expected {expected:?}")),
@@ -88,6 +93,7 @@ fn check<E: Engine>(subject: &Subject, body: &Body) -> Result<(), String> {
             Ok(value) => Outcome::Returns(value),
             Err(failure) => Outcome::Fails(failure),
         };
+        note(format::record(&outcome));
         if outcome != step.outcome {
             return Err(format!("{:?} gave {outcome:?}, expected {:?}", step.call, step.outcome));
         }

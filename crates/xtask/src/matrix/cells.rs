@@ -1,0 +1,221 @@
+//! The cells of the matrix: what answers the golden cases, and what that needs.
+
+use super::needs;
+use crate::build;
+use crate::setup;
+use crate::suites;
+
+/// Which command runs a cell.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Tier {
+    /// `cargo xtask test`, and the others: it needs nothing but a build.
+    Test,
+    /// `check` and `matrix`.
+    Check,
+    /// The same, with the cases of core modules that are not slow in `check`.
+    Core,
+    /// `matrix` alone: it needs large downloads, or minutes.
+    Matrix,
+}
+
+/// What answers the golden cases.
+pub struct Cell {
+    /// Its step.
+    pub step: &'static str,
+    pub tier: Tier,
+    pub words: &'static [&'static str],
+    pub needs: &'static [&'static str],
+    /// What its answers depend on, beside the golden cases.
+    pub inputs: &'static [&'static [&'static str]],
+}
+
+impl Cell {
+    /// Its name, without the word that all of them begin with.
+    pub fn name(&self) -> &'static str {
+        self.step.strip_prefix("matrix: ").unwrap_or(self.step)
+    }
+}
+
+/// The folder of transcripts, of which the last words of many cells are.
+pub const TRANSCRIPTS: &str = "target/transcripts";
+/// What records them.
+pub const RECORDED: &str = "matrix: Cranelift, core calls";
+const NATIVE: &[&[&str]] = &[suites::MANIFESTS, &["crates/core", "tests/matrix"]];
+const HOSTS: &[&str] = &["tests/matrix"];
+/// What a core module and its replayers are made from.
+pub const ENGINES: &[&[&str]] = &[suites::MANIFESTS, suites::BINDINGS, build::WASM, &["tests/engines"]];
+
+/// All of them, in the order of the table.
+pub const CELLS: &[Cell] = &[
+    Cell {
+        step: "matrix: native core",
+        tier: Tier::Test,
+        words: &["target/debug/matrix-native"],
+        needs: &[build::TOOLS],
+        inputs: NATIVE,
+    },
+    Cell {
+        step: "matrix: Rust host",
+        tier: Tier::Test,
+        words: &["target/debug/matrix-rust"],
+        needs: &[build::TOOLS],
+        inputs: &[suites::MANIFESTS, &["hosts/rust"], HOSTS],
+    },
+    Cell {
+        step: "matrix: Python host",
+        tier: Tier::Test,
+        words: &["target/venv/bin/python", "tests/matrix/python.py"],
+        needs: &[setup::PYTHON, build::COMPONENTS],
+        inputs: &[suites::PYTHON, HOSTS],
+    },
+    Cell {
+        step: "matrix: Node",
+        tier: Tier::Test,
+        words: &["node", "tests/matrix/node.mjs"],
+        needs: &[build::NPM],
+        inputs: &[suites::JAVASCRIPT, build::WASM, HOSTS],
+    },
+    Cell {
+        step: "matrix: browser",
+        tier: Tier::Check,
+        words: &["node", "tests/matrix/browser.mjs"],
+        needs: &[build::NPM, setup::BROWSER],
+        inputs: &[suites::JAVASCRIPT, build::WASM, HOSTS],
+    },
+    Cell {
+        step: RECORDED,
+        tier: Tier::Core,
+        words: &["target/debug/engines", "cranelift", "--record", TRANSCRIPTS],
+        needs: &[build::TOOLS],
+        inputs: ENGINES,
+    },
+    Cell {
+        step: "matrix: Winch, core calls",
+        tier: Tier::Core,
+        words: &["target/debug/engines", "winch"],
+        needs: &[build::TOOLS],
+        inputs: ENGINES,
+    },
+    replayed("matrix: Node, core calls", Tier::Core, &["node", FILES, TRANSCRIPTS], &[RECORDED]),
+    Cell {
+        step: "matrix: Pulley, core calls",
+        tier: Tier::Matrix,
+        words: &["target/debug/engines", "pulley"],
+        needs: &[build::TOOLS],
+        inputs: ENGINES,
+    },
+    Cell {
+        step: "matrix: wasmi, core calls",
+        tier: Tier::Matrix,
+        words: &["target/debug/engines", "wasmi"],
+        needs: &[build::TOOLS],
+        inputs: ENGINES,
+    },
+    Cell {
+        step: "matrix: Cranelift, without vector instructions",
+        tier: Tier::Matrix,
+        words: &[
+            "target/debug/engines",
+            "cranelift",
+            "--components",
+            needs::SCALAR_FOLDER,
+            "--name",
+            "cranelift, scalar",
+        ],
+        needs: &[build::TOOLS, needs::SCALAR],
+        inputs: &[suites::MANIFESTS, suites::BINDINGS, &["crates/core", "crates/components", "tests/engines"]],
+    },
+    replayed(
+        "matrix: wasmtime-py with Cranelift",
+        Tier::Matrix,
+        &[PYTHON, WASMTIME, "cranelift", TRANSCRIPTS],
+        &[RECORDED, setup::PYTHON],
+    ),
+    replayed(
+        "matrix: wasmtime-py with Winch",
+        Tier::Matrix,
+        &[PYTHON, WASMTIME, "winch", TRANSCRIPTS],
+        &[RECORDED, setup::PYTHON],
+    ),
+    replayed(
+        "matrix: wasmtime-py with Pulley",
+        Tier::Matrix,
+        &[PYTHON, WASMTIME, "pulley", TRANSCRIPTS],
+        &[RECORDED, setup::PYTHON],
+    ),
+    replayed(
+        "matrix: Deno",
+        Tier::Matrix,
+        &[needs::DENO, "run", "--allow-read", FILES, TRANSCRIPTS],
+        &[RECORDED, needs::NPM_ENGINES],
+    ),
+    replayed("matrix: Bun", Tier::Matrix, &[needs::BUN, FILES, TRANSCRIPTS], &[RECORDED, needs::NPM_ENGINES]),
+    replayed(
+        "matrix: workerd",
+        Tier::Matrix,
+        &["node", "tests/engines/replay/workerd.mjs", TRANSCRIPTS],
+        &[RECORDED, needs::NPM_ENGINES],
+    ),
+    replayed(
+        "matrix: JavaScriptCore",
+        Tier::Matrix,
+        &["sh", "tests/engines/replay/jsc.sh", TRANSCRIPTS],
+        &[RECORDED, needs::JSC],
+    ),
+    replayed("matrix: Firefox", Tier::Matrix, &["node", BROWSER, "firefox", TRANSCRIPTS], &[RECORDED, needs::FIREFOX]),
+    replayed(
+        "matrix: Chromium, core calls",
+        Tier::Matrix,
+        &["node", BROWSER, "chromium", TRANSCRIPTS],
+        &[RECORDED, setup::BROWSER],
+    ),
+    // A cell names what records transcripts even if a build before it needs them, too.
+    replayed(
+        "matrix: wasm2c",
+        Tier::Matrix,
+        &[needs::WASM2C_HERE, "wasm2c (wabt 1.0.42)", TRANSCRIPTS],
+        &[RECORDED, needs::BUILT_WASM2C],
+    ),
+    replayed(
+        "matrix: wasm2c on s390x",
+        Tier::Matrix,
+        &["qemu-s390x", needs::WASM2C_S390X, "wasm2c, s390x (wabt 1.0.42)", TRANSCRIPTS],
+        &[RECORDED, needs::BUILT_WASM2C_S390X],
+    ),
+    Cell {
+        step: "matrix: native core on i686",
+        tier: Tier::Matrix,
+        words: &["qemu-i386", "target/i686-unknown-linux-gnu/debug/matrix-native"],
+        needs: &[needs::CROSS],
+        inputs: NATIVE,
+    },
+    Cell {
+        step: "matrix: native core on aarch64",
+        tier: Tier::Matrix,
+        words: &["qemu-aarch64", "target/aarch64-unknown-linux-gnu/debug/matrix-native"],
+        needs: &[needs::CROSS],
+        inputs: NATIVE,
+    },
+    Cell {
+        step: "matrix: native core on s390x",
+        tier: Tier::Matrix,
+        words: &["qemu-s390x", "target/s390x-unknown-linux-gnu/debug/matrix-native"],
+        needs: &[needs::CROSS],
+        inputs: NATIVE,
+    },
+];
+
+const FILES: &str = "tests/engines/replay/files.mjs";
+const BROWSER: &str = "tests/engines/replay/browser.mjs";
+const PYTHON: &str = "target/venv/bin/python";
+const WASMTIME: &str = "tests/engines/replay/wasmtime_py.py";
+
+/// An engine that replays transcripts.
+const fn replayed(
+    step: &'static str,
+    tier: Tier,
+    words: &'static [&'static str],
+    needs: &'static [&'static str],
+) -> Cell {
+    Cell { step, tier, words, needs, inputs: ENGINES }
+}

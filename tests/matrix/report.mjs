@@ -1,7 +1,11 @@
 // What the JavaScript adapters share in reading the golden cases and telling the outcome.
 import { readdirSync, readFileSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
 
-const vectors = new URL('../vectors/', import.meta.url);
+// Other cases than the golden ones: random ones.
+const other = process.env.SAMEDEAL_CASES;
+const vectors = other ? pathToFileURL(`${resolve(other)}/`) : new URL('../vectors/', import.meta.url);
 
 /** The names of the files of golden cases. */
 export function groupFiles() {

@@ -17,10 +17,12 @@ import pytest
 import samedeal_reference as reference
 
 VECTORS = Path(__file__).resolve().parent.parent / "vectors"
+CASES = Path(os.environ.get("SAMEDEAL_CASES") or VECTORS)
+"""The golden cases, or other ones in their form: random ones."""
 SCHEMA = json.loads((VECTORS / "schema.json").read_text(encoding="utf-8"))
 GROUPS = {"deal-unit", "splits", "steps", "batches-composed"}
 """Groups without which a part of this implementation would be held against nothing."""
-FILES = sorted(path for path in VECTORS.glob("*.json") if path.name != "schema.json")
+FILES = sorted(path for path in CASES.glob("*.json") if path.name != "schema.json")
 
 # 214,748,364 samples take plain Python a quarter of an hour and 1 GB: nothing runs it here.
 TOO_SLOW = {"torch 214748364 seed 0 epoch 0, rank 0 of 1, pad strided"}

@@ -1,4 +1,5 @@
-//! Writes the golden cases: `vectors` brings `tests/vectors` up to date, `vectors --check` fails where it is not.
+//! Writes the golden cases: `vectors` brings `tests/vectors` up to date, `vectors --check` fails where it is not. `vectors --random COUNT
+//! SEED FOLDER` writes random ones, which nobody commits, to another folder.
 //!
 //! Only the questions are written here; the answers come from the core. They are golden because they are committed:
 //! a change of a value is a difference in a file that a released id forbids.
@@ -14,10 +15,18 @@ fn main() -> ExitCode {
     let check = match env::args().skip(1).collect::<Vec<_>>().as_slice() {
         [] => false,
         [flag] if flag == "--check" => true,
-        _ => {
-            eprintln!("usage: vectors [--check]");
-            return ExitCode::from(2);
+        [flag, count, seed, folder] if flag == "--random" => {
+            let (Ok(count), Ok(seed)) = (count.parse(), seed.parse()) else { return usage() };
+            let folder = Path::new(folder);
+            return match random(count, seed, folder) {
+                Ok(()) => ExitCode::SUCCESS,
+                Err(error) => {
+                    eprintln!("{}: {error}", folder.display());
+                    ExitCode::FAILURE
+                }
+            };
         }
+        _ => return usage(),
     };
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors");
     match run(&folder, check) {
@@ -33,6 +42,24 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn usage() -> ExitCode {
+    eprintln!("usage: vectors [--check | --random COUNT SEED FOLDER]");
+    ExitCode::from(2)
+}
+
+fn random(count: usize, seed: u64, folder: &Path) -> io::Result<()> {
+    let file = cases::random(count, seed);
+    fs::create_dir_all(folder)?;
+    replace(&folder.join(format!("{}.json", file.group)), &write::file(&file))
+}
+
+/// Writes a file at once: who reads it meanwhile never finds a half of it.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let temporary = path.with_extension("new");
+    fs::write(&temporary, text)?;
+    fs::rename(&temporary, path)
 }
 
 fn run(folder: &Path, check: bool) -> io::Result<bool> {
@@ -51,9 +78,7 @@ fn run(folder: &Path, check: bool) -> io::Result<bool> {
             eprintln!("stale: tests/vectors/{name}");
             continue;
         }
-        let temporary = folder.join(format!(".{name}.new"));
-        fs::write(&temporary, text)?;
-        fs::rename(&temporary, &path)?;
+        replace(&path, &text)?;
         println!("wrote tests/vectors/{name}: {} cases", file.cases.len());
     }
     for entry in fs::read_dir(folder)? {

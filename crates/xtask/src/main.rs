@@ -40,6 +40,8 @@ Usage: cargo xtask <command>
   bench blending     blends beside those of Megatron and Grain, and their targets
   matrix [WORD ...]  the golden cases on every engine and machine, of which `check` runs some: installs them, and writes
                      docs/matrix.md (takes half an hour); with words, only those that have one of them in their names
+  matrix --random COUNT [--seed SEED] [WORD ...]
+                     so many random orders in orders, in place of the golden cases
   mutants [PART ...] [--shard K/N]
                      change the core in one place at a time: a golden case must fail for each change (takes hours)
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
@@ -126,6 +128,10 @@ mod tests {
         assert!(tests("test", suites::test(), &["--faster"]).is_err());
         matrix::plan(&[], parts()).unwrap();
         matrix::plan(&["s390x"], parts()).unwrap();
+        matrix::plan(&["--random", "10", "--seed", "3", "Deno"], parts()).unwrap();
+        for wrong in [["--random"].as_slice(), &["--random", "0"], &["--seed", "1"], &["--randon", "1"]] {
+            assert!(matrix::plan(wrong, parts()).is_err(), "{wrong:?}");
+        }
         assert!(matrix::plan(&["z80"], parts()).is_err());
         bench::plan(&[]);
         bench::plan(&["batching", "--smoke"]);

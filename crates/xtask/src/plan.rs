@@ -68,7 +68,7 @@ pub struct Step {
     /// What it was made from; none if it looks itself, or runs each time.
     inputs: Option<Vec<&'static str>>,
     /// What its result depends on beside them.
-    setting: &'static str,
+    setting: String,
     /// What only one step at a time can use.
     lock: Option<&'static str>,
     action: Action,
@@ -85,7 +85,7 @@ impl Step {
             name: name.into(),
             needs: needs.to_vec(),
             inputs: None,
-            setting: "",
+            setting: String::new(),
             lock: None,
             action: Box::new(action),
         }
@@ -98,8 +98,8 @@ impl Step {
     }
 
     /// The step, which runs again where this is another one than when it last succeeded.
-    pub fn with_setting(mut self, setting: &'static str) -> Step {
-        self.setting = setting;
+    pub fn with_setting(mut self, setting: impl Into<String>) -> Step {
+        self.setting = setting.into();
         self
     }
 
@@ -341,7 +341,7 @@ fn run_step(step: Step, number: &str, again: bool) -> Ended {
         }
     };
     // What is made from what there is now: a file that changes while the step runs makes it run again.
-    let stamp = inputs.map(|inputs| Stamp::of(&format!("step {name}"), &inputs, setting)).transpose();
+    let stamp = inputs.map(|inputs| Stamp::of(&format!("step {name}"), &inputs, &setting)).transpose();
     let (outcome, skipped) = match stamp {
         Err(error) => (Err(error.into()), false),
         Ok(Some(stamp)) => match stamp.passed().filter(|_| !again) {

@@ -209,7 +209,9 @@ class Blend(Composed):
     def _may_come(self, sample: int) -> bool:
         """Whether an epoch can have a sample that another one has not: that of a source of which epochs draw a part."""
         for i, source in enumerate(self.sources):
-            here = self.count(i, self.len)
-            if 0 < here < self.passes * source.order.length(0) and 0 <= sample - self.offsets[i] < source.order.range:
+            here, order = self.count(i, self.len), source.order
+            # The epochs of a source, drawn as a whole, can have other samples themselves.
+            is_part = here < self.passes * order.length(0) or not order.single
+            if here > 0 and is_part and 0 <= sample - self.offsets[i] < order.range:
                 return True
         return False

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use matrix::Engine;
 use matrix::format::{Call, Case, Lists, Made, Sampler, Subject, U64};
 use matrix::native::Native;
-use serde_json::Value;
 
 use super::{asked, count, indices, numbers};
 
@@ -341,6 +340,14 @@ impl Numbers {
         (self.0 >> 33) % bound
     }
 
+    /// Some ranks, and how they get their positions.
+    fn deal(&mut self) -> String {
+        let remainder = ["pad", "drop", "uneven"][self.below(3) as usize];
+        let layout = ["", ",\"layout\":\"strided\"", ",\"layout\":\"rotated\"", ",\"layout\":\"contiguous\""];
+        let (layout, unit) = (layout[self.below(4) as usize], [1, 1, 2, 3][self.below(4) as usize]);
+        format!("{{\"world_size\":{},\"remainder\":\"{remainder}\"{layout},\"unit\":{unit}}}", self.below(6) + 1)
+    }
+
     /// An order of orders, up to so many in one another.
     fn order(&mut self, depth: u64) -> String {
         if depth == 0 || self.below(6) == 0 {
@@ -423,13 +430,48 @@ fn nested() -> Vec<Case> {
     cases
 }
 
+/// Random orders in orders, up to four deep, dealt in random ways, with states that go on with other ranks: as many as are asked for. The
+/// same seed gives the same ones.
+pub fn random(count: usize, seed: u64) -> Vec<Case> {
+    let mut numbers = Numbers(seed);
+    let mut cases: Vec<Case> = Vec::new();
+    while cases.len() < count {
+        let order = numbers.order(4);
+        let deal = numbers.deal();
+        let made = subject(&order, &deal, &[], numbers.below(3));
+        // Few of those that cannot be made: they all fail alike.
+        if Native::create(&made).is_err() && numbers.below(10) > 0 {
+            continue;
+        }
+        let mut calls = look(&made);
+        let (other, epoch, consumed) = (numbers.deal(), numbers.below(4), numbers.below(60));
+        if let Some(state) = state_of(&subject(&order, &other, &[], epoch), consumed) {
+            calls.extend([
+                Call::Resume { state },
+                Call::Epoch,
+                Call::Consumed,
+                Call::NumSamples,
+                indices(0, 9),
+                Call::Fingerprint,
+            ]);
+        }
+        let name = format!("random {seed}, number {}: order: {order}, deal: {deal}", cases.len());
+        cases.push(asked(&name, made, calls));
+    }
+    cases
+}
+
+/// A state after so many positions, if they are there.
+fn state_of(subject: &Subject, consumed: u64) -> Option<String> {
+    let mut engine = Native::create(subject).ok()?;
+    engine.call(&Call::Rest { consumed: U64(consumed) }).ok()?;
+    let state = engine.call(&Call::State { taken: Some(U64(0)), steps: None }).ok()?;
+    state.as_str().map(String::from)
+}
+
 /// A state of an order that got more since.
 fn resumed(of: &str, epoch: u64, consumed: u64, order: &str) -> Case {
-    let state = Native::create(&subject(of, "", &[], epoch)).ok().and_then(|mut engine| {
-        engine.call(&Call::Rest { consumed: U64(consumed) }).ok()?;
-        engine.call(&Call::State { taken: Some(U64(0)), steps: None }).ok()
-    });
-    let state = state.as_ref().and_then(Value::as_str).expect("a state").to_string();
+    let state = state_of(&subject(of, "", &[], epoch), consumed).expect("a state");
     let calls = [
         Call::Resume { state },
         Call::Epoch,

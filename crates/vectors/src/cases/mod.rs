@@ -58,6 +58,11 @@ pub fn files() -> Vec<File> {
     files
 }
 
+/// Random cases of composed orders: so many, of a seed.
+pub fn random(count: usize, seed: u64) -> File {
+    group("orders-composed", composed::random(count, seed))
+}
+
 fn group(name: &str, cases: Vec<Case>) -> File {
     File { version: 1, group: name.into(), cases }
 }

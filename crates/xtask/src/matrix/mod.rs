@@ -14,6 +14,7 @@ use std::process::Command;
 use cells::{CELLS, Cell, Tier};
 pub use needs::parts;
 
+use crate::build;
 use crate::counts::Counts;
 use crate::machine;
 use crate::plan::{Failure, Outcome, Plan, Report, Step};
@@ -21,28 +22,42 @@ use crate::progress::Progress;
 use crate::project;
 use crate::suites;
 
-/// Which of the golden cases are asked.
+/// Which cases are asked.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Cases {
-    /// Without those that are marked as slow.
+    /// The golden ones, without those that are marked as slow.
     Small,
-    /// Every one.
+    /// Every golden one.
     All,
+    /// So many random ones, of a seed.
+    Random(u32, u64),
 }
+
+/// Where random cases are, and what is recorded of them.
+const RANDOM: &str = "target/random/cases";
+const RANDOM_TRANSCRIPTS: &str = "target/random/transcripts";
+const RANDOM_STEP: &str = "random cases";
 
 impl Cases {
     /// For the stamp of a suite.
-    pub fn name(self) -> &'static str {
+    pub fn name(self) -> String {
         match self {
-            Self::Small => "small cases",
-            Self::All => "all cases",
+            Self::Small => "small cases".into(),
+            Self::All => "all cases".into(),
+            Self::Random(count, seed) => format!("{count} random cases of the seed {seed}"),
         }
     }
 
     /// Tells a program which to ask.
     pub fn tell(self, command: &mut Command) {
-        if self == Self::All {
-            command.env("SAMEDEAL_SLOW", "1");
+        match self {
+            Self::Small => {}
+            Self::All => {
+                command.env("SAMEDEAL_SLOW", "1");
+            }
+            Self::Random(..) => {
+                command.env("SAMEDEAL_CASES", project::path(RANDOM));
+            }
         }
     }
 }
@@ -64,13 +79,17 @@ pub fn slow() -> Vec<Step> {
     steps.chain(tables).collect()
 }
 
-/// `cargo xtask matrix`: all cells, or those with one of the words in their names.
+/// `cargo xtask matrix`: all cells, or those with one of the words in their names, over the golden cases or random ones.
 pub fn plan(words: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
-    let all = CELLS.iter().map(|cell| step(cell, Cases::All)).collect();
-    let chosen = suites::chosen(all, words)?;
+    let (cases, words) = options(words)?;
+    let is_random = matches!(cases, Cases::Random(..));
+    // What wasm2c makes is built together with the recorded golden cases.
+    let cells = CELLS.iter().filter(|cell| !(is_random && cell.step.contains("wasm2c")));
+    let all = cells.map(|cell| step(cell, cases)).collect();
+    let chosen = suites::chosen(all, &words)?;
     let cells: Vec<&Cell> = CELLS.iter().filter(|cell| chosen.iter().any(|step| step.name() == cell.step)).collect();
     let steps: Vec<&'static str> = cells.iter().map(|cell| cell.step).collect();
-    let is_whole = cells.len() == CELLS.len();
+    let is_whole = !is_random && cells.len() == CELLS.len();
     let table = Step::new("matrix", &steps, move |_| {
         let report = compare(&cells, report::render_engines)?;
         if is_whole {
@@ -80,7 +99,38 @@ pub fn plan(words: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
         }
         Ok(report)
     });
+    let mut parts = parts;
+    if let Cases::Random(count, seed) = cases {
+        parts.push(Step::new(RANDOM_STEP, &[build::TOOLS], move |progress| {
+            let (count, seed) = (count.to_string(), seed.to_string());
+            progress.run(&mut project::own("target/debug/vectors", &["--random", &count, &seed, RANDOM]))?;
+            Ok(Report { note: format!("{count} of the seed {seed}, in {RANDOM}"), ..Report::default() })
+        }));
+    }
     Ok(Plan::new("matrix", parts, chosen.into_iter().chain([table]).collect()).with_summary())
+}
+
+/// `--random COUNT`, `--seed SEED`, and the words.
+fn options<'a>(words: &[&'a str]) -> Result<(Cases, Vec<&'a str>), String> {
+    let (mut count, mut seed, mut rest) = (None, None, Vec::new());
+    let mut words = words.iter();
+    while let Some(&word) = words.next() {
+        let mut number = |least: u64| {
+            let value = words.next().and_then(|value| value.parse::<u64>().ok()).filter(|&value| value >= least);
+            value.ok_or_else(|| format!("{word} needs a whole number from {least} on"))
+        };
+        match word {
+            "--random" => count = Some(u32::try_from(number(1)?).map_err(|_| "--random: at most 2^32 - 1 cases")?),
+            "--seed" => seed = Some(number(0)?),
+            option if option.starts_with('-') => return Err(format!("unknown option: {option}")),
+            _ => rest.push(word),
+        }
+    }
+    match (count, seed) {
+        (Some(count), seed) => Ok((Cases::Random(count, seed.unwrap_or(0)), rest)),
+        (None, Some(_)) => Err("--seed is for --random COUNT".into()),
+        (None, None) => Ok((Cases::All, rest)),
+    }
 }
 
 /// The cells of these tiers.
@@ -89,8 +139,9 @@ fn of(tiers: &[Tier]) -> Vec<&'static Cell> {
 }
 
 fn step(cell: &'static Cell, cases: Cases) -> Step {
-    Step::new(cell.step, cell.needs, move |progress| run(progress, cell, cases))
-        .made_from(&[cell.inputs.concat().as_slice(), &["tests/vectors"]])
+    let more: &[&'static str] = if let Cases::Random(..) = cases { &[RANDOM_STEP] } else { &[] };
+    Step::new(cell.step, &[cell.needs, more].concat(), move |progress| run(progress, cell, cases))
+        .made_from(&[cell.inputs.concat().as_slice(), &["tests/vectors", "crates/vectors"]])
         .with_setting(cases.name())
 }
 
@@ -102,7 +153,10 @@ fn table(name: &str, cells: &[&'static Cell]) -> Step {
 }
 
 fn run(progress: &Progress, cell: &Cell, cases: Cases) -> Outcome {
-    let mut command = machine::with_browser(project::words(cell.words));
+    let is_random = matches!(cases, Cases::Random(..));
+    let moved = |word: &&'static str| if is_random && *word == cells::TRANSCRIPTS { RANDOM_TRANSCRIPTS } else { word };
+    let words: Vec<&str> = cell.words.iter().map(moved).collect();
+    let mut command = machine::with_browser(project::words(&words));
     cases.tell(&mut command);
     let output = lines_of(cell.step);
     let result = progress.run_into(&mut command, &output);

@@ -177,7 +177,7 @@ impl Text<'_, '_> {
                 return Err(Failure::contradiction(
                     "indices",
                     index,
-                    format!("more than {}, which is before it", indices[at - 1]),
+                    format!("more than {}, which is before it: the list ascends", indices[at - 1]),
                 ));
             }
         }

@@ -99,8 +99,9 @@ def find(paths: Paths, filesystem: Any = None) -> Found:
 
     Raises:
         OSError: A path leads nowhere, is no regular file, or cannot be listed.
-        MissingError: There is no file; or a package is missing that knows the file system.
-        ContradictionError: A file is named twice, or paths are of several file systems.
+        MissingError: There is no path; or a package is missing that knows the file system.
+        ContradictionError: A file is named twice, a directory has no Parquet files, or paths are of several file
+            systems.
         WrongTypeError: This is no path, or no file system.
     """
     several: Iterable[Any] = [paths] if isinstance(paths, (str, os.PathLike)) else paths
@@ -217,7 +218,7 @@ def _chosen(directory: str, below: list[str]) -> list[str]:
     """Of all files below a directory, those that it stands for, in their order."""
     found = [name for name in below if name.endswith(_SUFFIX) and not any(map(_is_hidden, name.split("/")))]
     if not found:
-        raise MissingError("paths", directory, f"a directory with *.parquet files below it; {directory} has none")
+        raise ContradictionError("paths", directory, "a directory with *.parquet files below it")
     return sorted(found, key=str.encode)
 
 

@@ -29,7 +29,7 @@ class PackedDataset(Dataset[PackedRow]):
     Use `PackCollator(capacity)` as `collate_fn`.
 
     Its main use is to mix datasets **by tokens**. Blends count samples, and samples of one dataset may be ten times as
-    long as those of another one. Rows are of one length, so that weights are shares of tokens:
+    long as those of another one. Rows are of one length:
 
         rows = {name: PackedDataset(data, capacity=8192, column="input_ids") for name, data in datasets.items()}
         dataset, order = interleave(rows, {"web": 7, "code": 3}, seed=42)
@@ -37,7 +37,8 @@ class PackedDataset(Dataset[PackedRow]):
         loader = DataLoader(dataset, batch_size=4, sampler=sampler, collate_fn=PackCollator(8192))
 
     In every prefix, the rows of each dataset are in proportion to its weight (`Sampler.source_bounds` says how
-    exactly), and each row is full but for `1 - fill` of it.
+    exactly). Of the cells of a row, `fill` are tokens on average, mostly more than 0.95: if that differs between
+    datasets, divide their weights by it, as whole numbers, such as `round(7e6 / rows["web"].fill)`.
 
     The same samples share a row in every epoch. `BatchSampler` with the strategy "pack" packs each epoch anew, and
     mixes by samples.
@@ -59,7 +60,8 @@ class PackedDataset(Dataset[PackedRow]):
             dataset: Gives samples by number.
             capacity: Number of tokens in a row.
             lengths: The length of every sample, in tokens.
-            column: In place of `lengths`: the column of the dataset that has lengths, or the sequences themselves.
+            column: In place of `lengths`: the column of the dataset that has lengths, or the sequences themselves. The
+                dataset gives it as `dataset[column]`, as those of Hugging Face do.
             unit: What to count in a column of texts, as for `BatchSampler`.
             options: Other parameters of `Batcher` for the strategy "pack": `seed`, `packing`, `too_long`,
                 `batch_window`, and so on. With `too_long="truncate"`, give the collator the same `max_length`. With

@@ -155,7 +155,8 @@ fn orders() -> impl Strategy<Value = String> {
                 .prop_map(|(of, copies)| format!("{{\"name\":\"copies\",\"copies\":{copies},\"of\":{of}}}")),
             (inner, 0_u64..3, 0_u64..9).prop_map(|(of, epoch, count)| {
                 let length = epoch_of(&of, epoch).len() as u64;
-                let (start, count) = (length / 3, count.min(length - length / 3));
+                // One is left: a source without positions has no weight.
+                let (start, count) = (length / 3, count.min((length - length / 3).saturating_sub(1)));
                 let range = format!("{{\"epoch\":{epoch},\"start\":{start},\"count\":{count}}}");
                 format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{range}]}}")
             }),
@@ -168,7 +169,7 @@ fn groups() -> impl Strategy<Value = Vec<Taken>> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
     fn all_groups_together_read_the_epoch(

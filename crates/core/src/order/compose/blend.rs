@@ -337,6 +337,12 @@ struct Recent {
 }
 
 impl Recent {
+    /// Makes it the pass that has a draw. Failures: `out-of-memory`.
+    #[inline(always)]
+    fn hold(&mut self, part: &OrderPart, draw: u64) -> Result<(), Failure> {
+        if draw < self.begin || draw >= self.end { self.load(part, draw) } else { Ok(()) }
+    }
+
     #[cold]
     #[inline(never)]
     fn load(&mut self, part: &OrderPart, draw: u64) -> Result<(), Failure> {
@@ -351,9 +357,7 @@ impl Recent {
     fn map(&mut self, source: &Source, draws: &mut [u64]) -> Result<(), Failure> {
         let mut left = draws;
         while let &mut [draw, ..] = left {
-            if draw < self.begin || draw >= self.end {
-                self.load(&source.part, draw)?;
-            }
+            self.hold(&source.part, draw)?;
             let count = left.iter().take_while(|&draw| (self.begin..self.end).contains(draw)).count();
             let Some(run) = left.split_off_mut(..count.max(1)) else { break };
             run.iter_mut().for_each(|draw| *draw -= self.begin);
@@ -439,9 +443,7 @@ impl Epoch for BlendEpoch {
         let draw = self.blend.base(number, self.epoch) + draw;
         let source = &self.blend.sources[number as usize];
         let recent = &mut self.recent.borrow_mut()[number as usize];
-        if recent.order.is_none() || draw < recent.begin || draw >= recent.end {
-            recent.load(&source.part, draw)?;
-        }
+        recent.hold(&source.part, draw)?;
         let stored = recent.order.as_ref().map(|order| order.stored(draw - recent.begin)).transpose()?;
         let Stored { sample, lane, pass, element } = stored.unwrap_or_default();
         Ok(Stored { sample: source.offset + sample, lane: source.lanes + lane, pass, element })

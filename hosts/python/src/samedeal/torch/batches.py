@@ -69,9 +69,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         self._place = place.find(own, readers)
         self._options = options
         self._start = check.whole("start", start)
-        if column is None and unit is not None:
-            raise ContradictionError("unit", check.shown(unit), "None, or a column with it")
-        found = lengths if column is None else _lengths_in(lengths, column, unit)
+        found = lengths_or_column(lengths, lengths, column, unit)
         self._lengths = joined(found, options.get("order"))
         self._start_with(self._made())
         self._left()
@@ -212,6 +210,15 @@ def _columns(dataset: Any) -> str:
     if not isinstance(names, Iterable) or not (known := [check.shown(name) for name in names]):
         return ""
     return f"; this one has {', '.join(known[:_FEW])}{', ...' if len(known) > _FEW else ''}"
+
+
+def lengths_or_column(lengths: Any, dataset: Any, column: str | None, unit: str | None) -> Any:
+    """The lengths as they were given, or those of a column of a dataset; a unit is for a column alone."""
+    if column is not None:
+        return _lengths_in(dataset, column, unit)
+    if unit is not None:
+        raise ContradictionError("unit", check.shown(unit), "None, or a column with it")
+    return lengths
 
 
 def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:

@@ -11,7 +11,7 @@ from torch.utils.data import Dataset
 from .. import Batcher, ContradictionError, WrongTypeError
 from ..engine import arguments as check
 from ..engine.errors import IndexOutOfRangeError
-from .batches import _lengths_in
+from .batches import lengths_or_column
 
 _AT_A_TIME = 1024
 """Rows of a batch of the plan: rows are the same in any batch, and few batches are quick to go through."""
@@ -74,11 +74,9 @@ class PackedDataset(Dataset[PackedRow]):
             raise ContradictionError(
                 "lengths", "None" if lengths is None else "there", "lengths, or a column; not both"
             )
-        if column is None and unit is not None:
-            raise ContradictionError("unit", check.shown(unit), "None, or a column with it")
         if options.get("too_long") == "split":
             raise ContradictionError("too-long", "split", "another; a row has whole samples")
-        found = lengths if column is None else _lengths_in(dataset, column, unit)
+        found = lengths_or_column(lengths, dataset, column, unit)
         if len(found) != len(dataset):
             raise ContradictionError("lengths", f"{len(found)} numbers", f"{len(dataset)}, one for each sample")
         self.dataset = dataset

@@ -129,6 +129,17 @@ def test_a_function_makes_the_order(three: dict[str, Path], workers: int) -> Non
     assert json.loads(twice.recipe)["order"]["of"]["name"] == "blend"
 
 
+def test_a_function_makes_the_order_of_one_source(three: dict[str, Path]) -> None:
+    """Its rows are numbered within the source; weights and the other sources stay."""
+    bad = [0, 1, 100, 213]
+    made = dataset(three, order={"code": lambda files: files.exclude(bad)}, samples=1_000, **MARKS)
+    found = rows(made)
+    assert Counter(row["source"] for row in found) == {"web": 700, "code": 200, "math": 100}
+    assert not {row["id"] for row in found if row["source"] == "code"} & set(bad)
+    later = dataset(three, order=lambda files: files.stage(100, [1, 0, 0]), samples=1_000)
+    assert len(json.loads(later.recipe)["order"]["stages"]) == 1
+
+
 @pytest.mark.parametrize(("workers", "then"), [(0, 2), (2, 0), (2, 3)])
 def test_a_state_resumes_elsewhere(three: dict[str, Path], workers: int, then: int) -> None:
     """On another number of workers, with other weights from where it was read on."""
@@ -225,6 +236,11 @@ def wrong(three: dict[str, Path]) -> list[tuple[dict[str, Any], type[SamedealErr
         ({"order": 5}, WrongTypeError, "order"),
         ({"order": lambda files: 5}, WrongTypeError, "order"),
         ({"order": lambda files: sharded([3])}, ContradictionError, "order"),
+        ({"order": lambda files: sharded(ALL)}, ContradictionError, "order"),
+        ({"order": {"books": lambda files: files}}, UnknownNameError, "order"),
+        ({"order": {"web": 5}}, WrongTypeError, "order"),
+        ({"order": {"web": lambda files: files.exclude([10**6])}}, OutOfRangeError, "indices"),
+        ({**one, "order": {"web": lambda files: files}}, ContradictionError, "order"),
         ({"order": lambda files: blend({"a": (files, 1), "b": (40, 1)})}, ContradictionError, "order"),
         ({**one, "weights": WEIGHTS}, ContradictionError, "weights"),
         ({**one, "samples": 3}, ContradictionError, "samples"),

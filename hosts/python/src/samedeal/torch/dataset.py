@@ -16,7 +16,6 @@ from .. import (
     ContradictionError,
     Mesh,
     MissingError,
-    Order,
     OutOfRangeError,
     Reading,
     Sampler,
@@ -31,7 +30,7 @@ from ..read.reading import DEALS
 from . import place
 from .board import Board
 from .deals import Group
-from .files import Options, find, order_of
+from .files import MakesOrder, Options, find, order_of
 from .nested import warn_of_collated_batches
 from .passes import READER, Items, Opening
 from .rest import Progress
@@ -133,7 +132,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         exhaustion: str | None = None,
         max_passes: SupportsIndex | None = None,
         exact: bool | None = None,
-        order: Callable[[Order], Order] | None = None,
+        order: MakesOrder | Mapping[str, MakesOrder] | None = None,
         sample_column: str | None = None,
         padding_column: str | None = None,
         source_column: str | None = None,
@@ -187,7 +186,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             max_passes: With several sources: as for `samedeal.blend`.
             exact: With several sources: as for `samedeal.blend`.
             order: A function from the order of the files (`samedeal.sharded`, or the blend) to the order in which they
-                are read, such as `lambda files: files.exclude(bad)`. It is called once, here.
+                are read, such as `lambda files: files.exclude(bad)`. It is called once, here. With several sources, a
+                dictionary of such functions changes the order of single sources: `{"web": lambda files:
+                files.exclude(bad)}`, where `bad` has row numbers of "web" alone.
             sample_column: The name of a column to add: the index of each row in the dataset. Of several sources, the
                 rows of the second one follow those of the first one, and so on.
             padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,6 +10,9 @@ from .. import ContradictionError, MissingError, Order, UnknownNameError, WrongT
 from ..engine import arguments as check
 from ..parquet import Shards, Sources
 from ..parquet.paths import Paths
+
+MakesOrder = Callable[[Order], Order]
+"""A function from the order of files to the order in which they are read."""
 
 OF_SOURCES = ("weights", "stages", "samples", "exhaustion", "max_passes", "exact")
 """Options of a blend of several sources."""
@@ -25,7 +28,7 @@ class Options:
     exhaustion: str | None
     max_passes: Any
     exact: bool | None
-    order: Callable[[Order], Order] | None
+    order: MakesOrder | Mapping[str, MakesOrder] | None
 
     def check(self, deal: str, shuffle: Any, is_several: bool) -> None:
         """That nothing was given that is not used.
@@ -72,21 +75,29 @@ def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> O
     """
     if not isinstance(shards, Sources):
         files = sharded(shards.sizes, **sharding)
+        if isinstance(options.order, Mapping):
+            allowed = "a function, unless paths is a dictionary of several sources"
+            raise ContradictionError("order", check.described(options.order), allowed)
         return None if options.order is None else _made(options.order, files)
     if options.weights is None:
         raise MissingError("weights", "", f"a weight for each source: {', '.join(shards.names)}")
     if not isinstance(options.weights, Mapping):
         allowed = "a dictionary: a whole number for the name of each source"
         raise WrongTypeError("weights", check.described(options.weights), allowed)
-    for name in options.weights:
-        if name not in shards.names:
-            raise UnknownNameError("weights", check.shown(name), ", ".join(shards.names), {"known": shards.names})
+    own_orders = options.order if isinstance(options.order, Mapping) else {}
+    for field, names in (("weights", options.weights), ("order", own_orders)):
+        for name in names:
+            if name not in shards.names:
+                raise UnknownNameError(field, check.shown(name), ", ".join(shards.names), {"known": shards.names})
     own = {name: value for name, value in sharding.items() if name != "seed"}
     sources = {}
     for name, part in zip(shards.names, shards.parts, strict=True):
         if name not in options.weights:
             raise MissingError("weights", "", f"a weight for each source, also for {name!r}: 0 leaves it out")
-        sources[name] = (sharded(part.sizes, **own), options.weights[name])
+        source = sharded(part.sizes, **own)
+        if name in own_orders:
+            source = _made(own_orders[name], source)
+        sources[name] = (source, options.weights[name])
     files = blend(
         sources,
         seed=sharding.get("seed"),
@@ -96,10 +107,26 @@ def order_of(shards: Shards, options: Options, sharding: Mapping[str, Any]) -> O
         max_passes=options.max_passes,
         stages=options.stages,
     )
-    return files if options.order is None else _made(options.order, files)
+    if options.order is None or isinstance(options.order, Mapping):
+        return files
+    made = _made(options.order, files)
+    if not _blends(made.to_dict(), shards.names):
+        # Weights, stages and what else belongs to the blend would be lost without a word.
+        allowed = "an order that is made of the blend; to change the order of one source, a dictionary of functions"
+        raise ContradictionError("order", check.shown(made.to_dict()["name"]), allowed)
+    return made
 
 
-def _made(function: Callable[[Order], Order], files: Order) -> Order:
+def _blends(members: Mapping[str, Any], names: Sequence[str]) -> bool:
+    """Whether an order has the blend of these sources in it."""
+    sources = members.get("sources", [])
+    if [source["name"] for source in sources][: len(names)] == list(names):
+        return True
+    nested = [source["order"] for source in sources if "order" in source]
+    return any(_blends(of, names) for of in ([members["of"]] if "of" in members else []) + nested)
+
+
+def _made(function: MakesOrder, files: Order) -> Order:
     if not callable(function):
         raise WrongTypeError("order", check.described(function), "a function from the order of the files to an order")
     made = function(files)

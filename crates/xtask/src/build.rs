@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::Command;
 
 use crate::counts::Counts;
+use crate::machine;
 use crate::plan::{Outcome, Report, Step};
 use crate::progress::Progress;
 use crate::project;
@@ -162,6 +163,12 @@ fn web(progress: &Progress) -> Outcome {
 
 fn wasm(packages: &[&str], target: &str, more: &[&str]) -> Command {
     let mut command = project::cargo(&["build", "--profile", "wasm", "--target", target]);
+    // Messages of panics name source files. Without the folders of this machine, every machine builds the same bytes.
+    let renamed: Vec<String> = machine::source_folders()
+        .into_iter()
+        .map(|(folder, name)| format!("{:?}", format!("--remap-path-prefix={folder}={name}")))
+        .collect();
+    command.arg("--config").arg(format!("target.{target}.rustflags=[{}]", renamed.join(",")));
     command.args(packages.iter().map(|package| format!("--package={package}"))).args(more);
     command
 }

@@ -25,9 +25,17 @@ pub fn steps() -> Vec<Step> {
             "tests/bench",
         ],
     ];
-    let python: &[&[&str]] = &[&["hosts/python", "examples", "tests", "docs"]];
-    let javascript: &[&[&str]] =
-        &[&["hosts/js", "examples", "tests/engines", "tests/matrix", "tests/bench", "tests/resume", "tests/demo"]];
+    let python: &[&[&str]] = &[&["hosts/python", "examples", "packaging", "tests", "docs"]];
+    let javascript: &[&[&str]] = &[&[
+        "hosts/js",
+        "examples",
+        "packaging",
+        "tests/engines",
+        "tests/matrix",
+        "tests/bench",
+        "tests/resume",
+        "tests/demo",
+    ]];
     vec![
         lint("Rust format", &[setup::RUST_LINTS], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
@@ -71,6 +79,7 @@ pub fn steps() -> Vec<Step> {
             .made_from(javascript),
         lint("JavaScript format and lints: demo", &[setup::NODE], || biome("tests/demo")).made_from(javascript),
         lint("JavaScript format and lints: examples", &[setup::NODE], || biome("examples")).made_from(javascript),
+        lint("JavaScript format and lints: packaging", &[setup::NODE], || biome("packaging")).made_from(javascript),
     ]
 }
 
@@ -111,6 +120,6 @@ fn biome(folder: &str) -> Command {
 /// Over all Python of the project, by the settings of the Python host.
 fn ruff(arguments: &[&str]) -> Command {
     let mut command = project::own("target/venv/bin/ruff", arguments);
-    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "examples", "tests", "docs"]);
+    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "examples", "packaging", "tests", "docs"]);
     command
 }

@@ -59,6 +59,25 @@ pub fn with_browser(mut command: Command) -> Command {
     command
 }
 
+/// The folders of this machine in which a compiler finds sources, and the names that they have on every machine: those of crates,
+/// and those of the standard library, which have that name already where the toolchain comes without its sources.
+pub fn source_folders() -> Vec<(String, String)> {
+    let home = |name: &str| env::var_os("HOME").map(|home| PathBuf::from(home).join(name));
+    let cargo = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| home(".cargo"));
+    let mut folders: Vec<(String, String)> =
+        cargo.into_iter().map(|folder| (folder.display().to_string(), "/cargo".into())).collect();
+    let sysroot = answer(&mut project::program("rustc", &["--print", "sysroot"]));
+    let version = project::program("rustc", &["--verbose", "--version"]).output();
+    let commit = version.ok().and_then(|output| {
+        let text = String::from_utf8_lossy(&output.stdout).into_owned();
+        text.lines().find_map(|line| line.strip_prefix("commit-hash: ").map(str::to_string))
+    });
+    if let (Some(sysroot), Some(commit)) = (sysroot, commit) {
+        folders.push((format!("{sysroot}/lib/rustlib/src/rust"), format!("/rustc/{commit}")));
+    }
+    folders
+}
+
 /// Whether packages of the system can be installed: by root, with apt.
 pub fn can_install() -> bool {
     answer(&mut project::program("id", &["-u"])).as_deref() == Some("0")

@@ -10,6 +10,7 @@ mod lints;
 mod machine;
 mod matrix;
 mod mutants;
+mod packages;
 mod plan;
 mod progress;
 mod project;
@@ -44,6 +45,9 @@ Usage: cargo xtask <command>
                      so many random orders in orders, in place of the golden cases
   mutants [PART ...] [--shard K/N]
                      change the core in one place at a time: a golden case must fail for each change (takes hours)
+  dist [--check]     everything that a release publishes, in target/dist; with --check, also made again elsewhere, and
+                     installed where there is no Rust
+  engines            the packages on the oldest and the newest of what they run on: Python, NumPy, wasmtime, Node
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
   setup              what `build` and `check` download: targets, environments, browser
   help               this text
@@ -64,6 +68,8 @@ fn main() -> ExitCode {
         ["vectors"] => Ok(Plan::new("vectors", Vec::new(), vec![suites::vectors(false)])),
         ["vectors", "--check"] => Ok(Plan::new("vectors --check", Vec::new(), vec![suites::vectors(true)])),
         ["mutants", words @ ..] => mutants::plan(words),
+        ["dist", words @ ..] => packages::plan(words),
+        ["engines"] => Ok(packages::engines()),
         ["matrix", words @ ..] => matrix::plan(words, parts()),
         ["test", words @ ..] => tests("test", suites::test(), words),
         ["check", words @ ..] => tests("check", suites::check(), words),
@@ -84,7 +90,10 @@ fn main() -> ExitCode {
 fn parts() -> Vec<Step> {
     let mut first = setup::parts();
     let downloads = first.split_off(2);
-    [first, build::parts(), downloads, demo::parts(), matrix::parts()].into_iter().flatten().collect()
+    [first, build::parts(), downloads, demo::parts(), matrix::parts(), packages::parts()]
+        .into_iter()
+        .flatten()
+        .collect()
 }
 
 fn tests(name: &str, suites: Vec<Step>, words: &[&str]) -> Result<Plan, String> {
@@ -133,6 +142,10 @@ mod tests {
             assert!(matrix::plan(wrong, parts()).is_err(), "{wrong:?}");
         }
         assert!(matrix::plan(&["z80"], parts()).is_err());
+        packages::plan(&[]).unwrap();
+        packages::plan(&["--check"]).unwrap();
+        assert!(packages::plan(&["--publish"]).is_err());
+        packages::engines();
         bench::plan(&[]);
         bench::plan(&["batching", "--smoke"]);
         demo::plan(demo::Options::parse(&[]).unwrap());

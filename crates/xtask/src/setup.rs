@@ -123,8 +123,19 @@ pub fn add_targets(progress: &Progress, names: &[&str]) -> Outcome {
 
 /// An environment with the packages of a requirements file, and the Python host itself in it as it stands in the tree.
 fn environment(progress: &Progress, folder: &str, requirements: &str) -> Outcome {
+    environment_with(progress, folder, requirements, &["-e", "hosts/python"])
+}
+
+/// An environment with the packages of a requirements file, and nothing else.
+pub fn bare_environment(progress: &Progress, folder: &str, requirements: &str) -> Outcome {
+    environment_with(progress, folder, requirements, &[])
+}
+
+fn environment_with(progress: &Progress, folder: &str, requirements: &str, more: &[&str]) -> Outcome {
     let version = machine::answer(&mut project::program(machine::python(), &["--version"])).unwrap_or_default();
-    let stamp = Stamp::of(&folder.replace('/', "-"), &[requirements, "hosts/python/pyproject.toml"], &version)?;
+    let inputs: &[&str] =
+        if more.is_empty() { &[requirements] } else { &[requirements, "hosts/python/pyproject.toml"] };
+    let stamp = Stamp::of(&folder.replace('/', "-"), inputs, &version)?;
     let python = format!("{folder}/bin/python");
     let works = machine::answer(&mut project::own(&python, &["--version"])).as_ref() == Some(&version);
     if works && stamp.is_current() {
@@ -137,7 +148,7 @@ fn environment(progress: &Progress, folder: &str, requirements: &str) -> Outcome
     let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", UV];
     progress.run(&mut project::own(&python, &install))?;
     let mut install = project::own(&python, &["-m", "uv", "pip", "install", "--no-progress", "--python", &python]);
-    progress.run(install.args(["-r", requirements, "-e", "hosts/python"]))?;
+    progress.run(install.args(["-r", requirements]).args(more))?;
     stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {folder}")))
 }

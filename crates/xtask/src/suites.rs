@@ -8,6 +8,7 @@ use crate::demo;
 use crate::lints;
 use crate::machine;
 use crate::matrix;
+use crate::packages;
 use crate::plan::{Failure, Outcome, Report, Step};
 use crate::progress::Progress;
 use crate::project;
@@ -202,6 +203,7 @@ fn slow() -> Vec<Step> {
         ]),
     ];
     steps.extend(lints::slow());
+    steps.extend(packages::checks());
     steps.extend(matrix::slow());
     steps.extend(demo::proof());
     steps
@@ -260,7 +262,7 @@ fn with_grown(mut command: Command) -> Command {
 }
 
 /// A step that runs a suite and counts its tests. None at all is a failure.
-fn suite(name: &str, needs: &[&'static str], command: impl Fn() -> Command + Send + 'static) -> Step {
+pub fn suite(name: &str, needs: &[&'static str], command: impl Fn() -> Command + Send + 'static) -> Step {
     Step::new(name, needs, move |progress| count(progress, progress.run(&mut command())))
 }
 

@@ -1,0 +1,182 @@
+//! `cargo xtask dist`: what a release publishes, in target/dist. Every file has the same bytes wherever the same commit is built.
+
+mod needs;
+
+use std::fs;
+use std::process::Command;
+
+use crate::build;
+use crate::counts::Counts;
+use crate::machine;
+use crate::plan::{Outcome, Plan, Report, Step};
+use crate::progress::Progress;
+use crate::project;
+use crate::suites::{self, BINDINGS, JAVASCRIPT, MANIFESTS, PYTHON};
+
+/// Where everything is that would be published.
+const DIST: &str = "target/dist";
+const VENV: &str = "target/venv-packaging";
+const EMPTY: &str = "dist: folder";
+const WHEEL: &str = "dist: Python";
+const NPM: &str = "dist: npm";
+const CRATES: &str = "dist: crates";
+const COMPONENTS: &str = "dist: components";
+const WIT: &str = "dist: WIT";
+const BILLS: &str = "dist: bills of materials";
+const SUMS: &str = "dist: checksums";
+/// The crates that are published, in the order of their dependencies.
+const PUBLISHED: &[&str] = &["--package=samedeal", "--package=samedeal-cli"];
+const COMPONENT_FILES: &[&str] = &["samedeal.wasm", "composing.wasm", "planning.wasm", "batching.wasm"];
+
+/// `cargo xtask dist [--check]`.
+pub fn plan(words: &[&str]) -> Result<Plan, String> {
+    let parts = crate::parts();
+    match words {
+        [] => Ok(Plan::of("dist", parts, &[SUMS])),
+        ["--check"] => {
+            let checks = checks().into_iter().chain(thorough()).collect();
+            Ok(Plan::new("dist --check", parts, checks).with_summary())
+        }
+        _ => Err(format!("unknown option of dist: {}", words.join(" "))),
+    }
+}
+
+/// `cargo xtask engines`: the Python and the npm package on the oldest and the newest of what they run on.
+pub fn engines() -> Plan {
+    let step = Step::new("engines", &[needs::PYTHON, WHEEL, build::NPM], |progress| {
+        let result = progress.run(&mut python(&["packaging/engines.py", DIST, "target/engines"]));
+        let log = progress.log_text();
+        let table: Vec<&str> = log.lines().filter_map(|line| line.strip_prefix("engines: ")).collect();
+        let display = format!("\n{}\n", table.join("\n"));
+        match result {
+            Ok(()) => Ok(Report { display, ..Report::default() }),
+            Err(why) => Err(format!("{why}\n{display}").into()),
+        }
+    });
+    Plan::new("engines", crate::parts(), vec![step]).with_summary()
+}
+
+/// What `check` runs of this: the packages that are quick to make, and the workflows.
+pub fn checks() -> Vec<Step> {
+    vec![
+        suites::suite(
+            "packages: contents, and installed where there is no Rust",
+            &[WHEEL, NPM, CRATES, needs::NODE],
+            || tests(&["packaging/tests/test_contents.py", "packaging/tests/test_installed.py"]),
+        )
+        .made_from(&[
+            MANIFESTS,
+            BINDINGS,
+            PYTHON,
+            JAVASCRIPT,
+            build::WASM,
+            &["README.md", "hosts/cli", "hosts/js", "hosts/python", "hosts/rust", "packaging"],
+        ]),
+        suites::suite("workflows", &[needs::PYTHON, needs::NODE], || tests(&["packaging/tests/test_workflows.py"]))
+            .made_from(&[&["packaging", ".github/workflows"]]),
+    ]
+}
+
+/// What takes many minutes: everything made again elsewhere, the crates built by a user, a registry.
+fn thorough() -> Vec<Step> {
+    vec![
+        suites::suite("packages: crates in a project of their own", &[SUMS], || {
+            tests(&["packaging/tests/test_crates.py"])
+        })
+        .with_lock(build::CARGO),
+        suites::suite("packages: components by way of a registry", &[SUMS, needs::WKG, needs::REGISTRY], || {
+            tests(&["packaging/tests/test_registry.py"])
+        }),
+        suites::suite("packages: the same bytes in another folder", &[SUMS], || {
+            tests(&["packaging/tests/test_again.py"])
+        })
+        .with_lock(build::CARGO),
+    ]
+}
+
+/// The steps that make what is published.
+pub fn parts() -> Vec<Step> {
+    let mut steps = needs::parts();
+    steps.extend([
+        Step::new(EMPTY, &[], |_| {
+            // What another version left would be published, too.
+            fs::remove_dir_all(project::path(DIST)).ok();
+            fs::create_dir_all(project::path(DIST))?;
+            Ok(Report::default())
+        }),
+        Step::new(WHEEL, &[EMPTY, needs::PYTHON, build::COMPONENTS], |progress| {
+            // The wheel is built from the source distribution, so both have everything.
+            let build = ["-m", "build", "--no-isolation", "--outdir", DIST, "hosts/python"];
+            progress.run(&mut dated(python(&build))?)?;
+            Ok(Report::note("wheel and source distribution"))
+        }),
+        Step::new(NPM, &[EMPTY, build::NPM], |progress| {
+            let folder = project::path(DIST).display().to_string();
+            progress.run(&mut project::npm("hosts/js", &["pack", "--pack-destination", &folder]))?;
+            Ok(Report::default())
+        }),
+        Step::new(CRATES, &[EMPTY, build::COMPONENTS], crates).with_lock(build::CARGO),
+        Step::new(COMPONENTS, &[EMPTY, build::COMPONENTS], |_| {
+            for file in COMPONENT_FILES {
+                fs::copy(project::path("hosts/rust").join(file), project::path(DIST).join(file))?;
+            }
+            Ok(Report::note(COMPONENT_FILES.join(", ")))
+        }),
+        Step::new(WIT, &[EMPTY, needs::WKG], |progress| {
+            // It writes a lock file where it runs.
+            fs::create_dir_all(project::path("target/wkg"))?;
+            let [wit, output] = ["wit", &format!("{DIST}/samedeal-wit-{}.wasm", version())].map(project::path);
+            let mut command = project::own(&format!("{}/bin/wkg", needs::TOOLS), &["build", "--wit-dir"]);
+            progress.run(command.arg(wit).arg("--output").arg(output).current_dir(project::path("target/wkg")))?;
+            Ok(Report::default())
+        }),
+        Step::new(BILLS, &[EMPTY, needs::PYTHON, needs::CYCLONEDX], |progress| {
+            let mut command = dated(python(&["packaging/bills.py", DIST]))?;
+            progress.run(command.env("CARGO_CYCLONEDX", project::path(needs::TOOLS).join("bin/cargo-cyclonedx")))?;
+            Ok(Report::note("CycloneDX, one for each package"))
+        }),
+        Step::new(SUMS, &[WHEEL, NPM, CRATES, COMPONENTS, WIT, BILLS], |progress| {
+            progress.run(&mut python(&["packaging/checksums.py", DIST]))?;
+            let log = progress.log_text();
+            let table: Vec<&str> = log.lines().filter(|line| !line.starts_with("$ ")).collect();
+            let of = machine::answer(&mut project::program("git", &["describe", "--always", "--dirty"]));
+            let note = format!("of {}", of.unwrap_or_else(|| "no commit".into()));
+            Ok(Report { note, display: format!("\n{}\n", table.join("\n")), counts: Counts::default() })
+        }),
+    ]);
+    steps
+}
+
+/// Packs the crates without building them, which takes minutes: `dist --check` does.
+fn crates(progress: &Progress) -> Outcome {
+    // The components are no part of the repository, and cargo takes them for changes.
+    progress.run(project::cargo(&["package", "--no-verify", "--allow-dirty"]).args(PUBLISHED))?;
+    for name in ["samedeal", "samedeal-cli"] {
+        let file = format!("{name}-{}.crate", version());
+        fs::copy(project::path("target/package").join(&file), project::path(DIST).join(&file))?;
+    }
+    Ok(Report::default())
+}
+
+/// The version of all packages.
+fn version() -> &'static str {
+    env!("CARGO_PKG_VERSION")
+}
+
+/// The command, for which it is the time of the last commit: the same, whenever it runs.
+fn dated(mut command: Command) -> Result<Command, String> {
+    let time = machine::answer(&mut project::program("git", &["log", "-1", "--format=%ct"]));
+    command
+        .env("SOURCE_DATE_EPOCH", time.ok_or("packages have the time of their commit, but this is no clone with git")?);
+    Ok(command)
+}
+
+fn python(arguments: &[&str]) -> Command {
+    project::own(&format!("{VENV}/bin/python"), arguments)
+}
+
+fn tests(files: &[&str]) -> Command {
+    let mut command = python(&["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "--durations=5"]);
+    command.args(files);
+    command
+}

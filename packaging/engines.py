@@ -1,0 +1,175 @@
+"""Runs the packages on the oldest and the newest of what they run on.
+
+`python packaging/engines.py target/dist target/engines`
+
+Python: the oldest interpreter of this machine with the oldest wasmtime and NumPy that the wheel admits, and the newest
+interpreter with the newest that it admits, and with the newest of the package index. Node: the oldest and the newest
+release. All of them run the golden cases, Python also the tests of what touches the engine. The program fails if one of
+these fails, and if the index has a newer version that works and that the wheel does not admit.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).resolve().parents[1]
+UV = (sys.executable, "-m", "uv")
+OLDEST_PYTHON = 10
+"""The minor version of `requires-python`."""
+ENGINES = ("wasmtime", "numpy")
+TESTS = ("abi", "arguments", "compiled", "component_api", "interruption", "memory", "orders", "process", "state")
+"""The test files of the Python host that touch the engine."""
+NODES = ("20", "latest")
+"""The oldest major of `engines` in package.json, and the newest."""
+
+
+class BrokenError(Exception):
+    """Something that does not work, in one line; its output was printed."""
+
+
+@dataclass
+class Environment:
+    """An environment to try, and the versions that it has."""
+
+    name: str
+    python: Path
+
+    def versions(self) -> dict[str, str]:
+        """What it runs on."""
+        code = (
+            "import importlib.metadata as m, json, platform; "
+            f"print(json.dumps({{'python': platform.python_version(), **{{n: m.version(n) for n in {ENGINES}}}}}))"
+        )
+        found: dict[str, str] = json.loads(run(self.python, "-c", code))
+        return found
+
+
+def run(*command: str | Path, **more: str) -> str:
+    """What a command prints. Its whole output is printed if it fails."""
+    clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHONPATH", "SAMEDEAL"))}
+    done = subprocess.run(command, cwd=ROOT, env=clean | more, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        print(*command, done.stdout[-6000:], done.stderr[-6000:], sep="\n", flush=True)
+        raise BrokenError(f"{Path(command[0]).name} {' '.join(map(str, command[1:4]))} failed")
+    return done.stdout
+
+
+def interpreters() -> list[str]:
+    """The interpreters that the package supports, oldest first: those on the path, and those of pyenv."""
+    pyenv = Path(os.environ.get("PYENV_ROOT", Path.home() / ".pyenv")) / "versions"
+    found = []
+    for minor in range(OLDEST_PYTHON, 100):
+        places = [shutil.which(f"python3.{minor}"), *pyenv.glob(f"3.{minor}.*/bin/python")]
+        works = (str(place) for place in places if place and _works(place))
+        found.extend([*works][:1])
+    return found
+
+
+def _works(python: str | Path) -> bool:
+    """Whether it runs; pyenv leaves names on the path that run nothing."""
+    return subprocess.run([python, "-c", ""], capture_output=True, check=False).returncode == 0
+
+
+def environment(folder: Path, name: str, interpreter: str, *packages: str | Path) -> Environment:
+    """A new environment with what the tests need, and packages besides."""
+    shutil.rmtree(folder / name, ignore_errors=True)
+    run(*UV, "venv", "--quiet", "--python", interpreter, folder / name)
+    made = Environment(name, folder / name / "bin/python")
+    run(*UV, "pip", "install", "--quiet", "--python", made.python, *packages)
+    return made
+
+
+def environments(wheel: Path, folder: Path) -> list[Environment]:
+    """Those that the wheel admits, and the one with the newest of the index."""
+    found = interpreters()
+    oldest, newest = found[0], found[-1]
+    lowest = ("--resolution", "lowest-direct")
+    beyond = environment(folder, "newest-of-the-index", newest, *ENGINES)
+    run(*UV, "pip", "install", "--quiet", "--no-deps", "--python", beyond.python, wheel)
+    return [
+        environment(folder, "oldest-admitted", oldest, *lowest, wheel),
+        environment(folder, "newest-admitted", newest, wheel),
+        beyond,
+    ]
+
+
+def not_admitted(wheel: Path, versions: dict[str, str]) -> list[str]:
+    """The versions that the wheel does not admit."""
+    with zipfile.ZipFile(wheel) as archive:
+        [name] = [name for name in archive.namelist() if name.endswith("/METADATA")]
+        metadata = archive.read(name).decode()
+    required = [Requirement(line) for line in re.findall(r"^Requires-Dist: (.*)$", metadata, re.MULTILINE)]
+    bounds = {entry.name: entry.specifier for entry in required if entry.marker is None}
+    return [f"{name} {versions[name]}" for name in ENGINES if versions[name] not in bounds[name]]
+
+
+def try_python(tried: Environment) -> str:
+    """Runs the golden cases, then the tests, in an environment."""
+    cases = golden(run(tried.python, "tests/matrix/python.py"))
+    # The versions stay what they are, whatever the tools would like.
+    pins = [f"{name}=={version}" for name, version in tried.versions().items() if name in ENGINES]
+    run(*UV, "pip", "install", "--quiet", "--python", tried.python, "pytest", "hypothesis", *pins)
+    files = [f"hosts/python/tests/test_{name}.py" for name in TESTS]
+    ended = run(tried.python, "-m", "pytest", "-q", "-p", "no:cacheprovider", *files).strip().splitlines()[-1]
+    return f"{cases}; {ended}"
+
+
+def golden(printed: str) -> str:
+    """How many golden cases passed."""
+    lines = [line.split("\t") for line in printed.splitlines() if line.startswith("matrix\t")]
+    passed, failed = (sum(int(line[at]) for line in lines) for at in (3, 4))
+    if failed or not passed:
+        raise BrokenError(f"{failed} golden cases failed, {passed} passed")
+    return f"{passed} golden cases"
+
+
+def try_node(folder: Path, version: str) -> tuple[str, str]:
+    """The release of Node that the npm registry has, and what came of it."""
+    place = folder / f"node-{version}"
+    place.mkdir(parents=True, exist_ok=True)
+    run("npm", "install", "--prefix", place, "--no-save", "--no-audit", "--no-fund", f"node@{version}")
+    node = place / "node_modules/node/bin/node"
+    name = run(node, "--version").strip()
+    return f"Node {name}", golden(run(node, "tests/matrix/node.mjs"))
+
+
+def main() -> None:
+    """Tries everything, and says what failed."""
+    distribution, folder = (Path(argument).resolve() for argument in sys.argv[1:3])
+    [wheel] = distribution.glob("*.whl")
+    wrong = []
+    for tried in environments(wheel, folder):
+        versions = tried.versions()
+        name = ", ".join(f"{key} {value}" for key, value in versions.items())
+        outside = not_admitted(wheel, versions)
+        try:
+            result = try_python(tried)
+        except BrokenError as why:
+            result = f"BROKEN: {why}"
+            wrong.append(f"{name}: {why}")
+        else:
+            if outside:
+                wrong.append(f"{' and '.join(outside)} works: admit it in hosts/python/pyproject.toml")
+        print(f"engines: {tried.name:<20} {name}: {result}", flush=True)
+    for version in NODES:
+        try:
+            name, result = try_node(folder, version)
+        except BrokenError as why:
+            name, result = f"Node {version}", f"BROKEN: {why}"
+            wrong.append(f"{name}: {why}")
+        print(f"engines: {'npm package':<20} {name}: {result}", flush=True)
+    sys.exit("\n".join(f"error: {line}" for line in wrong) if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

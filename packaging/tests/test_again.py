@@ -1,0 +1,36 @@
+"""The packages of the same commit, made in another folder and with another home of cargo, have the same bytes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+from packages import CARGO_TOOLS, DIST, ROOT, output
+
+
+def test_same_bytes(tmp_path: Path) -> None:
+    changed = output("git", "status", "--porcelain")
+    assert changed == "", f"only what is committed can be made again, and these files are not:\n{changed}"
+    clone = tmp_path / "a folder of another name"
+    output("git", "clone", "--quiet", ROOT, clone)
+    output("git", "checkout", "--quiet", "--detach", output("git", "rev-parse", "HEAD").strip(), folder=clone)
+    # The programs that make packages are no part of them.
+    (clone / "target").mkdir()
+    (clone / "target/tools").symlink_to(CARGO_TOOLS.parent)
+    # What cargo has downloaded, under another path.
+    home = tmp_path / "cargo"
+    home.mkdir()
+    for entry in Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo")).iterdir():
+        (home / entry.name).symlink_to(entry)
+    environment = {key: value for key, value in os.environ.items() if not key.startswith("CARGO_")}
+    environment["CARGO_HOME"] = str(home)
+    try:
+        output("cargo", "xtask", "dist", folder=clone, environment=environment)
+        made = {path.name: path.read_bytes() for path in (clone / "target/dist").iterdir()}
+    finally:
+        shutil.rmtree(clone / "target", ignore_errors=True)
+    here = {path.name: path.read_bytes() for path in DIST.iterdir()}
+    assert len(here) > 12
+    assert sorted(made) == sorted(here)
+    assert [name for name in here if made[name] != here[name]] == []

@@ -1,0 +1,61 @@
+"""The crates as users get them, outside of the project: a dependency of an empty crate, and a command."""
+
+from __future__ import annotations
+
+import os
+import tarfile
+from pathlib import Path
+
+import pytest
+from packages import COMMAND, CRATES, ROOT, RUST, VERSION, numbers, output, wanted
+
+BUILD = ROOT / "target/packaging"
+"""Of both, so that their dependencies are compiled once; kept for the next time."""
+
+
+def cargo(*arguments: str | Path, folder: Path) -> str:
+    """What cargo prints, without what the project sets for its own builds."""
+    kept = {key: value for key, value in os.environ.items() if not key.startswith(("CARGO_", "RUSTFLAGS"))}
+    kept |= {"CARGO_TARGET_DIR": str(BUILD), "CARGO_PROFILE_DEV_DEBUG": "0"}
+    kept |= {key: os.environ[key] for key in ("CARGO_HOME",) if key in os.environ}
+    return output("cargo", "--quiet", *arguments, folder=folder, environment=kept)
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("crates")
+    for package in CRATES:
+        with tarfile.open(package) as archive:
+            archive.extractall(folder, filter="data")
+    # Cargo finds the library here in place of the registry, which does not have it yet.
+    patch = f'[patch.crates-io]\nsamedeal = {{ path = "{folder}/samedeal-{VERSION}" }}\n'
+    (folder / ".cargo").mkdir()
+    (folder / ".cargo/config.toml").write_text(patch, encoding="utf-8")
+    return folder
+
+
+def test_library(unpacked: Path) -> None:
+    program = unpacked / "program"
+    (program / "src").mkdir(parents=True)
+    manifest = f'[package]\nname = "program"\nedition = "2024"\n\n[dependencies]\nsamedeal = "{VERSION}"\n'
+    (program / "Cargo.toml").write_text(manifest, encoding="utf-8")
+    (program / "src/main.rs").write_text(RUST, encoding="utf-8")
+    # The versions that the package was tested with.
+    lock = (unpacked / f"samedeal-{VERSION}/Cargo.lock").read_bytes()
+    (program / "Cargo.lock").write_bytes(lock)
+    printed = cargo("run", folder=program)
+    assert numbers(printed) == wanted()
+
+
+def test_command(unpacked: Path, tmp_path: Path) -> None:
+    # What `cargo install` does, with the versions that the package was tested with.
+    cargo("build", "--bin", "samedeal", folder=unpacked / f"samedeal-cli-{VERSION}")
+    command = BUILD / "debug/samedeal"
+    printed = output(command, *COMMAND.split(), "--format", "text", folder=tmp_path)
+    assert numbers(printed) == wanted()
+    assert output(command, "--version").split()[-1] == VERSION
+
+
+def test_registry_would_take_them() -> None:
+    packages = ("--package", "samedeal", "--package", "samedeal-cli")
+    cargo("publish", "--dry-run", "--no-verify", "--allow-dirty", *packages, folder=ROOT)

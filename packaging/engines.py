@@ -27,7 +27,7 @@ UV = (sys.executable, "-m", "uv")
 OLDEST_PYTHON = 10
 """The minor version of `requires-python`."""
 ENGINES = ("wasmtime", "numpy")
-TESTS = ("abi", "arguments", "compiled", "component_api", "interruption", "memory", "orders", "process", "state")
+TESTS = ("abi", "compiled", "component_api", "interruption", "memory", "process", "state")
 """The test files of the Python host that touch the engine."""
 NODES = ("20", "latest")
 """The oldest major of `engines` in package.json, and the newest."""
@@ -93,7 +93,7 @@ def environments(wheel: Path, folder: Path) -> list[Environment]:
     """Those that the wheel admits, and the one with the newest of the index."""
     found = interpreters()
     oldest, newest = found[0], found[-1]
-    lowest = ("--resolution", "lowest-direct")
+    lowest = ("--resolution", "lowest")
     beyond = environment(folder, "newest-of-the-index", newest, *ENGINES)
     run(*UV, "pip", "install", "--quiet", "--no-deps", "--python", beyond.python, wheel)
     return [

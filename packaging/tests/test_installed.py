@@ -34,6 +34,12 @@ def test_python(package: Path, tmp_path: Path) -> None:
     assert VERSION in output(python, "-I", "-m", "samedeal", "--version", folder=tmp_path)
 
 
+def test_extra_for_parquet(tmp_path: Path) -> None:
+    python = python_in(tmp_path / "environment", f"samedeal[parquet] @ {WHEEL.as_uri()}")
+    code = "import samedeal.parquet, pyarrow; print(pyarrow.__version__)"
+    assert output(python, "-I", "-c", code, folder=tmp_path)
+
+
 def test_node(tmp_path: Path) -> None:
     (tmp_path / "package.json").write_text('{"private": true}', encoding="utf-8")
     options = ("--no-audit", "--no-fund", "--ignore-scripts")

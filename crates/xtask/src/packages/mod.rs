@@ -73,7 +73,7 @@ pub fn checks() -> Vec<Step> {
             &["README.md", "hosts/cli", "hosts/js", "hosts/python", "hosts/rust", "packaging"],
         ]),
         suites::suite("workflows", &[needs::PYTHON, needs::NODE], || tests(&["packaging/tests/test_workflows.py"]))
-            .made_from(&[&["packaging", ".github/workflows"]]),
+            .made_from(&[&["packaging", ".github/workflows", "crates/xtask/src"]]),
     ]
 }
 

@@ -19,6 +19,7 @@ pub fn steps() -> Vec<Step> {
             "examples",
             "hosts/cli",
             "hosts/rust",
+            "tests/crossing",
             "tests/engines",
             "tests/growth",
             "tests/matrix",
@@ -26,16 +27,7 @@ pub fn steps() -> Vec<Step> {
         ],
     ];
     let python: &[&[&str]] = &[&["hosts/python", "examples", "packaging", "tests", "docs"]];
-    let javascript: &[&[&str]] = &[&[
-        "hosts/js",
-        "examples",
-        "packaging",
-        "tests/engines",
-        "tests/matrix",
-        "tests/bench",
-        "tests/resume",
-        "tests/demo",
-    ]];
+    let javascript: &[&[&str]] = &[&["hosts/js", "examples", "packaging", "tests"]];
     vec![
         lint("Rust format", &[setup::RUST_LINTS], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
@@ -77,6 +69,7 @@ pub fn steps() -> Vec<Step> {
         .made_from(python),
         lint("JavaScript format and lints", &[setup::NODE], || project::npm("hosts/js", &["run", "lint"]))
             .made_from(javascript),
+        lint("JavaScript format and lints: crossing", &[setup::NODE], || biome("tests/crossing")).made_from(javascript),
         lint("JavaScript format and lints: demo", &[setup::NODE], || biome("tests/demo")).made_from(javascript),
         lint("JavaScript format and lints: examples", &[setup::NODE], || biome("examples")).made_from(javascript),
         lint("JavaScript format and lints: packaging", &[setup::NODE], || biome("packaging")).made_from(javascript),

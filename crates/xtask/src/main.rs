@@ -4,6 +4,7 @@
 mod bench;
 mod build;
 mod counts;
+mod crossing;
 mod demo;
 mod flat;
 mod lints;
@@ -43,6 +44,9 @@ Usage: cargo xtask <command>
                      docs/matrix.md (takes half an hour); with words, only those that have one of them in their names
   matrix --random COUNT [--seed SEED] [WORD ...]
                      so many random orders in orders, in place of the golden cases
+  crossing [--rounds N] [--seed S] [HOST ...]
+                     every host begins and is killed, every other one continues; writes docs/crossing.md (takes some
+                     minutes); with hosts, only those and Rust, and no page
   mutants [PART ...] [--shard K/N]
                      change the core in one place at a time: a golden case must fail for each change (takes hours)
   dist [--check]     everything that a release publishes, in target/dist; with --check, also made again elsewhere, and
@@ -71,6 +75,7 @@ fn main() -> ExitCode {
         ["dist", words @ ..] => packages::plan(words),
         ["engines"] => Ok(packages::engines()),
         ["matrix", words @ ..] => matrix::plan(words, parts()),
+        ["crossing", words @ ..] => crossing::plan(words, parts()),
         ["test", words @ ..] => tests("test", suites::test(), words),
         ["check", words @ ..] => tests("check", suites::check(), words),
         ["bench", options @ ..] => Ok(bench::plan(options)),
@@ -146,6 +151,10 @@ mod tests {
         packages::plan(&["--check"]).unwrap();
         assert!(packages::plan(&["--publish"]).is_err());
         packages::engines();
+        crossing::plan(&["--rounds", "2", "--seed", "0", "node"], parts()).unwrap();
+        for wrong in [["--rounds"].as_slice(), &["--rounds", "0"], &["--seed", "-1"], &["--page"]] {
+            assert!(crossing::plan(wrong, parts()).is_err(), "{wrong:?}");
+        }
         bench::plan(&[]);
         bench::plan(&["batching", "--smoke"]);
         demo::plan(demo::Options::parse(&[]).unwrap());

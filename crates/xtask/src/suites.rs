@@ -4,6 +4,7 @@ use std::process::Command;
 
 use crate::build;
 use crate::counts::Counts;
+use crate::crossing;
 use crate::demo;
 use crate::lints;
 use crate::machine;
@@ -57,6 +58,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             "crates",
             "hosts/cli",
             "hosts/rust",
+            "tests/crossing",
             "tests/engines",
             "tests/growth",
             "tests/matrix",
@@ -125,6 +127,8 @@ fn slow() -> Vec<Step> {
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
         with_torch("README under torch", "tests/readme/test_torch.py")
             .made_from(&[TORCH, &["README.md", "docs", "tests/readme"]]),
+        suite(crossing::SUITE, crossing::NEEDS, || machine::with_browser(pytest("target/venv", "tests/crossing")))
+            .made_from(crossing::INPUTS),
         suite("growth: an earlier host, newer components", &[build::COMPONENTS, build::GROWN], || {
             with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
         })

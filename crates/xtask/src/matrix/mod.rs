@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use std::process::Command;
 
 use cells::{CELLS, Cell, Tier};
-pub use needs::parts;
+pub use needs::{FIREFOX, parts};
 
 use crate::build;
 use crate::counts::Counts;

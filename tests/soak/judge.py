@@ -1,0 +1,69 @@
+"""Whether the memory and the latencies of a process stay what they are."""
+
+from __future__ import annotations
+
+from statistics import median
+from typing import Literal, NamedTuple, TypedDict
+
+MEBIBYTE = 1 << 20
+GROWTH = 4 * MEBIBYTE
+"""How much memory may grow over the second half of a run, by the line of Theil and Sen."""
+MIDDLE, TAIL = 1.5, 2.0
+"""How much the median and the 99th percentile of a latency may grow, from the second sixth of a run to the last one."""
+
+
+class Interval(TypedDict):
+    """What a process tells once in an interval."""
+
+    seconds: float
+    rss: int
+    operations: int
+    p50: dict[str, tuple[float, float]]
+    """The median latency of each kind of work, and that of its control."""
+    p99: dict[str, tuple[float, float]]
+    """The 99th percentile likewise."""
+
+
+class Verdict(NamedTuple):
+    """One thing that must not grow."""
+
+    name: str
+    found: float
+    limit: float
+    unit: str
+
+    @property
+    def holds(self) -> bool:
+        """Whether it did not."""
+        return self.found <= self.limit
+
+
+def slope(points: list[tuple[float, float]]) -> float:
+    """The slope of Theil and Sen: the median of the slopes between all pairs of points. A few odd points do not move it."""
+    return median((b - y) / (a - x) for i, (x, y) in enumerate(points) for a, b in points[i + 1 :])
+
+
+def judged(intervals: list[Interval]) -> list[Verdict]:
+    """All verdicts about one process.
+
+    A latency is divided by that of its control in the same interval, because other processes of the machine make both
+    longer. The first sixth of a run is left out: the process warms up.
+    """
+    if len(intervals) < 12:
+        raise ValueError(f"a judgement needs 12 intervals or more, and not {len(intervals)}")
+    second = intervals[len(intervals) // 2 :]
+    points = [(each["seconds"], float(each["rss"])) for each in second]
+    grown = slope(points) * (points[-1][0] - points[0][0])
+    verdicts = [Verdict("memory", grown / MEBIBYTE, GROWTH / MEBIBYTE, "MiB")]
+    sixth = len(intervals) // 6
+    begin, end = intervals[sixth : 2 * sixth], intervals[-sixth:]
+    for kind in intervals[0]["p50"]:
+        p50, p99 = (ratio(end, q, kind) / ratio(begin, q, kind) for q in ("p50", "p99"))
+        verdicts.append(Verdict(f"{kind}, median", p50, MIDDLE, "x"))
+        verdicts.append(Verdict(f"{kind}, 99th percentile", p99, TAIL, "x"))
+    return verdicts
+
+
+def ratio(intervals: list[Interval], quantile: Literal["p50", "p99"], kind: str) -> float:
+    """How much longer a kind takes than its control: the median over intervals."""
+    return median(own / control for own, control in (each[quantile][kind] for each in intervals))

@@ -1,0 +1,361 @@
+"""Ledgers over logs that fail: stores whose answers are late or lost, files that are torn, lines that come twice."""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import samedeal.ledger.ledger as host
+from samedeal import ContradictionError, Sampler, SamedealError
+from samedeal.ledger import Claim, FileLog, Ledger, MemoryLog, Schedule
+from stores import Connection, LateError, Store, World
+from tally import Tally, require
+
+LEASE = 5.0
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A trial."""
+
+    what: str
+    seed: int
+    positions: int
+    consumed: int
+    block: int
+    readers: int
+    checkpoint_interval: int
+
+    @property
+    def sampler(self) -> Sampler:
+        """The epoch, or what is left of it."""
+        return Sampler(self.positions, seed=self.seed % 1000, consumed=self.consumed)
+
+
+def draw(rng: random.Random) -> Drawn:
+    """Any trial."""
+    positions = rng.choice((1, rng.randint(1, 40), rng.randint(1, 120)))
+    return Drawn(
+        what=rng.choice(("store", "store", "torn", "lines")),
+        seed=rng.randrange(2**32),
+        positions=positions,
+        consumed=rng.choice((0, 0, rng.randrange(positions))),
+        block=rng.choice((1, 3, rng.randint(1, 30))),
+        readers=rng.randint(1, 4),
+        checkpoint_interval=rng.choice((1, 3, 7, 4096)),
+    )
+
+
+def run(drawn: Drawn) -> Tally:
+    """Reads the epoch, whatever happens to the log, and looks at what it has in the end."""
+    kinds = {"store": over_a_store, "torn": over_a_torn_file, "lines": over_changed_lines}
+    return kinds[drawn.what](drawn, random.Random(drawn.seed))
+
+
+def committed(entries: list[str]) -> dict[int, int]:
+    """Which reader committed each position, from the lines of a log. A position that is there twice is an error."""
+    found: dict[int, int] = {}
+    for entry in map(json.loads, entries[1:]):
+        if entry["event"] == "commit":
+            for position in range(entry["start"], entry["start"] + entry["count"]):
+                require(position not in found, "a position is committed twice", position, entry)
+                found[position] = entry["reader"]
+    return found
+
+
+@contextmanager
+def time_of(world: World) -> Iterator[None]:
+    """The time of all ledgers."""
+    before = host.time
+    host.time = world  # type: ignore[assignment]
+    try:
+        yield
+    finally:
+        host.time = before
+
+
+class Reader:
+    """A process that reads, and does one thing at a time."""
+
+    def __init__(self, drawn: Drawn, number: int, log: Any, owned: dict[int, int], world: World) -> None:
+        """Opens the ledger."""
+        self.number, self.owned, self.world = number, owned, world
+        self.clock = (world.rng.uniform(0, 1e6), world.rng.choice((1.0, 1.0, 0.7, 1.4)))
+        self.claims: list[Claim] = []
+        self.again: tuple[Claim, int | None] | None = None
+        """A commit of so many positions, or a release, of which nobody knows whether it was written."""
+        self.busy = self.finished = self.replaced = False
+        self.log = log
+        with self.turn():
+            self.ledger = Ledger(
+                drawn.sampler,
+                log,
+                reader=number,
+                block=drawn.block,
+                lease=LEASE if world.rng.random() < 0.2 else None,
+                checkpoint_interval=drawn.checkpoint_interval,
+            )
+
+    @contextmanager
+    def turn(self) -> Iterator[None]:
+        """A call of this reader: its clock shows the time."""
+        self.busy = True
+        self.world.clocks.append(self.clock)
+        try:
+            yield
+        finally:
+            self.world.clocks.pop()
+            self.busy = False
+
+    def act(self, orderly: bool = False) -> None:
+        """Does something; with `orderly`, something that ends the epoch."""
+        with self.turn():
+            try:
+                self._act(orderly)
+            except LateError:
+                pass
+            except ContradictionError as error:
+                if error.field == "reader" or "holds" not in str(error):
+                    require(error.field in ("claim", "reader"), "only a claim can be lost", error)
+                if error.field == "reader":
+                    self.replaced = True
+
+    def _act(self, orderly: bool) -> None:
+        rng = self.world.rng
+        if self.again is not None:
+            # As the documentation says: the same again, before anything else.
+            claim, count = self.again
+            self._release(claim) if count is None else self._commit(claim, count)
+        elif not self.claims or (not orderly and rng.random() < 0.2):
+            try:
+                claim = self.ledger.claim(timeout=0)
+            except TimeoutError:
+                return
+            if claim is None:
+                self.finished = True
+            else:
+                require(claim.samples.tolist() == self.samples(claim), "a claim has the samples of its positions", claim)
+                self.claims.append(claim)
+        else:
+            claim = rng.choice(self.claims)
+            what = "commit" if orderly else rng.choice(("commit", "commit", "commit", "renew", "release", "progress"))
+            if what == "commit":
+                left = claim.count - claim.committed
+                self._commit(claim, left if orderly else rng.randint(1, left))
+            elif what == "release":
+                self._release(claim)
+            elif what == "renew":
+                self._lost(claim, claim.renew)
+            else:
+                self.ledger.progress()
+
+    def samples(self, claim: Claim) -> list[int]:
+        """Those of a run, by a sampler of its own."""
+        whole = Sampler(self.ledger._order.samples, seed=self.ledger._order.seed)
+        return [whole.sample_at(position) for position in range(claim.start, claim.start + claim.count)]
+
+    def _commit(self, claim: Claim, count: int) -> None:
+        start = claim.start + claim.committed
+        self.again = (claim, count)
+        self._lost(claim, lambda: claim.commit(count))
+        self.again = None
+        for position in range(start, start + count):
+            require(position not in self.owned, "two readers were told that they committed a position", position)
+            self.owned[position] = self.number
+        if claim in self.claims and claim.committed == claim.count:
+            self.claims.remove(claim)
+
+    def _release(self, claim: Claim) -> None:
+        self.again = (claim, None)
+        self._lost(claim, claim.release)
+        self.again = None
+        self.claims.remove(claim)
+
+    def _lost(self, claim: Claim, call: Any) -> None:
+        try:
+            call()
+        except ContradictionError:
+            self.claims.remove(claim)
+            self.again = None
+            raise
+
+
+def finish(readers: list[Reader], world: World) -> None:
+    """All that live read on in order, until the epoch is finished."""
+    for _ in range(20_000):
+        alive = [reader for reader in readers if not reader.replaced]
+        if all(reader.finished for reader in alive):
+            return
+        for reader in alive:
+            if not reader.finished:
+                reader.act(orderly=True)
+        world.now += 0.5
+    raise AssertionError("the epoch does not end")
+
+
+def over_a_store(drawn: Drawn, rng: random.Random) -> Tally:
+    """Readers that take turns within each other's calls; each may be killed, and another one takes its number."""
+    world, store, owned, readers = World(rng), Store(), {}, []
+    tally = Tally(trials=1, expected=drawn.positions - drawn.consumed)
+    failures: list[Connection] = []
+    unknown: list[tuple[int, int, int]] = []
+    """Commits of killed readers of which nobody knows whether they were written: reader, start and end."""
+
+    def others() -> None:
+        if rng.random() < 0.1:
+            store.deliver(rng)
+        idle = [reader for reader in readers if not reader.busy and not reader.replaced]
+        if idle and rng.random() < 0.15 and len(world.clocks) < 4:
+            rng.choice(idle).act()
+
+    def opened(number: int) -> Reader | None:
+        log = Connection(world, store, others)
+        log.faults = faults
+        failures.append(log)
+        try:
+            return Reader(drawn, number, log, owned, world)
+        except LateError:
+            return None
+
+    faults = rng.choice((0.0, 0.05, 0.3))
+    with time_of(world):
+        for _ in range(rng.randint(5, 60)):
+            missing = [number for number in range(drawn.readers) if number not in {reader.number for reader in readers}]
+            if missing and rng.random() < 0.5:
+                reader = opened(rng.choice(missing))
+                if reader is not None:
+                    readers.append(reader)
+            if readers:
+                reader = rng.choice(readers)
+                reader.act()
+                if rng.random() < 0.05:
+                    # Killed. What it did not know to be committed, nobody else knows, either.
+                    readers.remove(reader)
+                    tally.kills += 1
+                    if reader.again is not None and reader.again[1] is not None:
+                        claim, count = reader.again
+                        start = claim.start + claim.committed
+                        unknown.append((reader.number, start, start + count))
+            world.now += rng.choice((0.01, 0.1, 0.1, 2.0, 7.0))
+        faults = 0.0
+        for log in failures:
+            log.faults = 0.0
+        if not (alive := [reader for reader in readers if not reader.replaced]):
+            last = opened(drawn.readers)
+            assert last is not None
+            alive = [last]
+        readers = alive
+        finish(readers, world)
+    tally.kills += sum(log.failed for log in failures)
+    _check(drawn, store.entries, owned, unknown)
+    tally.samples = len(committed(store.entries))
+    return tally
+
+
+def _check(drawn: Drawn, entries: list[str], owned: dict[int, int], unknown: list[tuple[int, int, int]]) -> None:
+    """All positions are committed once, in the log and by readers that know of it, or that were killed before."""
+    by_log = committed(entries)
+    require(sorted(by_log) == list(range(drawn.consumed, drawn.positions)), "every position is committed", by_log)
+    for position, number in by_log.items():
+        if owned.get(position) != number:
+            known = position not in owned and any(r == number and a <= position < b for r, a, b in unknown)
+            require(known, "the log and the readers agree", position, number, owned.get(position))
+    schedule = Schedule(MemoryLog(entries))
+    found = sorted(sample for part in schedule.replay(drawn.sampler) for sample in part.tolist())
+    require(found == sorted(drawn.sampler.indices().tolist()), "the replay has every sample once", found)
+
+
+def over_a_torn_file(drawn: Drawn, rng: random.Random) -> Tally:
+    """All readers die of a loss of power, and the file ends anywhere; some pages of it may be zeros."""
+    world, owned = World(rng), {}
+    tally = Tally(trials=1, expected=drawn.positions - drawn.consumed)
+    with tempfile.TemporaryDirectory() as folder, time_of(world):
+        path = Path(folder, "log")
+        for _ in range(rng.randint(1, 4)):
+            readers = [Reader(drawn, number, FileLog(path), owned, world) for number in range(drawn.readers)]
+            for _ in range(rng.randint(0, 30)):
+                rng.choice(readers).act()
+                world.now += rng.choice((0.1, 1.0, 3.0))
+            tally.samples += len(owned)
+            tally.kills += len(readers)
+            del readers
+            text = path.read_bytes()
+            cut = rng.randint(0, len(text))
+            path.write_bytes(text[:cut] + bytes(rng.choice((0, 0, rng.randint(1, 5000)))))
+            kept = [line.decode() for line in text[:cut].split(b"\n")[:-1]]
+            survived = committed(kept) if kept else {}
+            for position in [*owned]:
+                if position not in survived:
+                    # What was trained on it is in no checkpoint that is newer than the log.
+                    tally.redone += 1
+                    del owned[position]
+            tally.samples -= len(owned)
+        readers = [Reader(drawn, number, FileLog(path), owned, world) for number in range(drawn.readers)]
+        finish(readers, world)
+        entries = path.read_text().splitlines()
+    tally.samples += len(owned)
+    _check(drawn, entries, owned, [])
+    return tally
+
+
+def over_changed_lines(drawn: Drawn, rng: random.Random) -> Tally:
+    """A log whose lines come twice, or in another order, or are missing, is refused, or still has every position once."""
+    world, owned, log = World(rng), {}, MemoryLog()
+    tally = Tally(trials=1)
+    with time_of(world):
+        readers = [Reader(drawn, number, log, owned, world) for number in range(drawn.readers)]
+        for _ in range(rng.randint(1, 40)):
+            rng.choice(readers).act()
+            world.now += rng.choice((0.1, 1.0, 3.0))
+    for _ in range(5):
+        entries = [str(entry) for entry in log.read(0)]
+        one, other = rng.randrange(len(entries)), rng.randrange(len(entries))
+        match rng.choice(("twice", "swapped", "missing")):
+            case "twice":
+                entries.insert(max(one, other) + 1, entries[one])
+            case "swapped":
+                entries[one], entries[other] = entries[other], entries[one]
+            case _:
+                del entries[one]
+        tally.kills += 1
+        changed = MemoryLog(entries)
+        try:
+            Schedule(changed)
+        except SamedealError:
+            # Whoever reads all of it must refuse it, too.
+            _refused(drawn, entries)
+            continue
+        with time_of(world):
+            survived = committed(entries)
+            finish([Reader(drawn, drawn.readers, changed, {**survived}, world)], world)
+        by_log = committed([str(entry) for entry in changed.read(0)])
+        require(sorted(by_log) == list(range(drawn.consumed, drawn.positions)), "every position is committed", by_log)
+        tally.expected += len(by_log)
+        tally.samples += len(by_log)
+    return tally
+
+
+def _refused(drawn: Drawn, entries: list[str]) -> None:
+    class Plain:
+        """A log that does not know its checkpoints."""
+
+        def read(self, start: int) -> list[str]:
+            return entries[start:]
+
+        def append(self, number: int, entry: str) -> bool:
+            if number == len(entries):
+                raise AssertionError(f"a reader appends to a log that is none: {entry}")
+            return False
+
+    if entries:
+        try:
+            Ledger(drawn.sampler, Plain(), reader=99, block=drawn.block)
+        except SamedealError:
+            return
+        raise AssertionError("a reader takes a log that a replay refuses")

@@ -56,6 +56,7 @@ class Client:
         self.given: dict[int, Given] = {}
         self.handles = 0
         self.loose: set[int] = set()
+        self.claiming: tuple[int, str] | None = None
         self.unsure: tuple[int, str] | None = None
         self.asked = ""
         self.last = False
@@ -233,6 +234,7 @@ class Client:
                 raise Failure("contradiction", "claim", f"reader {self.reader}")
             return ClientStep(proposal)
         if "entry" in proposal:
+            self.claiming = (self.ledger.entries, proposal["entry"])
             return self.append(proposal["entry"])
         wait = int(proposal["wait"])
         return ClientStep("wait", milliseconds=min(wait, 100) if waits else wait)
@@ -250,7 +252,7 @@ class Client:
                 self.follow_other(json.loads(entry))
             return
         if event.kind == "claim":
-            if own:
+            if self.claiming == (number, entry):
                 self.loose.add(event.claim)
             return
         for handle, given in self.given.items():

@@ -152,6 +152,9 @@ pub struct Client {
     loose: Vec<u64>,
     /// An entry of which the log has not said whether it was appended, and the number that it would have.
     unsure: Option<(u64, String)>,
+    /// The last claim that was to be appended, likewise, although another entry may be unsure by now: the log can have it, or get it
+    /// later.
+    claiming: Option<(u64, String)>,
     task: Task,
     asked: Asked,
     /// Whether the log has to be read to its end before the task goes on.
@@ -184,6 +187,7 @@ impl Client {
             handles: 0,
             loose: Vec::new(),
             unsure: None,
+            claiming: None,
             task: Task::CatchUp,
             asked: Asked::Nothing,
             must_read: true,
@@ -401,7 +405,10 @@ impl Client {
             }
         }
         match self.ledger.claim(reader, now) {
-            Proposal::Entry(entry) => Ok(self.append(entry, false)),
+            Proposal::Entry(entry) => {
+                self.claiming = Some((self.ledger.entries, entry.clone()));
+                Ok(self.append(entry, false))
+            }
             Proposal::Wait(time) => {
                 let milliseconds = if waits { time.min(POLL) } else { time };
                 Ok(ClientStep { milliseconds, ..ClientStep::over("wait") })
@@ -472,9 +479,15 @@ impl Client {
         }
         let applied = self.ledger.take(entry, now)?;
         let unsure = self.unsure.take_if(|(at, _)| *at == number);
-        let is_own = unsure.is_some_and(|(_, own)| own == entry);
+        let claiming = self.claiming.take_if(|(at, _)| *at == number);
+        let is = |own: Option<(u64, String)>| own.is_some_and(|(_, own)| own == entry);
         match applied {
-            Applied::Run(event) => self.follow(event, is_own),
+            Applied::Run(event) if event.kind == EventKind::Claim => {
+                if is(claiming) {
+                    self.loose.push(event.claim);
+                }
+            }
+            Applied::Run(event) => self.follow(event, is(unsure)),
             Applied::Join { reader, life } if reader == self.options.reader => {
                 self.replaced = self.joined && life != self.options.life;
                 self.joined |= life == self.options.life;
@@ -491,12 +504,6 @@ impl Client {
 
     /// Follows what happens to a claim of this life.
     fn follow(&mut self, Event { kind, start, count, claim, .. }: Event, is_own: bool) {
-        if kind == EventKind::Claim {
-            if is_own {
-                self.loose.push(claim);
-            }
-            return;
-        }
         let Some(given) = self.given.iter_mut().find(|given| given.run.claim == claim) else { return };
         // A release whose append had no known outcome is repeated: then the one in the log is of the first attempt.
         let is_own = is_own || matches!(self.task, Task::Release { handle } if handle == given.handle);

@@ -16,6 +16,7 @@ pub fn cases() -> Vec<Case> {
         shares(),
         others(),
         failures(),
+        given_up(),
         lives(),
         leases(),
         checkpoints(),
@@ -320,6 +321,45 @@ fn failures() -> Vec<Case> {
                 None => ", and the same at once",
             };
             cases.push(reader.case(&format!("a log that fails {fate} it appends{other}")));
+        }
+    }
+    cases
+}
+
+/// A claim that was given up, and that the log has or gets all the same, after another operation has taken its place: it is the next
+/// claim, and the epoch ends.
+fn given_up() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let now = U64(0);
+    for late in [false, true] {
+        for releases in [false, true] {
+            let mut reader = Driven::new(of(10, 1, 2));
+            let mut log = Vec::new();
+            let first = reader.claimed(&mut log);
+            let fate = if late { Fate::Failed } else { Fate::Unsure };
+            reader.run(ClientCall::Claim { waits: false, now }, &mut log, &[fate]);
+            let other = if releases {
+                ClientCall::Release { handle: first, now }
+            } else {
+                ClientCall::Commit { handle: first, count: None, now }
+            };
+            if late {
+                let step = reader.ask(other.clone());
+                assert_eq!(step["action"], "append");
+                log.push(entry("claim", 1, 4, 4));
+                reader.ask(ClientCall::TellAppended { appended: false, now });
+            }
+            reader.run(other, &mut log, &[]);
+            for _ in 0..3 {
+                let step = reader.claim(&mut log);
+                if step["action"] == "finished" {
+                    break;
+                }
+                reader.commit(U64(number(&step)), None, &mut log);
+            }
+            let (what, when) = (if releases { "release" } else { "commit" }, if late { "late" } else { "there" });
+            reader.catch_up(&mut log);
+            cases.push(reader.case(&format!("a claim that was given up is {when}, and a {what} comes first")));
         }
     }
     cases

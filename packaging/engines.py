@@ -56,10 +56,10 @@ class Environment:
         return found
 
 
-def run(*command: str | Path, **more: str) -> str:
+def run(*command: str | Path) -> str:
     """What a command prints. Its whole output is printed if it fails."""
     clean = {key: value for key, value in os.environ.items() if not key.startswith(("PYTHONPATH", "SAMEDEAL"))}
-    done = subprocess.run(command, cwd=ROOT, env=clean | more, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, cwd=ROOT, env=clean, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         print(*command, done.stdout[-6000:], done.stderr[-6000:], sep="\n", flush=True)
         raise BrokenError(f"{Path(command[0]).name} {' '.join(map(str, command[1:4]))} failed")
@@ -151,19 +151,21 @@ def main() -> None:
     """Tries everything, and says what failed."""
     distribution, folder = (Path(argument).resolve() for argument in sys.argv[1:3])
     [wheel] = distribution.glob("*.whl")
-    wrong = []
+    wrong, seen = [], []
     for tried in environments(wheel, folder):
         versions = tried.versions()
+        if versions in seen:
+            continue
+        seen.append(versions)
         name = ", ".join(f"{key} {value}" for key, value in versions.items())
-        outside = not_admitted(wheel, versions)
+        outside = " and ".join(not_admitted(wheel, versions))
         try:
             result = try_python(tried)
+            if outside:
+                wrong.append(f"{outside} works: admit it in hosts/python/pyproject.toml")
         except BrokenError as why:
             result = f"BROKEN: {why}"
-            wrong.append(f"{name}: {why}")
-        else:
-            if outside:
-                wrong.append(f"{' and '.join(outside)} works: admit it in hosts/python/pyproject.toml")
+            wrong.append(f"{outside or name}, which the wheel {'does not admit' if outside else 'admits'}: {why}")
         print(f"engines: {tried.name:<20} {name}: {result}", flush=True)
     for version in NODES:
         try:
@@ -176,4 +178,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    try:
+        main()
+    except BrokenError as error:
+        sys.exit(f"error: {error}")

@@ -129,8 +129,11 @@ async function generatePages(folder) {
   writeFileSync(types, pageTypes('./generated.d.ts'));
 }
 
+const inlined = new Set();
+
 /** Text in place of a file, for bundlers. */
 async function inline(name, file, encoded) {
+  inlined.add(name);
   await generate(`inline/${name}`, 'index.js', [join(here, 'dist', file)], (folder) => {
     const text = encoded(readFileSync(join(here, 'dist', file))).toString('base64');
     writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(text)};\n`);
@@ -157,6 +160,9 @@ if (withPages) {
 // What an earlier layout of the sources left would be packed too.
 for (const name of readdirSync(join(here, 'dist'))) {
   if (!['bindgen', 'components', 'inline'].includes(name)) rmSync(join(here, 'dist', name), { recursive: true });
+}
+for (const name of readdirSync(join(here, 'dist/inline'))) {
+  if (!inlined.has(name)) rmSync(join(here, 'dist/inline', name), { recursive: true });
 }
 
 const project = join(here, withPages ? 'tsconfig.json' : 'tsconfig.node.json');

@@ -8,6 +8,8 @@ from pathlib import Path
 
 from packages import CARGO_TOOLS, DIST, ROOT, output
 
+AGAIN = ROOT / "target/dist-again"
+
 
 def test_same_bytes(tmp_path: Path) -> None:
     changed = output("git", "status", "--porcelain")
@@ -32,5 +34,11 @@ def test_same_bytes(tmp_path: Path) -> None:
         shutil.rmtree(clone / "target", ignore_errors=True)
     here = {path.name: path.read_bytes() for path in DIST.iterdir()}
     assert len(here) > 12
+    # To look at, if they differ.
+    shutil.rmtree(AGAIN, ignore_errors=True)
+    AGAIN.mkdir()
+    for name, content in made.items():
+        (AGAIN / name).write_bytes(content)
     assert sorted(made) == sorted(here)
-    assert [name for name in here if made[name] != here[name]] == []
+    differing = [name for name in here if made[name] != here[name]]
+    assert differing == [], f"what was made elsewhere is in {AGAIN}"

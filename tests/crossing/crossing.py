@@ -170,9 +170,9 @@ class Crossing:
                         request.jobs.append(job(self.asked[name], f"{began} {name} {way}", **given))
             self.ledgers.end(host, request)
         told = self.all(requests)
+        asked = {(host, job["id"]) for host, request in requests.items() for job in request.jobs}
+        self.deals_of = deals
         self.firsts = {}
-        self.ways = {key: len(ways) for key, ways in deals.items()}
-        self.chosen = deals
         for (began, name), ways in deals.items():
             for way in range(len(ways)):
                 whole = f"{began} {name} {way}"
@@ -181,18 +181,19 @@ class Crossing:
                 self.names[whole] = told["rust"].last(whole)
                 self.firsts[whole] = self.left[began, name].saved
                 for host in self.found.hosts:
-                    if told[host].lines[whole]:
+                    if (host, whole) in asked:
                         self.check_end(began, host, self.cases[name], way, told[host])
         self.ledgers.ended(told)
 
     def check_end(self, began: str, host: str, case: Case, way: int, told: Told) -> None:
         """What a host read after another one, to the end."""
         left = self.left[began, case.name]
+        rest = self.reads[case.name][left.saved :]
         name = f"{began} {case.name} {way}"
         self.found.check(
             (began, host, case.name),
             *self.ended(case, host, told, name, [left]),
-            (way > 0 or same(case, told.reads(name), self.reads[case.name][left.saved :], host), "not what was left"),
+            (way > 0 or same(case, told.reads(name), rest, host), f"{name}: {host} read something else than the whole"),
         )
 
     def ended(self, case: Case, host: str, told: Told, name: str, lefts: list[Left]) -> list[tuple[bool, str]]:
@@ -220,17 +221,18 @@ class Crossing:
         chains = {began: (between, last) for began, between, last in zip(hosts, second, third, strict=True)}
         requests, went = {}, {}
         for began, (between, _) in chains.items():
+            # Every host is the second one of one chain.
             request = requests[between] = Request(self.folder / f"between-{between}")
             counts = []
             for case in self.stepped:
                 if (began, case.name) not in self.left or not goes_between(between, case.name):
                     continue
-                way = self.random.randrange(len(self.chosen[began, case.name]))
+                way = self.random.randrange(len(self.deals_of[began, case.name]))
                 whole = f"{began} {case.name} {way}"
                 if len(self.reads[whole]) <= FEW:
                     continue
                 given = {"from": str(self.left[began, case.name].document), "to": str(request.saved(case.name))}
-                deal = self.chosen[began, case.name][way]
+                deal = self.deals_of[began, case.name][way]
                 request.jobs.append(job(self.asked[case.name], case.name, **given, **deal))
                 counts.append(len(self.reads[whole]))
                 went[began, case.name] = whole

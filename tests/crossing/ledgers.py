@@ -13,7 +13,7 @@ from cases import hole
 from found import Round
 from programs import Request, Told, job
 
-NEVER, SOON = 60_000, 100
+NEVER, SOON = 2**31, 100
 """Leases in milliseconds: nobody waits for the first one. The second one ends while a reader waits."""
 Chains = dict[str, tuple[str, str]]
 """By who begins: who goes on, and who ends."""

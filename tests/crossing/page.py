@@ -49,7 +49,7 @@ def text(rounds: list[Round]) -> str:
         "## Continuations",
         "",
         "A number counts continuations that agree. A letter says why a host cannot begin the case.",
-        f"There were {len(rounds)} rounds, with the seeds {first.seed} to {last.seed}. {kills} programs were killed.",
+        f"Rounds: {len(rounds)}, with the seeds from {first.seed} to {last.seed}. {kills} programs were killed.",
         f"{twice} steps and positions were read again, because they were not saved before the kill.",
         "",
         f"| begun by | continued by | {' | '.join(NAMES)} |",

@@ -47,15 +47,24 @@ def loader_of(options: dict[str, Any]) -> Resumable:
         how["multiprocessing_context"] = "fork"
     if kind == "files":
         rows = ShardedDataset(
-            options["files"], columns=["id"], batch_size=options["batch_size"], transform=ids, seed=SEED, lanes=12,
+            options["files"],
+            columns=["id"],
+            batch_size=options["batch_size"],
+            transform=ids,
+            seed=SEED,
+            lanes=12,
             shuffle_window=4,
         )
         return Resumable(DataLoader(rows, **how | {"batch_size": None, "collate_fn": None}))
     if kind == "steps":
         steps = EPOCHS * len(samples) // GLOBAL_BATCH
-        return Resumable(DataLoader(samples, batch_sampler=StepBatchSampler(samples, GLOBAL_BATCH, steps=steps, seed=SEED), **how))
+        return Resumable(
+            DataLoader(samples, batch_sampler=StepBatchSampler(samples, GLOBAL_BATCH, steps=steps, seed=SEED), **how)
+        )
     if kind == "budget":
-        return Resumable(DataLoader(samples, batch_sampler=BatchSampler(lengths(len(samples)), seed=SEED, max_tokens=400), **how))
+        return Resumable(
+            DataLoader(samples, batch_sampler=BatchSampler(lengths(len(samples)), seed=SEED, max_tokens=400), **how)
+        )
     sampler = DistributedSampler(samples, seed=SEED, order=kind)
     return Resumable(DataLoader(samples, options["batch_size"], sampler=sampler, **how))
 
@@ -78,7 +87,9 @@ def train(options: dict[str, Any], rank: int) -> None:
         loader.load_state_dict(json.loads(checkpoint.read_text())["state"])
     steps = 0
     with Path(options["log"], f"{options['life']}-{rank}.jsonl").open("w") as log:
-        for epoch in range(loader.epoch if options["kind"] != "steps" else 0, 1 if options["kind"] == "steps" else EPOCHS):
+        for epoch in range(
+            loader.epoch if options["kind"] != "steps" else 0, 1 if options["kind"] == "steps" else EPOCHS
+        ):
             if options["kind"] != "steps":
                 loader.set_epoch(epoch)
             for samples in loader:

@@ -1,4 +1,4 @@
-"""Ledgers in a file whose readers are processes: some are killed at any moment, some are slower than their lease allows."""
+"""Ledgers in a file whose readers are processes: some are killed at any moment, some are too slow for their lease."""
 
 from __future__ import annotations
 
@@ -89,7 +89,9 @@ def _run(drawn: Drawn, folder: Path) -> Tally:
             for position in range(start, start + count):
                 require(position not in known, "two readers were told that they committed a position", position)
                 known[position] = reader
-    require(all(by_log[position] == reader for position, reader in known.items()), "the log and the readers agree", known)
+    require(
+        all(by_log[position] == reader for position, reader in known.items()), "the log and the readers agree", known
+    )
     # A commit of which a reader could not hear before its death.
     unheard = drawn.samples - len(known)
     require(unheard <= tally.kills * drawn.block, "a reader that lives hears of its commits", unheard)

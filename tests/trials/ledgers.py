@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import samedeal.ledger.ledger as host
-from samedeal import ContradictionError, Sampler, SamedealError
+from samedeal import ContradictionError, SamedealError, Sampler
 from samedeal.ledger import Claim, FileLog, Ledger, MemoryLog, Schedule
 from stores import Connection, LateError, Store, World
 from tally import Tally, require
@@ -140,7 +140,9 @@ class Reader:
             if claim is None:
                 self.finished = True
             else:
-                require(claim.samples.tolist() == self.samples(claim), "a claim has the samples of its positions", claim)
+                require(
+                    claim.samples.tolist() == self.samples(claim), "a claim has the samples of its positions", claim
+                )
                 self.claims.append(claim)
         else:
             claim = rng.choice(self.claims)
@@ -305,7 +307,7 @@ def over_a_torn_file(drawn: Drawn, rng: random.Random) -> Tally:
 
 
 def over_changed_lines(drawn: Drawn, rng: random.Random) -> Tally:
-    """A log whose lines come twice, or in another order, or are missing, is refused, or still has every position once."""
+    """A log whose lines come twice, are swapped, or are missing, is refused, or still has every position once."""
     world, owned, log = World(rng), {}, MemoryLog()
     tally = Tally(trials=1)
     with time_of(world):

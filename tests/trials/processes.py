@@ -62,7 +62,9 @@ def draw(rng: random.Random) -> Drawn:
     for _ in range(LIVES):
         world_size = rng.choice((1, 2, 2, 3, 4) if kind == "steps" else (1, 2, 2, 3, 4, 5))
         victims = rng.sample(range(world_size), rng.choice((1, 1, world_size)))
-        deaths = tuple((rank, rng.choice((rng.random() * 0.1, rng.random() * 0.6, rng.random() * 1.5))) for rank in victims)
+        deaths = tuple(
+            (rank, rng.choice((rng.random() * 0.1, rng.random() * 0.6, rng.random() * 1.5))) for rank in victims
+        )
         lives.append(Life(world_size, rng.choice((0, 0, 1, 2)), deaths))
     return Drawn(kind, rng.choice((1, 2, 4)), rng.choice((1, 3, 7)), tuple(lives))
 
@@ -130,7 +132,9 @@ def _check(drawn: Drawn, folder: Path, ends: list[tuple[int, Life, int | None]],
             # Its last line may have been cut by the death.
             lines = path.read_text().split("\n")[:-1] if path.exists() else []
             counted = lines if steps is None else lines[:steps]
-            require(steps is None or len(counted) == steps, "a checkpoint is of steps that all ranks took", number, rank)
+            require(
+                steps is None or len(counted) == steps, "a checkpoint is of steps that all ranks took", number, rank
+            )
             read: list[tuple[int, list[Any]]] = [json.loads(line) for line in lines]
             tally.samples += sum(len(got) for _, got in read)
             tally.redone += sum(len(got) for _, got in read[len(counted) :])
@@ -176,5 +180,9 @@ def _check_steps(found: list[int], tally: Tally) -> None:
     require(len(found) == taken, "all steps are taken once", len(found), taken)
     counts = Counter(found)
     short = EPOCHS * samples - taken
-    same((EPOCHS - counts[sample] for sample in range(samples) if counts[sample] != EPOCHS), [1] * short, "no sample comes twice in an epoch")
+    same(
+        (EPOCHS - counts[sample] for sample in range(samples) if counts[sample] != EPOCHS),
+        [1] * short,
+        "no sample comes twice in an epoch",
+    )
     tally.dropped = short

@@ -16,7 +16,7 @@ class World:
         self.now = 0.0
         """Seconds."""
         self.clocks: list[tuple[float, float]] = [(0.0, 1.0)]
-        """Of the readers that make a call now, the one within the other: where the clock began, and how fast it goes."""
+        """Of the readers that make a call now, one within the other: where the clock began, and how fast it goes."""
 
     def monotonic(self) -> float:
         """What the clock of the present reader shows."""

@@ -60,4 +60,6 @@ def require(holds: object, what: str, *values: object) -> None:
 def same(found: Iterable[object], expected: Iterable[object], what: str) -> None:
     """Raises a violation unless both have the same things, each as often as the other one has it."""
     one, other = Counter(found), Counter(expected)
-    require(one == other, what, f"twice {sorted(one - other, key=repr)[:9]}", f"lost {sorted(other - one, key=repr)[:9]}")
+    require(
+        one == other, what, f"twice {sorted(one - other, key=repr)[:9]}", f"lost {sorted(other - one, key=repr)[:9]}"
+    )

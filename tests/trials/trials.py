@@ -18,6 +18,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from chains.chain import Chain, shrunk
 from tally import Tally
 
 
@@ -59,9 +60,9 @@ def failed(name: str, seed: int, number: int, drawn: Any, module: Any, error: Ba
     """Says which trial it was, and shows a simple one that fails, too."""
     print(f"\nFAILED: trials.py '{name}' --seed {seed} --trial {number}")
     print(f"  {type(error).__name__}: {error}\n  {drawn}")
-    if (shrink := getattr(module, "shrunk", None)) is None:
+    if not isinstance(drawn, Chain):
         return
-    simple = shrink(drawn, lambda one: fails(module.run, one))
+    simple = shrunk(drawn, lambda one: fails(module.run, one))
     if simple != drawn:
         print(f"a simpler one that fails:\n  {simple}")
         try:

@@ -1,4 +1,4 @@
-"""Chains of batchers: every token of every sample once, whatever numbers of ranks take the steps one after the other."""
+"""Chains of batchers: every token of every sample once, whatever numbers of ranks take the steps."""
 
 from __future__ import annotations
 
@@ -6,9 +6,9 @@ import random
 from typing import Any
 
 from samedeal import Batcher
-from tally import Tally, require, same
+from tally import Tally, require
 
-from .chain import Chain, groups, shrunk
+from .chain import Chain, groups
 
 Item = tuple[int, int, int]
 """A sample, where the item begins in it, and how many tokens it has."""
@@ -114,9 +114,7 @@ def run(chain: Chain) -> Tally:
     require(len(missing) == dropped, "what is left out is counted", missing, dropped)
     tally.dropped = len(missing)
     if unchanged:
-        whole = Batcher(
-            chain.options["lengths"], world_size=chain.groups[0].world_size, epoch=chain.epoch, **options
-        )
+        whole = Batcher(chain.options["lengths"], world_size=chain.groups[0].world_size, epoch=chain.epoch, **options)
         for rank, own in enumerate(batches):
             uninterrupted = [
                 list(zip(batch.samples.tolist(), batch.starts.tolist(), batch.lengths.tolist(), strict=True))

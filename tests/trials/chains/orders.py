@@ -19,7 +19,9 @@ def sizes(rng: random.Random, shards: int = 6, most: int = 40) -> list[int]:
 
 def sharded(rng: random.Random) -> Order:
     """The order of a dataset in shards."""
-    return samedeal.sharded(sizes(rng), lanes=rng.randint(1, 8), shuffle_window=rng.randint(1, 9), seed=rng.randrange(99))
+    return samedeal.sharded(
+        sizes(rng), lanes=rng.randint(1, 8), shuffle_window=rng.randint(1, 9), seed=rng.randrange(99)
+    )
 
 
 def named(rng: random.Random, *names: str) -> Order:
@@ -37,10 +39,14 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
         if shards or rng.random() < 0.3:
             return sharded(rng)
         if rng.random() < 0.2:
-            return samedeal.windows(sizes(rng), length=rng.randint(1, 5), stride=rng.randint(1, 5), seed=rng.randrange(99))
+            return samedeal.windows(
+                sizes(rng), length=rng.randint(1, 5), stride=rng.randint(1, 5), seed=rng.randrange(99)
+            )
         if rng.random() < 0.2:
             classes = [rng.randrange(2) for _ in range(rng.randint(1, 60))]
-            return samedeal.balance(classes, (rng.choice((0.5, 1, 1.25)), rng.choice((0, 2, 3.5))), seed=rng.randrange(99))
+            return samedeal.balance(
+                classes, (rng.choice((0.5, 1, 1.25)), rng.choice((0, 2, 3.5))), seed=rng.randrange(99)
+            )
         found = named(rng, "feistel", "sequential")
         if found.to_dict()["name"] == "feistel" and rng.random() < 0.3:
             samples = found.to_dict()["samples"]
@@ -72,7 +78,7 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
 
 
 def drawn(rng: random.Random, *, depth: int = 2, shards: bool = False) -> Order:
-    """An order that samplers take: with `shards`, one of datasets in shards alone. Random parts need not fit together."""
+    """An order that samplers take: with `shards`, one of datasets in shards alone."""
     if depth and not shards and rng.random() < 0.25:
         return named(rng, *samedeal.orders())
     while True:
@@ -81,6 +87,7 @@ def drawn(rng: random.Random, *, depth: int = 2, shards: bool = False) -> Order:
             # Every epoch that a chain reads can be refused.
             lengths = [Sampler(order=order, epoch=epoch).length for epoch in range(5)]
         except (SamedealError, ValueError):
+            # Random parts need not fit together.
             continue
         if max(lengths) <= 1500:
             return order

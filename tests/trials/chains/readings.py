@@ -11,7 +11,7 @@ from samedeal import Reading, Sampler
 from tally import Tally, require, same
 
 from . import orders
-from .chain import Chain, Group, groups, shrunk
+from .chain import Chain, Group, groups
 
 
 def draw(rng: random.Random) -> Chain:
@@ -19,7 +19,9 @@ def draw(rng: random.Random) -> Chain:
     kind = rng.choice(("sharded", "sharded", "sequential", "composed", "shards"))
     drop_last = rng.random() < 0.25
     if kind == "composed":
-        return Chain({"order": orders.drawn(rng, shards=True), "drop_last": drop_last}, rng.randrange(4), groups(rng, 5))
+        return Chain(
+            {"order": orders.drawn(rng, shards=True), "drop_last": drop_last}, rng.randrange(4), groups(rng, 5)
+        )
     options: dict[str, Any] = {"sizes": orders.sizes(rng), "seed": rng.randrange(99), "drop_last": drop_last}
     if kind == "sharded":
         options |= {"lanes": rng.randint(1, 9), "shuffle_window": rng.randint(1, 9)}

@@ -11,7 +11,7 @@ from samedeal import Order, Sampler
 from tally import Tally, require, same
 
 from . import orders
-from .chain import Chain, Group, groups, shrunk
+from .chain import Chain, Group, groups
 
 
 def draw(rng: random.Random) -> Chain:

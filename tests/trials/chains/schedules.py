@@ -8,7 +8,7 @@ from samedeal import Order, Sampler, Schedule
 from tally import Tally, require, same
 
 from . import orders
-from .chain import Chain, groups, shrunk
+from .chain import Chain, groups
 
 STEPS = 16
 """How many steps a chain has."""
@@ -38,8 +38,7 @@ def run(chain: Chain) -> Tally:
         size = world_size * rng.randint(1, 3)
         stages = [*(stage for stage in stages if stage[0] < step), (step, size)]
         schedules = [
-            Schedule(order, stages, world_size=world_size, rank=rank, layout=group.layout)
-            for rank in range(world_size)
+            Schedule(order, stages, world_size=world_size, rank=rank, layout=group.layout) for rank in range(world_size)
         ]
         if state is not None:
             tally.resumptions += 1

@@ -39,7 +39,7 @@ class Verdict(NamedTuple):
 
 
 def slope(points: list[tuple[float, float]]) -> float:
-    """The slope of Theil and Sen: the median of the slopes between all pairs of points. A few odd points do not move it."""
+    """The slope of Theil and Sen: the median of the slopes between all pairs of points. Odd points do not move it."""
     return median((b - y) / (a - x) for i, (x, y) in enumerate(points) for a, b in points[i + 1 :])
 
 

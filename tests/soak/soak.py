@@ -1,6 +1,6 @@
-"""One process of Python and one of Node do all kinds of work for a long time; their memory and latencies must stay flat.
+"""A process of Python and one of Node work for a long time; their memory and latencies must stay flat.
 
-    soak.py [--minutes M] [--json FILE]
+soak.py [--minutes M] [--json FILE]
 """
 
 from __future__ import annotations
@@ -61,7 +61,8 @@ def report(found: dict[str, list[Interval]]) -> bool:
         print(f"memory {first:.1f} MiB in the middle, {last:.1f} MiB at the end\n")
         print("| what | grew by | limit | |\n|---|---:|---:|---|")
         for each in verdicts:
-            print(f"| {each.name} | {each.found:.2f} {each.unit} | {each.limit:g} {each.unit} | {'' if each.holds else 'FAILED'} |")
+            failed = "" if each.holds else "FAILED"
+            print(f"| {each.name} | {each.found:.2f} {each.unit} | {each.limit:g} {each.unit} | {failed} |")
         good = good and all(each.holds for each in verdicts)
     return good
 

@@ -1,5 +1,7 @@
-"""The judge finds what grows, and both processes do all kinds of work. Their measurements are not judged: a test may run
-beside others."""
+"""The judge finds what grows, and both processes do all kinds of work.
+
+Their measurements are not judged: a test may run beside others.
+"""
 
 from __future__ import annotations
 

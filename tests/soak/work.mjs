@@ -66,7 +66,12 @@ function control() {
 const KINDS = {
   samplers() {
     const names = orders();
-    const sampler = new Sampler(1 + below(3000), { seed: below(2 ** 20), order: names[below(names.length)], rank: 1, worldSize: 3 });
+    const sampler = new Sampler(1 + below(3000), {
+      seed: below(2 ** 20),
+      order: names[below(names.length)],
+      rank: 1,
+      worldSize: 3,
+    });
     sampler.setEpoch(below(100));
     sampler.indices();
     sampler.locate(0, 7);

@@ -16,6 +16,7 @@ mod plan;
 mod progress;
 mod project;
 mod replay;
+mod robustness;
 mod setup;
 mod stamp;
 mod suites;
@@ -52,6 +53,12 @@ Usage: cargo xtask <command>
   dist [--check]     everything that a release publishes, in target/dist; with --check, also made again elsewhere, and
                      installed where there is no Rust
   engines            the packages on the oldest and the newest of what they run on: Python, NumPy, wasmtime, Node
+  trials [WORD ...] [--rounds N] [--seed S] [--trial T]
+                     random chains of resumptions, killed processes, logs that fail: every sample once (takes an hour);
+                     with words, only the trials that have one of them in their names
+  statistics [--seeds N]
+                     whether shuffles can be told from uniform ones; weak shuffles must fail (takes half an hour)
+  soak [--minutes M] all kinds of work for an hour, in Python and in Node: memory and latencies must stay flat
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
   setup              what `build` and `check` download: targets, environments, browser
   help               this text
@@ -78,6 +85,9 @@ fn main() -> ExitCode {
         ["crossing", words @ ..] => crossing::plan(words, parts()),
         ["test", words @ ..] => tests("test", suites::test(), words),
         ["check", words @ ..] => tests("check", suites::check(), words),
+        ["trials", options @ ..] => Ok(robustness::trials(options)),
+        ["statistics", options @ ..] => Ok(robustness::statistics(options)),
+        ["soak", options @ ..] => Ok(robustness::soak(options)),
         ["bench", options @ ..] => Ok(bench::plan(options)),
         ["demo", options @ ..] => demo::Options::parse(options).map(demo::plan),
         _ => Err(format!("unknown command: {}", words.join(" "))),
@@ -155,6 +165,9 @@ mod tests {
         for wrong in [["--rounds"].as_slice(), &["--rounds", "0"], &["--seed", "-1"], &["--page"]] {
             assert!(crossing::plan(wrong, parts()).is_err(), "{wrong:?}");
         }
+        robustness::trials(&["chains", "--rounds", "5"]);
+        robustness::statistics(&[]);
+        robustness::soak(&["--minutes", "5"]);
         bench::plan(&[]);
         bench::plan(&["batching", "--smoke"]);
         demo::plan(demo::Options::parse(&[]).unwrap());

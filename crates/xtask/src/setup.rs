@@ -38,6 +38,9 @@ pub fn parts() -> Vec<Step> {
         Step::new(TORCH, &[MACHINE], |progress| {
             environment(progress, "target/venv-torch", "hosts/python/requirements-oracle.txt")
         }),
+        Step::new(STATISTICS, &[MACHINE], |progress| {
+            environment(progress, "target/venv-statistics", "tests/statistics/requirements.txt")
+        }),
     ]
 }
 
@@ -69,6 +72,8 @@ pub const RUST_LINTS: &str = "rustfmt and clippy";
 pub const BROWSER: &str = "browser";
 /// The environment with the originals of the compat orders, and with what people train with.
 pub const TORCH: &str = "Python environment with torch (5 GB)";
+/// The environment of the tests of shuffles.
+pub const STATISTICS: &str = "Python environment with SciPy";
 
 fn rust_lints(progress: &Progress) -> Outcome {
     let there = |tool| machine::answer(&mut project::cargo(&[tool, "--version"])).is_some();

@@ -13,6 +13,7 @@ use crate::packages;
 use crate::plan::{Failure, Outcome, Report, Step};
 use crate::progress::Progress;
 use crate::project;
+use crate::robustness;
 use crate::setup;
 
 /// What every Rust build depends on beside its sources.
@@ -34,7 +35,7 @@ const RESUME: &str = "tests/resume";
 /// The component in other people's programs.
 const EXAMPLES: &str = "tests/examples";
 /// What tests in the environment with torch depend on.
-const TORCH: &[&str] = &["hosts/python", "hosts/python/requirements-oracle.txt"];
+pub const TORCH: &[&str] = &["hosts/python", "hosts/python/requirements-oracle.txt"];
 /// What the npm package is.
 pub const JAVASCRIPT: &[&str] =
     &["hosts/js/src", "hosts/js/scripts", "hosts/js/package.json", "hosts/js/package-lock.json"];
@@ -171,11 +172,9 @@ fn slow() -> Vec<Step> {
         )
         .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, BINDINGS, &["examples", EXAMPLES]])
         .with_lock(build::CARGO_WASM),
-        suite("core at its full size", &[build::COMPONENTS], || {
-            cargo_test(&["--test=originals", "--test=quality"], &["--ignored"])
-        })
-        .made_from(&[MANIFESTS, &["crates/core"]])
-        .with_lock(build::CARGO),
+        suite("core at its full size", &[build::COMPONENTS], || cargo_test(&["--test=originals"], &["--ignored"]))
+            .made_from(&[MANIFESTS, &["crates/core"]])
+            .with_lock(build::CARGO),
         suite("JavaScript host with large tables", &[build::NPM], || {
             let mut command = project::npm("hosts/js", &["run", "test:large"]);
             command.env("NODE_OPTIONS", "--test-reporter=spec");
@@ -206,6 +205,7 @@ fn slow() -> Vec<Step> {
             &["tests/bench", "hosts/rust", "crates/core"],
         ]),
     ];
+    steps.extend(robustness::suites());
     steps.extend(lints::slow());
     steps.extend(packages::checks());
     steps.extend(matrix::slow());
@@ -271,7 +271,7 @@ pub fn suite(name: &str, needs: &[&'static str], command: impl Fn() -> Command +
 }
 
 /// Here a test that is skipped is a failure: something is missing in the environment that is made for it.
-fn with_torch(name: &'static str, tests: &'static str) -> Step {
+pub fn with_torch(name: &'static str, tests: &'static str) -> Step {
     Step::new(name, &[setup::TORCH, build::COMPONENTS], move |progress| {
         let report = count(progress, progress.run(&mut pytest("target/venv-torch", tests)))?;
         match report.counts {
@@ -297,7 +297,7 @@ fn cargo_test(what: &[&str], options: &[&str]) -> Command {
     command
 }
 
-fn pytest(environment: &str, tests: &str) -> Command {
+pub fn pytest(environment: &str, tests: &str) -> Command {
     let python = format!("{environment}/bin/python");
     project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "--durations=15", tests])
 }

@@ -1,0 +1,63 @@
+//! `cargo xtask trials`, `statistics` and `soak`: what is promised of resumptions, of shuffles and of long runs, tried at length.
+//! `check` runs a small part of each.
+
+use crate::build;
+use crate::counts::Counts;
+use crate::plan::{Plan, Report, Step};
+use crate::project;
+use crate::setup;
+use crate::suites::{self, JAVASCRIPT, PYTHON, TORCH};
+
+const STATISTICS: &[&str] = &["target/venv-statistics/bin/python", "tests/statistics/run.py"];
+/// Processes of trials use what the tests of ranks use.
+const TRIALS: &[&str] = &["target/venv-torch/bin/python", "tests/trials/trials.py"];
+const SOAK: &[&str] = &["target/venv/bin/python", "tests/soak/soak.py"];
+
+/// `cargo xtask trials [WORD ...] [--rounds N] [--seed S] [--trial T]`.
+pub fn trials(options: &[&str]) -> Plan {
+    command("trials", TRIALS, options, &[setup::TORCH, build::COMPONENTS])
+}
+
+/// `cargo xtask statistics [--seeds N]`. All p-values are kept.
+pub fn statistics(options: &[&str]) -> Plan {
+    let options = [&["--csv", "target/statistics/p-values.csv"], options].concat();
+    command("statistics", STATISTICS, &options, &[setup::STATISTICS, build::COMPONENTS])
+}
+
+/// `cargo xtask soak [--minutes M]`. What the processes told is kept.
+pub fn soak(options: &[&str]) -> Plan {
+    let options = [&["--json", "target/soak/intervals.json"], options].concat();
+    command("soak", SOAK, &options, &[setup::PYTHON, build::COMPONENTS, build::NPM_FOR_NODE])
+}
+
+/// A plan of one program, all of whose output is shown.
+fn command(name: &str, words: &[&'static str], options: &[&str], needs: &[&'static str]) -> Plan {
+    let words = words.to_vec();
+    let options: Vec<String> = options.iter().map(ToString::to_string).collect();
+    let step = Step::new(name, needs, move |progress| {
+        progress.run(project::words(&words).args(&options))?;
+        Ok(Report { display: format!("\n{}\n", progress.log_text()), ..Report::default() })
+    });
+    Plan::new(name, crate::parts(), vec![step])
+}
+
+/// What `check` runs: fixed seeds, so that the result is always the same but for what depends on the machine.
+pub fn suites() -> Vec<Step> {
+    vec![
+        suites::with_torch("trials, in small", "tests/trials").made_from(&[
+            TORCH,
+            build::WASM,
+            &["hosts/python/tests/jobs.py", "tests/trials"],
+        ]),
+        Step::new("statistics, in small", &[setup::STATISTICS, build::COMPONENTS], |progress| {
+            progress.run(project::words(STATISTICS).args(["--quick", "--seeds", "300"]))?;
+            let counts = Counts { passed: 1, ..Counts::default() };
+            Ok(Report { note: "cargo xtask statistics has more".into(), counts, ..Report::default() })
+        })
+        .made_from(&[PYTHON, build::WASM, &["tests/statistics"]]),
+        suites::suite("soak, in small", &[setup::PYTHON, build::COMPONENTS, build::NPM_FOR_NODE], || {
+            suites::pytest("target/venv", "tests/soak")
+        })
+        .made_from(&[PYTHON, JAVASCRIPT, build::WASM, &["tests/soak"]]),
+    ]
+}

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import json
 import sys
+from pathlib import Path
 from typing import Any
 
 import pytest
 import trials
 from chains.chain import Chain, Group, shrunk
 from samedeal import Batcher, Reading, Sampler, Schedule
-from tally import Violation, require
+from tally import Tally, Violation, require
 
 COUNTS = {
     "chains of samplers": 150,
@@ -112,3 +113,42 @@ def test_words_choose_trials(monkeypatch: pytest.MonkeyPatch, capsys: pytest.Cap
 def test_a_violation_has_its_values() -> None:
     with pytest.raises(Violation, match=r"twice: 3; \[4\]"):
         require(False, "twice", 3, [4])
+
+
+def test_a_log_with_a_position_that_is_there_twice_is_seen() -> None:
+    import ledgers
+
+    runs = (
+        {"reader": 0, "start": 0, "count": 3},
+        {"reader": 1, "start": 3, "count": 2},
+        {"reader": 1, "start": 4, "count": 1},
+    )
+    commits = [json.dumps({"event": "commit", **run}) for run in runs]
+    assert ledgers.committed(["{}", *commits[:2]]) == {0: 0, 1: 0, 2: 0, 3: 1, 4: 1}
+    with pytest.raises(Violation, match="committed twice: 4"):
+        ledgers.committed(["{}", *commits])
+
+
+@pytest.mark.parametrize("wrong", [None, "lost", "twice", "too early"])
+def test_jobs_are_seen_to_lose_samples(wrong: str | None, tmp_path: Path) -> None:
+    import processes
+
+    samples = sum(processes.SIZES)
+    half = samples // 2
+    rest = [*range(half, samples)]
+    if wrong == "lost":
+        rest[3] = rest[4]
+    elif wrong == "twice":
+        rest.append(0)
+    lives = [[[0, [*range(half)]], [0, [half]]], [[0, rest], [1, [*range(samples)]]]]
+    for number, lines in enumerate(lives):
+        (tmp_path / f"{number}-0.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    life = processes.Life(1, 0, ())
+    ends: list[Any] = [(0, life, 3 if wrong == "too early" else 1), (1, life, None)]
+    drawn, tally = processes.Drawn("feistel", 1, 1, ()), Tally(expected=2 * samples)
+    if wrong is None:
+        processes._check(drawn, tmp_path, ends, tally)
+        assert (tally.lost, tally.twice, tally.redone) == (0, 0, 1)
+        return
+    with pytest.raises(Violation):
+        processes._check(drawn, tmp_path, ends, tally)

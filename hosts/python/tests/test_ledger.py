@@ -271,6 +271,19 @@ def test_nothing_is_committed_twice_where_a_log_does_not_say_what_it_did() -> No
     assert [claim.start for claim in ledger] == [10]
 
 
+@pytest.mark.parametrize("release", [False, True])
+def test_a_claim_of_unknown_outcome_is_the_next_one_also_after_another_call(release: bool) -> None:
+    ledger = Ledger(Sampler(30), Unsure(3), reader=0, block=10)
+    first = ledger.claim()
+    assert first is not None
+    with pytest.raises(OSError, match="in time"):
+        ledger.claim()
+    # This does not read the log first, and its own entry is refused for the one of the claim.
+    first.release() if release else first.commit()
+    assert [claim.start for claim in ledger] == ([10, 0, 20] if release else [10, 20])
+    assert ledger.progress().finished
+
+
 def test_what_a_log_did_not_say_that_it_appended_is_known_later() -> None:
     ledger = Ledger(Sampler(40), Unsure(2, 4, 6, 9), reader=0, block=20)
     with pytest.raises(OSError, match="no answer"):

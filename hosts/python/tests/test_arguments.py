@@ -281,3 +281,35 @@ def test_errors_are_what_python_expects_and_survive_a_pickle() -> None:
     assert issubclass(samedeal.OutOfMemoryError, MemoryError)
     kinds = {error.kind for error in (OutOfRangeError, UnknownNameError, WrongTypeError, samedeal.OutOfMemoryError)}
     assert kinds == {"out-of-range", "unknown-name", "wrong-type", "out-of-memory"}
+
+
+def test_a_length_that_lies_is_not_asked() -> None:
+    class Lying(list[Any]):
+        def __len__(self) -> int:
+            return -1
+
+    assert samedeal.grown(3, Lying()).to_dict()["growth"] == []
+    assert Sampler.sharded(Lying([3, 4])).samples == 7
+    with fails(WrongTypeError, "growth"):
+        samedeal.grown(3, Lying([1]))
+
+
+def test_an_array_of_more_numbers_than_there_can_be_is_refused_at_once() -> None:
+    far = np.lib.stride_tricks.as_strided(np.array([3]), shape=(2**50,), strides=(0,))
+    for field, call in (
+        ("sizes", lambda: Sampler.sharded(far)),
+        ("growth", lambda: samedeal.grown(3, far)),
+        ("assigned", lambda: samedeal.verify_shards(3, far)),
+    ):
+        with fails(samedeal.OutOfMemoryError, field):
+            call()
+
+
+def test_batches_are_of_a_sampler() -> None:
+    with fails(WrongTypeError, "sampler"):
+        samedeal.Batches(samedeal.Batcher([3], max_tokens=9), 1)  # type: ignore[arg-type]
+
+
+def test_a_factor_is_a_number() -> None:
+    with fails(WrongTypeError, "factors"):
+        samedeal.balance([0], [np.array([1])])  # type: ignore[list-item]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import json
+import math
 import os
 import pickle
 import signal
@@ -16,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hostile import fails
 from limits import HANG
 from notebook import cells
 from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, UnknownNameError, WrongTypeError
@@ -819,3 +821,44 @@ def test_nothing_to_claim() -> None:
     ledger = Ledger(Sampler(0), MemoryLog(), reader=0)
     assert [*ledger] == []
     assert ledger.progress().finished
+
+
+@pytest.mark.parametrize(("number", "error"), [(-1, OutOfRangeError), (2**53, OutOfRangeError), ("0", WrongTypeError)])
+def test_logs_take_numbers_of_entries(number: Any, error: type[SamedealError], tmp_path: Path) -> None:
+    for log in (MemoryLog(), FileLog(tmp_path / "log")):
+        with fails(error, "start"):
+            log.read(number)
+        with fails(error, "number"):
+            log.append(number, "x")
+
+
+@pytest.mark.parametrize("entry", [3, b"x", "two\nlines", "\ud800"])
+def test_an_entry_is_a_text_of_one_line(entry: Any, tmp_path: Path) -> None:
+    for log in (MemoryLog(), FileLog(tmp_path / "log")):
+        with fails(OutOfRangeError if isinstance(entry, str) else WrongTypeError, "entry"):
+            log.append(0, entry)
+        assert log.append(0, "x")
+        assert list(log.read(0)) == ["x"]
+
+
+def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
+    for entries in (3, "text", {"a"}, [3]):
+        with fails(WrongTypeError, "entry" if entries == [3] else "entries"):
+            MemoryLog(entries)  # type: ignore[arg-type]
+    with fails(WrongTypeError, "path"):
+        FileLog(3)  # type: ignore[arg-type]
+    with fails(WrongTypeError, "source"):
+        copy_log(3, MemoryLog())  # type: ignore[arg-type]
+    with fails(WrongTypeError, "target"):
+        copy_log(MemoryLog(), MemoryLog)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("timeout", "error"),
+    [(-1, OutOfRangeError), (math.nan, OutOfRangeError), ("1", WrongTypeError), (True, WrongTypeError)],
+)
+def test_a_timeout_is_a_number_of_seconds(timeout: Any, error: type[SamedealError]) -> None:
+    ledger = Ledger(Sampler(20), MemoryLog(), reader=0)
+    with fails(error, "timeout"):
+        ledger.claim(timeout)
+    assert ledger.claim(0) is not None

@@ -107,6 +107,13 @@ def test_axes_are_sizes_by_name(axes: Any) -> None:
         make(axes=axes)
 
 
+def test_names_where_there_are_no_axes() -> None:
+    with fails(UnknownNameError, "shard"):
+        Mesh(1, {}, ["dp"])
+    with fails(UnknownNameError, "coordinates"):
+        Mesh(1, {}, []).rank_at({"dp": 0})
+
+
 @pytest.mark.parametrize("shard", [None, 1, "dp", b"dp", {"dp": 2}, [None], [["dp"]]])
 def test_shard_is_a_list_of_names(shard: Any) -> None:
     with fails(WrongTypeError, "shard"):

@@ -58,7 +58,7 @@ def listed(field: str, values: Any, allowed: str) -> list[Any]:
     if isinstance(values, (str, bytes, bytearray, Mapping, Set)) or not isinstance(values, Iterable):
         raise WrongTypeError(field, check.described(values), allowed)
     try:
-        return list(values)
+        return check.listed(field, values)
     except TypeError as error:
         # An array without dimensions.
         raise WrongTypeError(field, check.described(values), allowed) from error
@@ -122,7 +122,10 @@ def factors(given: Any) -> Any:
 def _millionths(number: Any, place: int) -> int:
     allowed = f"numbers of at most six decimals, from 0 to 4294.967295; this is the factor of class {place}"
     if hasattr(number, "__index__") and not isinstance(number, bool):
-        number = index(number)
+        try:
+            number = index(number)
+        except TypeError:
+            raise WrongTypeError("factors", check.described(number), allowed) from None
     if isinstance(number, bool) or not isinstance(number, (int, float, Fraction)):
         raise WrongTypeError("factors", check.described(number), allowed)
     try:

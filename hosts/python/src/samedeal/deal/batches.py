@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, SupportsIndex
 
 from ..engine import arguments as check
+from ..engine.errors import WrongTypeError
 from .windows import Pass, batches_left
 
 if TYPE_CHECKING:
@@ -39,6 +40,11 @@ class Batches:
             OutOfRangeError: `batch_size` or `start` is outside its range, or the batches would be longer than 2**20.
             WrongTypeError: A value is not of the type that its parameter takes.
         """
+        # Here, since that module needs this one.
+        from .sampler import Sampler
+
+        if not isinstance(sampler, Sampler):
+            raise WrongTypeError("sampler", check.described(sampler), "a samedeal.Sampler")
         self._sampler = sampler
         self._batch_size = check.integer("batch-size", batch_size, check.U32_FROM_1)
         self._drop_last = check.boolean("drop-last", drop_last)

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
-from .errors import OutOfRangeError, UnknownNameError, WrongTypeError
+from .errors import OutOfMemoryError, OutOfRangeError, UnknownNameError, WrongTypeError
 
 if TYPE_CHECKING:
     import numpy as np
@@ -90,6 +90,11 @@ def number(field: str, value: Any, count: Callable[[], int], most: int = U64_MAX
     raise OutOfRangeError(field, shown(given), below(end), _told(0, end - 1)[1] if end else None)
 
 
+def one_of(field: str, value: Any, count: int) -> int:
+    """`value` as the number of one of `count` things."""
+    return integer(field, value, Width(0, count - 1, below(count), _told(0, count - 1)[1] if count else None))
+
+
 def below(count: int) -> str:
     """The numbers of `count` things, as the component says it."""
     return f"0 to {count - 1}" if count else "none, there are none"
@@ -103,6 +108,10 @@ def u64s(field: str, values: Any, width: Width) -> NDArray[np.uint64]:
 def u32s(field: str, values: Any, width: Width) -> NDArray[np.uint32]:
     """`values` as an array of their own, if they are whole numbers that cross as this width."""
     return _numbers(field, values, width, "uint32")
+
+
+_MOST = 2**32
+"""More numbers than any list has. An array of strides 0 shows that many without having them."""
 
 
 def _numbers(field: str, values: Any, width: Width, dtype: str) -> NDArray[Any]:
@@ -121,6 +130,7 @@ def _numbers(field: str, values: Any, width: Width, dtype: str) -> NDArray[Any]:
         if given.ndim != 1 or given.dtype.kind not in "iu":
             found = f"<{given.dtype} array of shape {given.shape}>"
             raise WrongTypeError(field, found[:64], allowed)
+        _check_size(field, given)
         ends = (int(given.min()), int(given.max())) if len(given) else ()
     else:
         given = _items(field, values, allowed)
@@ -130,7 +140,10 @@ def _numbers(field: str, values: Any, width: Width, dtype: str) -> NDArray[Any]:
     for end in ends:
         if not width.least <= end <= width.most:
             raise OutOfRangeError(field, shown(end), width.allowed, width.facts)
-    own: NDArray[Any] = numpy.array(given, dtype=dtype)
+    try:
+        own: NDArray[Any] = numpy.array(given, dtype=dtype)
+    except MemoryError as error:
+        raise OutOfMemoryError(field, f"{len(given)} numbers", "what fits into memory") from error
     own.flags.writeable = False
     return own
 
@@ -150,11 +163,25 @@ def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], ND
 def _items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
     """What a list of any kind, or one of these kinds, holds. Texts, sets and mappings are not meant."""
     if hasattr(values, "tolist"):
+        _check_size(field, values)
         values = values.tolist()
     unordered = isinstance(values, (str, bytes, bytearray, Mapping, Set)) and not isinstance(values, kinds)
     if unordered or not isinstance(values, Iterable):
         raise WrongTypeError(field, described(values), allowed)
-    return list(values)
+    return listed(field, values)
+
+
+def listed(field: str, values: Iterable[Any]) -> list[Any]:
+    """What iteration gives. `len` is not asked, as `list` does it: it may lie."""
+    _check_size(field, values)
+    return list(iter(values))
+
+
+def _check_size(field: str, values: Any) -> None:
+    """Raises if an array of any kind says that it has more than anybody could go through."""
+    size = getattr(values, "size", 0)
+    if isinstance(size, int) and size > _MOST:
+        raise OutOfMemoryError(field, f"{size} values", "what fits into memory")
 
 
 FEW = 100

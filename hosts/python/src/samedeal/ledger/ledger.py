@@ -19,7 +19,7 @@ from ..engine import component as components
 from ..engine.errors import ContradictionError, OutOfRangeError, UnknownNameError, WrongTypeError
 from ..recipe import Recipe
 from .binding import Client, Progress
-from .log import Log, text_of
+from .log import Log, checked, text_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -196,8 +196,7 @@ class Ledger:
         """
         if not isinstance(sampler, Sampler):
             raise WrongTypeError("sampler", check.described(sampler), "a samedeal.Sampler")
-        if not all(callable(getattr(log, method, None)) for method in ("read", "append")):
-            raise WrongTypeError("log", check.described(log), "a log, such as FileLog(path)")
+        checked("log", log, "read", "append")
         self.reader = check.integer("reader", reader, check.U32)
         self.log = log
         self._order = _whole(sampler)
@@ -256,7 +255,7 @@ class Ledger:
         Waits if other readers hold all positions that are left.
 
         Args:
-            timeout: The longest time to wait, in seconds. By default, there is no limit.
+            timeout: The longest time to wait, in seconds, 0 or more. By default, there is no limit.
 
         Raises:
             ContradictionError: This reader itself holds all positions that are left, and must commit or release them
@@ -264,7 +263,7 @@ class Ledger:
             TimeoutError: No position was free in time.
             OSError: The log cannot be read or written.
         """
-        end = None if timeout is None else time.monotonic() + timeout
+        end = None if timeout is None else time.monotonic() + _seconds("timeout", timeout, 0.0)
         while True:
             found = self._try(waits=True)
             if isinstance(found, Claim):
@@ -402,11 +401,15 @@ def _has(client: Client, handle: int) -> bool:
 
 
 def _milliseconds(lease: Any) -> int:
-    if isinstance(lease, bool) or not isinstance(lease, (int, float)):
-        raise WrongTypeError("lease", check.described(lease), "a number of seconds")
-    if not 0.001 <= lease <= 2**43:
-        raise OutOfRangeError("lease", str(lease), f"0.001 to {2**43} seconds")
-    return max(1, round(lease * 1000))
+    return max(1, round(_seconds("lease", lease, 0.001) * 1000))
+
+
+def _seconds(field: str, value: Any, least: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise WrongTypeError(field, check.described(value), "a number of seconds")
+    if not least <= value <= 2**43:
+        raise OutOfRangeError(field, check.shown(value), f"{least:g} to {2**43} seconds")
+    return value
 
 
 def _now() -> int:

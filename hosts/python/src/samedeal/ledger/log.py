@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
 from ..engine import arguments as check
-from ..engine.errors import ContradictionError, WrongTypeError
+from ..engine.errors import ContradictionError, OutOfRangeError, WrongTypeError
 
 if sys.platform == "win32":
     import msvcrt
@@ -29,6 +29,10 @@ _WINDOW = 4096
 """How many entries are read at a time."""
 _SEARCHED = 1 << 16
 """How many bytes are searched for a checkpoint at a time."""
+
+
+_NUMBER = check.Width(0, check.MAX_EXACT, f"0 to {check.MAX_EXACT}")
+"""Of an entry."""
 
 
 class Log(Protocol):
@@ -54,15 +58,20 @@ class MemoryLog:
 
     def __init__(self, entries: Sequence[str] = ()) -> None:
         """Makes a log with these entries."""
-        self._entries = list(entries)
+        if isinstance(entries, (str, bytes, bytearray, Mapping, Set)) or not isinstance(entries, Iterable):
+            raise WrongTypeError("entries", check.described(entries), "a list of texts")
+        self._entries = check.listed("entries", entries)
+        for entry in self._entries:
+            text_of(entry)
         self._lock = threading.Lock()
 
     def read(self, start: int) -> Sequence[str]:
         """The entries from number `start` on."""
-        return self._entries[start:]
+        return self._entries[check.integer("start", start, _NUMBER) :]
 
     def append(self, number: int, entry: str) -> bool:
         """Makes this entry number `number`, unless there is one already."""
+        number, entry = check.integer("number", number, _NUMBER), _line(entry)
         with self._lock:
             if number != len(self._entries):
                 return False
@@ -111,6 +120,8 @@ class FileLog:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """The file need not exist yet."""
+        if not isinstance(path, (str, os.PathLike)):
+            raise WrongTypeError("path", check.described(path), "the path of a file")
         self.path = Path(path)
         self._known = _Known()
         self._mark: _Mark | None = None
@@ -127,6 +138,7 @@ class FileLog:
             ContradictionError: Entries before `start`, which were read, are not in the file any more.
             OSError: The file cannot be read. A missing file is no error.
         """
+        start = check.integer("start", start, _NUMBER)
         try:
             with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
                 return self._new(file.fileno(), start, _WINDOW)
@@ -141,6 +153,7 @@ class FileLog:
             ContradictionError: The file is no log, or another log than the one that was read.
             OSError: The file cannot be written.
         """
+        number, entry = check.integer("number", number, _NUMBER), _line(entry)
         flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (0 if number else os.O_CREAT)
         try:
             descriptor = os.open(self.path, flags, 0o666)
@@ -284,6 +297,23 @@ class FileLog:
         self._known = _Known()
 
 
+def _line(entry: Any) -> str:
+    """The text of an entry, if a file can have it as a line."""
+    allowed = "a text of one line"
+    if not isinstance(entry, str):
+        raise WrongTypeError("entry", check.described(entry), allowed)
+    text = check.crossing("entry", entry)
+    if "\n" in text or text != entry:
+        raise OutOfRangeError("entry", check.described(entry), allowed)
+    return text
+
+
+def checked(field: str, log: Any, *methods: str) -> None:
+    """Raises unless it is a log, as far as its methods say."""
+    if isinstance(log, type) or not all(callable(getattr(log, method, None)) for method in methods):
+        raise WrongTypeError(field, check.described(log), "a log, such as FileLog(path)")
+
+
 def _is_checkpoint(entry: Any) -> bool:
     return isinstance(entry, str) and entry.startswith(_CHECKPOINT)
 
@@ -320,6 +350,8 @@ def copy_log(source: Log, target: Log) -> int:
         ContradictionError: The log has entries that differ from those of the other one.
         OSError: A file cannot be written.
     """
+    checked("source", source, "read")
+    checked("target", target, "read", "append")
     copied = number = 0
     while entries := source.read(number):
         there = target.read(number)

@@ -13,7 +13,7 @@ from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
 from ..engine.tables import table
 from .binding import Machine, Progress
 from .ledger import _whole
-from .log import Log, text_of
+from .log import Log, checked, text_of
 
 if TYPE_CHECKING:
     import numpy as np
@@ -40,8 +40,7 @@ class Schedule:
             SamedealError: It is no log of a ledger. The message has the line.
             OSError: The log cannot be read.
         """
-        if not callable(getattr(log, "read", None)):
-            raise WrongTypeError("log", check.described(log), "a log, such as FileLog(path)")
+        checked("log", log, "read")
         entries = [text_of(entry) for entry in log.read(0)]
         while more := log.read(len(entries)):
             entries += map(text_of, more)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,12 +14,15 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .. import ContradictionError, MissingError, UnknownNameError, WrongTypeError
-from ..engine.arguments import described
+from ..engine import arguments as check
 from .paths import Paths, Store, find
 from .schemas import unified
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
+
+
+_BUFFER = check.Width(0, 2**31 - 1, f"0 to {2**31 - 1} bytes")
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,8 +40,8 @@ class Shards:
     store: Store | None = None
     """The file system that they are in, where it is not that of this machine."""
 
-    @classmethod
-    def find(cls, paths: Paths, columns: Sequence[str] | None = None, *, filesystem: Any = None) -> Shards:
+    @staticmethod
+    def find(paths: Paths, columns: Sequence[str] | None = None, *, filesystem: Any = None) -> Shards:
         """Reads the footers of Parquet files, not their data.
 
         A directory stands for all regular files below it, at any depth, whose names end in ".parquet" (in lower case).
@@ -64,7 +67,7 @@ class Shards:
             UnknownNameError: There is no such column.
             WrongTypeError: A value is no path or no file system.
         """
-        _check_columns(columns)
+        columns = _listed(columns)
         found, store = find(paths, filesystem)
         with ThreadPoolExecutor(max_workers=min(16, len(found))) as pool:
             footers = list(pool.map(functools.partial(_footer, store=store), found))
@@ -75,7 +78,7 @@ class Shards:
         schema = unified(schemas, found)
         sizes = np.array([footer.rows for footer in footers], dtype=np.int64)
         weights = [sum(footer.bytes.get(name, 0) for name in schema.names) for footer in footers]
-        return cls(found, sizes, np.array(weights, dtype=np.int64), schema, store)
+        return Shards(found, sizes, np.array(weights, dtype=np.int64), schema, store)
 
     def __len__(self) -> int:
         """How many shards there are."""
@@ -98,9 +101,11 @@ class Shards:
         data of all following row groups in memory.
 
         Raises:
+            OutOfRangeError: There is no such shard.
             OSError: The file cannot be read, or has another number of rows than before.
         """
-        path = self.paths[shard]
+        path = self.paths[check.one_of("shard", shard, len(self))]
+        buffer = check.integer("buffer", buffer, _BUFFER)
         try:
             file = pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer, filesystem=_system(self.store))
         except (pa.ArrowException, OSError) as error:
@@ -149,16 +154,21 @@ def _root(column: Any, schema: pa.Schema) -> str:
     return next((name for name in schema.names if path.startswith(f"{name}.")), path)
 
 
-def _check_columns(columns: Sequence[str] | None) -> None:
+def _listed(columns: Any) -> list[str] | None:
+    """The names of columns, from a list of any kind."""
     if columns is None:
-        return
-    if isinstance(columns, str) or not all(isinstance(name, str) for name in columns):
-        raise WrongTypeError("columns", described(columns), "a list of names")
-    if not columns:
+        return None
+    if isinstance(columns, (str, bytes, Mapping)) or not isinstance(columns, Iterable):
+        raise WrongTypeError("columns", check.described(columns), "a list of names")
+    names = check.listed("columns", columns)
+    if not all(isinstance(name, str) for name in names):
+        raise WrongTypeError("columns", check.described(columns), "a list of names")
+    if not names:
         raise MissingError("columns", "", "at least one column")
-    twice = [name for name in columns if list(columns).count(name) > 1]
+    twice = [name for name in names if names.count(name) > 1]
     if twice:
         raise ContradictionError("columns", twice[0][:64], "each column once")
+    return names
 
 
 def _select(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:

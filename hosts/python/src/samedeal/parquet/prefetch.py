@@ -9,6 +9,9 @@ from collections.abc import Generator, Iterator
 from queue import SimpleQueue
 from typing import Any, TypeVar
 
+from .. import WrongTypeError
+from ..engine.arguments import described
+
 T = TypeVar("T")
 
 _END = object()
@@ -23,6 +26,12 @@ def ahead(items: Iterator[T]) -> Generator[T, None, None]:
 
     A fork has no such thread: nothing waits for it there, and whoever asks for more gets a `RuntimeError`.
     """
+    if not isinstance(items, Iterator):
+        raise WrongTypeError("items", described(items), "an iterator")
+    return _ahead(items)
+
+
+def _ahead(items: Iterator[T]) -> Generator[T, None, None]:
     process = os.getpid()
     # These queues may be put to wherever the garbage collector comes by; most locks, an executor's too, may not.
     asked: SimpleQueue[bool] = SimpleQueue()

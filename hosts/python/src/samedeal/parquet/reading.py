@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+import operator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import pyarrow as pa
 
-from .. import Reading, Spans
+from .. import ContradictionError, Reading, Spans, WrongTypeError
+from ..engine import arguments as check
 from .cursor import DECODED_ROWS, Cursor
 from .files import Shards
 from .sources import Sources
@@ -26,6 +28,9 @@ FEW_ROWS = 8
 # Rows are taken from so many bytes at once: Arrow counts the bytes of texts with 31 bits, unless they are made wide.
 WIDE = 1 << 30
 PIECE = 1 << 28
+
+
+_SIZE = check.Width(1, check.MAX_EXACT, f"1 to {check.MAX_EXACT}")
 
 
 class Marks(NamedTuple):
@@ -63,8 +68,24 @@ def read_reader(
         samples as an order that is made of others has in a window of each lane.
 
     Raises:
+        OutOfRangeError: There is no such reader, or `start` is above the number of its samples.
+        ContradictionError: The reading is of shards of other sizes.
+        WrongTypeError: A value is not of the type that its parameter takes.
         OSError: A shard cannot be read, or is not as long as it was.
     """
+    _check_shards(shards, marks)
+    if not isinstance(reading, Reading):
+        raise WrongTypeError("reading", check.described(reading), "a samedeal.Reading over shards.sizes")
+    if not np.array_equal(reading.sizes, shards.sizes):
+        raise ContradictionError("reading", f"of {len(reading.sizes)} other shards", "one over shards.sizes")
+    # The reading says what is wrong with them.
+    reading.indices(rank, worker, start, start)
+    return _read_reader(shards, reading, operator.index(rank), operator.index(worker), operator.index(start), marks)
+
+
+def _read_reader(
+    shards: Shards, reading: Reading, rank: int, worker: int, start: int, marks: Marks
+) -> Iterator[pa.Table]:
     recipe = json.loads(reading.recipe)
     if recipe.get("order", {}).keys() & {"of", "sources"}:
         yield from _read_composed(shards, reading, (rank, worker), start, marks, _windows(recipe["order"]))
@@ -99,7 +120,7 @@ def read_reader(
             own = count - (first - begin) - padding
             if len(here) == 1 and len(spans) * FEW_ROWS > count:
                 # Rows that are stored apart from one another.
-                yield from read_rows(shards, samples.tolist(), own, marks, cursors[here.pop()])
+                yield from _read_rows(shards, samples, own, marks, cursors[here.pop()])
                 continue
             read: list[pa.RecordBatch] = []
             for lane, shard, row, length in spans:
@@ -111,6 +132,14 @@ def read_reader(
     finally:
         for cursor in cursors.values():
             cursor.close()
+
+
+def _check_shards(shards: Any, marks: Any) -> None:
+    """That these are shards, and names of columns."""
+    if not isinstance(shards, Shards):
+        raise WrongTypeError("shards", check.described(shards), "shards, such as Shards.find(paths)")
+    if not isinstance(marks, Marks) or not all(name is None or isinstance(name, str) for name in marks):
+        raise WrongTypeError("marks", check.described(marks), "Marks, with names of columns")
 
 
 def _windows(order: dict[str, Any]) -> list[int]:
@@ -199,9 +228,22 @@ def read_rows(
         A table or several.
 
     Raises:
+        OutOfRangeError: There is no such sample.
+        WrongTypeError: A value is not of the type that its parameter takes.
         OSError: A shard cannot be read, or is not as long as it was.
     """
-    indices = np.asarray(samples, dtype=np.int64)
+    _check_shards(shards, marks)
+    if cursor is not None and not isinstance(cursor, Cursor):
+        raise WrongTypeError("cursor", check.described(cursor), "a Cursor, or None")
+    within = check.Width(0, shards.samples - 1, check.below(shards.samples))
+    indices = check.u64s("samples", samples, within).astype(np.int64)
+    own = len(indices) if real is None else check.one_of("real", real, len(indices) + 1)
+    return _read_rows(shards, indices, own, marks, cursor)
+
+
+def _read_rows(
+    shards: Shards, indices: NDArray[np.int64], real: int, marks: Marks, cursor: Cursor | None
+) -> Iterator[pa.Table]:
     stored, rows = np.unique(indices, return_inverse=True)
     if len(stored) == 0:
         return
@@ -224,14 +266,27 @@ def read_rows(
         if own_cursor:
             cursor.close()
     table = pa.Table.from_batches(read, shards.schema)
-    yield from _taken(shards, table, rows, indices, len(indices) if real is None else real, marks)
+    yield from _taken(shards, table, rows, indices, real, marks)
 
 
 def batches(tables: Iterator[pa.Table], size: int, drop_last: bool) -> Iterator[pa.RecordBatch]:
-    """Tables cut into batches of `size` rows; the last one may be shorter, or is left out."""
+    """Tables cut into batches of `size` rows; the last one may be shorter, or is left out.
+
+    Raises:
+        OutOfRangeError: `size` is 0.
+        WrongTypeError: A value is not of the type that its parameter takes.
+    """
+    if not isinstance(tables, Iterable):
+        raise WrongTypeError("tables", check.described(tables), "an iteration over tables of pyarrow")
+    return _batches(tables, check.integer("size", size, _SIZE), check.boolean("drop-last", drop_last))
+
+
+def _batches(tables: Iterable[pa.Table], size: int, drop_last: bool) -> Iterator[pa.RecordBatch]:
     rest: list[pa.RecordBatch] = []
     held = 0
     for table in tables:
+        if not isinstance(table, pa.Table):
+            raise WrongTypeError("tables", check.described(table), "tables of pyarrow")
         for run in table.combine_chunks().to_batches():
             at = 0
             while held + run.num_rows - at >= size:

@@ -10,7 +10,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from .. import ContradictionError, MissingError
+from .. import ContradictionError, MissingError, WrongTypeError
+from ..engine import arguments as check
 from .files import Shards
 from .schemas import unified
 
@@ -35,6 +36,10 @@ class Sources(Shards):
             MissingError: There is none.
             ContradictionError: Their columns do not go together.
         """
+        if not isinstance(parts, Mapping) or not all(isinstance(part, Shards) for part in parts.values()):
+            raise WrongTypeError("sources", check.described(parts), "a dictionary of Shards, by their names")
+        for name in parts:
+            check.label("sources", name)
         if not parts:
             raise MissingError("sources", "", "files for at least one name")
         names, shards = tuple(parts), tuple(parts.values())
@@ -50,13 +55,13 @@ class Sources(Shards):
 
     def open(self, shard: int, buffer: int) -> pq.ParquetFile:
         """As of `Shards`."""
-        for part in self.parts:
-            if shard < len(part):
-                return part.open(shard, buffer)
-            shard -= len(part)
-        raise IndexError(shard)
+        left = check.one_of("shard", shard, len(self))
+        part = next(part for part in self.parts if left < len(part) or (left := left - len(part)) < 0)
+        return part.open(left, buffer)
 
     def sources_of(self, samples: NDArray[np.int64]) -> pa.Array:
         """The name of the source of each sample."""
+        within = check.Width(0, self.samples - 1, check.below(self.samples))
+        numbers = check.u64s("samples", samples, within)
         ends = np.cumsum([part.samples for part in self.parts])
-        return pa.array(self.names).take(pa.array(np.searchsorted(ends, samples, side="right")))
+        return pa.array(self.names).take(pa.array(np.searchsorted(ends, numbers, side="right")))

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
 from ..engine import arguments as check
-from ..engine.errors import ContradictionError, MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
+from ..engine.errors import (
+    ContradictionError,
+    MissingError,
+    OutOfMemoryError,
+    OutOfRangeError,
+    UnknownNameError,
+    WrongTypeError,
+)
 from ..engine.instance import Answered, Engine
 from ..recipe import Recipe
 from .binding import Parts
@@ -292,11 +299,16 @@ class Split(Answered):
     def _windows(self, samples: int, ask: Callable[[Parts, int, int], NDArray[np.int64]]) -> NDArray[np.int64]:
         import numpy
 
-        found = [
-            self._engine.use(ask, at, min(_WINDOW, samples - at)).astype(numpy.int64, copy=False)
-            for at in range(0, samples, _WINDOW)
-        ]
-        return numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.int64)
+        try:
+            found = [
+                self._engine.use(ask, at, min(_WINDOW, samples - at)).astype(numpy.int64, copy=False)
+                for at in range(0, samples, _WINDOW)
+            ]
+            return numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.int64)
+        except OutOfMemoryError:
+            raise
+        except MemoryError as error:
+            raise OutOfMemoryError("samples", str(samples), "fewer samples at a time") from error
 
     def _joined(self, ask: Callable[[Parts, Any], NDArray[np.uint32]], windows: list[Any]) -> NDArray[np.uint32]:
         import numpy
@@ -323,4 +335,4 @@ def _listed(keys: Any) -> list[Any]:
         keys = keys.to_pylist()
     if isinstance(keys, (str, bytes, Mapping)) or not isinstance(keys, Iterable):
         raise WrongTypeError("keys", check.described(keys), "a list of texts")
-    return list(keys)
+    return check.listed("keys", keys)

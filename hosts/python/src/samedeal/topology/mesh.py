@@ -101,7 +101,8 @@ class Mesh(Answered):
         for name in coordinates:
             shown = check.name("coordinates", name)
             if name not in self._names:
-                raise UnknownNameError("coordinates", shown[:64], ", ".join(self._shown_names()))
+                names = ", ".join(self._shown_names()) or "no name, there are no axes"
+                raise UnknownNameError("coordinates", shown[:64], names)
         import numpy
 
         place = [self._coordinate(axis, name, coordinates) for axis, name in self._named()]
@@ -139,11 +140,11 @@ def _chosen(shard: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
     """The axes that are named."""
     if isinstance(shard, (str, bytes, Mapping)) or not isinstance(shard, Iterable):
         raise WrongTypeError("shard", check.described(shard), 'a list of names, such as ["dp"]')
-    names = list(shard)
+    names = check.listed("shard", shard)
     for name in names:
         shown = check.name("shard", name)
         if name not in known:
-            raise UnknownNameError("shard", shown[:64], ", ".join(known.values()))
+            raise UnknownNameError("shard", shown[:64], ", ".join(known.values()) or "no name, there are no axes")
     return frozenset(names)
 
 

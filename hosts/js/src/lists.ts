@@ -25,6 +25,8 @@ export function list(field: string, value: unknown): ArrayLike<unknown> {
   if (!typed && !Array.isArray(value)) fail('wrong-type', field, value, 'an array of whole numbers, or a typed one');
   if (typed) attached(field, value);
   const { length } = value as ArrayLike<unknown>;
+  // A proxy of an array may say anything.
+  if (!Number.isInteger(length) || length < 0) fail('wrong-type', field, value, 'an array with a length');
   if (length > LONGEST) fail('out-of-memory', field, `${length} elements`, `up to ${LONGEST} of them`);
   return value as ArrayLike<unknown>;
 }

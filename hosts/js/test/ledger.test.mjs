@@ -587,3 +587,26 @@ describe('Ledger', () => {
     assert.deepEqual([...replayLedger(log.entries, { reader: 0, readers: 4 })], []);
   });
 });
+
+test('a log in memory takes numbers, and texts of one line', () => {
+  const log = new MemoryLog();
+  for (const value of [...NOT_WHOLE, -1, 2n ** 64n]) {
+    const kind = Number.isInteger(value) || typeof value === 'bigint' ? 'out-of-range' : 'wrong-type';
+    refused(() => log.read(value), kind, 'from');
+    refused(() => log.append(value, 'x'), kind, 'number');
+  }
+  for (const entry of [3, null, undefined, ['x'], Symbol('x')])
+    refused(() => log.append(0, entry), 'wrong-type', 'entry');
+  refused(() => log.append(0, 'two\nlines'), 'out-of-range', 'entry');
+  assert.deepEqual(log.entries, []);
+  assert(log.append(0n, 'x'));
+  assert(!log.append(0, 'y'));
+  assert.deepEqual(log.read(0), ['x']);
+});
+
+test('the lines of a log are no typed array whose memory was taken away', () => {
+  for (const lines of [new Uint8Array(4), new Uint32Array(4)]) {
+    structuredClone(lines.buffer, { transfer: [lines.buffer] });
+    refused(() => replayLedger(lines), 'wrong-type', 'lines');
+  }
+});

@@ -128,3 +128,10 @@ test('a text that is much too long for a state is not looked at', () => {
     String.prototype.codePointAt = codePointAt;
   }
 });
+
+test('a proxy of an array has a length', () => {
+  for (const length of [-1, Number.NaN, '3', undefined, 1.5, {}]) {
+    const list = new Proxy([3], { get: (own, key) => (key === 'length' ? length : Reflect.get(own, key)) });
+    for (const [field, call] of LISTS) refused(() => call(list), { kind: 'wrong-type', field });
+  }
+});

@@ -77,6 +77,8 @@ describe('Mesh', () => {
       refused(() => new Mesh(2, { dp: 2 }, value), 'wrong-type', 'shard');
     }
     refused(() => new Mesh(2, { dp: 2 }, ['Dp']), 'unknown-name', 'shard');
+    assert.throws(() => new Mesh(1, {}, ['dp']), { field: 'shard', allowed: 'no name, there are no axes' });
+    assert.throws(() => new Mesh(1, {}, []).rankAt({ dp: 0 }), { allowed: 'no name, there are no axes' });
     for (const name of ['0', '12', '007']) refused(() => new Mesh(2, { [name]: 2 }, []), 'out-of-range', 'axes');
     const many = Object.fromEntries(Array.from({ length: 65 }, (_, i) => [`axis ${i}`, 1]));
     refused(() => new Mesh(1, many, []), 'out-of-range', 'axes');

@@ -121,12 +121,16 @@ export class MemoryLog implements Log {
   /** The entries, each of which is a line of a file. */
   readonly entries: string[] = [];
 
+  /** The entries from number `from` on. Errors: `from`. */
   read(from: number): string[] {
-    return this.entries.slice(from);
+    return this.entries.slice(Number(natural('from', from)));
   }
 
+  /** Makes this entry number `number`, unless there is one already. Errors: `number`, `entry` (no text of one line). */
   append(number: number, entry: string): boolean {
-    const isNext = number === this.entries.length;
+    const isNext = Number(natural('number', number)) === this.entries.length;
+    if (typeof entry !== 'string') fail('wrong-type', 'entry', entry, 'a text of one line');
+    if (entry.includes('\n')) fail('out-of-range', 'entry', entry, 'a text of one line');
     if (isNext) this.entries.push(entry);
     return isNext;
   }

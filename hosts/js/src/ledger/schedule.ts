@@ -1,6 +1,7 @@
 import type { PlanningBindings } from '../bindings/types.js';
 import { fail, natural32, options, placed, textOf, U32 } from '../checks.js';
 import type { Engine } from '../engine.js';
+import { attached } from '../lists.js';
 import { AppliedLog } from './applied.js';
 import { type Samplers, whole } from './ledger.js';
 import type { CommittedRun, LedgerProgress, LogLines, ReplayOptions } from './types.js';
@@ -85,6 +86,7 @@ export class LedgerSchedule implements Iterable<CommittedRun> {
  * power, NULs. Or lines as they are.
  */
 function linesOf(given: unknown): Iterable<unknown> {
+  if (ArrayBuffer.isView(given) && !(given instanceof DataView)) attached('lines', given);
   // What is after the last end of a line may be no text at all.
   const lines = textOf(given instanceof Uint8Array ? given.subarray(0, given.lastIndexOf(10) + 1) : given);
   if (lines instanceof Uint8Array) fail('wrong-type', 'lines', lines, 'the bytes of a log, in UTF-8');

@@ -99,7 +99,7 @@ export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
     const names = this.#axes.map(({ name }) => name);
     const given = new Map(entries(field, coordinates));
     for (const name of given.keys()) {
-      if (!names.includes(name)) fail('unknown-name', field, name, names.join(', '));
+      if (!names.includes(name)) fail('unknown-name', field, name, names.join(', ') || NO_AXES);
     }
     const place = this.#axes.map(({ name, size }) => {
       if (!given.has(name)) fail('missing', field, '', `one along ${name}`);
@@ -133,6 +133,9 @@ export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
   }
 }
 
+/** What an error tells in place of the names of axes. */
+const NO_AXES = 'no name, there are no axes';
+
 function axesOf(axes: unknown, shard: unknown): Axis[] {
   const given = entries('axes', axes);
   if (given.length > MOST_AXES) fail('out-of-range', 'axes', `${given.length} axes`, `up to ${MOST_AXES}`);
@@ -144,7 +147,7 @@ function axesOf(axes: unknown, shard: unknown): Axis[] {
   if (!Array.isArray(shard)) fail('wrong-type', 'shard', shard, 'an array of names of axes');
   const sharded = Array.from(shard, (name) => {
     if (typeof name !== 'string') fail('wrong-type', 'shard', name, 'a name of an axis');
-    if (!names.includes(name)) fail('unknown-name', 'shard', name, names.join(', '));
+    if (!names.includes(name)) fail('unknown-name', 'shard', name, names.join(', ') || NO_AXES);
     return name;
   });
   return given.map(([name, size]) => {

@@ -68,8 +68,12 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             "docs/matrix.md",
         ],
     ];
-    let javascript: &[&[&str]] =
-        &[JAVASCRIPT, build::WASM, BINDINGS, &["hosts/js", "docs/parity.md", "tests/matrix", "tests/vectors"]];
+    let javascript: &[&[&str]] = &[
+        JAVASCRIPT,
+        build::WASM,
+        BINDINGS,
+        &["hosts/js", "docs/parity.md", "tests/fuzz/javascript", "tests/matrix", "tests/vectors"],
+    ];
     let mut steps = vec![
         suite("Rust tests", &[build::COMPONENTS], || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &[]))
             .made_from(rust)
@@ -79,7 +83,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
             command
         })
-        .made_from(&[PYTHON, BINDINGS, &["hosts/python", "tests/vectors"]]),
+        .made_from(&[PYTHON, BINDINGS, &["hosts/python", "tests/fuzz/python", "tests/vectors"]]),
         suite("JavaScript host", &[build::NPM, setup::PYTHON], || {
             let mut command = project::npm("hosts/js", &["test"]);
             // Without a terminal Node 20 writes TAP, which does not end with the failures.

@@ -1,0 +1,86 @@
+// All that is public: found by looking at the modules, so that a new name without arguments is an error.
+import { CALLS, RECEIVERS } from './calls.mjs';
+
+/** What the types do not have: for the package itself. */
+const INTERNAL = ['constructor', 'call', 'aside', 'source', 'follow', 'move', 'forget', 'open', 'shardsOf'];
+const INTERNAL_OF_OBJECTS = ['Sampler#whole'];
+const ITERATORS = [Symbol.iterator, Symbol.asyncIterator];
+
+/** Everything that can be called or read: its name, its class where it needs an object, and its text, in which `{}` is that. */
+export async function targets(scope) {
+  const found = [];
+  const add = (what, of, head) => {
+    const { parameters, required } = CALLS[what] ?? missing(what);
+    found.push({ what, of, head, parameters, required });
+  };
+  const classes = new Set();
+  for (const [module, entry] of [
+    ['samedeal', scope.samedeal],
+    ['parquet', scope.parquet],
+  ]) {
+    for (const [name, value] of Object.entries(entry)) {
+      if (typeof value !== 'function') {
+        if (typeof value !== 'string') missing(name);
+      } else if (/^class\b/.test(Function.prototype.toString.call(value))) {
+        classes.add(name);
+        // The constructor of errors is for the package itself.
+        if (name !== 'SamedealError') add(`new ${name}`, undefined, `new ${module}.${name}`);
+        for (const [key, own] of members(value, Function.prototype)) {
+          if (typeof own.value === 'function' && !(key in Error) && typeof key === 'string') {
+            add(`${name}.${key}`, undefined, `${module}.${name}.${key}`);
+          }
+        }
+      } else if (name !== 'init') {
+        // `init` loads what this fuzzer has loaded.
+        add(name, undefined, `${module}.${name}`);
+      }
+    }
+  }
+  for (const name of Object.keys(RECEIVERS)) classes.add(name);
+  const prototypes = new Map();
+  for (const name of classes) {
+    if (!(name in RECEIVERS)) missing(name);
+    const made = await run(RECEIVERS[name], scope);
+    const prototype = Object.getPrototypeOf(made);
+    prototypes.set(prototype, name);
+    for (const [key, own] of members(prototype, name === 'SamedealError' ? Error.prototype : Object.prototype)) {
+      if (ITERATORS.includes(key)) {
+        found.push({ what: `${name}#iterator`, of: name, head: 'h.take({}, 5)' });
+      } else if (typeof key === 'symbol') {
+        if (key.description === 'nodejs.util.inspect.custom') {
+          found.push({ what: `${name}#inspect`, of: name, head: `{}[Symbol.for('nodejs.util.inspect.custom')]()` });
+        }
+      } else if (own.get) {
+        if (!INTERNAL_OF_OBJECTS.includes(`${name}#${key}`))
+          found.push({ what: `${name}#${key}`, of: name, head: `{}.${key}` });
+      } else if (typeof own.value === 'function' && key !== 'number') {
+        // `number` is for the package, but as a property of a claim.
+        add(`${name}#${key}`, name, `{}.${key}`);
+      }
+    }
+  }
+  const known = new Set(found.map(({ what }) => what));
+  const gone = Object.keys(CALLS).filter((what) => !known.has(what));
+  if (gone.length > 0) throw new Error(`calls.mjs has arguments for what is not there: ${gone.join(', ')}`);
+  return { found, prototypes };
+}
+
+function* members(of, end) {
+  const seen = new Set(INTERNAL);
+  for (let own = of; own && own !== end; own = Object.getPrototypeOf(own)) {
+    for (const key of Reflect.ownKeys(own)) {
+      if (seen.has(key) || (typeof of === 'function' && ['length', 'name', 'prototype'].includes(key))) continue;
+      seen.add(key);
+      yield [key, Object.getOwnPropertyDescriptor(own, key)];
+    }
+  }
+}
+
+function missing(what) {
+  throw new Error(`nothing makes arguments for ${what} of samedeal: add it in calls.mjs`);
+}
+
+/** The value of a text, in which the names of a scope are known. */
+export function run(text, scope) {
+  return new Function('scope', `with (scope) return (${text});`)(scope);
+}

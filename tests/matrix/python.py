@@ -6,6 +6,7 @@ import importlib.metadata
 import json
 import os
 import sys
+import time
 import zlib
 from collections.abc import Callable, Iterable
 from itertools import islice, pairwise
@@ -41,6 +42,8 @@ ENGINE = f"python (wasmtime-py {importlib.metadata.version('wasmtime')})"
 MEMORY = 2**31
 SLOW = "SAMEDEAL_SLOW" in os.environ
 """Whether cases that need a table of several hundred megabytes are asked for."""
+BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
+"""The processor time that a case may take, in milliseconds. Golden cases have no bound."""
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
 TEXTS |= {"side", "keys"}
 # The numbers of 64 bits, which the golden cases write as strings.
@@ -546,7 +549,11 @@ def main() -> int:
         failed, answers = 0, Answers()
         cases = [case for case in group["cases"] if SLOW or not case.get("slow")]
         for case in cases:
+            started = time.process_time()
             wrong = mismatch(case, answers.note)
+            took = (time.process_time() - started) * 1000
+            if wrong is None and took > BOUND:
+                wrong = f"took {took:.0f} ms of processor time"
             if wrong is not None:
                 failed += 1
                 print(f"{group['group']}: {case['name']}: {wrong[:1000]}", file=sys.stderr)

@@ -24,12 +24,19 @@ const WITHOUT = {
   'wasm-bindgen, composing': ALL_BUT_SAMPLERS,
 };
 
+/** The processor time that a case may take, in milliseconds. Golden cases have no bound, and a page has none to tell. */
+const bound = Number(globalThis.process?.env.SAMEDEAL_BOUND ?? Infinity);
+const spent = () => (globalThis.process ? process.cpuUsage().user / 1000 : 0);
+
 /** How many of the cases pass over `engines`, and what is wrong with the others; `without` where the build has no such thing. */
 export function runGroup(build, engines, { group, cases }) {
   if (WITHOUT[build]?.includes(group)) return { group, without: true };
   const errors = [];
   for (const golden of cases) {
-    const error = runCase(engines, golden);
+    const started = spent();
+    let error = runCase(engines, golden);
+    const took = spent() - started;
+    if (!error && took > bound) error = `took ${took.toFixed(0)} ms of processor time`;
     if (error) errors.push(`${group}: ${golden.name}: ${error}`);
   }
   return { group, passed: cases.length - errors.length, errors };

@@ -7,6 +7,7 @@ mod counts;
 mod crossing;
 mod demo;
 mod flat;
+mod fuzz;
 mod lints;
 mod machine;
 mod matrix;
@@ -48,6 +49,8 @@ Usage: cargo xtask <command>
   crossing [--rounds N] [--seed S] [HOST ...]
                      every host begins and is killed, every other one continues; writes docs/crossing.md (takes some
                      minutes); with hosts, only those and Rust, and no page
+  fuzz [cases | rust | command | python | javascript ...] [--minutes M] [--seed S]
+                     random and hostile questions: no trap, no undocumented error, the same answers everywhere
   mutants [PART ...] [--shard K/N]
                      change the core in one place at a time: a golden case must fail for each change (takes hours)
   dist [--check]     everything that a release publishes, in target/dist; with --check, also made again elsewhere, and
@@ -81,6 +84,7 @@ fn main() -> ExitCode {
         ["mutants", words @ ..] => mutants::plan(words),
         ["dist", words @ ..] => packages::plan(words),
         ["engines"] => Ok(packages::engines()),
+        ["fuzz", words @ ..] => fuzz::plan(words, parts()),
         ["matrix", words @ ..] => matrix::plan(words, parts()),
         ["crossing", words @ ..] => crossing::plan(words, parts()),
         ["test", words @ ..] => tests("test", suites::test(), words),
@@ -168,6 +172,9 @@ mod tests {
         robustness::trials(&["chains", "--rounds", "5"]);
         robustness::statistics(&[]);
         robustness::soak(&["--minutes", "5"]);
+        fuzz::plan(&[], parts()).unwrap();
+        fuzz::plan(&["rust", "--minutes", "1"], parts()).unwrap();
+        assert!(fuzz::plan(&["cobol"], parts()).is_err());
         bench::plan(&[]);
         bench::plan(&["batching", "--smoke"]);
         demo::plan(demo::Options::parse(&[]).unwrap());

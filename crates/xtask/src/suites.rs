@@ -6,6 +6,7 @@ use crate::build;
 use crate::counts::Counts;
 use crate::crossing;
 use crate::demo;
+use crate::fuzz;
 use crate::lints;
 use crate::machine;
 use crate::matrix;
@@ -61,6 +62,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             "hosts/rust",
             "tests/crossing",
             "tests/engines",
+            "tests/fuzz",
             "tests/growth",
             "tests/matrix",
             "tests/bench",
@@ -213,6 +215,7 @@ fn slow() -> Vec<Step> {
     steps.extend(lints::slow());
     steps.extend(packages::checks());
     steps.extend(matrix::slow());
+    steps.extend(fuzz::smoke());
     steps.extend(demo::proof());
     steps
 }

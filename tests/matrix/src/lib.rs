@@ -21,6 +21,8 @@ pub trait Engine: Sized {
 
 /// Asks for the slow cases, too.
 const SLOW: &str = "SAMEDEAL_SLOW";
+/// The processor time that a case may take, in milliseconds. Golden cases have no bound.
+const BOUND: &str = "SAMEDEAL_BOUND";
 
 /// Runs every case of the golden files on an engine and prints a line per group for the matrix.
 pub fn run<E: Engine>(engine: &str) -> ExitCode {
@@ -32,11 +34,19 @@ pub fn run<E: Engine>(engine: &str) -> ExitCode {
         .collect();
     names.sort();
     let mut good = !names.is_empty();
+    let bound: Option<f64> = std::env::var(BOUND).ok().map(|bound| bound.parse().expect("a number of milliseconds"));
     for name in names {
         let (mut passed, mut failed) = (0, 0);
         let mut answers = crc32fast::Hasher::new();
         for case in cases(&name) {
-            match check::<E>(&case.subject, &case.body, |answer| answers.update(answer.to_string().as_bytes())) {
+            let started = milliseconds();
+            let checked = check::<E>(&case.subject, &case.body, |answer| answers.update(answer.to_string().as_bytes()));
+            let took = milliseconds() - started;
+            let in_time = match bound {
+                Some(bound) if took > bound => Err(format!("took {took:.0} ms of processor time")),
+                _ => Ok(()),
+            };
+            match checked.and(in_time) {
                 Ok(()) => passed += 1,
                 Err(why) => {
                     failed += 1;
@@ -48,6 +58,12 @@ pub fn run<E: Engine>(engine: &str) -> ExitCode {
         println!("matrix\t{engine}\t{name}\t{passed}\t{failed}\t{:08x}", answers.finalize());
     }
     if good { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+/// The processor time of this process.
+fn milliseconds() -> f64 {
+    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
+    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
 }
 
 /// Runs the cases of some groups on an engine, and stops at the first that fails: this is fast if most runs have one.

@@ -40,8 +40,9 @@ impl Batcher {
         let config = BatchConfig { epoch, history, buckets: own.buckets.clone(), ..own.bare() };
         let (own, order) = match recipe.order() {
             Some(part) => {
-                let order = part.order(epoch)?;
-                let own = items.of_epoch(&config, samples.lengths(), &order, part.length(epoch)?)?;
+                // First the length: it fails for an epoch that cannot be used, for which an order is not made.
+                let length = part.length(epoch)?;
+                let own = items.of_epoch(&config, samples.lengths(), &part.order(epoch)?, length)?;
                 let order = Order::new(OrderId::Sequential, own.count().into(), 0, 0)?;
                 (Some(own), order)
             }

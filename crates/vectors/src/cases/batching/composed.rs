@@ -153,6 +153,11 @@ fn refused() -> Vec<Case> {
     for (text, lists) in lists {
         cases.push(asked(&format!("{text}, lists: {lists:?}"), recipe(text, Some(30), lists), [Call::Text]));
     }
+    // Epochs that cannot be used: the length of the blend times the epoch is beyond 64 bits, too.
+    let blend = "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":20},{\"name\":\"b\",\"samples\":10}]}";
+    for epoch in [1 << 53, 1 << 60, u64::MAX] {
+        cases.push(asked(&format!("a blend in epoch {epoch}"), subject(blend, 1, BATCHES[0], 30, epoch, &[]), []));
+    }
     for deal in ["\"unit\":2", "\"unit\":1"] {
         let text = format!("{{\"deal\":{{{deal}}},\"batch\":{{\"max_tokens\":90}}}}");
         cases.push(asked(&format!("refused: {deal}"), recipe(&text, Some(30), &[]), [Call::Text]));

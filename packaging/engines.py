@@ -129,12 +129,14 @@ def try_python(tried: Environment) -> str:
 
 
 def golden(printed: str) -> str:
-    """How many golden cases passed."""
+    """How many golden cases passed; of each build, if the package has several."""
     lines = [line.split("\t") for line in printed.splitlines() if line.startswith("matrix\t")]
-    passed, failed = (sum(int(line[at]) for line in lines) for at in (3, 4))
+    failed = sum(int(line[4]) for line in lines)
+    builds = dict.fromkeys(line[1] for line in lines)
+    passed = [str(sum(int(line[3]) for line in lines if line[1] == build)) for build in builds]
     if failed or not passed:
-        raise BrokenError(f"{failed} golden cases failed, {passed} passed")
-    return f"{passed} golden cases"
+        raise BrokenError(f"{failed} golden cases failed, {' + '.join(passed) or 'none'} passed")
+    return f"{' + '.join(passed)} golden cases"
 
 
 def try_node(folder: Path, version: str) -> tuple[str, str]:

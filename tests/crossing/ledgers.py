@@ -21,7 +21,8 @@ Chains = dict[str, tuple[str, str]]
 
 def committed(log: Path) -> list[range]:
     """The runs that a log says are committed, in its order: the judge of hosts reads it itself."""
-    entries = [json.loads(line) for line in log.read_text().splitlines()[1:]]
+    # What is behind the last end of a line is no entry.
+    entries = [json.loads(line) for line in log.read_text().split("\n")[1:-1]]
     return [range(one["start"], one["start"] + one["count"]) for one in entries if one["event"] == "commit"]
 
 
@@ -87,10 +88,10 @@ class Ledgers:
         """Every position is committed once, and read twice if it was read and not committed."""
         for began in list(self.claimed):
             for host in self.found.hosts:
-                replayed = [(*self.replays(told[host], f"{began} replay", self.logs[began]),)]
+                checks = [self.replays(told[host], f"{began} replay", self.logs[began])]
                 if not hole(host, "ledger"):
-                    replayed += self.checks([began], told[host], f"{began} ledger", self.logs[f"{began} {host}"])
-                self.found.check((began, host, "ledger"), *replayed)
+                    checks += self.checks([began], told[host], f"{began} ledger", self.logs[f"{began} {host}"])
+                self.found.check((began, host, "ledger"), *checks)
 
     def replays(self, told: Told, name: str, log: Path) -> tuple[bool, str]:
         """Whether a host replays what is committed."""

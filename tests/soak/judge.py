@@ -9,7 +9,8 @@ MEBIBYTE = 1 << 20
 GROWTH = 4 * MEBIBYTE
 """How much memory may grow over the second half of a run, by the line of Theil and Sen."""
 MIDDLE, TAIL = 1.5, 2.0
-"""How much the median and the 99th percentile of a latency may grow, from the second sixth of a run to the last one."""
+"""How far the median of processor times, and the 99th percentile of latencies, may grow from the second sixth of a run to
+the last one."""
 
 
 class Interval(TypedDict):
@@ -18,10 +19,10 @@ class Interval(TypedDict):
     seconds: float
     rss: int
     operations: int
-    p50: dict[str, tuple[float, float]]
-    """The median latency of each kind of work, and that of its control."""
     p99: dict[str, tuple[float, float]]
-    """The 99th percentile likewise."""
+    """The 99th percentile of the latency of each kind of work, and that of its control."""
+    processor: dict[str, tuple[float, float]]
+    """The median of processor times likewise. (The median of latencies jumps with the load of a busy machine.)"""
 
 
 class Verdict(NamedTuple):
@@ -46,7 +47,7 @@ def slope(points: list[tuple[float, float]]) -> float:
 def judged(intervals: list[Interval]) -> list[Verdict]:
     """All verdicts about one process.
 
-    A latency is divided by that of its control in the same interval, because other processes of the machine make both
+    A time is divided by that of its control in the same interval, because other processes of the machine make both
     longer. The first sixth of a run is left out: the process warms up.
     """
     if len(intervals) < 12:
@@ -57,13 +58,13 @@ def judged(intervals: list[Interval]) -> list[Verdict]:
     verdicts = [Verdict("memory", grown / MEBIBYTE, GROWTH / MEBIBYTE, "MiB")]
     sixth = len(intervals) // 6
     begin, end = intervals[sixth : 2 * sixth], intervals[-sixth:]
-    for kind in intervals[0]["p50"]:
-        p50, p99 = (ratio(end, q, kind) / ratio(begin, q, kind) for q in ("p50", "p99"))
-        verdicts.append(Verdict(f"{kind}, median", p50, MIDDLE, "x"))
-        verdicts.append(Verdict(f"{kind}, 99th percentile", p99, TAIL, "x"))
+    for kind in intervals[0]["p99"]:
+        middle, tail = (ratio(end, what, kind) / ratio(begin, what, kind) for what in ("processor", "p99"))
+        verdicts.append(Verdict(f"{kind}, processor", middle, MIDDLE, "x"))
+        verdicts.append(Verdict(f"{kind}, 99th percentile", tail, TAIL, "x"))
     return verdicts
 
 
-def ratio(intervals: list[Interval], quantile: Literal["p50", "p99"], kind: str) -> float:
+def ratio(intervals: list[Interval], what: Literal["processor", "p99"], kind: str) -> float:
     """How much longer a kind takes than its control: the median over intervals."""
-    return median(own / control for own, control in (each[quantile][kind] for each in intervals))
+    return median(own / control for own, control in (each[what][kind] for each in intervals))

@@ -129,6 +129,7 @@ def run(chain: Chain) -> Tally:
             if group.remainder == "drop" and "deal" not in chain.options:
                 dropped = sum(before.values()) - left
                 require(dropped < readers, "less than a row is left out", dropped)
+                require(drop_last or sum(missing.values()) == dropped, "the remainder is left out", missing, dropped)
                 kept_back.update({sample: count for sample, count in missing.items() if count})
         state = reading.state(steps)
     missing = +missing

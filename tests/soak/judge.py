@@ -9,7 +9,7 @@ MEBIBYTE = 1 << 20
 GROWTH = 4 * MEBIBYTE
 """How much memory may grow over the second half of a run, by the line of Theil and Sen."""
 MIDDLE, TAIL = 1.5, 2.0
-"""How far the median of processor times, and the 99th percentile of latencies, may grow from the second sixth of a run to
+"""How far medians of processor times and 99th percentiles of latencies may grow, from the second sixth of a run to
 the last one."""
 
 

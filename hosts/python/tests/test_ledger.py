@@ -281,7 +281,10 @@ def test_a_claim_of_unknown_outcome_is_the_next_one_also_after_another_call(rele
     with pytest.raises(OSError, match="in time"):
         ledger.claim()
     # This does not read the log first, and its own entry is refused for the one of the claim.
-    first.release() if release else first.commit()
+    if release:
+        first.release()
+    else:
+        first.commit()
     assert [claim.start for claim in ledger] == ([10, 0, 20] if release else [10, 20])
     assert ledger.progress().finished
 

@@ -145,3 +145,10 @@ def test_what_is_wrong_is_told() -> None:
     assert dropped.tokens == data.lengths[data.lengths <= 50].sum()
     empty = PackedDataset([], capacity=5, lengths=[])
     assert (len(empty), empty.fill, list(empty)) == (0, 1.0, [])
+
+
+def test_what_is_no_dataset_and_no_list_of_lengths_is_refused() -> None:
+    for field, dataset, lengths in (("dataset", 0, [1]), ("lengths", [[1]], 0), ("lengths", [[1]], [1.5])):
+        with pytest.raises(WrongTypeError) as caught:
+            PackedDataset(dataset, capacity=4, lengths=lengths)
+        assert caught.value.field == field

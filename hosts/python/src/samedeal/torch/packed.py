@@ -76,9 +76,13 @@ class PackedDataset(Dataset[PackedRow]):
             )
         if options.get("too_long") == "split":
             raise ContradictionError("too-long", "split", "another; a row has whole samples")
-        found = lengths_or_column(lengths, dataset, column, unit)
-        if len(found) != len(dataset):
-            raise ContradictionError("lengths", f"{len(found)} numbers", f"{len(dataset)}, one for each sample")
+        found = check.u32s("lengths", lengths_or_column(lengths, dataset, column, unit), check.U32)
+        try:
+            count = len(dataset)
+        except TypeError as error:
+            raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
+        if len(found) != count:
+            raise ContradictionError("lengths", f"{len(found)} numbers", f"{count}, one for each sample")
         self.dataset = dataset
         self.capacity = check.integer("capacity", capacity, check.U32_FROM_1)
         batcher = Batcher(

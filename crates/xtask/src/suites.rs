@@ -127,7 +127,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
 fn slow() -> Vec<Step> {
     let mut steps = vec![
         with_torch("frameworks and tutorials", FRAMEWORKS).made_from(&[TORCH, &["docs/tutorials"]]),
-        with_torch("ranks and workers under torch", DISTRIBUTED).made_from(&[TORCH]),
+        with_torch("ranks and workers under torch", DISTRIBUTED).made_from(&[TORCH, &["tests/fuzz/python"]]),
         with_torch("saved by Python, finished by Rust and Node", RESUME)
             .and_needs(&[build::COMMAND, build::NPM])
             .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),

@@ -142,10 +142,14 @@ def main() -> int:
     parser.add_argument("--environment", choices=("core", "torch"), default="core", help="which modules")
     options = parser.parse_args()
     has_torch = importlib.util.find_spec("torch") is not None
-    not_run = [] if options.environment == "torch" else ["samedeal.torch and its adapters: --environment torch"]
+    not_run = ["samedeal.torch: --environment torch"] if options.environment == "core" else []
     if options.environment == "torch" and not has_torch:
         print(json.dumps({"host": "python", "calls": 0, "failures": [], "not_run": ["torch is not installed"]}))
         return 1
+    if options.environment == "torch":
+        import generators_torch
+
+        not_run += generators_torch.NOT_RUN
     modules = surface.TORCH if options.environment == "torch" else surface.CORE
     found = run(modules, options.seed, options.minutes * 60, options.only, options.calls)
     print(json.dumps({**found, "seed": options.seed, "not_run": not_run}))

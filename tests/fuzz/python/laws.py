@@ -51,6 +51,8 @@ _DOCUMENTED: tuple[tuple[str, type[Exception], str], ...] = (
     ("Ledger", TimeoutError, "found nothing free in"),
     # The caller's own: a file that is closed, as a list.
     ("", ValueError, "I/O operation on closed file"),
+    ("torch.StepBatchSampler", TypeError, "is endless, and has no len"),
+    ("torch.Claim", TypeError, "a Ledger does not pickle"),
     ("ledger.FileLog", OSError, ""),
     ("ledger.Ledger", OSError, ""),
     ("ledger.Schedule", OSError, ""),

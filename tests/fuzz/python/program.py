@@ -35,6 +35,8 @@ import numpy as np, pyarrow as pa
 import samedeal, samedeal.collate, samedeal.ledger, samedeal.parquet
 import hostile as h, laws  # of tests/fuzz/python
 """
+MORE: dict[str, Any] = {}
+"""What other modules add to the names of a script."""
 _VARIABLE = re.compile(r"\bv\d+\b")
 
 
@@ -81,7 +83,8 @@ class Failure:
     def script(self) -> str:
         """A program that shows it."""
         lines = [f"{one.name} = {one.text}" for one in self.program]
-        return f"# {self.kind}: {self.text}\n{IMPORTS}folder = h.Folder()\n" + "\n".join(lines) + "\n"
+        more = "".join(f"import {name}, samedeal.{name}\n" for name in MORE)
+        return f"# {self.kind}: {self.text}\n{IMPORTS}{more}folder = h.Folder()\n" + "\n".join(lines) + "\n"
 
 
 class Limits:
@@ -122,6 +125,7 @@ class Run:
             "Fraction": Fraction,
             "Decimal": Decimal,
             "folder": hostile.Folder(),
+            **MORE,
         }
 
     def step(self, statement: Statement, watched: bool = True) -> Failure | None:
@@ -138,6 +142,8 @@ class Run:
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("error")
+                # Those of the package are for the caller.
+                warnings.simplefilter("ignore", UserWarning)
                 value = eval(code, self.values)
         except Exception as caught:
             error = caught

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 CORE = ("samedeal", "samedeal.collate", "samedeal.ledger", "samedeal.parquet")
 """Modules without PyTorch."""
-TORCH = ("samedeal.torch", "samedeal.lightning", "samedeal.accelerate", "samedeal.transformers")
+TORCH = ("samedeal.torch",)
 """Modules that need PyTorch."""
 OPERATORS = {
     "__len__": "len({})",

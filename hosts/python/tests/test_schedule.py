@@ -253,3 +253,10 @@ def test_what_lies_beyond_the_end() -> None:
         schedule.at_rank(1)
     with fails(ContradictionError, "remainder"):
         Schedule.from_recipe({"order": {"samples": 10}, "deal": {"remainder": "pad"}, "steps": {"batch_size": 4}})
+
+
+def test_more_samples_than_memory_are_refused_at_once() -> None:
+    for count in (2**31, Schedule(2**20, 2**19).num_steps):
+        with pytest.raises(samedeal.OutOfMemoryError) as caught:
+            Schedule(2**20, 2**19).indices(0, count)
+        assert (caught.value.field, caught.value.value) == ("count", str(count))

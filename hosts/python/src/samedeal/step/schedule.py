@@ -357,18 +357,23 @@ def _run(steps: Steps, start: int, count: int) -> NDArray[np.int64]:
     if start > last or count > last - start:
         # The component says what is wrong.
         return steps.indices(start, min(count, check.U32_MAX))
-    found, at, end, window = [], start, start + count, _STEPS
+    end, window = start + count, _STEPS
+    total = (steps.samples_consumed(end) - steps.samples_consumed(start)) // steps.world_size()
+    try:
+        # Before any is computed: so many steps may be asked for that nobody waits for the end of memory.
+        out = numpy.empty(total, dtype=numpy.int64)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemoryError("count", str(count), "fewer steps") from error
+    at, given = start, 0
     while at < end:
         try:
-            found.append(steps.indices(at, min(window, end - at)))
+            found = steps.indices(at, min(window, end - at))
         except OutOfRangeError:
             # One call returns only so many samples.
             if window == 1:
                 raise
             window //= 2
             continue
-        at = min(at + window, end)
-    try:
-        return numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.int64)
-    except MemoryError as error:
-        raise OutOfMemoryError("count", str(count), "fewer steps") from error
+        out[given : given + len(found)] = found
+        at, given = min(at + window, end), given + len(found)
+    return out

@@ -19,6 +19,13 @@ export type Integers =
 /** The longest list that crosses: no address comes near what the bindings can tell, nor a table near its memory. */
 export const LONGEST = 2 ** 25;
 
+/** How many ranks are asked, one after the other: a list of what they answer is no longer than others. */
+export function fewRanks(worldSize: number): number {
+  if (worldSize > LONGEST)
+    fail('out-of-memory', 'world-size', worldSize, `up to ${LONGEST} ranks, each of which is asked`);
+  return worldSize;
+}
+
 /** An array or a typed array, whatever is in it. */
 export function list(field: string, value: unknown): ArrayLike<unknown> {
   const typed = ArrayBuffer.isView(value) && !(value instanceof DataView);

@@ -22,6 +22,12 @@ for (const [entry, samedeal] of Object.entries(composed)) {
   const ranks = (worldSize, make) => Array.from({ length: worldSize }, (_, rank) => make({ worldSize, rank }));
 
   describe(`${entry}: a step of all ranks`, () => {
+    test('of more ranks than a list has is refused at once', () => {
+      const worldSize = 2 ** 32 - 1;
+      refused(() => new Sampler(10, { worldSize }).step(0, 1), 'out-of-memory', 'world-size');
+      refused(() => new Schedule(10, worldSize, { worldSize }).step(0), 'out-of-memory', 'world-size');
+    });
+
     test('of samplers, also with a table, and where some have no such batch', () => {
       for (const order of ['feistel', 'torch']) {
         for (const options of [

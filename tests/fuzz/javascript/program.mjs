@@ -12,9 +12,9 @@ const MOST = 2 ** 20;
 const LINEAR = {
   'Sampler#fingerprint': (own) => own.length,
   'Sampler#indices': (own) => (own.length < 2 ** 34 ? own.length : 0),
-  'Sampler#step': (own) => 2 ** 8 * own.worldSize,
+  'Sampler#step': (own) => (own.worldSize > 2 ** 25 ? 0 : 2 ** 8 * own.worldSize),
   'Schedule#batch': (own) => own.batchSize(0),
-  'Schedule#step': (own) => own.batchSize(0) + 2 ** 8 * own.worldSize,
+  'Schedule#step': (own) => (own.worldSize > 2 ** 25 ? 0 : own.batchSize(0) + 2 ** 8 * own.worldSize),
 };
 /** Calls whose arguments are their cost: no large ones. */
 const COSTLY = ['Split#indices', 'Split#others'];

@@ -5,7 +5,7 @@ import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateT
 import type { Place as RawPlace } from '../components/interfaces/samedeal-deal-sampling.js';
 import { type Engine, Facade } from '../engine.js';
 import { camelled } from '../errors.js';
-import { gathered, type Integers, naturals, numbers, spansOf } from '../lists.js';
+import { fewRanks, gathered, type Integers, naturals, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { OrderOrSamples } from '../order/types.js';
 import { resumed } from '../state.js';
@@ -252,7 +252,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   #ofRanks<T>(ask: (raw: RawSampler) => T): T[];
   #ofRanks<T>(ask: (raw: RawSampler) => T, counts: readonly bigint[], number: bigint): (T | undefined)[];
   #ofRanks<T>(ask: (raw: RawSampler) => T, counts?: readonly bigint[], number = 0n): (T | undefined)[] {
-    return Array.from({ length: this.worldSize }, (_, rank) => {
+    return Array.from({ length: fewRanks(this.worldSize) }, (_, rank) => {
       if (counts && (counts[rank] as bigint) <= number) return undefined;
       return this.aside((raw) => raw.atRank(rank) as RawSampler, ask);
     });

@@ -2,7 +2,7 @@ import type { BatchingBindings, RawSchedule } from '../bindings/types.js';
 import { integer, natural, natural32, stateText, U64 } from '../checks.js';
 import type { StepPlace as RawPlace } from '../components/interfaces/samedeal-deal-steps.js';
 import { type Engine, Facade } from '../engine.js';
-import { type Integers, joined, naturals, numbers } from '../lists.js';
+import { fewRanks, type Integers, joined, naturals, numbers } from '../lists.js';
 import { plain } from '../options.js';
 import type { OrderOrSamples } from '../order/types.js';
 import { resumed } from '../state.js';
@@ -175,7 +175,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
   /** The samples of every rank at a step, in the order of ranks. Errors: as `batch`. */
   step(step: Integer): Indices[] {
     const number = integer('step', step, [0n, BigInt(this.#numSteps) - 1n]);
-    return Array.from({ length: this.#worldSize }, (_, rank) => {
+    return Array.from({ length: fewRanks(this.#worldSize) }, (_, rank) => {
       const found = this.aside(
         (raw) => raw.atRank(rank) as RawSchedule,
         (raw) => raw.indices(number, 1),

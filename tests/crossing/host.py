@@ -15,7 +15,6 @@ from typing import Any
 
 from samedeal import Batcher, Reading, Sampler, Schedule, ShardPlan, Split
 from samedeal import ledger as ledgers
-from samedeal.read.binding import Read
 
 IDS = 64
 """The ids whose parts of a split are asked at a time."""
@@ -117,7 +116,7 @@ class Readings(Steps):
             if step >= self.made.num_steps(rank):
                 return None
             # Users have the samples of each worker, whose batches the loader of PyTorch takes in turn.
-            found = self.made._engine.use(Read.batch_at, rank, step)
+            found = self.made.batch_at(rank, step)
             return self.made.indices(rank, found.worker, found.start, found.start + found.count).tolist()
 
         return [batch(rank) for rank in range(self.made.world_size)]

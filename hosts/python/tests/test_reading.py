@@ -121,6 +121,20 @@ def test_a_reading_is_made_again_by_its_recipe(options: dict[str, Any]) -> None:
         Reading.from_recipe(reading.recipe)
 
 
+def test_batches_are_taken_in_turn() -> None:
+    reading = Reading([40, 100], world_size=2, workers=3, batch_size=16, remainder="uneven", seed=5)
+    for rank in range(2):
+        taken = [reading.batch_at(rank, step) for step in range(reading.num_steps(rank))]
+        assert [batch.step for batch in taken] == list(range(len(taken)))
+        for worker in range(3):
+            own = [reading.batch(rank, worker, number) for number in range(reading.num_batches(rank, worker))]
+            assert own == [batch for batch in taken if batch.worker == worker]
+            assert sum(batch.count for batch in own) == reading.num_samples(rank, worker)
+    with pytest.raises(OutOfRangeError) as caught:
+        reading.batch_at(0, reading.num_steps(0))
+    assert caught.value.field == "step"
+
+
 def test_rows_of_rounds() -> None:
     bases = np.concatenate(([0], np.cumsum(SIZES)))
     padded = 0

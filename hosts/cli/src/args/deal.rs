@@ -98,10 +98,20 @@ impl EpochArgs {
     pub fn with_batches(&self) -> Result<(), Problem> {
         let needed =
             "--batch-size is missing; needed: the samples in a batch, or --lengths for samples of different length";
-        match self.batch_size.is_some() || self.reading().is_some() {
-            true => Ok(()),
-            false => Err(Problem::message(needed)),
+        match (self.has_batches(), self.reading()) {
+            (true, _) => Ok(()),
+            (false, None) => Err(Problem::message(needed)),
+            (false, Some(_)) => Err(Problem::message(
+                "--batch-size is missing; needed: the samples in a batch, which a state does not have if no step was taken since the \
+                 beginning of the epoch, or since all workers had read as many",
+            )),
         }
+    }
+
+    /// Whether the size of the batches is known: by an option, or by the last group of readers in a state.
+    pub fn has_batches(&self) -> bool {
+        let saved = self.reading().and_then(|saved| saved.history.last()).and_then(|past| past.batch_size);
+        self.batch_size.is_some() || saved.is_some()
     }
 
     /// Refuses options of batches for an answer without batches.

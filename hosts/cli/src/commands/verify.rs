@@ -50,7 +50,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
             deal.world_size()
         )));
     }
-    let has_batches = batch_size.is_some() || args.epoch.reading().is_some();
+    let has_batches = args.epoch.has_batches();
     // An order that is made of others may have a sample several times, or not at all.
     let samples = readers.sampler().map_or(dataset.samples, Sampler::length);
     let epoch = Epoch::walk(&mut readers, &dataset, samples, args)?;

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from .batch.stream import BatchStream
     from .bindings.batches import BatchPlace, Segment
     from .bindings.launch import Detection
-    from .bindings.read import ReadRound
+    from .bindings.read import ReadBatch, ReadRound
     from .bindings.shards import Overlaps, ShardRuns
     from .bindings.steps import EpochPosition, StepPlace
     from .compose.make import balance, blend, grown, order, sharded, windows
@@ -75,6 +75,7 @@ __all__ = [
     "OutOfRangeError",
     "Overlaps",
     "Place",
+    "ReadBatch",
     "ReadRound",
     "Reading",
     "Round",
@@ -119,6 +120,7 @@ _LATER = {
     "Mesh": "topology.mesh",
     "Metrics": "batch.records",
     "Overlaps": "bindings.shards",
+    "ReadBatch": "bindings.read",
     "ReadRound": "bindings.read",
     "Reading": "read.reading",
     "Schedule": "step.schedule",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
-from ..bindings.read import MixingAdvice, ReadRound, RoundRows
+from ..bindings.read import MixingAdvice, ReadBatch, ReadRound, RoundRows
 from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, WrongTypeError
@@ -291,6 +291,37 @@ class Reading(Answered):
     def num_padding(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
         """How many samples of a reader are padding. They are the last ones."""
         return self._engine.use(Read.num_padding, *_reader(rank, worker))
+
+    def num_batches(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
+        """Number of batches of a reader."""
+        return self._engine.use(Read.num_batches, *_reader(rank, worker))
+
+    def batch(self, rank: SupportsIndex, worker: SupportsIndex, number: SupportsIndex) -> ReadBatch:
+        """Batch `number` of a reader: which of its samples it has, and at which step the loader of the rank takes it.
+
+        >>> from samedeal import Reading
+        >>> reading = Reading([40, 100], workers=2, batch_size=16)
+        >>> batch = reading.batch(rank=0, worker=1, number=4)
+        >>> batch.start, batch.count, batch.step
+        (64, 6, 9)
+        >>> reading.batch_at(rank=0, step=9) == batch
+        True
+
+        Raises:
+            OutOfRangeError: There is no such rank, worker or batch.
+        """
+        return self._engine.use(Read.batch, *_reader(rank, worker), check.integer("number", number, check.U64))
+
+    def batch_at(self, rank: SupportsIndex, step: SupportsIndex) -> ReadBatch:
+        """The batch that the loader of a rank takes at a step.
+
+        Its samples are `indices(rank, batch.worker, batch.start, batch.start + batch.count)`.
+
+        Raises:
+            OutOfRangeError: There is no such rank, or it has fewer steps.
+        """
+        which = check.integer("rank", rank, check.RANK)
+        return self._engine.use(Read.batch_at, which, check.integer("step", step, check.U64))
 
     def indices(
         self,

@@ -26,8 +26,8 @@ pub fn steps() -> Vec<Step> {
             "tests/bench",
         ],
     ];
-    let python: &[&[&str]] = &[&["hosts/python", "examples", "packaging", "tests", "docs"]];
-    let javascript: &[&[&str]] = &[&["hosts/js", "examples", "packaging", "tests"]];
+    let python: &[&[&str]] = &[&["hosts/python", "examples", "tests", "docs"]];
+    let javascript: &[&[&str]] = &[&["hosts/js", "examples", "tests"]];
     vec![
         lint("Rust format", &[setup::RUST_LINTS], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
@@ -72,7 +72,7 @@ pub fn steps() -> Vec<Step> {
         lint("JavaScript format and lints: crossing", &[setup::NODE], || biome("tests/crossing")).made_from(javascript),
         lint("JavaScript format and lints: demo", &[setup::NODE], || biome("tests/demo")).made_from(javascript),
         lint("JavaScript format and lints: examples", &[setup::NODE], || biome("examples")).made_from(javascript),
-        lint("JavaScript format and lints: packaging", &[setup::NODE], || biome("packaging")).made_from(javascript),
+        lint("JavaScript format and lints: packages", &[setup::NODE], || biome("tests/packages")).made_from(javascript),
     ]
 }
 
@@ -113,6 +113,6 @@ fn biome(folder: &str) -> Command {
 /// Over all Python of the project, by the settings of the Python host.
 fn ruff(arguments: &[&str]) -> Command {
     let mut command = project::own("target/venv/bin/ruff", arguments);
-    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "examples", "packaging", "tests", "docs"]);
+    command.args(["--config", "hosts/python/pyproject.toml", "hosts/python", "examples", "tests", "docs"]);
     command
 }

@@ -44,7 +44,7 @@ pub fn plan(words: &[&str]) -> Result<Plan, String> {
 /// `cargo xtask engines`: the Python and the npm package on the oldest and the newest of what they run on.
 pub fn engines() -> Plan {
     let step = Step::new("engines", &[needs::PYTHON, WHEEL, build::NPM], |progress| {
-        let result = progress.run(&mut python(&["packaging/engines.py", DIST, "target/engines"]));
+        let result = progress.run(&mut python(&["tests/packages/engines.py", DIST, "target/engines"]));
         let log = progress.log_text();
         let table: Vec<&str> = log.lines().filter_map(|line| line.strip_prefix("engines: ")).collect();
         let display = format!("\n{}\n", table.join("\n"));
@@ -62,7 +62,7 @@ pub fn checks() -> Vec<Step> {
         suites::suite(
             "packages: contents, and installed where there is no Rust",
             &[WHEEL, NPM, CRATES, needs::NODE],
-            || tests(&["packaging/tests/test_contents.py", "packaging/tests/test_installed.py"]),
+            || tests(&["tests/packages/test_contents.py", "tests/packages/test_installed.py"]),
         )
         .made_from(&[
             MANIFESTS,
@@ -70,10 +70,10 @@ pub fn checks() -> Vec<Step> {
             PYTHON,
             JAVASCRIPT,
             build::WASM,
-            &["README.md", "hosts/cli", "hosts/js", "hosts/python", "hosts/rust", "packaging"],
+            &["README.md", "hosts/cli", "hosts/js", "hosts/python", "hosts/rust", "tests/packages"],
         ]),
-        suites::suite("workflows", &[needs::PYTHON, needs::NODE], || tests(&["packaging/tests/test_workflows.py"]))
-            .made_from(&[&["packaging", ".github/workflows", "crates/xtask/src"]]),
+        suites::suite("workflows", &[needs::PYTHON, needs::NODE], || tests(&["tests/packages/test_workflows.py"]))
+            .made_from(&[&["tests/packages", ".github/workflows", "crates/xtask/src"]]),
     ]
 }
 
@@ -81,14 +81,14 @@ pub fn checks() -> Vec<Step> {
 fn thorough() -> Vec<Step> {
     vec![
         suites::suite("packages: crates in a project of their own", &[SUMS], || {
-            tests(&["packaging/tests/test_crates.py"])
+            tests(&["tests/packages/test_crates.py"])
         })
         .with_lock(build::CARGO),
         suites::suite("packages: components by way of a registry", &[SUMS, needs::WKG, needs::REGISTRY], || {
-            tests(&["packaging/tests/test_registry.py"])
+            tests(&["tests/packages/test_registry.py"])
         }),
         suites::suite("packages: the same bytes in another folder", &[SUMS], || {
-            tests(&["packaging/tests/test_again.py"])
+            tests(&["tests/packages/test_again.py"])
         })
         .with_lock(build::CARGO),
     ]
@@ -131,12 +131,12 @@ pub fn parts() -> Vec<Step> {
             Ok(Report::default())
         }),
         Step::new(BILLS, &[EMPTY, needs::PYTHON, needs::CYCLONEDX], |progress| {
-            let mut command = dated(python(&["packaging/bills.py", DIST]))?;
+            let mut command = dated(python(&["tests/packages/bills.py", DIST]))?;
             progress.run(command.env("CARGO_CYCLONEDX", project::path(needs::TOOLS).join("bin/cargo-cyclonedx")))?;
             Ok(Report::note("CycloneDX, one for each package"))
         }),
         Step::new(SUMS, &[WHEEL, NPM, CRATES, COMPONENTS, WIT, BILLS], |progress| {
-            progress.run(&mut python(&["packaging/checksums.py", DIST]))?;
+            progress.run(&mut python(&["tests/packages/checksums.py", DIST]))?;
             let log = progress.log_text();
             let table: Vec<&str> = log.lines().filter(|line| !line.starts_with("$ ")).collect();
             let of = machine::answer(&mut project::program("git", &["describe", "--always", "--dirty"]));

@@ -29,9 +29,9 @@ const WKG_VERSION: &str = "0.16.1";
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(PYTHON, &[setup::MACHINE], |progress| {
-            setup::bare_environment(progress, "target/venv-packaging", "packaging/requirements.txt")
+            setup::bare_environment(progress, "target/venv-packaging", "tests/packages/requirements.txt")
         }),
-        Step::new(NODE, &[setup::MACHINE], |progress| setup::npm_packages(progress, "packaging")),
+        Step::new(NODE, &[setup::MACHINE], |progress| setup::npm_packages(progress, "tests/packages")),
         Step::new(CYCLONEDX, &[setup::MACHINE], |progress| {
             tool(progress, CYCLONEDX, CYCLONEDX_VERSION, &["cyclonedx", "--version"])
         })

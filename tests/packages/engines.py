@@ -1,6 +1,6 @@
 """Runs the packages on the oldest and the newest of what they run on.
 
-`python packaging/engines.py target/dist target/engines`
+`python tests/packages/engines.py target/dist target/engines`
 
 Python: the oldest interpreter of this machine with the oldest wasmtime and NumPy that the wheel admits, and the newest
 interpreter with the newest that it admits, and with the newest of the package index. Node: the oldest and the newest
@@ -22,7 +22,7 @@ from pathlib import Path
 
 from packaging.requirements import Requirement
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 UV = (sys.executable, "-m", "uv")
 OLDEST_PYTHON = 10
 """The minor version of `requires-python`."""

@@ -12,7 +12,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 DIST = ROOT / "target/dist"
-NODE_TOOLS = ROOT / "packaging/node_modules/.bin"
+NODE_TOOLS = ROOT / "tests/packages/node_modules/.bin"
 CARGO_TOOLS = ROOT / "target/tools/bin"
 VERSION = str(json.loads((ROOT / "hosts/js/package.json").read_text(encoding="utf-8"))["version"])
 WHEEL = DIST / f"samedeal-{VERSION}-py3-none-any.whl"

@@ -1,4 +1,4 @@
-"""Writes SHA256SUMS of all files in a folder, and prints their sizes: `python packaging/checksums.py target/dist`."""
+"""Writes SHA256SUMS of all files in a folder, and prints their sizes: `checksums.py target/dist`."""
 
 from __future__ import annotations
 

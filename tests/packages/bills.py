@@ -1,4 +1,4 @@
-"""Writes the bills of materials (CycloneDX 1.5) of all packages: `python packaging/bills.py target/dist`.
+"""Writes the bills of materials (CycloneDX 1.5) of all packages: `python tests/packages/bills.py target/dist`.
 
 The list of a package has what it asks its registry for, and the crates that its WebAssembly was compiled from.
 """
@@ -19,7 +19,7 @@ from typing import Any
 from cyclonedx.schema import SchemaVersion
 from cyclonedx.validation.json import JsonStrictValidator
 
-ROOT = Path(__file__).resolve().parents[1]
+ROOT = Path(__file__).resolve().parents[2]
 SPECIFICATION = "1.5"
 COMPONENTS = ("sampling", "planning", "batching")
 REQUIRED = ("numpy", "wasmtime")

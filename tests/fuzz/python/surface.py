@@ -75,8 +75,8 @@ def _of_class(cls: type, what: str, path: str) -> list[Target]:
             continue
         if name in OPERATORS:
             found.append(Target(f"{what}.{name}", cls, OPERATORS[name], None))
-        elif name == "__getitem__":
-            found.append(Target(f"{what}.{name}", cls, "{}.__getitem__", _parameters(value)[1:]))
+        elif name in ("__getitem__", "__eq__"):
+            found.append(Target(f"{what}.{name}", cls, f"{{}}.{name}", _parameters(value)[1:]))
         elif name == "__call__":
             found.append(Target(f"{what}.{name}", cls, "{}", _parameters(value)[1:]))
         elif name.startswith("_"):

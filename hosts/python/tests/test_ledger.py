@@ -850,6 +850,9 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
             MemoryLog(entries)  # type: ignore[arg-type]
     with fails(WrongTypeError, "path"):
         FileLog(3)  # type: ignore[arg-type]
+    for path in ("\0", "\ud800", Path("a\0b")):
+        with fails(OutOfRangeError, "path"):
+            FileLog(path)
     with fails(WrongTypeError, "source"):
         copy_log(3, MemoryLog())  # type: ignore[arg-type]
     with fails(WrongTypeError, "target"):

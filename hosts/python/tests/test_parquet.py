@@ -47,6 +47,8 @@ CALLS: list[tuple[type[SamedealError], str, Callable[[Shards], Any]]] = [
     (OutOfRangeError, "shard", lambda own: own.open(2, 1024)),
     (WrongTypeError, "shard", lambda own: own.open([], 1024)),  # type: ignore[arg-type]
     (OutOfRangeError, "buffer", lambda own: own.open(0, -1)),
+    (OutOfRangeError, "paths", lambda own: Shards.find("\0")),
+    (OutOfRangeError, "paths", lambda own: Shards.find([*own.paths, "a\0b"])),
     (WrongTypeError, "columns", lambda own: Shards.find(own.paths, 3)),  # type: ignore[arg-type]
     (WrongTypeError, "sources", lambda own: Sources.join([own])),  # type: ignore[arg-type]
     (WrongTypeError, "sources", lambda own: Sources.join({"a": 3})),  # type: ignore[dict-item]

@@ -122,6 +122,12 @@ class FileLog:
         """The file need not exist yet."""
         if not isinstance(path, (str, os.PathLike)):
             raise WrongTypeError("path", check.described(path), "the path of a file")
+        try:
+            is_path = b"\0" not in os.fsencode(path)
+        except UnicodeEncodeError:
+            is_path = False
+        if not is_path:
+            raise OutOfRangeError("path", check.described(os.fspath(path)), "a path that a file can have")
         self.path = Path(path)
         self._known = _Known()
         self._mark: _Mark | None = None

@@ -13,7 +13,7 @@ from urllib.parse import unquote, urlsplit
 
 import pyarrow.fs as pafs
 
-from .. import ContradictionError, MissingError, WrongTypeError
+from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
 from ..engine.arguments import described
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
@@ -228,6 +228,8 @@ def _is_hidden(name: str) -> bool:
 
 
 def _check_text(path: str) -> None:
+    if "\0" in path:
+        raise OutOfRangeError("paths", described(path), "paths without the character 0")
     try:
         path.encode()
     except UnicodeEncodeError:

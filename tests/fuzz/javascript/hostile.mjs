@@ -1,4 +1,4 @@
-// Values that no caller should pass, and helpers of the scripts that reproduce failures.
+// Values that no caller should pass, and what the scripts need that reproduce failures.
 
 /** Thrown by the values of this file: a caller's own error, which the package may let through. */
 export class Planted extends Error {}

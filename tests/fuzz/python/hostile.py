@@ -1,4 +1,4 @@
-"""Values that no caller should pass, and helpers of the scripts that reproduce failures."""
+"""Values that no caller should pass, and what the scripts need that reproduce failures."""
 
 from __future__ import annotations
 

@@ -118,7 +118,9 @@ export function shownText(text: string, most: number): string {
 
 function parsed(text: string): Said {
   try {
-    return JSON.parse(text) ?? {};
+    const found = Object.entries(JSON.parse(text) ?? {});
+    // A section that is null or a number says nothing: the component refuses it.
+    return Object.fromEntries(found.filter(([, own]) => typeof own === 'object' && own !== null));
   } catch {
     return {};
   }

@@ -74,3 +74,15 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     assert.throws(() => Sampler.fromRecipe({ order: { samples: 7 } }, { worldSize: 2 }), SamedealError);
   });
 }
+
+test('a section that is no object is a typed error in every class', async () => {
+  const { Batcher, ChunkStream, Reading, Sampler, Schedule, ShardPlan, Split } = await import('samedeal');
+  for (const own of [null, 3, 'x', [1]]) {
+    for (const section of ['order', 'shards', 'deal', 'batch', 'steps', 'split']) {
+      for (const kind of [Batcher, ChunkStream, Reading, Sampler, Schedule, ShardPlan, Split]) {
+        assert.throws(() => kind.fromRecipe({ [section]: own }), { name: 'SamedealError' });
+      }
+    }
+  }
+  assert.throws(() => Reading.fromState('{"samedeal":1,"kind":"reading","order":null}'), { name: 'SamedealError' });
+});

@@ -7,10 +7,10 @@ use std::path::{Path, PathBuf};
 use fuzz::doc::Doc;
 use matrix::format::{Body, Case};
 
-use crate::ask::{ask, group, text_of};
-use crate::corpus::Seed;
 use crate::engines::{self, Engine, Found, Grouped};
 use crate::shrink::shrink;
+use fuzz::ask::{ask, group, text_of};
+use fuzz::corpus::Seed;
 
 /// As many different failures as are made small and printed.
 const PRINTED: usize = 12;

@@ -13,9 +13,9 @@ use matrix::format::Case;
 use rustix::process::{Resource, Rlimit, setrlimit};
 use serde::{Deserialize, Serialize};
 
-use crate::ask::{ask, group, text_of};
-use crate::corpus::{Corpus, Seed};
-use crate::mutate;
+use fuzz::ask::{ask, group, text_of};
+use fuzz::corpus::{Corpus, Seed};
+use fuzz::mutate;
 
 /// More memory than any answer to a random case needs.
 const MEMORY: u64 = 3 << 30;
@@ -52,7 +52,7 @@ pub struct Made {
 /// Serves orders, a line each, until there are no more.
 pub fn serve(seed: u64, folder: &Path, vectors: &Path) -> io::Result<()> {
     setrlimit(Resource::As, Rlimit { current: Some(MEMORY), maximum: Some(MEMORY) })?;
-    crate::ask::watch_panics();
+    fuzz::ask::watch_panics();
     let mut corpus = Corpus::read(vectors);
     let mut rng = Rng::with_seed(seed);
     let current = File::create(folder.join(CURRENT))?;

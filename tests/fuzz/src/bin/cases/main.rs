@@ -1,12 +1,9 @@
 //! Random and hostile cases in the form of the golden ones: the native core answers them, and every host and the second
 //! implementation must answer the same. A case that fails is made small and printed, ready for the golden cases.
 
-mod ask;
-mod corpus;
 mod engines;
 mod failing;
 mod generate;
-mod mutate;
 mod shrink;
 
 use std::collections::BTreeMap;
@@ -19,6 +16,7 @@ use std::{env, fs, io, process, thread};
 
 use engines::{ENGINES, Found};
 use failing::Failing;
+use fuzz::ask;
 use fuzz::report::{Options, Report};
 use fuzz::usage;
 use generate::{CURRENT, Made, Order};

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use fuzz::doc::Doc;
 
-use crate::corpus::Seed;
+use fuzz::corpus::Seed;
 
 /// As many smaller cases as are tried at once.
 const CANDIDATES: usize = 300;

@@ -1,8 +1,8 @@
 //! Random cases: a known one with some of its calls, in which values, members, calls and whole texts are others.
 
+use crate::doc::Doc;
+use crate::hostile;
 use fastrand::Rng;
-use fuzz::doc::Doc;
-use fuzz::hostile;
 
 use crate::corpus::{Corpus, Seed};
 

@@ -4,8 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use crate::doc::Doc;
 use fastrand::Rng;
-use fuzz::doc::Doc;
 
 /// A longer case takes the time of many short ones.
 const LONGEST: usize = 16 << 10;

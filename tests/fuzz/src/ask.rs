@@ -4,8 +4,8 @@ use std::panic::{self, AssertUnwindSafe};
 use std::sync::Mutex;
 use std::time::Duration;
 
-use fuzz::doc::Doc;
-use fuzz::usage::thread_time;
+use crate::doc::Doc;
+use crate::usage::thread_time;
 use matrix::Engine;
 use matrix::format::{Body, Case, Outcome};
 use matrix::native::Native;
@@ -43,6 +43,11 @@ pub struct Answered {
 /// Keeps the message of a panic, and prints nothing.
 pub fn watch_panics() {
     panic::set_hook(Box::new(|info| *PANIC.lock().expect("no panic in here") = info.to_string()));
+}
+
+/// What the last panic said.
+pub fn last_panic() -> String {
+    PANIC.lock().expect("no panic in there").clone()
 }
 
 /// The golden file to which a random case belongs: the adapters know by it what an engine does not have.
@@ -92,8 +97,8 @@ pub fn text_of(seed: &Seed, name: &str) -> Option<String> {
 }
 
 /// Whether a case asks for a large table, or for very many numbers at once, or says what a host has no words for.
-fn is_dear(case: &Seed) -> bool {
-    let (mut has_table, mut has_split, mut longest) = (false, false, 0);
+pub fn is_dear(case: &Seed) -> bool {
+    let (mut has_table, mut has_split, mut longest, mut any) = (false, false, 0, 0);
     let mut largest = 0;
     let mut most = 0;
     let mut look = |name: &str, value: &Doc| {
@@ -107,10 +112,13 @@ fn is_dear(case: &Seed) -> bool {
         has_split |= text == "split";
         has_table |= TABLES.iter().any(|table| text.contains(table));
         let Ok(number) = text.parse::<u64>() else { return };
+        if !["seed", "weight", "life", "epoch"].contains(&name) {
+            any = any.max(number);
+        }
         match name {
             "count" if number <= MOST => most = most.max(number),
             // More than this no table takes, and no position of it is asked for.
-            "seed" | "weight" | "life" => {}
+            "seed" | "weight" | "life" | "epoch" => {}
             "lengths" => longest = longest.max(number),
             _ if number <= 1 << 32 => largest = largest.max(number),
             _ => {}
@@ -130,7 +138,12 @@ fn is_dear(case: &Seed) -> bool {
             }
         });
     }
-    most > LARGEST_ANSWER || (has_split && longest > LONGEST_SAMPLE) || (has_table && largest > LARGEST_TABLE)
+    // This goes through all samples.
+    let has_fingerprint = case.calls.iter().any(|call| call.get("call") == Some(&Doc::text("fingerprint")));
+    most > LARGEST_ANSWER
+        || (has_fingerprint && any > LARGEST_TABLE)
+        || (has_split && longest > LONGEST_SAMPLE)
+        || (has_table && largest > LARGEST_TABLE)
 }
 
 /// Asks the core. Nothing if the text is no case, or has a call that its object does not have.
@@ -154,7 +167,7 @@ pub fn ask(text: &str) -> Option<Answered> {
         }
     }));
     let time = thread_time() - started;
-    let panic = answered.is_err().then(|| PANIC.lock().expect("no panic in there").clone());
+    let panic = answered.is_err().then(last_panic);
     // That comes of the adapter, which has no such call.
     if panic.as_ref().is_some_and(|why| why.contains("no call of") || why.contains("no function")) {
         return None;

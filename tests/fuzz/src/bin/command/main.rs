@@ -1,0 +1,74 @@
+//! The command `samedeal` with random and hostile arguments and inputs. Allowed are the exit codes 0, 1 and 2, a message for each
+//! failure, whole output files or none, and bounded time and memory.
+
+mod arguments;
+mod inputs;
+mod run;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::{env, fs, io, process};
+
+use arguments::Surface;
+use fastrand::Rng;
+use fuzz::report::{Options, Report};
+use inputs::Inputs;
+
+/// As many failures as are kept.
+const KEPT: usize = 30;
+
+fn main() -> ExitCode {
+    let options = match Options::read(env::args().skip(1)) {
+        Ok(options) => options,
+        Err(why) => {
+            eprintln!("{why}");
+            return ExitCode::from(2);
+        }
+    };
+    let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).expect("the root of the project");
+    let folder = root.join(format!("target/fuzz/command-{}", process::id()));
+    let done = fuzz(&options, &root, &folder);
+    let _ = fs::remove_dir_all(&folder);
+    match done {
+        Ok(report) => report.finish(),
+        Err(error) => {
+            eprintln!("{error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn fuzz(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {
+    let mut report = Report::new("command");
+    let program: PathBuf = root.join("target/debug/samedeal");
+    let mut rng = Rng::with_seed(options.seed);
+    let surface = Surface::read(&program)?;
+    let inputs = Inputs::make(root, folder)?;
+    let (mut stopped, mut largest) = (0_u64, 0.0_f64);
+    while options.calls.map_or(report.elapsed() < options.time, |calls| report.calls < calls) {
+        let place = folder.join("work");
+        inputs.lay_out(&mut rng, &place)?;
+        let words = surface.words(&mut rng);
+        let ran = run::run(&mut rng, &program, &place, &words)?;
+        report.calls += 1;
+        report.took(ran.time);
+        largest = largest.max(ran.memory_mb);
+        stopped += u64::from(ran.was_stopped);
+        *report.errors.entry(ran.ended.clone()).or_default() += 1;
+        if let Some(wrong) = ran.wrong
+            && report.failures.len() < KEPT
+        {
+            let command = words.iter().map(|word| format!("{word:?}")).collect::<Vec<_>>().join(" ");
+            println!("{wrong}\n  samedeal {command}");
+            // The inputs are part of the failure.
+            let kept = root.join(format!("target/fuzz/command-failure-{}-{}", options.seed, report.calls));
+            let _ = fs::remove_dir_all(&kept);
+            fs::rename(&place, &kept)?;
+            report.failures.push(format!("{wrong}: samedeal {command} (in {})", kept.display()));
+        }
+    }
+    report.more.insert("options", surface.count().into());
+    report.more.insert("stopped", stopped.into());
+    report.more.insert("largest_mb", largest.round().into());
+    Ok(report)
+}

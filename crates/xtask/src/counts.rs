@@ -21,7 +21,7 @@ impl Counts {
         }
     }
 
-    /// Adds up the summary lines of cargo test, pytest and node --test in a log.
+    /// Adds up the summary lines of cargo test, pytest, node --test and Playwright in a log.
     pub fn read(log: &str) -> Counts {
         log.lines().map(summary).fold(Counts::default(), Counts::plus)
     }
@@ -50,6 +50,13 @@ fn summary(line: &str) -> Counts {
         if let Some((word, number)) = line.strip_prefix(mark).and_then(|rest| rest.split_once(' ')) {
             return tally(number, word);
         }
+    }
+    // Playwright has a line for each count: "2 failed", "31 passed (4.2s)"
+    let mut words = line.split_whitespace();
+    if let (Some(number), Some(word), rest) = (words.next(), words.next(), words.next())
+        && rest.is_none_or(|time| time.starts_with('('))
+    {
+        return tally(number, word);
     }
     // pytest: "2 failed, 31 passed, 1 skipped in 4.20s"
     match line.split_once(" in ") {
@@ -97,6 +104,14 @@ mod tests {
         assert_eq!(Counts::read("31 passed in 4.20s"), counts(31, 0, 0));
         assert_eq!(Counts::read("== 1 passed, 2 warnings, 1 error in 64.20s (0:01:04) =="), counts(1, 1, 0));
         assert_eq!(Counts::read("4 passed in silence"), counts(0, 0, 0));
+    }
+
+    #[test]
+    fn reads_playwright() {
+        assert_eq!(
+            Counts::read("  2 failed\n    a.spec.ts:3:1 › a\n  1 skipped\n  31 passed (1.2m)\n"),
+            counts(31, 2, 1)
+        );
     }
 
     #[test]

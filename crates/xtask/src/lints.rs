@@ -6,7 +6,7 @@ use crate::build;
 use crate::plan::{Report, Step};
 use crate::project;
 use crate::setup;
-use crate::suites::{BINDINGS, MANIFESTS};
+use crate::suites::{self, BINDINGS, JAVASCRIPT, MANIFESTS};
 
 /// A step for each of them that takes seconds.
 pub fn steps() -> Vec<Step> {
@@ -84,6 +84,10 @@ pub fn slow() -> Vec<Step> {
         })
         .made_from(&[MANIFESTS, &["crates/bindgen"]])
         .with_lock(build::CARGO),
+        lint("JavaScript format, lints and types: explorer", &[setup::EXPLORER, build::NPM], || {
+            project::npm(suites::EXPLORER, &["run", "lint"])
+        })
+        .made_from(&[JAVASCRIPT, &[suites::EXPLORER]]),
     ]
 }
 

@@ -25,6 +25,7 @@ pub fn parts() -> Vec<Step> {
         }),
         Step::new(NODE, &[MACHINE], |progress| npm_packages(progress, "hosts/js")),
         Step::new(BUNDLERS, &[MACHINE], |progress| npm_packages(progress, "hosts/js/test/bundlers")),
+        Step::new(EXPLORER, &[MACHINE], |progress| npm_packages(progress, "docs/explorer")),
         Step::new(EXAMPLES_NODE, &[MACHINE], |progress| {
             EXAMPLES_OF_NODE.iter().try_for_each(|folder| npm_packages(progress, folder).map(drop))?;
             Ok(Report::note("in node_modules of the examples"))
@@ -56,6 +57,8 @@ pub const PYTHON: &str = "Python environment";
 pub const NODE: &str = "npm packages";
 /// Vite, webpack and others, which the npm package is tried with.
 pub const BUNDLERS: &str = "npm packages of bundlers";
+/// What the explorer is built and tested with.
+pub const EXPLORER: &str = "npm packages of the explorer";
 /// What the examples in JavaScript import.
 pub const EXAMPLES_NODE: &str = "npm packages of examples";
 const EXAMPLES_OF_NODE: &[&str] = &["examples/arrow-indices", "examples/batch-service", "examples/js-guest"];

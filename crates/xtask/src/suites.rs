@@ -35,6 +35,8 @@ const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
 const RESUME: &str = "tests/resume";
 /// The component in other people's programs.
 const EXAMPLES: &str = "tests/examples";
+/// The page that shows any deal.
+pub const EXPLORER: &str = "docs/explorer";
 /// What tests in the environment with torch depend on.
 pub const TORCH: &[&str] = &["hosts/python", "hosts/python/requirements-oracle.txt"];
 /// What the npm package is.
@@ -199,6 +201,16 @@ fn slow() -> Vec<Step> {
             command
         })
         .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js", "tests/matrix"]]),
+        suite(
+            "explorer: every view against Python",
+            &[build::NPM, build::COMMAND, setup::PYTHON, setup::BROWSER, setup::EXPLORER],
+            || {
+                let mut command = machine::with_browser(project::npm("docs/explorer", &["test"]));
+                command.env("SAMEDEAL_COMMAND", project::path("target/debug/samedeal"));
+                command
+            },
+        )
+        .made_from(&[PYTHON, JAVASCRIPT, build::WASM, &[EXPLORER]]),
         Step::new("measurements, in small", &[build::TOOLS, build::NPM, setup::TORCH], |progress| {
             progress.run(&mut project::own("target/debug/bench", &["--smoke", "--runs", "1"]))?;
             Ok(Report::note("cargo xtask bench takes them"))

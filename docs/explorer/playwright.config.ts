@@ -1,0 +1,19 @@
+import { existsSync } from 'node:fs';
+import { defineConfig } from '@playwright/test';
+
+const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
+if (!existsSync(executablePath))
+  throw new Error(`no browser at ${executablePath}: install Chromium, or name one in CHROMIUM`);
+// Root has no sandbox to give.
+const args = ['--disable-gpu', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
+
+export default defineConfig({
+  testDir: 'test',
+  outputDir: 'node_modules/.results',
+  reporter: 'list',
+  // The page computes in a Worker, so each test keeps two cores busy.
+  workers: 1,
+  timeout: 60_000,
+  expect: { timeout: 15_000 },
+  use: { viewport: { width: 1440, height: 900 }, launchOptions: { executablePath, args } },
+});

@@ -1,0 +1,28 @@
+/** What goes from the Worker to the page: values, or which value was wrong and what is allowed. */
+export interface Problem {
+  /** The name of the value in the core, such as `world-size`; empty if no value is at fault. */
+  field: string;
+  message: string;
+}
+
+export type Answer<T> = { value: T } | { problem: Problem };
+
+/** A problem that the page found before the core could, such as a text without a number. */
+export class PageError extends Error {
+  constructor(
+    readonly field: string,
+    message: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Runs a computation and makes an answer of what it returns or throws. */
+export async function answer<T>(compute: () => T | Promise<T>): Promise<Answer<T>> {
+  try {
+    return { value: await compute() };
+  } catch (error) {
+    const { field = '', message = String(error) } = error as Partial<Problem>;
+    return { problem: { field, message } };
+  }
+}

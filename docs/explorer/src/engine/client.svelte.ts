@@ -1,0 +1,52 @@
+import { wrap } from 'comlink';
+import type { Answer, Problem } from './answer.ts';
+import type { Engine } from './worker.ts';
+import EngineWorker from './worker.ts?worker&inline';
+
+export const engine = wrap<Engine>(new EngineWorker());
+
+/**
+ * The answer to the latest question. While one is computed, only the newest question waits, so dragging a slider never makes a queue. The
+ * last good answer stays until the next one is there.
+ */
+export class Live<Q, A> {
+  value = $state.raw<A>();
+  problem = $state.raw<Problem>();
+  busy = $state(false);
+  /** How many answers there were: tests wait for the next one. */
+  answers = $state(0);
+  readonly #compute: (question: Q) => Promise<Answer<A>>;
+  #waiting: { question: Q } | undefined;
+  #asked = '';
+
+  constructor(compute: (question: Q) => Promise<Answer<A>>) {
+    this.#compute = compute;
+  }
+
+  /** Asks, unless this was the last question. Another `version` means that the same question has another answer, as after files were opened. */
+  ask(question: Q, version: unknown = 0): void {
+    const asked = JSON.stringify([question, version]);
+    if (asked === this.#asked) return;
+    this.#asked = asked;
+    this.#waiting = { question };
+    this.#run();
+  }
+
+  async #run(): Promise<void> {
+    if (this.busy) return;
+    this.busy = true;
+    while (this.#waiting) {
+      const { question } = this.#waiting;
+      this.#waiting = undefined;
+      const found = await this.#compute(question);
+      if ('value' in found) {
+        this.value = found.value;
+        this.problem = undefined;
+      } else {
+        this.problem = found.problem;
+      }
+      this.answers += 1;
+    }
+    this.busy = false;
+  }
+}

@@ -1,0 +1,80 @@
+import { findShards, readRows, readShards, type ShardFiles } from 'samedeal/web/parquet';
+import { PageError } from './answer.ts';
+
+/** The Parquet files that somebody dropped. They stay in the browser. */
+let dropped: File[] = [];
+let shards: ShardFiles | undefined;
+/** The same files, of which one column is read. */
+let ofColumn: { column: string; shards: ShardFiles } | undefined;
+
+/** How often files were opened: what was computed of earlier ones is not of these. */
+export let opened = 0;
+
+/** What the page says of the files. */
+export interface Dataset {
+  names: string[];
+  sizes: Float64Array;
+  samples: number;
+  columns: string[];
+}
+
+export const sizesOfFiles = (): Float64Array | undefined => shards && Float64Array.from(shards.sizes, Number);
+
+/** Reads the footers of Parquet files. They are in the order of their names, as the files of a directory are. */
+export async function openFiles({ files }: { files: File[] }): Promise<Dataset> {
+  const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
+  shards = await findShards(sorted);
+  dropped = sorted;
+  opened += 1;
+  ofColumn = undefined;
+  const names = sorted.map(({ name }) => name);
+  const sizes = Float64Array.from(shards.sizes, Number);
+  return { names, sizes, samples: sizes.reduce((sum, size) => sum + size, 0), columns: [...shards.columns] };
+}
+
+/** A value of a row as the page shows it. */
+export type Shown = { text: string } | { image: Uint8Array };
+
+/** The first bytes of the image formats that browsers show. */
+const IMAGES: readonly (readonly number[])[] = [
+  [0x89, 0x50, 0x4e, 0x47],
+  [0xff, 0xd8, 0xff],
+  [0x47, 0x49, 0x46, 0x38],
+  [0x52, 0x49, 0x46, 0x46],
+];
+const LONGEST = 400;
+
+function shown(value: unknown): Shown {
+  // Hugging Face's datasets hold an image as { bytes, path }.
+  const bytes = (value as { bytes?: unknown } | null)?.bytes ?? value;
+  if (bytes instanceof Uint8Array && IMAGES.some((start) => start.every((byte, at) => bytes[at] === byte)))
+    return { image: bytes.slice() };
+  const text =
+    typeof value === 'string'
+      ? value
+      : JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : inner));
+  return { text: (text ?? '').slice(0, LONGEST) };
+}
+
+/** The values of one column for some samples. */
+export async function valuesOf({ samples, column }: { samples: number[]; column: string }): Promise<Shown[]> {
+  if (dropped.length === 0) return [];
+  if (ofColumn?.column !== column) ofColumn = { column, shards: await findShards(dropped, { columns: [column] }) };
+  const rows = await readRows(ofColumn.shards, samples);
+  return rows.map((row) => shown((row as Record<string, unknown>)[column]));
+}
+
+/** How long each row is in a column: a number says it, a text has characters, a list has items. */
+export async function columnLengths(column: string): Promise<Float64Array> {
+  if (dropped.length === 0) throw new PageError('lengths', 'Drop the Parquet files again: a link does not hold them');
+  const lengths: number[] = [];
+  for await (const row of readShards(dropped, { columns: [column], shuffle: false })) {
+    const value = (row as Record<string, unknown>)[column];
+    lengths.push(
+      typeof value === 'number' || typeof value === 'bigint'
+        ? Number(value)
+        : ((value as ArrayLike<unknown> | null)?.length ?? 0),
+    );
+  }
+  return Float64Array.from(lengths);
+}

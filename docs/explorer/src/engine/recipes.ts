@@ -1,0 +1,66 @@
+import { Batcher, Reading, Sampler, ShardPlan } from 'samedeal/web';
+import { isObject, type Members, parsed } from '../parts/json.ts';
+import { samplerOf } from './samplers.ts';
+
+/** The recipe as the core writes it, with all defaults, and the name of the run. */
+export function canonical({ recipe }: { recipe: string }) {
+  const sampler = samplerOf(recipe);
+  return { recipe: sampler.recipe, fingerprint: sampler.recipeFingerprint() };
+}
+
+/** What a text is that somebody pasted or dropped. */
+export type Found =
+  | { kind: 'sampler' | 'batches' | 'reading' | 'plan'; text: string }
+  | { kind: 'state'; of: string; text: string; recipe: string }
+  | { kind: 'log' | 'lengths' | 'entries'; text: string };
+
+/** The first state within a JSON document, such as the `trainer_state.json` of a checkpoint. */
+function stateWithin(value: unknown, depth = 0): Members | undefined {
+  if (typeof value === 'string' && value.startsWith('{"samedeal"')) return stateWithin(parsed(value), depth + 1);
+  if (!isObject(value) || depth > 32) return undefined;
+  if (value.samedeal === 1 && typeof value.kind === 'string') return value;
+  for (const inner of Object.values(value)) {
+    const found = stateWithin(inner, depth + 1);
+    if (found) return found;
+  }
+  return undefined;
+}
+
+/** Says what a text is: the first kind of document that the core takes. */
+export function recognise({ text }: { text: string }): Found {
+  const plain = text.trim();
+  const first = parsed(plain.slice(0, plain.indexOf('\n') < 0 ? plain.length : plain.indexOf('\n')));
+  if (isObject(first) && first.kind === 'ledger') return { kind: 'log', text: `${plain}\n` };
+  if (/^[\d\s,;.[\]]+$/.test(plain)) return { kind: 'lengths', text: plain };
+  const document = parsed(plain);
+  const state = stateWithin(document);
+  if (state) {
+    const recipe = JSON.stringify(state.recipe);
+    return { kind: 'state', of: String(state.kind), text: JSON.stringify(state), recipe };
+  }
+  if (!isObject(document)) return { kind: 'entries', text };
+  const kinds: [
+    Found['kind'] & ('sampler' | 'batches' | 'reading' | 'plan'),
+    (recipe: string) => { dispose(): void },
+  ][] = [
+    ['sampler', (recipe) => Sampler.fromRecipe(recipe)],
+    ['reading', (recipe) => Reading.fromRecipe(recipe)],
+    ['plan', (recipe) => ShardPlan.fromRecipe(recipe)],
+    ['batches', (recipe) => Batcher.fromRecipe(recipe, [])],
+  ];
+  for (const [kind, make] of kinds) {
+    try {
+      make(plain).dispose();
+      return { kind, text: plain };
+    } catch {
+      // It is a document of another kind, or one with a mistake: its view says which.
+    }
+  }
+  if ('batch' in document)
+    return {
+      kind:
+        'shards' in document || (isObject(document.batch) && 'batch_size' in document.batch) ? 'reading' : 'batches',
+      text: plain,
+    };
+  return { kind: 'sampler', text: plain };
+}

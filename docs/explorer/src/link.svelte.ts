@@ -1,0 +1,73 @@
+/** The part of the address behind `#`: the view and everything that it shows. Every view of every deal has a link. */
+
+/** What a link can hold, by short names. Values are texts, as somebody typed them: the core checks them. */
+export const DEFAULTS = {
+  /** A recipe of a sampler, of batches, and of a reading. */
+  recipe: '{"order":{"name":"feistel","samples":1000,"seed":42},"deal":{"world_size":8}}',
+  batches: '{"order":{"seed":42},"deal":{"world_size":4},"batch":{"strategy":"budget","max_tokens":8192}}',
+  reading:
+    '{"order":{"name":"sharded","seed":7,"lanes":16,"shuffle_window":64,"sizes":[900,1200,400,1500,800,1100,600,1300,700,1000,500,950]},"deal":{"world_size":4,"workers":2},"batch":{"batch_size":32}}',
+  epoch: '0',
+  step: '0',
+  batch: '16',
+  drop: '',
+  rank: '0',
+  zoom: '44',
+  colour: 'place',
+  samples: '123',
+  epochs: '8',
+  state: '',
+  worlds: '8, 6, 5',
+  taken: '3, 4',
+  entries: '',
+  lengths: 'chat',
+  round: '0',
+  log: '',
+  entry: '',
+  span: '',
+  replay: '0',
+  readers: '1',
+  mix: 'blend',
+  part: '',
+  labelled:
+    '{"samples":100000,"labels":10,"files":50,"batch":64,"seed":42,"epoch":0,"lanes":64,"shuffle_window":256,"buffer":1000,"files_first":false}',
+} as const;
+
+export type Key = keyof typeof DEFAULTS;
+type Values = Record<Key, string>;
+
+/** The longest value that a link holds: browsers and chats cut longer addresses. */
+const LONGEST = 8000;
+
+class Link {
+  view = $state('step');
+  values = $state<Values>({ ...DEFAULTS });
+
+  /**
+   * Reads an address. Of what its view shows, it has everything that is not the default, but lists that are too long. What other views show
+   * stays as it is.
+   */
+  read(hash: string, keysOf: (view: string) => readonly Key[]): void {
+    const [path = '', query = ''] = hash.replace(/^#\/?/, '').split('?');
+    const given = new URLSearchParams(query);
+    this.view = path || 'step';
+    for (const key of keysOf(this.view)) {
+      const value = given.get(key);
+      if (value !== null || !this.values[key].startsWith('@')) this.values[key] = value ?? DEFAULTS[key];
+    }
+  }
+
+  /** The address of a view, with those of its values that are not the default. */
+  hash(view: string, keys: readonly Key[]): string {
+    const query = new URLSearchParams();
+    for (const key of keys) {
+      const value = this.values[key];
+      // What begins with @ is with the Worker of this page alone.
+      if (value !== DEFAULTS[key] && value.length <= LONGEST && !value.startsWith('@')) query.set(key, value);
+    }
+    const text = query.toString();
+    return `#/${view}${text ? `?${text}` : ''}`;
+  }
+}
+
+export const link = new Link();

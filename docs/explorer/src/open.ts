@@ -1,0 +1,88 @@
+import { engine } from './engine/client.svelte.ts';
+import { link } from './link.svelte.ts';
+import { counted } from './parts/text.ts';
+import { session } from './session.svelte.ts';
+
+/** The largest text that is read: longer files are no recipes, states or logs. */
+const LARGEST = 64 * 2 ** 20;
+
+/** Opens what was dropped or chosen: Parquet files together, or one text. */
+export async function openFiles(files: readonly File[]): Promise<void> {
+  const parquet = files.filter(({ name }) => /\.parquet$/i.test(name));
+  if (parquet.length > 0) return openParquet(parquet);
+  const [file] = files;
+  if (!file) return;
+  if (file.size > LARGEST) return session.say(`${file.name} is too large for a recipe, a state or a log`);
+  const text = await file.text();
+  if (text.slice(0, 4096).includes('\0'))
+    return session.say(`${file.name} is no text. The command “samedeal explain” reads checkpoints of torch.save`);
+  await openText(text, file.name);
+}
+
+async function openParquet(files: File[]): Promise<void> {
+  session.say(`Reading the footers of ${counted(files.length, 'file')}`);
+  const found = await engine.openFiles({ files });
+  if ('problem' in found) return session.say(found.problem.message);
+  const { sizes, samples } = found.value;
+  session.dataset = found.value;
+  session.opened += 1;
+  const list = [...sizes];
+  // The files are now the dataset: the deal is over their rows.
+  link.values.recipe = JSON.stringify({ order: { name: 'feistel', samples, seed: 42 }, deal: { world_size: 8 } });
+  link.values.reading = JSON.stringify({
+    order: { name: 'sharded', seed: 7, lanes: 64, shuffle_window: 256, sizes: list },
+    deal: { world_size: 4, workers: 2 },
+    batch: { batch_size: 32 },
+  });
+  session.say(`${counted(files.length, 'file')} with ${counted(samples, 'row')}. They stay in your browser.`);
+}
+
+/** Opens a recipe, a state, a log, a list of lengths, or entries of ranks, and shows the view for it. */
+export async function openText(text: string, name = 'The text'): Promise<void> {
+  const found = await engine.recognise({ text });
+  if ('problem' in found) return session.say(found.problem.message);
+  const { kind } = found.value;
+  switch (found.value.kind) {
+    case 'sampler':
+      link.values.recipe = found.value.text;
+      if (!['step', 'sample', 'resume', 'mix'].includes(link.view)) link.view = 'step';
+      break;
+    case 'batches':
+      link.values.batches = found.value.text;
+      link.view = 'batches';
+      break;
+    case 'reading':
+    case 'plan':
+      link.values.reading = found.value.text;
+      link.view = 'shards';
+      break;
+    case 'state':
+      if (found.value.of !== 'sampler')
+        return session.say(`${name} is a state of a ${found.value.of}: this page shows states of samplers`);
+      link.values.state = found.value.text;
+      link.values.recipe = found.value.recipe;
+      link.view = 'sample';
+      break;
+    case 'log':
+      link.values.log = await kept(found.value.text);
+      link.values.entry = '';
+      link.view = 'ledger';
+      break;
+    case 'lengths':
+      link.values.lengths = await kept(found.value.text);
+      link.view = 'batches';
+      break;
+    default:
+      link.values.entries = found.value.text;
+      link.view = 'differ';
+  }
+  session.say(
+    `${name} is ${{ log: 'the log of a ledger', lengths: 'a list of lengths', entries: 'a list of entries', state: 'a state' }[kind as string] ?? `a recipe of ${kind === 'batches' ? 'batches' : `a ${kind}`}`}`,
+  );
+}
+
+/** What the page keeps of a text: a number of it, if it is long. */
+async function kept(text: string): Promise<string> {
+  const found = await engine.shelve({ text });
+  return 'value' in found ? found.value : '';
+}

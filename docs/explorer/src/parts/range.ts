@@ -1,0 +1,28 @@
+import { grouped, short } from './text.ts';
+
+/** A part of an axis of whole numbers, as links hold it: `120-480`, or nothing for all of it. */
+export interface Range {
+  from: number;
+  to: number;
+}
+
+export function ranged(text: string, least: number, most: number): Range {
+  const [, from, to] = text.match(/^(\d+)-(\d+)$/) ?? [];
+  const range = { from: Math.max(least, Number(from ?? least)), to: Math.min(most, Number(to ?? most)) };
+  return range.from < range.to ? range : { from: least, to: most };
+}
+
+/** A range of the axis, at least `shortest` long. */
+export function fitted({ from, to }: Range, least: number, most: number, shortest: number): Range {
+  const length = Math.min(most - least, Math.max(shortest, Math.round(to - from)));
+  const first = Math.round(
+    Math.max(least, Math.min(most - length, length > to - from ? (from + to - length) / 2 : from)),
+  );
+  return { from: first, to: first + length };
+}
+
+export const written = ({ from, to }: Range, least: number, most: number): string =>
+  from <= least && to >= most ? '' : `${from}-${to}`;
+
+/** How numbers of an axis are written: in full if the axis shows few of many. */
+export const onAxis = ({ from, to }: Range): ((value: number) => string) => (to - from < to / 8 ? grouped : short);

@@ -1,0 +1,21 @@
+import type { Dataset } from './engine/files.ts';
+
+/** What somebody gave to the page and no link holds: files, and what is too long for an address. */
+class Session {
+  dataset = $state.raw<Dataset>();
+  /** Counts the times that files were given: what was computed before is not of them. */
+  opened = $state(0);
+  /** What is said at the bottom of the page, for a moment. */
+  notice = $state('');
+  #timer: ReturnType<typeof setTimeout> | undefined;
+
+  say(text: string): void {
+    this.notice = text;
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => {
+      this.notice = '';
+    }, 6000);
+  }
+}
+
+export const session = new Session();

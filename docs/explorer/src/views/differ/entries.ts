@@ -1,0 +1,58 @@
+/** What ranks printed: a label, and a document or a fingerprint. */
+export interface Entry {
+  label: string;
+  text: string;
+}
+
+/**
+ * Finds the documents and fingerprints in a text. Each may have a label before it, in its line, such as `rank 3:`. Documents may have several
+ * lines; their strings have no escapes.
+ */
+export function entriesOf(text: string): Entry[] {
+  const entries: Entry[] = [];
+  let at = 0;
+  let label = '';
+  const push = (found: string) => {
+    const name = label
+      .slice(label.lastIndexOf('\n') + 1)
+      .replaceAll(/["'`]/g, '')
+      .replace(/[:=\s]+$/, '')
+      .trim();
+    entries.push({ label: /^\d+$/.test(name) ? `rank ${name}` : name || `rank ${entries.length}`, text: found });
+    label = '';
+  };
+  while (at < text.length) {
+    const hash = /^[0-9a-f]{64}\b/.exec(text.slice(at, at + 65));
+    if (hash) {
+      push(hash[0]);
+      at += 64;
+    } else if (text[at] === '{') {
+      const end = endOf(text, at);
+      push(text.slice(at, end));
+      at = end;
+    } else {
+      label += text[at];
+      at += 1;
+    }
+  }
+  return entries;
+}
+
+/** Where an object ends that begins here. */
+function endOf(text: string, from: number): number {
+  let depth = 0;
+  let quoted = false;
+  for (let at = from; at < text.length; at++) {
+    const letter = text[at];
+    if (letter === '"') quoted = !quoted;
+    else if (quoted) continue;
+    else if (letter === '{') depth += 1;
+    else if (letter === '}' && --depth === 0) return at + 1;
+  }
+  return text.length;
+}
+
+/** What is shown if nobody has entered anything: rank 2 has another seed. */
+export const EXAMPLE = [42, 42, 43, 42]
+  .map((seed, rank) => `rank ${rank}: {"order":{"samples":1000,"seed":${seed}},"deal":{"world_size":4}}`)
+  .join('\n');

@@ -1,0 +1,36 @@
+import type { Snippets } from '../../parts/Code.svelte';
+import { literal } from '../../parts/code.ts';
+
+/** What one of so many readers reads in a replay, in every language. `recipe` is that of a sampler with the order of the log. */
+export function snippets(recipe: string, reader: string, readers: string): Snippets {
+  const { python, javascript, rust } = literal(recipe);
+  return {
+    Python: `from samedeal import Sampler
+from samedeal.ledger import FileLog, Schedule
+
+schedule = Schedule(FileLog("epoch-0.log"))
+print(schedule.progress())
+sampler = Sampler.from_recipe(${python})
+for samples in schedule.replay(sampler, reader=${reader}, readers=${readers}):
+    print(samples)`,
+    JavaScript: `import { readFileSync } from 'node:fs';
+import { replayLedger, Sampler } from 'samedeal';
+
+const schedule = replayLedger(readFileSync('epoch-0.log'), { reader: ${reader}, readers: ${readers} });
+console.log(schedule.progress());
+const sampler = Sampler.fromRecipe(${javascript});
+for (const sample of schedule.samples(sampler)) console.log(sample);`,
+    Rust: `use samedeal::{Sampler, ledger::Schedule};
+
+fn main() -> Result<(), samedeal::Error> {
+    let sampler = Sampler::from_recipe(${rust}).build()?;
+    let schedule = Schedule::open("epoch-0.log")?.of(${reader}, ${readers})?;
+    for sample in schedule.samples(&sampler)? {
+        println!("{}", sample?);
+    }
+    Ok(())
+}`,
+    Command: `samedeal ledger epoch-0.log
+samedeal ledger epoch-0.log --reader ${reader} --readers ${readers} --format text`,
+  };
+}

@@ -1,0 +1,345 @@
+import { replayLedger, Sampler } from 'samedeal/web';
+import { PageError } from '../../engine/answer.ts';
+import { besides, integer } from '../../engine/samplers.ts';
+import { unshelved } from '../../engine/shelf.ts';
+import { parsed } from '../../parts/json.ts';
+import { type Claim, type Entry, follow, header, type Log } from './log.ts';
+
+/** What a log is of, and how it ended. */
+export interface LedgerAnswer {
+  /** The name of the log in the other questions. */
+  id: number;
+  order: string;
+  seed: string;
+  /** A recipe of a sampler with the order of the log. */
+  recipe: string;
+  epoch: string;
+  /** The first position of the ledger, and how many there are. */
+  first: number;
+  positions: number;
+  block: number;
+  lease: number;
+  entries: number;
+  readers: number[];
+  /** Lines of claims that each reader holds at the same time. */
+  lines: number[];
+  committed: number;
+  claimed: number;
+  /** Positions that were committed more than once. */
+  twice: number;
+  /** How many claims did not commit all that they had. */
+  lost: number;
+  /** Whether the last line was half an entry, which is left out. */
+  isCut: boolean;
+}
+
+/** The logs that were opened last. Questions about their entries do not carry all of them. */
+const logs = new Map<number, { log: Log; answer: LedgerAnswer }>();
+let last = 0;
+
+function opened(id: number) {
+  const found = logs.get(id);
+  if (!found) throw new PageError('log', 'Another log was opened');
+  return found;
+}
+
+/** A log is checked by the component, entry by entry. */
+export function ledger({ log: kept }: { log: string }): LedgerAnswer {
+  const all = unshelved(kept, 'log')
+    .split(/\r?\n/)
+    .filter((line) => line !== '');
+  // Its writer died, or was still writing.
+  const isCut = all.length > 1 && parsed(all.at(-1) as string) === undefined;
+  if (isCut) all.pop();
+  let schedule: ReturnType<typeof replayLedger>;
+  try {
+    schedule = replayLedger(all);
+  } catch (error) {
+    throw new PageError('log', (error as Error).message);
+  }
+  const log = follow(all);
+  const { order, epoch, consumed: first, block, lease } = header(log.lines[0] ?? '');
+  const { positions, committed, claimed } = schedule.progress();
+  const lines = log.readers.map(() => 1);
+  const at = new Map(log.readers.map((reader, row) => [reader, row]));
+  for (const { reader, line } of log.claims) {
+    const row = at.get(reader) as number;
+    lines[row] = Math.max(lines[row] as number, line + 1);
+  }
+  const runs = [...schedule].sort((a, b) => a.start - b.start);
+  let [end, twice] = [0, 0];
+  for (const { start, count } of runs) {
+    twice += Math.max(0, Math.min(end, start + count) - start);
+    end = Math.max(end, start + count);
+  }
+  const lost = log.claims.filter(({ outcome }) => outcome === 'released' || outcome === 'rejoined').length;
+  const name = String(order.name ?? 'feistel');
+  const seed = JSON.stringify(order.seed ?? 0);
+  const entries = log.lines.length;
+  const { readers } = log;
+  const id = ++last;
+  const recipe = JSON.stringify({ order });
+  const answer = {
+    id,
+    order: name,
+    seed,
+    recipe,
+    epoch,
+    first,
+    positions,
+    block,
+    lease,
+    entries,
+    readers,
+    lines,
+    committed,
+    claimed,
+    twice,
+    lost,
+    isCut,
+  };
+  logs.set(id, { log, answer });
+  logs.delete(id - 2);
+  return answer;
+}
+
+export interface EntryQuestion {
+  id: number;
+  /** The state after this entry; empty: after all. */
+  entry: string;
+  /** The entries on the screen, and the pixels that it has for them. */
+  from: number;
+  to: number;
+  width: number;
+}
+
+/** A reader in the state after an entry. */
+export interface ReaderState {
+  reader: number;
+  claims: number;
+  commits: number;
+  committed: number;
+  open: number;
+  /** Positions of claims that ended without a commit. */
+  lost: number;
+}
+
+/** A claim on the screen, or several in a row that are too narrow to be told apart. */
+export interface Bar {
+  reader: number;
+  line: number;
+  from: number;
+  to: number;
+  claims: number;
+  count: number;
+  committed: number;
+  lost: number;
+  commits: number[];
+}
+
+export interface EntryAnswer {
+  entry: number;
+  text: string;
+  said: Entry;
+  /** The claim that the entry is about. */
+  claim: Claim | null;
+  committed: number;
+  open: number;
+  /** Given back or lost, and not claimed again yet. */
+  free: number;
+  readers: ReaderState[];
+  bars: Bar[];
+  /** The entries on the screen at which a reader joined. */
+  joins: { reader: number; entry: number }[];
+  /** The epoch by positions, in pieces: for each piece the positions of each reader, those held, and those that are left. */
+  pieces: Piece[];
+  /** The last runs that were committed, the newest first. */
+  runs: { entry: number; reader: number; start: number; count: number; claim: number }[];
+  /** How many runs were committed. */
+  committedRuns: number;
+}
+
+/** A part of the epoch: how many of its positions each reader committed, by rows, and how many are held. */
+export interface Piece {
+  of: [row: number, positions: number][];
+  open: number;
+  positions: number;
+}
+
+/** Up to so many runs are pieces of their own; of more, neighbours are counted together. */
+const EXACT = 600;
+const PIECES = 200;
+const RUNS = 200;
+
+/** The state after an entry. */
+export function ledgerAt({ id, entry: asked, from, to, width }: EntryQuestion): EntryAnswer {
+  const { log, answer } = opened(id);
+  const { positions, first, entries: count } = answer;
+  const entry = asked === '' ? count - 1 : Number(integer(asked));
+  if (!(entry >= 0 && entry < count)) throw new PageError('entry', `entry is ${asked}; allowed: 0 to ${count - 1}`);
+  const rows = new Map(log.readers.map((reader, row) => [reader, row]));
+  const readers = log.readers.map((reader) => ({ reader, claims: 0, commits: 0, committed: 0, open: 0, lost: 0 }));
+  const held: { start: number; count: number }[] = [];
+  const runs: EntryAnswer['runs'] = [];
+  let [committed, open, claimed] = [0, 0, 0];
+  for (const claim of log.claims) {
+    if (claim.number > entry) break;
+    const row = rows.get(claim.reader) as number;
+    const state = readers[row] as ReaderState;
+    state.claims += 1;
+    let done = 0;
+    for (const commit of claim.commits) {
+      if (commit.entry > entry) break;
+      done += commit.count;
+      state.commits += 1;
+      runs.push({ ...commit, reader: claim.reader, claim: claim.number });
+    }
+    state.committed += done;
+    committed += done;
+    const rest = claim.count - done;
+    claimed = Math.max(claimed, claim.start + claim.count - first);
+    if (claim.end === null || claim.end > entry) {
+      state.open += rest;
+      open += rest;
+      held.push({ start: claim.start + done, count: rest });
+    } else if (claim.outcome !== 'committed') {
+      state.lost += rest;
+    }
+  }
+  runs.sort((a, b) => b.entry - a.entry);
+  const said = log.entries[entry] as Entry;
+  const claim = 'claim' in said ? (log.claims.find(({ number }) => number === said.claim) ?? null) : null;
+  const joins = log.entries.flatMap((other, number) =>
+    other.kind === 'join' && number >= from && number <= to ? [{ reader: other.reader, entry: number }] : [],
+  );
+  return {
+    entry,
+    text: log.lines[entry] as string,
+    said,
+    claim,
+    committed,
+    open,
+    free: claimed - committed - open,
+    readers,
+    bars: bars(log, from, to, width),
+    joins: joins.slice(0, 2000),
+    pieces: pieces(
+      [...runs.map(({ reader, ...run }) => ({ ...run, row: rows.get(reader) as number })), ...held],
+      first,
+      positions,
+    ),
+    runs: runs.slice(0, RUNS),
+    committedRuns: runs.length,
+  };
+}
+
+/** The epoch in pieces, from runs of readers and those that are held, which have no row. */
+function pieces(runs: { start: number; count: number; row?: number }[], first: number, positions: number): Piece[] {
+  const sorted = runs.sort((a, b) => a.start - b.start);
+  if (sorted.length <= EXACT) {
+    const found: Piece[] = [];
+    let end = first;
+    const gap = (to: number) => to > end && found.push({ of: [], open: 0, positions: to - end });
+    for (const { start, count, row } of sorted) {
+      gap(start);
+      found.push({
+        of: row === undefined ? [] : [[row, count]],
+        open: row === undefined ? count : 0,
+        positions: count,
+      });
+      end = start + count;
+    }
+    gap(first + positions);
+    return found;
+  }
+  const size = Math.max(1, Math.ceil(positions / PIECES));
+  const parts = Array.from({ length: Math.ceil(positions / size) }, (_, at) => ({
+    by: new Map<number, number>(),
+    open: 0,
+    positions: Math.min(size, positions - at * size),
+  }));
+  for (const { start, count, row } of sorted) {
+    const end = start - first + count;
+    for (let at = start - first; at < end; ) {
+      const part = parts[Math.floor(at / size)];
+      const next = Math.min(end, (Math.floor(at / size) + 1) * size);
+      if (!part) break;
+      if (row === undefined) part.open += next - at;
+      else part.by.set(row, (part.by.get(row) ?? 0) + next - at);
+      at = next;
+    }
+  }
+  return parts.map(({ by, ...rest }) => ({ of: [...by].sort(([a], [b]) => a - b), ...rest }));
+}
+
+/** So many bars can be drawn while somebody drags. */
+const BARS = 3000;
+
+/** The claims on the screen. Neighbours of a reader that are too narrow to be told apart, or too many to be drawn, are one bar. */
+function bars(log: Log, from: number, to: number, width: number): Bar[] {
+  const pixel = (to - from) / Math.max(1, width);
+  for (let least = 2 * pixel; ; least *= 2) {
+    const found = barsOf(log, from, to, least);
+    if (found.length <= BARS || least > to - from) return found;
+  }
+}
+
+function barsOf(log: Log, from: number, to: number, least: number): Bar[] {
+  const last = new Map<string, Bar>();
+  const found: Bar[] = [];
+  for (const claim of log.claims) {
+    const end = claim.end ?? log.lines.length;
+    if (claim.number > to || end < from) continue;
+    const lost = claim.outcome === 'released' || claim.outcome === 'rejoined' ? claim.count - claim.committed : 0;
+    const key = `${claim.reader} ${claim.line}`;
+    const before = last.get(key);
+    if (before && end - before.from < least) {
+      before.to = end;
+      before.claims += 1;
+      before.count += claim.count;
+      before.committed += claim.committed;
+      before.lost += lost;
+      continue;
+    }
+    const commits = claim.commits.map(({ entry }) => entry);
+    const { reader, line, number, count, committed } = claim;
+    const bar = { reader, line, from: number, to: end, claims: 1, count, committed, lost, commits };
+    last.set(key, bar);
+    found.push(bar);
+  }
+  return found;
+}
+
+export interface ReplayQuestion {
+  id: number;
+  reader: string;
+  readers: string;
+}
+
+export interface ReplayAnswer {
+  runs: number;
+  positions: number;
+  /** The first samples of the replay. */
+  samples: number[];
+}
+
+const SAMPLES = 48;
+
+/** What one of so many readers reads in a replay of the log. */
+export function ledgerReplay({ id, reader, readers }: ReplayQuestion): ReplayAnswer {
+  const { log, answer } = opened(id);
+  const schedule = replayLedger(log.lines, { reader: integer(reader), readers: integer(readers) });
+  let [runs, positions] = [0, 0];
+  for (const { count } of schedule) {
+    runs += 1;
+    positions += count;
+  }
+  const sampler = Sampler.fromRecipe(answer.recipe, besides(answer.recipe));
+  try {
+    const samples: number[] = [];
+    for (const sample of schedule.samples(sampler)) if (samples.push(sample) >= SAMPLES) break;
+    return { runs, positions, samples };
+  } finally {
+    sampler.dispose();
+  }
+}

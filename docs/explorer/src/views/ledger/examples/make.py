@@ -1,0 +1,89 @@
+"""Writes the example logs of the explorer, beside this file: readers of unequal speed, in one process."""
+
+from __future__ import annotations
+
+import heapq
+import time
+from pathlib import Path
+
+from samedeal import Sampler
+from samedeal.ledger import FileLog, Ledger
+
+LEASE = 0.25
+"""Seconds: a reader that died is waited for so long."""
+
+
+def run(
+    path: Path,
+    samples: int,
+    block: int,
+    seconds: list[float],
+    *,
+    dies: dict[int, int],
+    restarts: int | None = None,
+    until: int = 0,
+) -> None:
+    """One epoch. Reader r takes `seconds[r]` for a sample, and writes a commit after each half of a claim.
+
+    Args:
+        path: The log to write.
+        samples: How many samples there are.
+        block: Positions of a claim.
+        seconds: For each reader. They are simulated: only leases take real time.
+        dies: Readers that read so many samples, and then nothing more.
+        restarts: A reader of `dies` that begins again under its number a little later.
+        until: Everything stops after so many samples. 0: the epoch is finished.
+    """
+    path.unlink(missing_ok=True)
+    sampler = Sampler(samples, seed=42)
+
+    def joins(reader: int) -> Ledger:
+        return Ledger(sampler, FileLog(path), reader=reader, block=block, lease=LEASE)
+
+    ledgers = {reader: joins(reader) for reader in range(len(seconds))}
+    claims = dict.fromkeys(ledgers)
+    read = dict.fromkeys(ledgers, 0)
+    due = [(0.0, reader) for reader in ledgers]
+    heapq.heapify(due)
+    while due:
+        now, reader = heapq.heappop(due)
+        if until and sum(read.values()) >= until:
+            return
+        claim = claims[reader]
+        if claim is not None:
+            left = claim.count - claim.committed
+            part = min(left, block // 2)
+            if reader in dies and read[reader] + part > dies[reader]:
+                del dies[reader]
+                if reader == restarts:
+                    # Another process with the same number: what it held is free.
+                    ledgers[reader], claims[reader] = joins(reader), None
+                    heapq.heappush(due, (now + 40 * seconds[reader], reader))
+                continue
+            claim.commit(part)
+            read[reader] += part
+        if claim is None or claim.committed == claim.count:
+            try:
+                claims[reader] = claim = ledgers[reader].claim(timeout=0)
+            except TimeoutError:
+                # Another reader holds all that is left. If it died, its lease has to end.
+                if not any(other for who, other in claims.items() if who != reader and any(who == r for _, r in due)):
+                    time.sleep(LEASE)
+                claims[reader] = None
+                heapq.heappush(due, (now + seconds[reader] * block, reader))
+                continue
+            if claim is None:
+                continue
+        heapq.heappush(due, (now + seconds[reader] * min(claim.count - claim.committed, block // 2), reader))
+
+
+def main() -> None:
+    """All examples, beside this file."""
+    here = Path(__file__).parent
+    run(here / "dies.log", 1_000, 32, [1, 1.1, 1.2, 4.1], dies={1: 112})
+    run(here / "restarts.log", 1_000, 32, [1, 1.3, 1.7], dies={2: 80}, restarts=2, until=720)
+    run(here / "many.log", 24_000, 160, [1 + 0.13 * (7 * reader % 16) for reader in range(16)], dies={3: 480, 11: 900})
+
+
+if __name__ == "__main__":
+    main()

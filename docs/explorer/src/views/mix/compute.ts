@@ -1,0 +1,2 @@
+export { drift, mixedSteps, stepOf } from './drift.ts';
+export { labels } from './labels.ts';

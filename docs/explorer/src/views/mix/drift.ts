@@ -1,0 +1,213 @@
+import { integer, samplerOf } from '../../engine/samplers.ts';
+import { isObject, type Members, parsed } from '../../parts/json.ts';
+
+export interface DriftQuestion {
+  recipe: string;
+  epoch: string;
+  /** The positions on the screen; `to` 0: to the end of the epoch. */
+  from: number;
+  to: number;
+}
+
+/** How far the count of a source is from its share, over the columns of the picture. */
+export interface SourceDrift {
+  name: string;
+  /** Part of the positions on the screen that its weight asks for. */
+  asked: number;
+  /** How many of the positions on the screen it has. */
+  count: number;
+  /** What the drift never exceeds, in samples. */
+  bound: number;
+  least: number[];
+  most: number[];
+}
+
+export interface DriftAnswer {
+  /** Positions of the epoch. */
+  length: number;
+  from: number;
+  to: number;
+  /** The last position of each column. */
+  columns: number[];
+  /** Whether every position on the screen was looked at. */
+  isExact: boolean;
+  sources: SourceDrift[];
+  /** With `renormalise`, shares change when a source leaves: there is nothing to hold counts against. */
+  isSteady: boolean;
+}
+
+const COLUMNS = 96;
+/** How many prefixes are asked for, at most. */
+const LOOKS = 1152;
+/** Looks at equal distances would miss what repeats at that distance. */
+const GOLDEN = 0.618033988749895;
+
+/** The weights of a blend, from the positions on at which they hold; positions count over all epochs if the blend goes on over them. */
+class Weights {
+  readonly #stages: { from: bigint; weights: bigint[]; sum: bigint }[];
+  readonly #first: bigint;
+  readonly goesOn: boolean;
+  readonly isSteady: boolean;
+
+  constructor(recipe: string, epoch: bigint, length: number) {
+    const document = parsed(recipe) as Members;
+    const order = isObject(document.order) ? document.order : {};
+    const list = (value: unknown) => (Array.isArray(value) ? value : []);
+    const whole = (value: unknown) => BigInt(JSON.stringify(value) ?? 0);
+    const stage = (from: bigint, weights: bigint[]) => ({
+      from,
+      weights,
+      sum: weights.reduce((sum, weight) => sum + weight, 0n) || 1n,
+    });
+    this.#stages = [
+      stage(
+        0n,
+        list(order.sources).map(({ weight }) => whole(weight)),
+      ),
+      ...list(order.stages).map(({ from, weights }) => stage(whole(from), list(weights).map(whole))),
+    ];
+    this.goesOn = order.exhaustion === 'repeat';
+    this.isSteady = order.exhaustion !== 'renormalise';
+    this.#first = this.goesOn ? epoch * BigInt(length) : 0n;
+  }
+
+  /** How many samples of a source exact proportion has in these positions of the epoch, in millionths. From none on: since the blend began. */
+  expected(source: number, from: number | undefined, to: number): bigint {
+    const [start, end] = [from === undefined ? 0n : this.#first + BigInt(from), this.#first + BigInt(to)];
+    return this.#stages.reduce((total, { from: begin, weights, sum }, at) => {
+      const next = this.#stages[at + 1]?.from ?? end;
+      const [low, high] = [start > begin ? start : begin, end < next ? end : next];
+      return high > low ? total + ((high - low) * 1_000_000n * (weights[source] ?? 0n)) / sum : total;
+    }, 0n);
+  }
+}
+
+/** The drift of every source along a part of the epoch. Counts are asked only for what is drawn. */
+export function drift(question: DriftQuestion): DriftAnswer {
+  const epoch = integer(question.epoch);
+  const sampler = samplerOf(question.recipe, epoch);
+  const names = sampler.sources;
+  const length = sampler.epochLength;
+  const weights = new Weights(sampler.recipe, BigInt(epoch), length);
+  const bounds = sampler.sourceBounds();
+  const from = Math.min(question.from, Math.max(0, length - 1));
+  const to = question.to > from ? Math.min(question.to, length) : length;
+  const before = weights.goesOn ? sampler.sourceCounts(0, 0).first : names.map(() => 0);
+  const looks = Math.min(LOOKS, to - from);
+  const columns = looks <= 2 * COLUMNS ? looks : COLUMNS;
+  const ends: number[] = [];
+  const shown = sampler.sourceCounts(from, to).count;
+  const sources = names.map((name, source) => ({
+    name,
+    asked: Number(weights.expected(source, from, to)) / 1e6 / Math.max(1, to - from),
+    count: shown[source] as number,
+    bound: (bounds[source] as number) / 1e6,
+    least: [] as number[],
+    most: [] as number[],
+  }));
+  if (weights.isSteady) {
+    for (let look = 0; look < looks; look++) {
+      const column = Math.floor((look * columns) / looks);
+      const part = (to - from) / looks;
+      const position = part === 1 ? from + look + 1 : from + 1 + Math.floor((look + ((look * GOLDEN) % 1)) * part);
+      const { count } = sampler.sourceCounts(0, position);
+      ends[column] = position;
+      for (const [at, source] of sources.entries()) {
+        const exact =
+          BigInt((count[at] as number) + (before[at] as number)) * 1_000_000n -
+          weights.expected(at, undefined, position);
+        const value = Number(exact) / 1e6;
+        source.least[column] = Math.min(source.least[column] ?? value, value);
+        source.most[column] = Math.max(source.most[column] ?? value, value);
+      }
+    }
+  }
+  return { length, from, to, columns: ends, isExact: looks === to - from, sources, isSteady: weights.isSteady };
+}
+
+export interface MixedStepsQuestion {
+  recipe: string;
+  epoch: string;
+  batch: string;
+  step: string;
+  rank: string;
+  /** How many steps are on the screen. */
+  count: number;
+}
+
+export interface MixedStepsAnswer {
+  steps: number;
+  worldSize: number;
+  step: number;
+  names: string[];
+  /** The first step on the screen, and what each source gives to every step: on all ranks. */
+  first: number;
+  counts: number[][];
+  /** The positions of the step that was asked for. */
+  from: number;
+  to: number;
+  asked: number[];
+  /** What the batch of the rank has of each source; nothing if several sources may have the same sample. */
+  own: number[] | null;
+}
+
+/** What each source gives to some steps. The state after a step says how many positions all ranks have read by then. */
+export function mixedSteps(question: MixedStepsQuestion): MixedStepsAnswer {
+  const epoch = integer(question.epoch);
+  const sampler = samplerOf(question.recipe, epoch);
+  const names = sampler.sources;
+  const size = integer(question.batch);
+  sampler.setRank(0);
+  const [steps, most] = [sampler.numBatches(size), sampler.length];
+  sampler.setRank(integer(question.rank));
+  const step = Number(integer(question.step));
+  // The core says which batches and ranks there are.
+  const samples = sampler.batch(integer(question.step), size);
+  sampler.setRank(0);
+  const weights = new Weights(sampler.recipe, BigInt(epoch), sampler.epochLength);
+  const consumed = (number: number): number =>
+    Number((parsed(sampler.state(Math.min(number * Number(size), most))) as Members).consumed);
+  const first = Math.min(step, Math.floor(step / question.count) * question.count);
+  const ends = Array.from({ length: Math.min(question.count, steps - first) + 1 }, (_, at) => consumed(first + at));
+  const counts = ends.slice(1).map((end, at) => Array.from(sampler.sourceCounts(ends[at] as number, end).count));
+  const [from, to] = [ends[step - first] as number, ends[step - first + 1] as number];
+  const asked = names.map((_, source) => Number(weights.expected(source, from, to)) / 1e6);
+  const own = names.map(() => 0);
+  let isJoined = true;
+  try {
+    for (const sample of samples) {
+      const { source } = sampler.sourceOf(sample);
+      own[source] = (own[source] as number) + 1;
+    }
+  } catch {
+    // In a shared index space, a sample does not say which source it is of.
+    isJoined = false;
+  }
+  return {
+    steps,
+    worldSize: sampler.worldSize,
+    step,
+    names,
+    first,
+    counts,
+    from,
+    to,
+    asked,
+    own: isJoined ? own : null,
+  };
+}
+
+/** The step of a position. */
+export function stepOf({
+  recipe,
+  epoch,
+  batch,
+  position,
+}: {
+  recipe: string;
+  epoch: string;
+  batch: string;
+  position: number;
+}): number {
+  return samplerOf(recipe, integer(epoch)).placeOf(position, integer(batch)).batch;
+}

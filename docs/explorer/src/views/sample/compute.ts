@@ -1,0 +1,104 @@
+import type { Sampler } from 'samedeal/web';
+import { integer, samplerOf } from '../../engine/samplers.ts';
+
+export interface SampleQuestion {
+  recipe: string;
+  /** The first epoch to look at, and how many. */
+  epoch: string;
+  epochs: string;
+  batch: string;
+  /** One sample index, or several with commas. */
+  samples: string;
+  /** The state of a checkpoint, or nothing. */
+  state: string;
+}
+
+/** A place where a sample is seen. */
+export interface Seen {
+  sample: number;
+  epoch: string;
+  position: number;
+  rank: number;
+  step: number;
+  indexInBatch: number;
+}
+
+/** What a checkpoint says of a sample. `both`: it comes several times in the epoch, and some of them are to come. */
+export interface Verdict {
+  sample: number;
+  is: 'seen' | 'to come' | 'both' | 'dropped';
+}
+
+export interface SampleAnswer {
+  samples: number[];
+  epochs: string[];
+  steps: number;
+  places: Seen[];
+  /** Samples that an epoch leaves out, or that come more often than is shown. */
+  missing: { sample: number; epoch: string }[];
+  checkpoint: { epoch: string; consumed: number; positions: number; verdicts: Verdict[] } | null;
+}
+
+/** So many samples, epochs, and places of a sample in an epoch fit on a screen. */
+const MOST_SAMPLES = 8;
+const MOST_EPOCHS = 64;
+const MOST_PLACES = 32;
+
+/** When and on which rank samples are seen, epoch by epoch. */
+export function sample(question: SampleQuestion): SampleAnswer {
+  const size = integer(question.batch);
+  const first = BigInt(integer(question.epoch));
+  const count = Math.max(1, Math.min(MOST_EPOCHS, Number(integer(question.epochs)) || 1));
+  const samples = question.samples
+    .split(/[,;\s]+/)
+    .filter(Boolean)
+    .slice(0, MOST_SAMPLES)
+    .map(integer) as number[];
+  const answer: SampleAnswer = { samples, epochs: [], steps: 0, places: [], missing: [], checkpoint: null };
+  for (let at = 0n; at < count; at++) {
+    const epoch = String(first + at);
+    answer.epochs.push(epoch);
+    const sampler = samplerOf(question.recipe, first + at);
+    sampler.setRank(0);
+    answer.steps = Math.max(answer.steps, sampler.numBatches(size));
+    for (const each of samples) {
+      const found = placesOf(sampler, each, size, epoch);
+      answer.places.push(...found);
+      if (found.length === 0) answer.missing.push({ sample: each, epoch });
+    }
+  }
+  if (question.state) answer.checkpoint = checkpoint(question, samples, size);
+  return answer;
+}
+
+function placesOf(sampler: Sampler, sample: number, size: number | bigint, epoch: string): Seen[] {
+  const places: Seen[] = [];
+  // Padding, which repeats a sample, comes after the last position of the epoch.
+  const end = Math.min(sampler.epochLength, sampler.consumed + sampler.numPositions);
+  let place = sampler.locate(sample, size);
+  while (place && places.length < MOST_PLACES) {
+    const { position, rank, batch: step, indexInBatch } = place;
+    places.push({ sample, epoch, position, rank, step, indexInBatch });
+    const next = position + 1;
+    place = next < end ? sampler.locateFrom(sample, next, size) : null;
+  }
+  return places;
+}
+
+/** Whether a run that wrote this state had seen the samples in its epoch: a rest of the epoch finds only what is to come. */
+function checkpoint(
+  { recipe, state }: SampleQuestion,
+  samples: number[],
+  size: number | bigint,
+): SampleAnswer['checkpoint'] {
+  const rest = samplerOf(recipe, 0, state);
+  const { epoch, consumed, epochLength: positions } = rest;
+  const whole = samplerOf(recipe, epoch);
+  const verdicts = samples.map((sample) => {
+    const toCome = rest.locate(sample, size) !== null;
+    const place = whole.locate(sample, size);
+    const seen = place !== null && place.position < consumed;
+    return { sample, is: seen && toCome ? 'both' : seen ? 'seen' : toCome ? 'to come' : 'dropped' } satisfies Verdict;
+  });
+  return { epoch: String(epoch), consumed, positions, verdicts };
+}

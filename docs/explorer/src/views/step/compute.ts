@@ -1,0 +1,108 @@
+import { integer, samplerOf } from '../../engine/samplers.ts';
+
+/** Which part of a step is on the screen. */
+export interface StepQuestion {
+  recipe: string;
+  epoch: string;
+  step: string;
+  batch: string;
+  drop: boolean;
+  firstRank: number;
+  ranks: number;
+  firstIndex: number;
+  indices: number;
+}
+
+/** The batch of one rank, as far as it is on the screen. */
+export interface StepRow {
+  rank: number;
+  samples: ArrayLike<number>;
+  /** With a blend, the source of each sample. */
+  sources: number[];
+  /** The index in the batch from which on samples are padding; that of the first index on the screen is 0. */
+  padding: number;
+}
+
+export interface StepAnswer {
+  worldSize: number;
+  /** Sample indices are below this number. */
+  samples: number;
+  steps: number;
+  batchSize: number;
+  sources: string[];
+  isSharded: boolean;
+  firstRank: number;
+  firstIndex: number;
+  rows: StepRow[];
+}
+
+/** What the ranks on the screen read in a step. Nothing else is computed. */
+export function step(question: StepQuestion): StepAnswer {
+  const sampler = samplerOf(question.recipe, integer(question.epoch));
+  const { worldSize, samples } = sampler;
+  const size = integer(question.batch);
+  const cut = { dropLast: question.drop };
+  sampler.setRank(0);
+  // No rank has more samples than the first one.
+  const steps = sampler.numBatches(size, cut);
+  // Checks the step and the batch size, as every other caller's.
+  const number = Number(integer(question.step));
+  if (steps > 0) sampler.batch(integer(question.step), size, cut);
+  const batchSize = Number(size);
+  const sources = /"name"\s*:\s*"blend/.test(question.recipe) ? sourcesOf(sampler) : [];
+  const firstRank = Math.max(0, Math.min(question.firstRank, worldSize - question.ranks));
+  const ranks = Array.from({ length: Math.min(question.ranks, worldSize) }, (_, at) => firstRank + at);
+  const rows =
+    steps === 0
+      ? []
+      : ranks.map((rank) => {
+          sampler.setRank(rank);
+          const isThere = number < sampler.numBatches(size, cut);
+          const first = number * batchSize + question.firstIndex;
+          const last = Math.min(number * batchSize + batchSize, first + question.indices, sampler.length);
+          const found = isThere && first < last ? sampler.indices(first, last) : [];
+          return {
+            rank,
+            samples: found,
+            sources: sources.length > 0 ? Array.from(found, (sample) => sampler.sourceOf(sample).source) : [],
+            // The padding of a rank comes last.
+            padding: sampler.length - sampler.numPadding - first,
+          };
+        });
+  const isSharded = sampler.order === 'sharded';
+  return { worldSize, samples, steps, batchSize, sources, isSharded, firstRank, firstIndex: question.firstIndex, rows };
+}
+
+function sourcesOf(sampler: ReturnType<typeof samplerOf>): string[] {
+  try {
+    const names = sampler.sources;
+    // With a shared index space, a sample may be of several sources.
+    sampler.sourceOf(0);
+    return names;
+  } catch {
+    return [];
+  }
+}
+
+export interface CellAnswer {
+  /** The place in the order of the epoch: of a sample that comes several times, the first. */
+  position: number | null;
+  shard: { shard: number; offset: number } | null;
+}
+
+/** What else is known of a sample of the step. */
+export function cell({
+  recipe,
+  epoch,
+  batch,
+  sample,
+}: {
+  recipe: string;
+  epoch: string;
+  batch: string;
+  sample: number;
+}): CellAnswer {
+  const sampler = samplerOf(recipe, integer(epoch));
+  const place = sampler.locate(sample, integer(batch));
+  return { position: place?.position ?? null, shard: sampler.order === 'sharded' ? sampler.shardOf(sample) : null };
+}

@@ -1,0 +1,127 @@
+"""What the page has to show, computed by the Python package: reads a question as JSON and writes the answer."""
+
+import json
+import sys
+
+import samedeal
+from ledgers import ledger_log, ledger_replay, ledger_states  # noqa: F401
+from mixes import drift, labels, steps_of_blend  # noqa: F401
+
+
+def step(recipe, epoch, step, batch, ranks, indices, drop=False):
+    """The samples of ranks in a step, as far as they are on the screen, and how many of all that are padding."""
+    rows = {}
+    for rank in range(ranks):
+        sampler = samedeal.Sampler.from_recipe(recipe, rank=rank, epoch=epoch)
+        found = sampler.batch(step, batch, drop_last=drop) if step < sampler.num_batches(batch, drop_last=drop) else []
+        first_padding = len(sampler) - sampler.num_padding - step * batch
+        marked = [f"{sample}*" if index >= first_padding else str(sample) for index, sample in enumerate(found)]
+        rows[rank] = marked[:indices]
+    return rows
+
+
+def places(recipe, samples, epochs, batch):
+    """When and where samples are seen."""
+    found = []
+    for epoch in epochs:
+        sampler = samedeal.Sampler.from_recipe(recipe, epoch=epoch)
+        for sample in samples:
+            place = sampler.locate(sample, batch)
+            while place is not None:
+                found.append([sample, epoch, place.batch, place.rank, place.index_in_batch, place.position])
+                end = sampler.length
+                place = sampler.locate_from(sample, place.position + 1, batch) if place.position + 1 < end else None
+    return found
+
+
+def state(recipe, epoch, taken):
+    """A checkpoint, and which samples of its epoch had been seen."""
+    ranks = json.loads(samedeal.Sampler.from_recipe(recipe).recipe)["deal"]["world_size"]
+    samplers = [samedeal.Sampler.from_recipe(recipe, rank=rank, epoch=epoch) for rank in range(ranks)]
+    seen = sorted({int(sample) for sampler in samplers for sample in sampler.indices(0, taken)})
+    return {"state": samplers[0].state(taken), "seen": seen}
+
+
+def resume(recipe, epoch, batch, worlds, taken):
+    """Reads an epoch in parts, with states and as torch's sampler is resumed, and counts every sample."""
+    samples = samedeal.Sampler.from_recipe(recipe).samples
+    whole = json.loads(samedeal.Sampler.from_recipe(recipe).recipe)
+    torch = {"order": {"name": "torch", "samples": samples, "seed": whole["order"]["seed"]}}
+    own, other = [0] * samples, [0] * samples
+    padding = {"own": 0, "torch": 0}
+    checkpoint, skip = None, 0
+    for part, world in enumerate(worlds):
+        take = taken[part] * batch if part < len(taken) else None
+        for rank in range(world):
+            sampler = samedeal.Sampler.from_recipe({**whole, "deal": {"world_size": world}}, rank=rank, epoch=epoch)
+            if checkpoint is not None:
+                sampler.resume(checkpoint)
+            padding["own"] += count(own, sampler, 0, take)
+            sampler = samedeal.Sampler.from_recipe({**torch, "deal": {"world_size": world}}, rank=rank, epoch=epoch)
+            padding["torch"] += count(other, sampler, skip, take)
+        if take is not None:
+            sampler = samedeal.Sampler.from_recipe({**whole, "deal": {"world_size": world}}, epoch=epoch)
+            if checkpoint is not None:
+                sampler.resume(checkpoint)
+            checkpoint = sampler.state(min(take, len(sampler)))
+            skip += take
+    return {"own": facts(own, padding["own"]), "torch": facts(other, padding["torch"])}
+
+
+def count(seen, sampler, skip, take):
+    """Counts what a rank reads after the first samples; returns how much of it is padding."""
+    everything = sampler.indices().tolist()
+    own = len(everything) - sampler.num_padding
+    end = len(everything) if take is None else min(skip + take, len(everything))
+    for sample in everything[skip : min(end, own)]:
+        seen[sample] += 1
+    return max(0, end - max(skip, own))
+
+
+def facts(seen, padding):
+    """How often samples were seen."""
+    often = sum(times > 1 for times in seen)
+    return {"once": seen.count(1), "twice": often, "never": seen.count(0), "padding": padding}
+
+
+def fingerprints(recipe, epochs):
+    """The fingerprints of a configuration at some epochs."""
+    return [samedeal.Sampler.from_recipe(recipe, epoch=epoch).config_fingerprint() for epoch in epochs]
+
+
+def batches(recipes, lengths, epoch, step):
+    """What each strategy makes of the lengths, and the samples of every rank in a step of the first one."""
+    found = {}
+    for strategy, recipe in recipes.items():
+        batcher = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch)
+        metrics = batcher.metrics()
+        found[strategy] = {
+            "steps": len(batcher),
+            "padding": metrics.padding_ratio,
+            "utilisation": metrics.budget_utilisation,
+            "slowest": metrics.slowest_rank_utilisation,
+        }
+    recipe = next(iter(recipes.values()))
+    ranks = json.loads(recipe)["deal"]["world_size"]
+    batchers = [samedeal.Batcher.from_recipe(recipe, lengths, rank=rank, epoch=epoch) for rank in range(ranks)]
+    return {"compared": found, "samples": [batcher.batch(step).samples.tolist() for batcher in batchers]}
+
+
+def shards(recipe, epoch, round):
+    """What every reader reads in a round, by file."""
+    reading = samedeal.Reading.from_recipe(recipe).at_epoch(epoch)
+    found = {}
+    for rank in range(reading.world_size):
+        for worker in range(reading.workers):
+            rounds = list(reading.rounds(rank, worker))
+            spans = rounds[round].spans if round < len(rounds) else None
+            columns = (spans.shard, spans.first_row, spans.num_rows) if spans else ()
+            text = [f"{shard}:{first}+{rows}" for shard, first, rows in zip(*columns, strict=True)]
+            held = int(spans.num_rows.sum()) if spans else 0
+            found[f"{rank} {worker}"] = [reading.num_samples(rank, worker), held, " ".join(text)]
+    return found
+
+
+if __name__ == "__main__":
+    question = json.load(sys.stdin)
+    print(json.dumps(globals()[question.pop("name")](**question)))

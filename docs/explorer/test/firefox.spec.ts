@@ -1,0 +1,61 @@
+// Playwright has no driver for the Firefox of a system: puppeteer speaks WebDriver BiDi with it.
+import { existsSync } from 'node:fs';
+import puppeteer, { type Browser } from 'puppeteer-core';
+import { at, expect, python, test } from './page.ts';
+
+const places = [process.env.FIREFOX, '/usr/bin/firefox-esr', '/usr/bin/firefox'];
+const executablePath = places.find((path) => path && existsSync(path));
+const RECIPE = '{"order":{"samples":1000,"seed":42},"deal":{"world_size":8}}';
+
+/** What each view shows once it has an answer. */
+const VIEWS = {
+  sample: 'tr[data-place]',
+  resume: '[data-count=torch]',
+  differ: '[data-first="order.seed"]',
+  batches: 'tr[data-strategy=pack] [data-fact=steps]',
+  shards: 'tr[data-reader="3 1"]',
+  ledger: 'tr[data-reader="3"]',
+  mix: '[data-source=web]',
+} as const;
+
+test.describe('Firefox', () => {
+  test.skip(!executablePath, 'no Firefox');
+  let browser: Browser;
+  test.beforeAll(async () => {
+    browser = await puppeteer.launch({
+      browser: 'firefox',
+      headless: true,
+      ...(executablePath ? { executablePath } : {}),
+    });
+  });
+  test.afterAll(() => browser?.close());
+
+  test('step shows what Python says', async () => {
+    const page = await browser.newPage();
+    await page.goto(at('step', { recipe: RECIPE, step: '3' }));
+    await page.waitForSelector('tr[data-rank="7"]', { hidden: false, visible: false });
+    const shown = await page.$$eval('tr[data-rank] td', (cells) => cells.map((cell) => cell.textContent ?? ''));
+    const expected = python<Record<string, string[]>>('step', {
+      recipe: RECIPE,
+      epoch: 0,
+      step: 3,
+      batch: 16,
+      ranks: 8,
+      indices: 16,
+    });
+    expect(shown.map((text) => text.split(' '))).toEqual(Object.values(expected));
+    await page.close();
+  });
+
+  for (const [view, selector] of Object.entries(VIEWS)) {
+    test(`${view} answers`, async () => {
+      const page = await browser.newPage();
+      const errors: string[] = [];
+      page.on('pageerror', (error) => errors.push(String(error)));
+      await page.goto(at(view));
+      await page.waitForSelector(selector);
+      expect(errors).toEqual([]);
+      await page.close();
+    });
+  }
+});

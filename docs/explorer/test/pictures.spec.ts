@@ -1,0 +1,22 @@
+// `npm run pictures` makes the pictures of the README, of the page as it was built.
+import { at, test } from './page.ts';
+
+const VIEWS = {
+  step: { step: '3' },
+  resume: {},
+  batches: {
+    lengths: 'documents',
+    batches: '{"order":{"seed":42},"deal":{"world_size":4},"batch":{"strategy":"bucket","max_tokens":32768}}',
+  },
+} as const;
+
+test.skip(!process.env.PICTURES, 'npm run pictures');
+for (const [view, values] of Object.entries(VIEWS)) {
+  test(`picture of ${view}`, async ({ page }) => {
+    await page.setViewportSize({ width: 1280, height: 860 });
+    await page.goto(at(view, values));
+    await page.locator('[data-answers]').first().waitFor();
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve))));
+    await page.screenshot({ path: `pictures/${view}.png` });
+  });
+}

@@ -1,0 +1,113 @@
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { example } from '../src/views/batches/lengths.ts';
+import { STRATEGIES, withRoom } from '../src/views/batches/strategies.ts';
+import { at, expect, numbers, python, run, snippet, test } from './page.ts';
+
+const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
+
+test.describe('batches', () => {
+  test('the strategies and a step are what Python says', async ({ page }) => {
+    const recipe = '{"order":{"seed":7},"deal":{"world_size":3},"batch":{"strategy":"budget","max_tokens":12000}}';
+    const lengths = [...example('documents')];
+    const longest = Math.max(...lengths);
+    const others = STRATEGIES.filter((name) => name !== 'budget').map((name) => [
+      name,
+      withRoom(recipe, name, 12000, longest),
+    ]);
+    const recipes = Object.fromEntries([['budget', recipe], ...others]);
+    const expected = python<{ compared: Record<string, Record<string, number>>; samples: number[][] }>('batches', {
+      recipes,
+      lengths,
+      epoch: 2,
+      step: 5,
+    });
+    await page.goto(at('batches', { batches: recipe, lengths: 'documents', epoch: '2', step: '5' }));
+    for (const [strategy, { steps = 0, padding = 0, slowest = 0 }] of Object.entries(expected.compared)) {
+      const row = page.locator(`tr[data-strategy=${strategy}]`);
+      await expect(row.locator('[data-fact=steps]'), strategy).toHaveText(steps.toLocaleString('en'));
+      await expect(row.locator('[data-fact=padding]'), strategy).toHaveText(percent(padding));
+      await expect(row.locator('[data-fact=slowest]'), strategy).toHaveText(percent(slowest));
+    }
+    for (const [rank, samples] of expected.samples.entries()) {
+      await expect(page.locator(`[data-shape="${rank}"] [data-samples]`)).toHaveText(samples.join(' '));
+    }
+  });
+
+  test('dragging the room plans again, and a choice is a recipe', async ({ page }) => {
+    await page.goto(at('batches'));
+    const steps = page.locator('tr[data-strategy=budget] [data-fact=steps]');
+    await expect(steps).toBeVisible();
+    const before = numbers(await steps.innerText().then((text) => text.replaceAll(',', '')));
+    await page.getByLabel('Drag the room of a batch').fill('16376');
+    await expect(steps).not.toHaveText(String(before[0]));
+    await page.getByRole('radio', { name: 'pack' }).check();
+    await expect(page.getByLabel('Capacity')).toHaveValue('2047');
+    await page.getByLabel('Capacity').fill('100');
+    await expect(page.getByText(/maxLength is|capacity is|length is|lengths/).first()).toBeVisible();
+  });
+
+  test('a list of lengths is dropped, and what is copied prints what the page shows', async ({ page }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'explorer-'));
+    const lengths = Array.from({ length: 5000 }, (_, sample) => 1 + ((sample * 37) % 400));
+    const file = join(folder, 'lengths.json');
+    writeFileSync(file, JSON.stringify(lengths));
+    await page.goto(at('step'));
+    await page.getByLabel('Files to open').setInputFiles(file);
+    await expect(page.getByText('5,000 samples, the longest has 400 tokens')).toBeVisible();
+    const shown = await page.locator('[data-shape="0"] [data-samples]').innerText();
+    const list = `json.loads(open('${file}').read())`;
+    const inPython = run('Python', `import json\n${(await snippet(page, 'Python')).replace('[...]', list)}`);
+    expect(numbers(inPython.slice(inPython.indexOf('['))).join(' ')).toBe(shown);
+    const inCommand = run(
+      'Command',
+      `cd ${folder}; ${await snippet(page, 'Command')}`.replace(/ #.*/, ' --rank 0 --json'),
+    );
+    expect(inCommand.replaceAll(/\s/g, '')).toContain(shown.replaceAll(' ', ','));
+  });
+});
+
+test.describe('shards', () => {
+  const samples =
+    '{"order":{"name":"sharded","seed":7,"lanes":16,"shuffle_window":64,"sizes":[900,1200,400,1500,800]},"deal":{"world_size":3,"workers":2},"batch":{"batch_size":32}}';
+  const files =
+    '{"shards":{"seed":7,"sizes":[900,1200,400,1500,800,77]},"deal":{"world_size":2,"workers":2},"batch":{"batch_size":32}}';
+  for (const [recipe, round] of [
+    [samples, 0],
+    [samples, 3],
+    [files, 1],
+  ] as const) {
+    test(`round ${round} of ${recipe.slice(0, 20)} is what Python says`, async ({ page }) => {
+      await page.goto(at('shards', { reading: recipe, epoch: '1', round: String(round) }));
+      const expected = python<Record<string, [number, number, string]>>('shards', { recipe, epoch: 1, round });
+      for (const [reader, [count, held, spans]] of Object.entries(expected)) {
+        const row = page.locator(`tr[data-reader="${reader}"]`);
+        await expect(row.locator('[data-fact=samples]'), reader).toHaveText(count.toLocaleString('en'));
+        await expect(row.locator('[data-fact=held]'), reader).toHaveText(held.toLocaleString('en'));
+        const shown = await row.locator('[data-spans]').innerText();
+        expect(shown.replace(/ … .*/, ''), reader).toBe(spans.split(' ').slice(0, 12).join(' '));
+      }
+    });
+  }
+
+  test('other deals and wrong values', async ({ page }) => {
+    await page.goto(at('shards'));
+    await page.getByLabel('Readers get').selectOption('whole files');
+    await expect(page.getByLabel('Policy')).toBeVisible();
+    await expect(page.locator('[data-fact=steps]')).toContainText('to');
+    await page.getByLabel('Readers get').selectOption('samples');
+    await page.getByLabel('Lanes').fill('5000');
+    await expect(page.getByText('lanes is 5000; allowed: 1 to 4096')).toBeVisible();
+  });
+
+  test('what is copied runs', async ({ page }) => {
+    await page.goto(at('shards', { reading: samples, round: '1' }));
+    const spans = (await page.locator('tr[data-reader="0 0"] [data-spans]').innerText()).split(' ');
+    const rows = spans.map((span) => Number(span.split(/[:+]/)[1]));
+    for (const language of ['Python', 'JavaScript'] as const) {
+      const printed = numbers(run(language, await snippet(page, language)));
+      for (const row of rows) expect(printed, language).toContain(row);
+    }
+  });
+});

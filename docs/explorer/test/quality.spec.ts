@@ -1,0 +1,116 @@
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { createRequire } from 'node:module';
+import { fileURLToPath } from 'node:url';
+import { page as address, at, expect, test } from './page.ts';
+
+const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+const VIEWS = ['step', 'sample', 'resume', 'differ', 'batches', 'shards', 'ledger', 'mix'] as const;
+const BLEND =
+  '{"order":{"name":"blend","samples":20000,"seed":42,"sources":[{"name":"web","weight":7,"samples":10000},{"name":"code","weight":2,"samples":2000}]},"deal":{"world_size":8}}';
+
+const SHOWN: readonly (readonly [name: string, view: string, values: Record<string, string>])[] = [
+  ...VIEWS.map((view): [string, string, Record<string, string>] => [
+    view,
+    view,
+    view === 'mix' ? { recipe: BLEND } : {},
+  ]),
+  ['mix of labels', 'mix', { mix: 'labels' }],
+];
+
+for (const [name, view, values] of SHOWN) {
+  for (const colorScheme of ['light', 'dark'] as const) {
+    test(`${name} has no violation of accessibility rules, ${colorScheme}`, async ({ page }) => {
+      await page.emulateMedia({ colorScheme, reducedMotion: 'reduce' });
+      await page.goto(at(view, values));
+      await expect(page.locator('[data-answers]').first()).toBeVisible();
+      await page.locator('details').evaluateAll((all) => {
+        for (const details of all as HTMLDetailsElement[]) details.open = true;
+      });
+      await page.addScriptTag({ path: axe });
+      const violations = await page.evaluate(async () => {
+        const { axe } = globalThis as unknown as { axe: typeof import('axe-core') };
+        const found = await axe.run();
+        return found.violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)]);
+      });
+      expect(violations).toEqual([]);
+    });
+  }
+
+  test(`${name} fits a phone`, async ({ page }) => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(at(view, values));
+    await expect(page.locator('[data-answers]').first()).toBeVisible();
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(390);
+  });
+}
+
+test('the keyboard alone opens views, help and plays steps', async ({ page }) => {
+  await page.goto(at('step'));
+  await expect(page.locator('[data-answers]')).toBeVisible();
+  await page.keyboard.press('?');
+  await expect(page.getByRole('dialog')).toBeVisible();
+  await page.keyboard.press('Escape');
+  await expect(page.getByRole('dialog')).toBeHidden();
+  await page.keyboard.press('7');
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Which reader claimed and committed what?');
+  await page.keyboard.press('1');
+  await page.getByRole('button', { name: 'Step: play' }).press('Enter');
+  await expect(page.getByLabel('Step', { exact: true })).not.toHaveValue('0');
+});
+
+test('what one view shows stays while others are open, and the button back goes back', async ({ page }) => {
+  await page.goto(at('step'));
+  await page.getByLabel('Step', { exact: true }).fill('5');
+  await page.getByRole('link', { name: 'Ledger' }).click();
+  await page.getByLabel('Entries', { exact: true }).fill('50');
+  await page.getByRole('link', { name: 'Step' }).click();
+  await expect(page.getByLabel('Step', { exact: true })).toHaveValue('5');
+  await page.goBack();
+  await expect(page.getByLabel('Entries', { exact: true })).toHaveValue('50');
+  await page.goBack();
+  await expect(page.getByLabel('Step', { exact: true })).toHaveValue('5');
+});
+
+test('all computing is in the Worker, and dragging steps of 10^12 samples keeps up', async ({ page }) => {
+  const recipe = '{"order":{"samples":1000000000000,"seed":42},"deal":{"world_size":4096}}';
+  await page.goto(at('step', { recipe, batch: '64', zoom: '8' }));
+  const grid = page.locator('[data-answers]');
+  await expect(grid).toBeVisible();
+  // The page itself never makes an instance of the component.
+  expect(page.workers()).toHaveLength(1);
+  const before = Number(await grid.getAttribute('data-answers'));
+  const longest = await page.evaluate(async () => {
+    const slider = document.querySelector('input[aria-label="Drag: Step"]') as HTMLInputElement;
+    const long: number[] = [];
+    new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({
+      type: 'longtask',
+    });
+    for (let frame = 0; frame < 120; frame++) {
+      slider.value = String((Number(slider.max) * frame) / 120);
+      slider.dispatchEvent(new Event('input', { bubbles: true }));
+      await new Promise(requestAnimationFrame);
+    }
+    return Math.max(0, ...long);
+  });
+  await expect.poll(async () => Number(await grid.getAttribute('data-answers'))).toBeGreaterThan(before + 2);
+  await expect(grid).toHaveAttribute('data-busy', 'false');
+  // A measure and no limit: the machine may have other work.
+  test.info().annotations.push({ type: 'longest task of the page, in ms', description: String(Math.round(longest)) });
+  console.log(`longest task of the page while dragging: ${Math.round(longest)} ms`);
+});
+
+test('the page works below any path of a server, and asks for nothing else', async ({ page }) => {
+  const html = readFileSync(fileURLToPath(address));
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    asked.push(request.url ?? '');
+    response.setHeader('content-type', 'text/html').end(html);
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as { port: number };
+  await page.goto(`http://127.0.0.1:${port}/some/docs/explorer/index.html#/sample?samples=7`);
+  await expect(page.locator('tr[data-place]')).toHaveCount(8);
+  expect(asked).toEqual(['/some/docs/explorer/index.html']);
+  server.close();
+});

@@ -1,0 +1,133 @@
+import { at, expect, numbers, printedArray, python, run, snippet, test } from './page.ts';
+
+const TORCH = '{"order":{"name":"torch","samples":203,"seed":7},"deal":{"world_size":4}}';
+const BLEND =
+  '{"order":{"name":"blend","samples":500,"seed":42,"sources":[{"name":"web","weight":7,"samples":300},{"name":"code","weight":2,"samples":60}]},"deal":{"world_size":3}}';
+const PLAIN = '{"order":{"samples":1000,"seed":42},"deal":{"world_size":8}}';
+
+test.describe('sample', () => {
+  for (const [recipe, samples] of [
+    [PLAIN, [123, 7]],
+    [TORCH, [0, 202]],
+    [BLEND, [310]],
+    ['{"order":{"samples":1000000000000},"deal":{"world_size":4096}}', [999999999999]],
+  ] as const) {
+    test(`places of ${samples} in ${recipe.slice(0, 40)} are what Python says`, async ({ page }) => {
+      await page.goto(at('sample', { recipe, samples: samples.join(','), epoch: '2', epochs: '5', batch: '20' }));
+      await expect(page.locator('tr[data-place]').first()).toBeVisible();
+      const rows = await page.locator('tr[data-place]').all();
+      const found = await Promise.all(
+        rows.map(async (row) =>
+          (await row.locator('td').allInnerTexts()).map((cell) => Number(cell.replaceAll(',', ''))),
+        ),
+      );
+      expect(found).toEqual(python('places', { recipe, samples, epochs: [2, 3, 4, 5, 6], batch: 20 }));
+      expect(await page.locator('circle:has(title)').count()).toBe(found.length);
+    });
+  }
+
+  test('a checkpoint had seen what Python says', async ({ page }) => {
+    const { state, seen } = python<{ state: string; seen: number[] }>('state', { recipe: TORCH, epoch: 1, taken: 24 });
+    const [first = 0] = seen;
+    const other = Array.from({ length: 203 }, (_, sample) => sample).find((sample) => !seen.includes(sample)) ?? 0;
+    await page.goto(at('sample', { recipe: TORCH, samples: `${first}, ${other}`, state }));
+    await expect(page.locator('[data-verdict]')).toHaveText([`Sample ${first}: seen`, `Sample ${other}: to come`]);
+    await expect(page.getByText('epoch 1, 96 of 203 positions read')).toBeVisible();
+  });
+
+  test('what is copied prints what the page shows', async ({ page }) => {
+    await page.goto(at('sample', { recipe: TORCH, samples: '99', epoch: '1' }));
+    await expect(page.locator('tr[data-place]').first()).toBeVisible();
+    const row = (await page.locator('tr[data-place]').first().locator('td').allInnerTexts()).map(Number);
+    const [, , step, rank, index] = row;
+    expect(numbers(run('Python', await snippet(page, 'Python')))).toEqual([rank, step, index]);
+    expect(numbers(run('JavaScript', await snippet(page, 'JavaScript')))).toEqual([rank, step, index]);
+    const printed = JSON.parse(run('Command', `${await snippet(page, 'Command')} --json`));
+    expect(JSON.stringify(printed)).toContain(`"rank":${rank}`);
+  });
+});
+
+test.describe('resume', () => {
+  for (const [recipe, worlds, taken] of [
+    [PLAIN, [8, 6, 5], [3, 4]],
+    [TORCH, [4, 7], [2]],
+    ['{"order":{"name":"sharded","seed":7,"sizes":[90,120,40,150]}}', [3, 8, 2], [5, 2]],
+  ] as const) {
+    test(`${worlds.join(' to ')} ranks see what Python counts in ${recipe.slice(0, 40)}`, async ({ page }) => {
+      await page.goto(at('resume', { recipe, worlds: worlds.join(','), taken: taken.join(','), epoch: '1' }));
+      const expected = python<Record<string, Record<string, number>>>('resume', {
+        recipe,
+        epoch: 1,
+        batch: 16,
+        worlds,
+        taken,
+      });
+      for (const kind of ['own', 'torch']) {
+        const facts = page.locator(`[data-count=${kind}]`);
+        await expect(facts).toBeVisible();
+        for (const [fact, number] of Object.entries(expected[kind] ?? {})) {
+          await expect(facts.locator(`[data-fact=${fact}]`), `${kind} ${fact}`).toHaveText(number.toLocaleString('en'));
+        }
+      }
+      expect(expected.own).toMatchObject({ twice: 0, never: 0 });
+      expect((expected.torch?.twice ?? 0) + (expected.torch?.never ?? 0)).toBeGreaterThan(0);
+    });
+  }
+
+  test('dragging a stop changes the epoch, and more steps than there are is an error at its field', async ({
+    page,
+  }) => {
+    await page.goto(at('resume'));
+    await page.getByLabel('8 ranks: stop after').fill('5');
+    await expect(page.locator('tr[data-part]').nth(1)).toContainText('640');
+    await page.getByLabel('Steps taken').fill('9, 1');
+    await expect(page.getByText('9 steps on 8 ranks; allowed: 0 to 8')).toBeVisible();
+  });
+
+  test('what is copied prints what the page shows', async ({ page }) => {
+    await page.goto(at('resume'));
+    await expect(page.locator('tr[data-part]').nth(1)).toContainText('384');
+    const inPython = numbers(run('Python', await snippet(page, 'Python')));
+    expect(inPython[0]).toBe(384);
+    expect(printedArray(run('JavaScript', await snippet(page, 'JavaScript')))).toEqual(inPython);
+    expect(numbers(run('Command', `${await snippet(page, 'Command')} --format text`))).toEqual(inPython.slice(1));
+  });
+});
+
+test.describe('differ', () => {
+  test('the first field that differs is named', async ({ page }) => {
+    const documents = [8, 8, 4, 8].map((world) => `{"deal":{"world_size":${world}},"order":{"samples":500}}`);
+    await page.goto(at('differ', { entries: documents.join('\n') }));
+    await expect(page.locator('[data-first]')).toHaveAttribute('data-first', 'deal.world_size');
+    await expect(page.getByLabel('The difference')).toContainText('4 rank 2');
+    await expect(page.getByLabel('Fields by rank').locator('tbody tr')).toHaveCount(1);
+    await page.getByRole('button', { name: 'Show equal fields' }).click();
+    await expect(page.getByLabel('Fields by rank')).toContainText('order.samples');
+  });
+
+  test('a default that is written out makes no difference', async ({ page }) => {
+    const entries =
+      '{"order":{"samples":500}}\n{"samedeal":1,"order":{"samples":500,"seed":0},"deal":{"world_size":1}}';
+    await page.goto(at('differ', { entries }));
+    await expect(page.locator('[data-first]')).toHaveAttribute('data-first', '');
+  });
+
+  test('the fingerprint of a rank that forgot its epoch is explained', async ({ page }) => {
+    const [late, now] = python<string[]>('fingerprints', { recipe: PLAIN, epochs: [2, 3] });
+    await page.goto(at('differ', { recipe: PLAIN, entries: `rank 0: ${now}\nrank 1: ${now}\nrank 2: ${late}` }));
+    await expect(page.locator('[data-found]')).toHaveText([
+      'This is the configuration at epoch 3.',
+      'This is the configuration at epoch 2.',
+    ]);
+    await expect(page.getByLabel('The difference')).toContainText('rank 2');
+  });
+
+  test('what is copied prints the fingerprint of Python', async ({ page }) => {
+    await page.goto(at('differ', { recipe: PLAIN }));
+    const [expected] = python<string[]>('fingerprints', { recipe: PLAIN, epochs: [0] });
+    await expect(page.locator('[data-first]')).toBeVisible();
+    for (const language of ['Python', 'JavaScript', 'Command'] as const) {
+      expect(run(language, await snippet(page, language)), language).toContain(expected);
+    }
+  });
+});

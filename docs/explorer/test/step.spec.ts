@@ -1,0 +1,144 @@
+import { at, expect, numbers, printedArray, python, run, snippet, test } from './page.ts';
+
+const RECIPES = {
+  feistel: '{"order":{"samples":1000,"seed":42},"deal":{"world_size":8}}',
+  torch: '{"order":{"name":"torch","samples":203,"seed":7},"deal":{"world_size":4,"remainder":"pad"}}',
+  sharded:
+    '{"order":{"name":"sharded","seed":7,"lanes":16,"shuffle_window":8,"sizes":[90,120,40,150]},"deal":{"world_size":5,"remainder":"uneven"}}',
+  blend:
+    '{"order":{"name":"blend","samples":500,"seed":42,"sources":[{"name":"web","weight":7,"samples":300},{"name":"code","weight":2,"samples":60}]},"deal":{"world_size":3}}',
+  large: '{"order":{"samples":1000000000000,"seed":9223372036854775807},"deal":{"world_size":4096}}',
+};
+
+/** The rows of the table, which has what the picture shows. */
+async function shown(page: import('@playwright/test').Page): Promise<Record<string, string[]>> {
+  await page.getByText('As a table').click();
+  const rows = await page.locator('tr[data-rank]').all();
+  const found = await Promise.all(
+    rows.map(async (row) => [await row.getAttribute('data-rank'), await row.locator('td').innerText()]),
+  );
+  return Object.fromEntries(found.map(([rank, text]) => [rank, text ? text.split(' ') : []]));
+}
+
+for (const [name, recipe] of Object.entries(RECIPES)) {
+  for (const [epoch, step, batch] of [
+    ['0', '0', '16'],
+    ['3', '2', '20'],
+  ] as const) {
+    test(`step ${step} of epoch ${epoch} in ${name} is what Python says`, async ({ page }) => {
+      await page.goto(at('step', { recipe, epoch, step, batch }));
+      const found = await shown(page);
+      const ranks = Object.keys(found).length;
+      const whole = JSON.parse(recipe).deal.world_size;
+      expect(ranks).toBe(whole > 100 ? ranks : whole);
+      expect(ranks).toBeGreaterThan(2);
+      const question = { recipe, epoch: Number(epoch), step: Number(step), batch: Number(batch), ranks, indices: 16 };
+      const expected = python<Record<string, string[]>>('step', question);
+      expect(Object.fromEntries(Object.entries(found).map(([rank, samples]) => [rank, samples.slice(0, 16)]))).toEqual(
+        expected,
+      );
+    });
+  }
+}
+
+test('the last step marks the padding that Python counts', async ({ page }) => {
+  const recipe = '{"order":{"samples":1001,"seed":42},"deal":{"world_size":8}}';
+  await page.goto(at('step', { recipe, step: '7' }));
+  const found = await shown(page);
+  const expected = python<Record<string, string[]>>('step', {
+    recipe,
+    epoch: 0,
+    step: 7,
+    batch: 16,
+    ranks: 8,
+    indices: 16,
+  });
+  expect(found).toEqual(expected);
+  expect(
+    Object.values(found)
+      .flat()
+      .filter((sample) => sample.endsWith('*')),
+  ).toHaveLength(7);
+});
+
+test('the arrow keys select a sample and say where it is', async ({ page }) => {
+  await page.goto(at('step', { step: '3' }));
+  const grid = page.getByRole('application');
+  await grid.focus();
+  for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
+  const [row] = Object.values(
+    python<Record<string, string[]>>('step', {
+      recipe: RECIPES.feistel,
+      epoch: 0,
+      step: 3,
+      batch: 16,
+      ranks: 3,
+      indices: 2,
+    }),
+  ).slice(2);
+  const facts = page.getByLabel('The selected sample');
+  await expect(facts).toContainText('Rank2');
+  await expect(facts).toContainText('Index in batch1');
+  await expect(facts).toContainText(`Sample${row?.[1]}`);
+  // Position 3 * 16 * 8 is the first one of step 3; a row of positions goes to all ranks.
+  await expect(facts).toContainText(`Position in epoch${3 * 16 * 8 + 8 + 2}`);
+});
+
+test('at 10^12 samples and 4,096 ranks, the end of the list is a scroll away', async ({ page }) => {
+  await page.goto(at('step', { recipe: RECIPES.large, step: '7629394', batch: '32' }));
+  await page.getByText('As a table').click();
+  const grid = page.getByRole('application');
+  await grid.evaluate((element) => {
+    element.scrollTop = element.scrollHeight;
+  });
+  await expect(page.locator('tr[data-rank="4095"]')).toBeVisible();
+  const shown = await page.locator('tr[data-rank="4095"] td').innerText();
+  await page.getByRole('tab', { name: 'Python' }).click();
+  const printed = run(
+    'Python',
+    `from samedeal import Sampler\nprint(Sampler.from_recipe('${RECIPES.large}', rank=4095).batch(7629394, 32).tolist())`,
+  );
+  expect(numbers(printed).join(' ')).toBe(shown.replaceAll('*', ''));
+});
+
+test('a wrong value is said where it was entered', async ({ page }) => {
+  await page.goto(at('step'));
+  await page.getByLabel('World size').fill('0');
+  await expect(page.getByText('worldSize is 0; allowed: 1 to')).toBeVisible();
+  await expect(page.getByLabel('World size')).toHaveAttribute('aria-invalid', 'true');
+  await page.getByLabel('World size').fill('8');
+  await page.getByLabel('Samples', { exact: true }).fill('many');
+  await expect(page.getByLabel('Samples', { exact: true })).toHaveAttribute('aria-invalid', 'true');
+  await page.getByLabel('Samples', { exact: true }).fill('1e6');
+  await page.getByLabel('Step', { exact: true }).fill('99999999');
+  await expect(page.getByText('batch is 99999999; allowed: 0 to 7812')).toBeVisible();
+});
+
+test('what is copied prints what the page shows', async ({ page }) => {
+  await page.goto(at('step', { recipe: RECIPES.torch, epoch: '1', step: '2' }));
+  const expected = (await shown(page))['0'];
+  for (const language of ['Python', 'JavaScript'] as const) {
+    const printed = run(language, await snippet(page, language));
+    expect(printedArray(printed).map(String), language).toEqual(expected);
+  }
+  const printed = run('Command', `${await snippet(page, 'Command')} --rank 0 --format text`);
+  // A line has the rank, the index in the batch and the sample.
+  expect(
+    printed
+      .trim()
+      .split('\n')
+      .map((line) => line.split('\t')[2]),
+  ).toEqual(expected);
+});
+
+test('a link brings back what it was copied from', async ({ page }) => {
+  await page.goto(at('step'));
+  await page.getByRole('button', { name: 'Blend of three' }).click();
+  await page.getByLabel('Epoch').fill('5');
+  await page.getByLabel('Step', { exact: true }).fill('4');
+  const before = await shown(page);
+  await page.waitForURL(/epoch=5&step=4/);
+  const other = await page.context().newPage();
+  await other.goto(page.url());
+  expect(await shown(other)).toEqual(before);
+});

@@ -5,6 +5,7 @@ mod bench;
 mod build;
 mod counts;
 mod demo;
+mod docs;
 mod flat;
 mod lints;
 mod machine;
@@ -29,7 +30,7 @@ Usage: cargo xtask <command>
   demo [DIR --column NAME] [--rank R | --all]
                      one epoch over the same Parquet files in Python, Node and Rust, side by side; without DIR over
                      the functions of Python's standard library
-  test [WORD ...]    format, lints, the tests of the core and of every host, the matrix of engines, the README; with
+  test [WORD ...]    format, lints, the tests of the core and of every host, the matrix of engines, the documents; with
                      words, only the suites that have one of them in their names
   check [WORD ...]   test, and the tests under PyTorch, in frameworks and browsers, tutorials, the demo: what CI runs
   build [python | node | rust]
@@ -44,6 +45,7 @@ Usage: cargo xtask <command>
                      so many random orders in orders, in place of the golden cases
   mutants [PART ...] [--shard K/N]
                      change the core in one place at a time: a golden case must fail for each change (takes hours)
+  docs [--serve]     the site of the documentation, in target/docs; every link is checked
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
   setup              what `build` and `check` download: targets, environments, browser
   help               this text
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         ["matrix", words @ ..] => matrix::plan(words, parts()),
         ["test", words @ ..] => tests("test", suites::test(), words),
         ["check", words @ ..] => tests("check", suites::check(), words),
+        ["docs", options @ ..] => docs::plan(options, parts()),
         ["bench", options @ ..] => Ok(bench::plan(options)),
         ["demo", options @ ..] => demo::Options::parse(options).map(demo::plan),
         _ => Err(format!("unknown command: {}", words.join(" "))),
@@ -84,7 +87,7 @@ fn main() -> ExitCode {
 fn parts() -> Vec<Step> {
     let mut first = setup::parts();
     let downloads = first.split_off(2);
-    [first, build::parts(), downloads, demo::parts(), matrix::parts()].into_iter().flatten().collect()
+    [first, build::parts(), downloads, demo::parts(), docs::parts(), matrix::parts()].into_iter().flatten().collect()
 }
 
 fn tests(name: &str, suites: Vec<Step>, words: &[&str]) -> Result<Plan, String> {
@@ -133,6 +136,9 @@ mod tests {
             assert!(matrix::plan(wrong, parts()).is_err(), "{wrong:?}");
         }
         assert!(matrix::plan(&["z80"], parts()).is_err());
+        docs::plan(&[], parts()).unwrap();
+        docs::plan(&["--serve"], parts()).unwrap();
+        assert!(docs::plan(&["--server"], parts()).is_err());
         bench::plan(&[]);
         bench::plan(&["batching", "--smoke"]);
         demo::plan(demo::Options::parse(&[]).unwrap());

@@ -5,6 +5,7 @@ use std::process::Command;
 use crate::build;
 use crate::counts::Counts;
 use crate::demo;
+use crate::docs;
 use crate::lints;
 use crate::machine;
 use crate::matrix;
@@ -64,8 +65,12 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             "docs/matrix.md",
         ],
     ];
-    let javascript: &[&[&str]] =
-        &[JAVASCRIPT, build::WASM, BINDINGS, &["hosts/js", "docs/parity.md", "tests/matrix", "tests/vectors"]];
+    let javascript: &[&[&str]] = &[
+        JAVASCRIPT,
+        build::WASM,
+        BINDINGS,
+        &["hosts/js", "docs/parity.md", "docs/reference", "tests/matrix", "tests/vectors"],
+    ];
     let mut steps = vec![
         suite("Rust tests", &[build::COMPONENTS], || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &[]))
             .made_from(rust)
@@ -97,16 +102,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             project::own("target/debug/vectors", &["--check"])
         })
         .made_from(rust),
-        suite("README", &[build::COMMAND, build::TOOLS, build::NPM, setup::PYTHON], || {
-            pytest("target/venv", "tests/readme/test_readme.py")
-        })
-        .made_from(&[
-            rust.concat().as_slice(),
-            PYTHON,
-            JAVASCRIPT,
-            build::WASM,
-            &["README.md", "docs", "tests/readme"],
-        ]),
+        docs::tests(),
     ];
     steps.extend(matrix::quick(cases));
     steps.extend(lints::steps());
@@ -122,8 +118,8 @@ fn slow() -> Vec<Step> {
             .and_needs(&[build::COMMAND, build::NPM])
             .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
-        with_torch("README under torch", "tests/readme/test_torch.py")
-            .made_from(&[TORCH, &["README.md", "docs", "tests/readme"]]),
+        docs::tests_with_torch(),
+        docs::site(),
         suite("growth: an earlier host, newer components", &[build::COMPONENTS, build::GROWN], || {
             with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
         })
@@ -188,7 +184,7 @@ fn slow() -> Vec<Step> {
             command.env("NODE_OPTIONS", "--test-reporter=spec");
             command
         })
-        .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js", "tests/matrix"]]),
+        .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js", "docs", "tests/matrix"]]),
         Step::new("measurements, in small", &[build::TOOLS, build::NPM, setup::TORCH], |progress| {
             progress.run(&mut project::own("target/debug/bench", &["--smoke", "--runs", "1"]))?;
             Ok(Report::note("cargo xtask bench takes them"))
@@ -260,12 +256,12 @@ fn with_grown(mut command: Command) -> Command {
 }
 
 /// A step that runs a suite and counts its tests. None at all is a failure.
-fn suite(name: &str, needs: &[&'static str], command: impl Fn() -> Command + Send + 'static) -> Step {
+pub fn suite(name: &str, needs: &[&'static str], command: impl Fn() -> Command + Send + 'static) -> Step {
     Step::new(name, needs, move |progress| count(progress, progress.run(&mut command())))
 }
 
 /// Here a test that is skipped is a failure: something is missing in the environment that is made for it.
-fn with_torch(name: &'static str, tests: &'static str) -> Step {
+pub fn with_torch(name: &'static str, tests: &'static str) -> Step {
     Step::new(name, &[setup::TORCH, build::COMPONENTS], move |progress| {
         let report = count(progress, progress.run(&mut pytest("target/venv-torch", tests)))?;
         match report.counts {
@@ -292,8 +288,16 @@ fn cargo_test(what: &[&str], options: &[&str]) -> Command {
 }
 
 fn pytest(environment: &str, tests: &str) -> Command {
+    pytest_of(environment, &[tests])
+}
+
+/// Pytest over several files or folders.
+pub fn pytest_of(environment: &str, tests: &[&str]) -> Command {
     let python = format!("{environment}/bin/python");
-    project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "--durations=15", tests])
+    let mut command =
+        project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "--durations=15"]);
+    command.args(tests);
+    command
 }
 
 #[cfg(test)]
@@ -306,8 +310,8 @@ mod tests {
             Ok(chosen(test(), words)?.iter().map(|step| step.name().to_string()).collect())
         };
         assert_eq!(names(&[]).unwrap().len(), test().len());
-        assert_eq!(names(&["readme"]).unwrap(), ["README"]);
+        assert_eq!(names(&["documentation"]).unwrap(), ["Rust examples in the documentation", "documentation"]);
         assert!(names(&["python"]).unwrap().contains(&"Python host".to_string()));
-        assert!(names(&["readme", "cobol"]).unwrap_err().starts_with("no suite has cobol in its name"));
+        assert!(names(&["documentation", "cobol"]).unwrap_err().starts_with("no suite has cobol in its name"));
     }
 }

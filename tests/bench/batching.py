@@ -4,7 +4,7 @@
 
 makes the environment with the others (tests/bench/requirements-peers.txt) and runs this in it:
 
-    target/venv-peers/bin/python tests/bench/batching.py --plot docs/batching.svg
+    target/venv-peers/bin/python tests/bench/batching.py --plot docs/comparison/batching.svg
 
 Everyone gets the same lengths and the same memory: a batch has room for so many of the longest samples (`rows` of
 `length`). Batches of a fixed size have so many samples, token budgets are rows * length, packs are rows of that length.

@@ -1,6 +1,6 @@
 """How random an order is for what a reader has to hold: the order `sharded` beside a shuffle buffer of the same memory.
 
-    target/venv-torch/bin/python tests/bench/randomness.py target/demo/data --plot docs/sharded-order.svg
+    target/venv-torch/bin/python tests/bench/randomness.py target/demo/data --plot docs/concepts/sharded-order.svg
 
 Both read the shards in the same shuffled order, each byte once. A shuffle buffer keeps so many samples and gives a
 random one away for each that comes in (tf.data, WebDataset, Hugging Face `datasets`). The figures, each a mean over

@@ -6,6 +6,7 @@ mod build;
 mod counts;
 mod crossing;
 mod demo;
+mod docs;
 mod flat;
 mod fuzz;
 mod lints;
@@ -33,7 +34,7 @@ Usage: cargo xtask <command>
   demo [DIR --column NAME] [--rank R | --all]
                      one epoch over the same Parquet files in Python, Node and Rust, side by side; without DIR over
                      the functions of Python's standard library
-  test [WORD ...]    format, lints, the tests of the core and of every host, the matrix of engines, the README; with
+  test [WORD ...]    format, lints, the tests of the core and of every host, the matrix of engines, the documents; with
                      words, only the suites that have one of them in their names
   check [WORD ...]   test, and the tests under PyTorch, in frameworks and browsers, tutorials, the demo: what CI runs
   build [python | node | rust]
@@ -62,6 +63,7 @@ Usage: cargo xtask <command>
   statistics [--seeds N]
                      whether shuffles can be told from uniform ones; weak shuffles must fail (takes half an hour)
   soak [--minutes M] all kinds of work for an hour, in Python and in Node: memory and latencies must stay flat
+  docs [--serve]     the site of the documentation, in target/docs; every link is checked
   vectors [--check]  write the golden cases of tests/vectors, or check that they are fresh
   setup              what `build` and `check` download: targets, environments, browser
   help               this text
@@ -92,6 +94,7 @@ fn main() -> ExitCode {
         ["trials", options @ ..] => Ok(robustness::trials(options)),
         ["statistics", options @ ..] => Ok(robustness::statistics(options)),
         ["soak", options @ ..] => Ok(robustness::soak(options)),
+        ["docs", options @ ..] => docs::plan(options, parts()),
         ["bench", options @ ..] => Ok(bench::plan(options)),
         ["demo", options @ ..] => demo::Options::parse(options).map(demo::plan),
         _ => Err(format!("unknown command: {}", words.join(" "))),
@@ -109,7 +112,7 @@ fn main() -> ExitCode {
 fn parts() -> Vec<Step> {
     let mut first = setup::parts();
     let downloads = first.split_off(2);
-    [first, build::parts(), downloads, demo::parts(), matrix::parts(), packages::parts()]
+    [first, build::parts(), downloads, demo::parts(), docs::parts(), matrix::parts(), packages::parts()]
         .into_iter()
         .flatten()
         .collect()
@@ -175,6 +178,9 @@ mod tests {
         fuzz::plan(&[], parts()).unwrap();
         fuzz::plan(&["rust", "--minutes", "1"], parts()).unwrap();
         assert!(fuzz::plan(&["cobol"], parts()).is_err());
+        docs::plan(&[], parts()).unwrap();
+        docs::plan(&["--serve"], parts()).unwrap();
+        assert!(docs::plan(&["--server"], parts()).is_err());
         bench::plan(&[]);
         bench::plan(&["batching", "--smoke"]);
         demo::plan(demo::Options::parse(&[]).unwrap());

@@ -30,6 +30,8 @@ pub fn parts() -> Vec<Step> {
             EXAMPLES_OF_NODE.iter().try_for_each(|folder| npm_packages(progress, folder).map(drop))?;
             Ok(Report::note("in node_modules of the examples"))
         }),
+        Step::new(SITE_NODE, &[MACHINE], |progress| npm_packages(progress, "docs/site")),
+        Step::new(SITE, &[MACHINE], |progress| environment(progress, "target/venv-docs", "docs/site/requirements.txt")),
         Step::new(EXAMPLES_PYTHON, &[MACHINE], |progress| {
             environment(progress, "target/venv-examples", "examples/requirements.txt")
         }),
@@ -64,6 +66,10 @@ pub const EXAMPLES_NODE: &str = "npm packages of examples";
 const EXAMPLES_OF_NODE: &[&str] = &["examples/arrow-indices", "examples/batch-service", "examples/js-guest"];
 /// The environment that the examples in Python run in.
 pub const EXAMPLES_PYTHON: &str = "Python environment of examples";
+/// What lists the names of the npm package for the site.
+pub const SITE_NODE: &str = "npm packages of the site";
+/// The environment that makes the site.
+pub const SITE: &str = "Python environment of the site";
 /// What puts components together.
 pub const COMPOSER: &str = "wac";
 /// The folder of its program is `bin` below this one.

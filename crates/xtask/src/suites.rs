@@ -6,6 +6,7 @@ use crate::build;
 use crate::counts::Counts;
 use crate::crossing;
 use crate::demo;
+use crate::docs;
 use crate::fuzz;
 use crate::lints;
 use crate::machine;
@@ -76,7 +77,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         JAVASCRIPT,
         build::WASM,
         BINDINGS,
-        &["hosts/js", "docs/parity.md", "tests/fuzz/javascript", "tests/matrix", "tests/vectors"],
+        &["hosts/js", "docs/parity.md", "docs/reference", "tests/fuzz/javascript", "tests/matrix", "tests/vectors"],
     ];
     let mut steps = vec![
         suite("Rust tests", &[build::COMPONENTS], || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &[]))
@@ -109,16 +110,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             project::own("target/debug/vectors", &["--check"])
         })
         .made_from(rust),
-        suite("README", &[build::COMMAND, build::TOOLS, build::NPM, setup::PYTHON], || {
-            pytest("target/venv", "tests/readme/test_readme.py")
-        })
-        .made_from(&[
-            rust.concat().as_slice(),
-            PYTHON,
-            JAVASCRIPT,
-            build::WASM,
-            &["README.md", "docs", "tests/readme"],
-        ]),
+        docs::tests(),
     ];
     steps.extend(matrix::quick(cases));
     steps.extend(lints::steps());
@@ -134,10 +126,10 @@ fn slow() -> Vec<Step> {
             .and_needs(&[build::COMMAND, build::NPM])
             .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
-        with_torch("README under torch", "tests/readme/test_torch.py")
-            .made_from(&[TORCH, &["README.md", "docs", "tests/readme"]]),
         suite(crossing::SUITE, crossing::NEEDS, || machine::with_browser(pytest("target/venv", "tests/crossing")))
             .made_from(crossing::INPUTS),
+        docs::tests_with_torch(),
+        docs::site(),
         suite("growth: an earlier host, newer components", &[build::COMPONENTS, build::GROWN], || {
             with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
         })
@@ -200,7 +192,7 @@ fn slow() -> Vec<Step> {
             command.env("NODE_OPTIONS", "--test-reporter=spec");
             command
         })
-        .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js", "tests/matrix"]]),
+        .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js", "docs", "tests/matrix"]]),
         suite(
             "explorer: every view against Python",
             &[build::NPM, build::COMMAND, setup::PYTHON, setup::BROWSER, setup::EXPLORER],
@@ -317,8 +309,16 @@ fn cargo_test(what: &[&str], options: &[&str]) -> Command {
 }
 
 pub fn pytest(environment: &str, tests: &str) -> Command {
+    pytest_of(environment, &[tests])
+}
+
+/// Pytest over several files or folders.
+pub fn pytest_of(environment: &str, tests: &[&str]) -> Command {
     let python = format!("{environment}/bin/python");
-    project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "--durations=15", tests])
+    let mut command =
+        project::own(&python, &["-m", "pytest", "-q", "--color=no", "-p", "no:cacheprovider", "--durations=15"]);
+    command.args(tests);
+    command
 }
 
 #[cfg(test)]
@@ -331,8 +331,8 @@ mod tests {
             Ok(chosen(test(), words)?.iter().map(|step| step.name().to_string()).collect())
         };
         assert_eq!(names(&[]).unwrap().len(), test().len());
-        assert_eq!(names(&["readme"]).unwrap(), ["README"]);
+        assert_eq!(names(&["documentation"]).unwrap(), ["Rust examples in the documentation", "documentation"]);
         assert!(names(&["python"]).unwrap().contains(&"Python host".to_string()));
-        assert!(names(&["readme", "cobol"]).unwrap_err().starts_with("no suite has cobol in its name"));
+        assert!(names(&["documentation", "cobol"]).unwrap_err().starts_with("no suite has cobol in its name"));
     }
 }

@@ -1,4 +1,4 @@
-"""What is installed: the wheel, its message without the component, and the documents' examples."""
+"""What is installed: the wheel, and its message without the component."""
 
 from __future__ import annotations
 
@@ -24,19 +24,6 @@ from limits import HANG
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGE = Path(samedeal.__file__).parent
-
-
-def test_readme_examples() -> None:
-    text = (ROOT / "README.md").read_text(encoding="utf-8")
-    # A closing fence would be taken for output.
-    examples = "\n".join("" if line.startswith("```") else line for line in text.splitlines())
-    test = doctest.DocTestParser().get_doctest(examples, {}, "README.md", "README.md", 0)
-    assert len(test.examples) >= 10
-    assert doctest.DocTestRunner().run(test).failed == 0
-    # Nothing that looks like Python goes untested.
-    assert "```python" in text
-    blocks = text.split("```python\n")[1:]
-    assert all(line.startswith((">>> ", "... ")) for block in blocks for line in block.splitlines()[:1])
 
 
 def test_docstring_examples() -> None:

@@ -8,6 +8,7 @@ mod cache;
 pub mod collate;
 mod engine;
 mod error;
+pub mod guide;
 mod index;
 mod iter;
 mod launch;

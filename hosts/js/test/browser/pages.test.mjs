@@ -1,6 +1,6 @@
 // The package in a real page.
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -13,19 +13,36 @@ import { folder, write } from '../parquet-files.mjs';
 const host = fileURLToPath(new URL('../..', import.meta.url));
 const dist = join(host, 'dist/');
 
-test('the examples of the README run in a page', async () => {
-  const readme = readFileSync(join(host, 'README.md'), 'utf8');
-  const answers = [];
-  for (const [, html] of readme.matchAll(/^```html\n(.*?)^```/gms)) {
-    const { page, close } = await openPage({ '/samedeal/dist/': dist }, html);
-    try {
-      await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
-      answers.push(await page.textContent('body'));
-    } finally {
-      await close();
+/** The pages of the documentation that have HTML, and what the bodies of their examples become. */
+const EXAMPLES = {
+  'README.md': ['8 0 6 3'],
+  '../../docs/reference/javascript/pages.md': ['8 0 6 3', '14 steps', '32 steps'],
+  '../../docs/start/page.md': ['rank 3 of 8: 8738136 8896083 4531278 9165580'],
+};
+
+test('the examples of the documentation run in a page', async () => {
+  for (const [file, expected] of Object.entries(EXAMPLES)) {
+    const answers = [];
+    for (const [, html] of readFileSync(join(host, file), 'utf8').matchAll(/^```html[^\n]*\n(.*?)^```/gms)) {
+      const { page, close } = await openPage({ '/samedeal/dist/': dist }, html);
+      try {
+        await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
+        answers.push((await page.textContent('body')).trim());
+      } finally {
+        await close();
+      }
     }
+    assert.deepEqual(answers, expected, file);
   }
-  assert.deepEqual(answers, ['8 0 6 3', '14 steps', '32 steps']);
+});
+
+test('all pages with HTML are named here', () => {
+  const docs = join(host, '../../docs');
+  const pages = readdirSync(docs, { recursive: true }).filter(
+    (file) => file.endsWith('.md') && !file.includes('explorer'),
+  );
+  const found = pages.filter((file) => readFileSync(join(docs, file), 'utf8').includes('```html'));
+  assert.deepEqual(found.map((file) => `../../docs/${file}`).sort(), Object.keys(EXAMPLES).slice(1).sort());
 });
 
 test('a page without a bundler may import the whole package, and everything in it answers as in Node', async () => {

@@ -1,0 +1,108 @@
+//! The documentation: the site, and the tests of what it shows.
+
+use std::env;
+use std::path::Path;
+
+use crate::build;
+use crate::plan::{Outcome, Plan, Report, Step};
+use crate::progress::Progress;
+use crate::project;
+use crate::setup;
+use crate::suites::{self, JAVASCRIPT, MANIFESTS, PYTHON};
+
+/// What makes the site.
+const FOLDER: &str = "docs/site";
+/// The page of the explorer, which is a package of its own.
+const EXPLORER: &str = "docs/explorer";
+const SITE: &str = "target/docs";
+const ADDRESS: &str = "127.0.0.1:8000";
+const RUSTDOC: &str = "names of the crate";
+const TYPEDOC: &str = "names of the npm package";
+const EXPLORER_BUILT: &str = "explorer";
+
+/// What the site needs and no other command does.
+pub fn parts() -> Vec<Step> {
+    vec![
+        Step::new(RUSTDOC, &[build::COMPONENTS], |progress| {
+            progress.run(&mut project::cargo(&["doc", "--package=samedeal", "--no-deps"]))?;
+            Ok(Report::note("target/doc"))
+        })
+        .with_lock(build::CARGO),
+        Step::new(TYPEDOC, &[setup::SITE_NODE, build::NPM], |progress| {
+            let mut command = project::own("docs/site/node_modules/.bin/typedoc", &["--options", "typedoc.json"]);
+            progress.run(command.current_dir(project::path(FOLDER)))?;
+            Ok(Report::note("target/docs-typescript"))
+        }),
+        Step::new(EXPLORER_BUILT, &[build::NPM], explorer),
+    ]
+}
+
+/// The page of the explorer, if it is there.
+fn explorer(progress: &Progress) -> Outcome {
+    if !project::path(EXPLORER).join("package.json").is_file() {
+        return Ok(Report::note("is not there"));
+    }
+    setup::npm_packages(progress, EXPLORER)?;
+    progress.run(&mut project::npm(EXPLORER, &["run", "build"]))?;
+    Ok(Report::note("docs/explorer/dist"))
+}
+
+/// The site, with strict links.
+pub fn site() -> Step {
+    Step::new(
+        "site of the documentation",
+        &[setup::SITE, build::COMMAND, build::BINDINGS, RUSTDOC, TYPEDOC, EXPLORER_BUILT],
+        |progress| {
+            progress.run(&mut project::own("target/venv-docs/bin/python", &["docs/site/build.py"]))?;
+            Ok(Report::note(SITE))
+        },
+    )
+}
+
+/// The suites that run all blocks of code, those under PyTorch apart.
+pub fn tests() -> Step {
+    suites::suite("documentation", &[build::COMMAND, build::TOOLS, build::NPM, setup::PYTHON], || {
+        suites::pytest_of(
+            "target/venv",
+            &["tests/docs/test_pages.py", "tests/docs/test_links.py", "tests/docs/test_pictures.py"],
+        )
+    })
+    .made_from(&[
+        MANIFESTS,
+        PYTHON,
+        JAVASCRIPT,
+        build::WASM,
+        &["README.md", "SPEC.md", "crates/core", "hosts", "docs", "tests/docs"],
+    ])
+}
+
+/// The same under PyTorch and what people train with.
+pub fn tests_with_torch() -> Step {
+    suites::with_torch("documentation under torch", "tests/docs/test_torch.py").and_needs(&[build::COMMAND]).made_from(
+        &[PYTHON, &["hosts/python/requirements-oracle.txt", "README.md", "hosts/python", "docs", "tests/docs"]],
+    )
+}
+
+/// `cargo xtask docs [--serve]`.
+pub fn plan(options: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
+    if let Some(option) = options.iter().find(|option| **option != "--serve") {
+        return Err(format!("unknown option: {option}"));
+    }
+    let mut goals = vec![site()];
+    if !options.is_empty() {
+        goals.push(Step::new("server", &[], serve).and_needs(&["site of the documentation"]));
+    }
+    let start = env::current_dir().unwrap_or_default();
+    let site = project::path(SITE).join("index.html");
+    let shown = site.strip_prefix(&start).map(Path::to_path_buf).unwrap_or(site);
+    Ok(Plan::new("docs", parts, goals).with_closing(format!("The site: {}", shown.display())))
+}
+
+/// Serves the site until it is interrupted.
+fn serve(progress: &Progress) -> Outcome {
+    let (address, port) = ADDRESS.split_once(':').expect("an address has a port");
+    println!("http://{ADDRESS}: interrupt to end");
+    let arguments = ["-m", "http.server", port, "--bind", address, "--directory", SITE];
+    progress.run(&mut project::own("target/venv-docs/bin/python", &arguments))?;
+    Ok(Report::default())
+}

@@ -1,0 +1,177 @@
+"""Builds the site from the pages below docs/: `target/venv-docs/bin/python docs/site/build.py`.
+
+The pages are Markdown that a forge shows, with links to files of the repository. They are copied to
+target/docs-pages, with pages that are made here: the names of the Python package, the help of the command, the
+interface, SPEC.md. Links to what is not on the site lead to the repository. Then Zensical makes target/docs, and fails
+for a link that leads nowhere."""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+STAGE = ROOT / "target/docs-pages"
+PAGES = STAGE / "pages"
+SITE = ROOT / "target/docs"
+REPOSITORY = "https://github.com/samedeal/samedeal/blob/main"
+COMMAND = ROOT / "target/debug/samedeal"
+EXPLORER = ROOT / "docs/explorer/dist"
+
+MOVED = {"SPEC.md": "reference/spec.md", "hosts/rust/src/guide.md": "reference/rust.md", "wit": "reference/wit.md"}
+"""Files outside docs/ that are pages of the site."""
+MODULES = {
+    "samedeal": "Everything but adapters.",
+    "samedeal.torch": "Under PyTorch.",
+    "samedeal.lightning": "Under PyTorch Lightning.",
+    "samedeal.accelerate": "Under Accelerate.",
+    "samedeal.transformers": "Under transformers.",
+    "samedeal.parquet": "Rows of Parquet files, without PyTorch.",
+    "samedeal.ledger": "Readers of unequal speed.",
+    "samedeal.collate": "Arrays of sequences.",
+}
+"""The modules whose names are listed."""
+
+
+def put(path: str, text: str) -> None:
+    """Writes a page."""
+    target = PAGES / path
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(text, encoding="utf-8")
+
+
+def relink(text: str, source: Path, page: str) -> str:
+    """The text of a file as a page: links are relative to the page, or lead to the repository."""
+
+    def link(match: re.Match[str]) -> str:
+        target, hash_, anchor = match[1].partition("#")
+        if not target or "://" in target:
+            return match[0]
+        found = os.path.relpath((source.parent / target).resolve(), ROOT)
+        if found in MOVED:
+            inside = MOVED[found]
+        elif found == "docs/explorer" and EXPLORER.is_dir():
+            inside = "explorer/index.html"
+        elif found.startswith("docs/") and (ROOT / found).is_file() and not found.endswith(".py"):
+            inside = found.removeprefix("docs/")
+        else:
+            return f"]({REPOSITORY}/{found}{hash_}{anchor})"
+        return f"]({os.path.relpath(inside, os.path.dirname(page) or '.')}{hash_}{anchor})"
+
+    return re.sub(r"\]\(([^)\s]+)\)", link, text)
+
+
+def plain(text: str) -> str:
+    """The text of a page whose brackets, as in `sigma[c][i]`, are no links by name."""
+    parts = re.split(r"(^```.*?^```|`[^`\n]*`)", text, flags=re.DOTALL | re.MULTILINE)
+    return "".join(part if part.startswith("`") else part.replace("][", "]\\[") for part in parts)
+
+
+def copy_pages() -> None:
+    """The pages below docs/, and those of other folders. Setup blocks, which only the tests need, are left out."""
+    for source in sorted((ROOT / "docs").rglob("*")):
+        inside = source.relative_to(ROOT / "docs")
+        if source.is_dir() or inside.parts[0] in ("site", "explorer", "pictures"):
+            continue
+        if source.suffix == ".md":
+            text = re.sub(
+                r"^<!-- setup: .*?^-->\n", "", source.read_text(encoding="utf-8"), flags=re.DOTALL | re.MULTILINE
+            )
+            # Zensical knows the language of a block and its title, not the words for the tests.
+            text = re.sub(r"^```(\w+) (?:torch|install|peers)\b", r"```\1", text, flags=re.MULTILINE)
+            put(str(inside), relink(text, source, str(inside)))
+        elif source.suffix in (".svg", ".json"):
+            (PAGES / inside).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(source, PAGES / inside)
+    spec = ROOT / "SPEC.md"
+    text = relink(plain(spec.read_text(encoding="utf-8")), spec, "reference/spec.md")
+    # The second heading of a name is `-1` on a forge, and `_1` here.
+    put("reference/spec.md", re.sub(r"\(#([\w-]+)-(\d)\)", r"(#\1_\2)", text))
+    guide = ROOT / "hosts/rust/src/guide.md"
+    # Lines that rustdoc hides.
+    text = re.sub(r"^# .*\(\(\)\)\n|^# std::.*\n", "", guide.read_text(encoding="utf-8"), flags=re.MULTILINE)
+    api = "All names are in the [documentation of the crate](rust-names/samedeal/index.html).\n\n"
+    put("reference/rust.md", relink(text.replace("\n\n", f"\n\n{api}", 1), guide, "reference/rust.md"))
+
+
+def write_names() -> None:
+    """The names of the Python package, from their docstrings, and the way to those of the npm package."""
+    text = "# Python: all names\n\nFrom the docstrings of the package.\n"
+    for module, what in MODULES.items():
+        file = ROOT / "hosts/python/src" / module.replace(".", "/")
+        file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
+        text += f"\n## {module}\n\n{what}\n"
+        text += "".join(f"\n::: {module}.{name}\n" for name in public(file))
+    put("reference/python/names.md", text)
+    put(
+        "reference/javascript/names.md",
+        "# JavaScript: all names\n\nThe types of the package have [a list of all names](typescript/index.html).\n",
+    )
+
+
+def public(module: Path) -> list[str]:
+    """The names in `__all__` of a module."""
+    for node in ast.parse(module.read_text(encoding="utf-8")).body:
+        if isinstance(node, ast.Assign) and getattr(node.targets[0], "id", None) == "__all__":
+            return [name for name in ast.literal_eval(node.value) if not name.startswith("_")]
+    raise ValueError(f"{module} has no __all__")
+
+
+def write_help() -> None:
+    """The help of each subcommand, after the page on the command."""
+
+    def ask(*words: str) -> str:
+        done = subprocess.run([COMMAND, *words], capture_output=True, text=True, check=True)
+        return done.stdout.strip()
+
+    names = re.findall(r"^  ([a-z]+)  +\S", ask("--help").split("Commands:")[1].split("Options:")[0], re.MULTILINE)
+    page = PAGES / "reference/command.md"
+    text = page.read_text(encoding="utf-8")
+    for name in names:
+        if name != "help":
+            text += f"\n### {name}\n\n```text\n{ask(name, '--help')}\n```\n"
+    page.write_text(text, encoding="utf-8")
+
+
+def write_interface() -> None:
+    """The interface: a section for each file. Its comments are the manual."""
+    text = "# The interface of the components (WIT)\n\nThe comments are the reference manual of all languages.\n"
+    for file in sorted((ROOT / "wit").glob("*.wit")):
+        text += f"\n## {file.name}\n\n```text\n{file.read_text(encoding='utf-8').strip()}\n```\n"
+    put("reference/wit.md", text)
+
+
+def copy_made(folder: Path, inside: str) -> None:
+    """A folder that another generator made, as it is."""
+    shutil.copytree(folder, PAGES / inside, dirs_exist_ok=True)
+
+
+def main() -> int:
+    """Makes the pages and the site."""
+    shutil.rmtree(STAGE, ignore_errors=True)
+    PAGES.mkdir(parents=True)
+    copy_pages()
+    write_names()
+    write_help()
+    write_interface()
+    copy_made(ROOT / "target/docs-typescript", "reference/javascript/typescript")
+    copy_made(ROOT / "target/doc", "reference/rust-names")
+    if EXPLORER.is_dir():
+        copy_made(EXPLORER, "explorer")
+    shutil.copy(ROOT / "docs/site/zensical.toml", STAGE / "zensical.toml")
+    zensical = [Path(sys.executable).parent / "zensical", "build", "--strict", "--clean", "-f", STAGE / "zensical.toml"]
+    done = subprocess.run(zensical, cwd=STAGE, env=os.environ | {"NO_COLOR": "1"}, check=False)
+    if done.returncode == 0:
+        shutil.rmtree(SITE, ignore_errors=True)
+        (STAGE / "site").rename(SITE)
+        print(f"{sum(1 for _ in SITE.rglob('*.html'))} pages in {SITE.relative_to(ROOT)}")
+    return done.returncode
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,129 @@
+"""Runs the blocks of a page in a folder of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+from pages import ROOT, Block
+
+COMMANDS = ("samedeal", "python", "torchrun", "accelerate", "node", "cat", "ls")
+"""The first words of the lines that blocks of the language `console` may have."""
+HANG = 900
+"""A program that takes so many seconds hangs."""
+SHARDS = 3
+ROWS = 100
+"""Each folder has a dataset `shards` of so many files with so many rows."""
+
+
+def folder(path: Path) -> Path:
+    """A folder that has what pages use: the dataset `shards`, and the npm package."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    (path / "shards").mkdir(parents=True)
+    for shard in range(SHARDS):
+        ids = range(ROWS * shard, ROWS * (shard + 1))
+        texts = [" ".join(["word"] * (1 + i * 37 % 50)) for i in ids]
+        table = pa.table({"id": ids, "text": texts, "length": [1 + i * 37 % 50 for i in ids]})
+        pq.write_table(table, path / "shards" / f"{shard}.parquet")
+    modules = path / "node_modules"
+    modules.mkdir()
+    (modules / "samedeal").symlink_to(ROOT / "hosts/js")
+    for name in ("hyparquet", "hyparquet-compressors"):
+        (modules / name).symlink_to(ROOT / "hosts/js/node_modules" / name)
+    shutil.copy(ROOT / "tests/bench/data/kjv-lengths.json", path / "lengths.json")
+    return path
+
+
+def environment(path: Path) -> dict[str, str]:
+    """That of the caller without a launcher's variables, with the programs of this environment and the command."""
+    launcher = ("RANK", "WORLD_SIZE", "LOCAL_RANK", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT")
+    kept = {name: value for name, value in os.environ.items() if name not in launcher}
+    folders = [str(ROOT / "target/debug"), str(Path(sys.executable).parent), os.environ["PATH"]]
+    # Where compiled components are kept: the command of the tests needs many seconds to compile one.
+    cache = os.environ.get("XDG_CACHE_HOME", str(Path.home() / ".cache"))
+    quiet = {
+        # Processes share few cores.
+        "OMP_NUM_THREADS": "1",
+        # Some libraries write to the home directory, colour what they print, and report that they are used.
+        "HOME": str(path),
+        "NO_COLOR": "1",
+        "RAY_USAGE_STATS_ENABLED": "0",
+        # No process that watches for machines of a cloud being taken away. On a busy machine, workers start slowly.
+        "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
+        "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "600",
+        "XDG_CACHE_HOME": cache,
+    }
+    return {**kept, **quiet, "PATH": os.pathsep.join(folders)}
+
+
+def call(words: list[str | Path], path: Path, where: str) -> str:
+    """What a program prints. That it fails is an error."""
+    done = subprocess.run(
+        words, cwd=path, env=environment(path), capture_output=True, text=True, check=False, timeout=HANG
+    )
+    assert done.returncode == 0, f"{where}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def python(blocks: list[Block], path: Path) -> None:
+    """Blocks of Python, as one session."""
+    given = path / ".session.json"
+    given.write_text(json.dumps([{"where": block.where, "code": block.code} for block in blocks]), encoding="utf-8")
+    call([sys.executable, ROOT / "tests/docs/session.py", given], path, blocks[0].where)
+
+
+def javascript(block: Block, path: Path) -> None:
+    """A block as a module. It prints what its comments after statements, or at the beginning of lines, say."""
+    script = path / "block.mjs"
+    script.write_text(block.code, encoding="utf-8")
+    printed = call(["node", script], path, block.where)
+    shown = re.findall(r"(?:;|^) ?// (.*)$", block.code, re.MULTILINE)
+    if shown:
+        assert printed.splitlines() == shown, f"{block.where} prints\n{printed}"
+
+
+def typescript(block: Block, path: Path) -> None:
+    """Checks the types of a block."""
+    script = path / "block.mts"
+    script.write_text(block.code, encoding="utf-8")
+    options = ["--noEmit", "--strict", "--target", "es2022", "--module", "nodenext", "--lib", "es2022,dom"]
+    call([ROOT / "hosts/js/node_modules/.bin/tsc", *options, "--types", "", script], path, block.where)
+
+
+def console(block: Block, path: Path) -> None:
+    """The commands of a block, each with the lines that it prints; a line `...` stands for any number of lines."""
+    found: list[tuple[str, list[str]]] = []
+    for line in block.code.splitlines():
+        if line.startswith("$ "):
+            found.append((line[2:], []))
+        elif found[-1][0].endswith("\\"):
+            found[-1] = (f"{found[-1][0]}\n{line}", [])
+        else:
+            found[-1][1].append(line.rstrip())
+    for command, shown in found:
+        assert command.split()[0] in COMMANDS, f"{block.where}: {command}"
+        printed = call(["bash", "-euo", "pipefail", "-c", command], path, f"{block.where}: $ {command}")
+        lines = [line.rstrip() for line in printed.splitlines()]
+        if shown:
+            assert matches(shown, lines), f"{block.where}: $ {command}\n" + "\n".join(lines)
+
+
+def matches(shown: list[str], lines: list[str]) -> bool:
+    """Whether the lines are those that are shown."""
+    pattern = "".join("(?:.*\n)*?" if line.strip() == "..." else re.escape(line) + "\n" for line in shown)
+    return re.fullmatch(pattern, "".join(f"{line}\n" for line in lines)) is not None
+
+
+def program(block: Block, path: Path) -> None:
+    """Writes a block with a title to a file, which a command of the page runs."""
+    assert block.title is not None
+    target = path / block.title
+    target.parent.mkdir(parents=True, exist_ok=True)
+    target.write_text(block.code, encoding="utf-8")

@@ -1,0 +1,29 @@
+"""The links of the documentation lead somewhere."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from pages import ROOT, pages, prose
+
+
+def anchors(page: Path) -> set[str]:
+    """The anchors of the headings of a page, as forges and the site make them."""
+    headings = re.findall(r"^#+ (.*)$", prose(page), re.MULTILINE)
+    plain = [re.sub(r"\[([^]]*)\]\([^)]*\)|[^\w\s-]", r"\1", heading) for heading in headings]
+    return {re.sub(r"\s", "-", heading.strip().lower()) for heading in plain}
+
+
+def test_links() -> None:
+    for page in pages():
+        for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
+            if target.startswith("https://"):
+                continue
+            file, _, anchor = target.partition("#")
+            found = (page.parent / file).resolve() if file else page
+            assert found.is_relative_to(ROOT), f"{page}: {target}"
+            # The page of the explorer is a package of its own.
+            assert found.exists() or found == ROOT / "docs/explorer", f"{page}: {target}"
+            if anchor and found.suffix == ".md":
+                assert anchor in anchors(found), f"{page}: {target}"

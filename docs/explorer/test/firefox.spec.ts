@@ -33,7 +33,9 @@ test.describe('Firefox', () => {
   test('step shows what Python says', async () => {
     const page = await browser.newPage();
     await page.goto(at('step', { recipe: RECIPE, step: '3' }));
-    await page.waitForSelector('tr[data-rank="7"]', { hidden: false, visible: false });
+    await page.waitForSelector('details:not(aside details)');
+    await page.$eval('details:not(aside details) summary', (summary) => (summary as HTMLElement).click());
+    await page.waitForSelector('tr[data-rank="7"]');
     const shown = await page.$$eval('tr[data-rank] td', (cells) => cells.map((cell) => cell.textContent ?? ''));
     const expected = python<Record<string, string[]>>('step', {
       recipe: RECIPE,

@@ -55,7 +55,7 @@ def relink(text: str, source: Path, page: str) -> str:
         found = os.path.relpath((source.parent / target).resolve(), ROOT)
         if found in MOVED:
             inside = MOVED[found]
-        elif found == "docs/explorer" and EXPLORER.is_dir():
+        elif found == "docs/explorer":
             inside = "explorer/index.html"
         elif found.startswith("docs/") and (ROOT / found).is_file() and not found.endswith(".py"):
             inside = found.removeprefix("docs/")
@@ -161,8 +161,7 @@ def main() -> int:
     write_interface()
     copy_made(ROOT / "target/docs-typescript", "reference/javascript/typescript")
     copy_made(ROOT / "target/doc", "reference/rust-names")
-    if EXPLORER.is_dir():
-        copy_made(EXPLORER, "explorer")
+    copy_made(EXPLORER, "explorer")
     shutil.copy(ROOT / "docs/site/zensical.toml", STAGE / "zensical.toml")
     zensical = [Path(sys.executable).parent / "zensical", "build", "--strict", "--clean", "-f", STAGE / "zensical.toml"]
     done = subprocess.run(zensical, cwd=STAGE, env=os.environ | {"NO_COLOR": "1"}, check=False)

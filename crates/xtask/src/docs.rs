@@ -12,13 +12,12 @@ use crate::suites::{self, JAVASCRIPT, MANIFESTS, PYTHON};
 
 /// What makes the site.
 const FOLDER: &str = "docs/site";
-/// The page of the explorer, which is a package of its own.
-const EXPLORER: &str = "docs/explorer";
 const SITE: &str = "target/docs";
 const ADDRESS: &str = "127.0.0.1:8000";
 const RUSTDOC: &str = "names of the crate";
 const TYPEDOC: &str = "names of the npm package";
-const EXPLORER_BUILT: &str = "explorer";
+/// The page of the explorer, built.
+pub const EXPLORER: &str = "explorer";
 
 /// What the site needs and no other command does.
 pub fn parts() -> Vec<Step> {
@@ -33,25 +32,18 @@ pub fn parts() -> Vec<Step> {
             progress.run(command.current_dir(project::path(FOLDER)))?;
             Ok(Report::note("target/docs-typescript"))
         }),
-        Step::new(EXPLORER_BUILT, &[build::NPM], explorer),
+        Step::new(EXPLORER, &[build::NPM, setup::EXPLORER], |progress| {
+            progress.run(&mut project::npm(suites::EXPLORER, &["run", "build"]))?;
+            Ok(Report::note("docs/explorer/dist"))
+        }),
     ]
-}
-
-/// The page of the explorer, if it is there.
-fn explorer(progress: &Progress) -> Outcome {
-    if !project::path(EXPLORER).join("package.json").is_file() {
-        return Ok(Report::note("is not there"));
-    }
-    setup::npm_packages(progress, EXPLORER)?;
-    progress.run(&mut project::npm(EXPLORER, &["run", "build"]))?;
-    Ok(Report::note("docs/explorer/dist"))
 }
 
 /// The site, with strict links.
 pub fn site() -> Step {
     Step::new(
         "site of the documentation",
-        &[setup::SITE, build::COMMAND, build::BINDINGS, RUSTDOC, TYPEDOC, EXPLORER_BUILT],
+        &[setup::SITE, build::COMMAND, build::BINDINGS, RUSTDOC, TYPEDOC, EXPLORER],
         |progress| {
             progress.run(&mut project::own("target/venv-docs/bin/python", &["docs/site/build.py"]))?;
             Ok(Report::note(SITE))

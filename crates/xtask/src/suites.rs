@@ -195,9 +195,9 @@ fn slow() -> Vec<Step> {
         .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js", "docs", "tests/matrix"]]),
         suite(
             "explorer: every view against Python",
-            &[build::NPM, build::COMMAND, setup::PYTHON, setup::BROWSER, setup::EXPLORER],
+            &[docs::EXPLORER, build::COMMAND, setup::PYTHON, setup::BROWSER],
             || {
-                let mut command = machine::with_browser(project::npm("docs/explorer", &["test"]));
+                let mut command = machine::with_browser(project::npm(EXPLORER, &["run", "test:built"]));
                 command.env("SAMEDEAL_COMMAND", project::path("target/debug/samedeal"));
                 command
             },

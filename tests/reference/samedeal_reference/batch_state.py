@@ -33,7 +33,7 @@ def read(text: str, here: Recipe, order: Composed | None) -> tuple[int, History]
     else:
         # An epoch of which steps were taken stays as it is.
         begun = any(past["steps"] for past in history)
-        goes_on(order, here["order"], there["order"], epoch + begun, 0)
+        goes_on(order, here["order"], there["order"], min(epoch + begun, 2**64 - 1), 0)
     compare_section("batches", "batch", here["batch"], there["batch"])
     for past in history:
         require(past["world_size"] < 2**32, "world-size", past["world_size"])

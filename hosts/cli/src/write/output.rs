@@ -34,9 +34,11 @@ impl Sink {
 
     pub fn finish(mut self) -> Result<(), Problem> {
         self.flush()?;
-        if let Some((partial, path)) = self.file.take() {
-            fs::rename(&partial, &path).map_err(|error| Problem::of(&path, error))?;
+        if let Some((partial, path)) = &self.file {
+            fs::rename(partial, path).map_err(|error| Problem::of(path, error))?;
         }
+        // There is nothing left to remove.
+        self.file = None;
         Ok(())
     }
 

@@ -110,3 +110,13 @@ fn names_that_are_not_utf8_are_errors() {
     let output = command("verify").arg(dataset.folder.join("b").join(name)).output().unwrap();
     assert!(String::from_utf8_lossy(&output.stderr).contains("is a name that is not UTF-8"));
 }
+
+#[test]
+fn an_output_that_cannot_be_put_in_its_place_leaves_nothing() {
+    let folder = files::folder("output-is-a-folder");
+    std::fs::create_dir(folder.join("there")).unwrap();
+    let output = command("recipe --samples 10 --output there").current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let names: Vec<_> = std::fs::read_dir(&folder).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["there"]);
+}

@@ -10,26 +10,40 @@ use crate::write::problem::Problem;
 /// Where an answer goes: standard output, or a file that appears under its name once it is complete.
 pub struct Sink {
     writer: BufWriter<Box<dyn Write>>,
-    /// The name during writing, and the final one.
+    /// The name during writing, and the final one; none for what appears at once.
     file: Option<(PathBuf, PathBuf)>,
+    is_standard: bool,
 }
 
 impl Sink {
     pub fn new(path: Option<&Path>) -> Result<Self, Problem> {
         let Some(path) = path else {
-            return Ok(Self { writer: BufWriter::with_capacity(1 << 16, Box::new(io::stdout())), file: None });
+            return Ok(Self {
+                writer: BufWriter::with_capacity(1 << 16, Box::new(io::stdout())),
+                file: None,
+                is_standard: true,
+            });
         };
         let name = path.file_name().ok_or_else(|| Problem::of(path, "is not the name of a file"))?;
+        if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+            // A device or a pipe: a renaming would put a file in its place. A folder cannot be written.
+            let device = File::options().write(true).open(path).map_err(|error| Problem::of(path, error))?;
+            return Ok(Self {
+                writer: BufWriter::with_capacity(1 << 16, Box::new(device)),
+                file: None,
+                is_standard: false,
+            });
+        }
         // Next to its final place, so that the last step is a renaming, and unlike the name of another process.
         let partial = path.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id()));
         let file = File::create(&partial).map_err(|error| Problem::of(path, error))?;
         let writer = BufWriter::with_capacity(1 << 16, Box::new(file) as Box<dyn Write>);
-        Ok(Self { writer, file: Some((partial, path.to_owned())) })
+        Ok(Self { writer, file: Some((partial, path.to_owned())), is_standard: false })
     }
 
     /// Whether bytes would go to a terminal, which shows them as rubbish.
     pub fn is_terminal(&self) -> bool {
-        self.file.is_none() && io::stdout().is_terminal()
+        self.is_standard && io::stdout().is_terminal()
     }
 
     pub fn finish(mut self) -> Result<(), Problem> {

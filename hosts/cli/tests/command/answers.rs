@@ -47,6 +47,24 @@ fn a_failed_array_leaves_no_file() {
     assert!(said.contains("/nowhere/at/all.npy"), "{said}");
 }
 
+#[cfg(unix)]
+#[test]
+fn pipes_and_devices_are_written_to() {
+    use std::os::unix::fs::FileTypeExt;
+
+    let folder = files::folder("pipe");
+    let pipe = folder.join("pipe");
+    assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let reader = {
+        let pipe = pipe.clone();
+        std::thread::spawn(move || std::fs::read(pipe).unwrap())
+    };
+    text(&format!("indices --samples 9 --format npy --output {}", pipe.display()));
+    assert_eq!(npy(&reader.join().unwrap()).1.len(), 9);
+    assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+    assert_eq!(std::fs::read_dir(&folder).unwrap().count(), 1);
+}
+
 /// A pipe whose reader has gone away, before anything is written.
 fn unheard() -> std::io::PipeWriter {
     let (reader, writer) = std::io::pipe().unwrap();

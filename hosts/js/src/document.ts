@@ -116,6 +116,9 @@ export function shownText(text: string, most: number): string {
   return /['\\\p{Cc}]/u.test(text) ? JSON.stringify(text) : `'${text}'`;
 }
 
+/** A number that a text says, for estimates; anything else is none, and nothing of it is called. */
+export const numberIn = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
+
 function parsed(text: string): Said {
   try {
     const found = Object.entries(JSON.parse(text) ?? {});

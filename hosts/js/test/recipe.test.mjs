@@ -76,7 +76,8 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
 }
 
 test('a section that is no object is a typed error in every class', async () => {
-  const { Batcher, ChunkStream, Reading, Sampler, Schedule, ShardPlan, Split } = await import('samedeal');
+  const samedeal = await import('samedeal');
+  const { Batcher, blend, ChunkStream, Reading, Sampler, Schedule, ShardPlan, Split } = samedeal;
   for (const own of [null, 3, 'x', [1]]) {
     for (const section of ['order', 'shards', 'deal', 'batch', 'steps', 'split']) {
       for (const kind of [Batcher, ChunkStream, Reading, Sampler, Schedule, ShardPlan, Split]) {
@@ -84,5 +85,14 @@ test('a section that is no object is a typed error in every class', async () => 
       }
     }
   }
+  // Nothing of a member is called.
+  const odd = { toString: 4, valueOf: 5 };
+  for (const members of [{ world_size: odd }, { workers: odd }]) {
+    for (const kind of [Reading, ShardPlan, Sampler, Batcher]) {
+      const recipe = { order: { sizes: [3], lanes: odd }, batch: { max_tokens: 9, quantiles: odd }, deal: members };
+      assert.throws(() => kind.fromRecipe(recipe, kind === Batcher ? [3] : {}), { name: 'SamedealError' });
+    }
+  }
+  assert.throws(() => new Sampler(blend({ a: [3, 1] }), { worldSize: odd }), { name: 'SamedealError' });
   assert.throws(() => Reading.fromState('{"samedeal":1,"kind":"reading","order":null}'), { name: 'SamedealError' });
 });

@@ -13,6 +13,7 @@ const LINEAR = {
   'Sampler#fingerprint': (own) => own.length,
   'Sampler#indices': (own) => (own.length < 2 ** 34 ? own.length : 0),
   'Sampler#step': (own) => (own.worldSize > 2 ** 25 ? 0 : 2 ** 8 * own.worldSize),
+  'Reading#indices': (own) => own.numSamples(0),
   'Schedule#batch': (own) => own.batchSize(0),
   'Schedule#step': (own) => (own.worldSize > 2 ** 25 ? 0 : own.batchSize(0) + 2 ** 8 * own.worldSize),
 };

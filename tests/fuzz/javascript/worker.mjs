@@ -93,6 +93,8 @@ async function main() {
       let wanted;
       let failure;
       const property = fc.asyncProperty(target === undefined ? all : programs([target], 2), async (program) => {
+        // What is collected is given back in a turn of its own, for which a chain of promises leaves no room.
+        await new Promise((resolve) => setImmediate(resolve));
         look();
         if (wanted === undefined && isOver()) return;
         try {

@@ -72,6 +72,7 @@ LINEAR: dict[str, Callable[[Any], int]] = {
     "Sampler.fingerprint": len,
     "Sampler.indices": lambda own: len(own) if len(own) < 2**36 else 0,
     "Sampler.__getitem__": lambda own: len(own) if len(own) < 2**36 else 0,
+    "Reading.indices": lambda own: own.num_samples(0),
     "Schedule.batch": lambda own: own.batch_size(0) // own.world_size,
 }
 """What costs as much as an object has, which is not asked of large ones."""

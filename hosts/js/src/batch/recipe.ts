@@ -3,7 +3,7 @@ import type { BatchingBindings, RawBatcher, RawBatchRecipe, RawBatchStream } fro
 import { fail, integer, natural, natural32, options, type Range, U32, U64 } from '../checks.js';
 import type { Segment as RawSegment } from '../components/interfaces/samedeal-deal-batches.js';
 import { orderSize } from '../deal/recipe.js';
-import { besideOf, fromJson, section } from '../document.js';
+import { besideOf, fromJson, numberIn, section } from '../document.js';
 import { ALONE, isFailure, type Recipe } from '../engine.js';
 import { recipeOfState } from '../state.js';
 import { BATCHER_OPTIONS, BatchDocument, isMade, STREAM_OPTIONS } from './document.js';
@@ -60,8 +60,8 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     this.history = historyOf(history);
     const { order, deal, batch } = document.said;
     this.lengths = document.lengths ?? Uint32Array.from(listed(batch?.lengths));
-    const world = Math.max(Number(deal?.world_size ?? 1) || 0, ...this.history.map((past) => past.worldSize));
-    const bounds = 4 * (Number(batch?.quantiles ?? 0) || 0) + 16 * document.count('boundaries', 'batch');
+    const world = Math.max(numberIn(deal?.world_size ?? 1) || 0, ...this.history.map((past) => past.worldSize));
+    const bounds = 4 * (numberIn(batch?.quantiles ?? 0) || 0) + 16 * document.count('boundaries', 'batch');
     // The number of parts, and of the positions of an order that is made of others, is known after they are made.
     const parts = batch?.too_long === 'split' || isMade(order) ? ALONE + orderSize(document).all : 0;
     // For each sample: what two plans have, its place in a table, what windows carry over, and what a history leaves.

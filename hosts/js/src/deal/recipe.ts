@@ -1,7 +1,7 @@
 import { using } from '../bindings/resources.js';
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
 import { integer, natural, natural32, options, U32, U64 } from '../checks.js';
-import { besideOf, Document, fromJson, section } from '../document.js';
+import { besideOf, Document, fromJson, numberIn, section } from '../document.js';
 import { BEFORE_OTHERS, type Recipe } from '../engine.js';
 import { OrderValue } from '../order/value.js';
 import { recipeOfState } from '../state.js';
@@ -34,7 +34,7 @@ const OF_LISTS = 40;
 
 /** What the table of an order takes, in bytes, as far as a recipe is one. */
 export function tableSize(order: unknown, samples: unknown): number {
-  const count = Number(samples);
+  const count = numberIn(samples);
   return WITHOUT_TABLE.includes(order) || !(count > 0) ? 0 : 4 * count;
 }
 
@@ -46,7 +46,7 @@ const objects = (value: unknown): Members[] => (Array.isArray(value) ? value.fil
 function madeOf(order: unknown, depth = 0): { table: number; blends: number } {
   if (!isObject(order) || depth > DEEPEST) return { table: 0, blends: 0 };
   const sources = objects(order.sources);
-  const weights = sources.map(({ weight = 1 }) => Number(weight) || 0);
+  const weights = sources.map(({ weight = 1 }) => numberIn(weight) || 0);
   // A source that leaves begins another stage.
   const leaving = order.exhaustion === 'renormalise' ? sources.length : 0;
   const stages = 1 + objects(order.stages).length + leaving;
@@ -73,7 +73,7 @@ export function heldSize(order: unknown, depth = 0): number {
   const parts = [order.of, ...objects(order.sources).map((source) => source.order)].filter(isObject);
   if (parts.length > 0) return parts.reduce((sum, part) => sum + heldSize(part, depth + 1), 0);
   const { lanes = 64, shuffle_window: window = 256 } = order;
-  return Number(lanes) * (1200 + OF_ROUND * Number(window)) || 0;
+  return numberIn(lanes) * (1200 + OF_ROUND * numberIn(window)) || 0;
 }
 
 /** What an order takes in the engine, in bytes, as far as a recipe is one: all of it, and its tables alone. */
@@ -83,7 +83,7 @@ export function orderSize(document: Document): { all: number; table: number } {
   const shards = document.count('sizes', 'order');
   const listed = document.lists.reduce((sum, { numbers }) => sum + OF_LISTS * numbers.length, 0);
   // For shards, their order and its places, and the spans of a round.
-  const sharded = shards > 0 ? 88 * shards + 1200 * (Number(lanes) || 0) : 0;
+  const sharded = shards > 0 ? 88 * shards + 1200 * (numberIn(lanes) || 0) : 0;
   return { all: table + blends + Math.max(listed, sharded), table };
 }
 

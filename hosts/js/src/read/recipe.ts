@@ -2,7 +2,7 @@ import { using } from '../bindings/resources.js';
 import type { PlanningBindings, RawReading } from '../bindings/types.js';
 import { boolean, integer, oneOf, options, stateText, U64 } from '../checks.js';
 import { heldSize, isComposed, orderSize } from '../deal/recipe.js';
-import { besideOf, Document, fromJson, section, shownText } from '../document.js';
+import { besideOf, Document, fromJson, numberIn, section, shownText } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { source } from '../options.js';
 import { OrderValue } from '../order/value.js';
@@ -34,7 +34,7 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     const { lanes = 64 } = order;
     // The shards, an order of them for what was torn and one for the rest, or plans of them; and the spans of a round.
     const shards = 160 * document.count('sizes', 'order', 'shards') + 48 * document.count('bytes', 'shards');
-    const others = 64 * Number(ranks) * Number(workers) + 1200 * Number(lanes);
+    const others = 64 * numberIn(ranks) * numberIn(workers) + 1200 * numberIn(lanes);
     // Of an order that is made of others, the shards of all of them, each order twice, and what a round has.
     const composed = isComposed(order) ? 2 * orderSize(document).all + heldSize(order) : 0;
     this.size = 4096 + document.size + shards + composed + (others || 0);

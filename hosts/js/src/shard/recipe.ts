@@ -1,6 +1,6 @@
 import type { PlanningBindings, RawPlan } from '../bindings/types.js';
 import { integer, options, U32, U64 } from '../checks.js';
-import { Document, fromJson, section } from '../document.js';
+import { Document, fromJson, numberIn, section } from '../document.js';
 import type { Recipe } from '../engine.js';
 import type { ShardPlanJson, ShardPlanOptions, ShardPlanRecipeOptions } from './types.js';
 import { ragged } from './verify.js';
@@ -22,7 +22,7 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
     this.epoch = integer('epoch', epoch, U64);
     const count = (name: string) => document.count(name, 'shards');
     const { world_size: ranks = 1, workers = 1 } = document.said.deal ?? {};
-    const readers = Number(ranks) * Number(workers) || 0;
+    const readers = numberIn(ranks) * numberIn(workers) || 0;
     const nodes = count('holders') + count('rank_nodes');
     // Two plans while one follows the other.
     this.size = 4096 + document.size + 160 * count('sizes') + 32 * count('bytes') + 128 * readers + 16 * nodes;

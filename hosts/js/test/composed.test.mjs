@@ -669,3 +669,9 @@ test('a ledger of a blend: each position has one reader', async () => {
   ]);
   assert.deepEqual(sorted(schedule), sorted(sampler));
 });
+
+test('weights where there are no sources', async () => {
+  const { blend } = await import('samedeal');
+  const allowed = 'no name, there are no sources';
+  assert.throws(() => blend({}, { stages: [{ from: 9, weights: { a: 1 } }] }), { name: 'SamedealError', allowed });
+});

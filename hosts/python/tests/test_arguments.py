@@ -313,3 +313,8 @@ def test_batches_are_of_a_sampler() -> None:
 def test_a_factor_is_a_number() -> None:
     with fails(WrongTypeError, "factors"):
         samedeal.balance([0], [np.array([1])])  # type: ignore[list-item]
+
+
+def test_weights_where_there_are_no_sources() -> None:
+    with fails(UnknownNameError, "source"):
+        samedeal.blend({}, stages=[(9, {"a": 1})])

@@ -17,9 +17,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import hostile
 import laws
 import numpy as np
+import planted
 import pyarrow as pa
 import samedeal
 import samedeal.collate
@@ -33,7 +33,7 @@ from decimal import Decimal
 from fractions import Fraction
 import numpy as np, pyarrow as pa
 import samedeal, samedeal.collate, samedeal.ledger, samedeal.parquet
-import hostile as h, laws  # of tests/fuzz/python
+import planted as h, laws  # of tests/fuzz/python
 """
 MORE: dict[str, Any] = {}
 """What other modules add to the names of a script."""
@@ -113,7 +113,7 @@ class Run:
         self._limits, self._mark = limits, mark
         self._begun = time.thread_time()
         self.values: dict[str, Any] = {
-            "h": hostile,
+            "h": planted,
             "laws": laws,
             "math": math,
             "np": np,
@@ -124,7 +124,7 @@ class Run:
             "weakref": weakref,
             "Fraction": Fraction,
             "Decimal": Decimal,
-            "folder": hostile.Folder(),
+            "folder": planted.Folder(),
             **MORE,
         }
 
@@ -168,7 +168,7 @@ class Run:
         what = statement.what
         if spent > self._limits.seconds + self._limits.element * laws.weight(value):
             return Failure("slow", what, f"{statement.text[:200]}: {spent:.2f} s of processor time")
-        if error is None or isinstance(error, hostile.PlantedError):
+        if error is None or isinstance(error, planted.PlantedError):
             return None
         if isinstance(error, laws.BrokenError):
             return Failure(f"law {error.args[0]}", what, f"{error}"[:600])

@@ -291,7 +291,7 @@ def main() -> None:
     started = told = time.monotonic()
     measured: list[float] = []
     seen: set[tuple[str, str]] = set()
-    tour = [one for one in fuzzer.targets for _ in range(2)]
+    tour = fuzzer.targets * 2
 
     def tell(done: bool) -> None:
         line = {

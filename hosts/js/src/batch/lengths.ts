@@ -47,7 +47,8 @@ export function lengthsOf(given: unknown, told: () => Said | undefined, lists: r
   }
   const names = blend.sources.map(({ name }) => String(name));
   for (const name of byName.keys()) {
-    if (!names.includes(name)) fail('unknown-name', 'lengths', name, names.join(', '), knownFacts(names));
+    if (!names.includes(name))
+      fail('unknown-name', 'lengths', name, names.join(', ') || 'no name, there are no sources', knownFacts(names));
   }
   const sources = blend.sources.map((source, i) => {
     const name = names[i] as string;

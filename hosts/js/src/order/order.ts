@@ -198,7 +198,8 @@ export function weightsOf(weights: unknown, names: readonly string[]): BigUint64
   const allowed = 'a list with a weight for each source, or an object with their names';
   const byName = new Map(entriesOf('weights', weights, allowed));
   for (const name of byName.keys()) {
-    if (!names.includes(name)) fail('unknown-name', 'weights', name, names.join(', '));
+    if (!names.includes(name))
+      fail('unknown-name', 'weights', name, names.join(', ') || 'no name, there are no sources');
   }
   return names.map((name) => {
     if (!byName.has(name)) fail('missing', 'weights', name, 'a weight for each source');

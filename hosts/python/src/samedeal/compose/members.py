@@ -103,7 +103,8 @@ def weights(given: Any, known: Sequence[str]) -> list[int]:
     own = {check.crossing("source", name): weight(value, name) for name, value in given.items()}
     for name in own:
         if name not in known:
-            raise UnknownNameError("source", name[:64], ", ".join(known), {"known": tuple(known)})
+            allowed = ", ".join(known) or "no name, there are no sources"
+            raise UnknownNameError("source", name[:64], allowed, {"known": tuple(known)})
     for name in known:
         if name not in own:
             allowed = f"a weight for each source, also for {check.shown(name)}: 0 leaves it out"

@@ -9,7 +9,7 @@ from typing import Any
 
 from .base import Failure, require
 from .recipe_text import TYPES, inline
-from .state import MAX_LEDGER, Recipe, compare, is_whole, read_json, read_text, write_state
+from .state import MAX_LEDGER, Recipe, compare, is_whole, read_json, read_text
 
 KINDS = ("claim", "commit", "release")
 MAX_RUNS = 2**16
@@ -73,13 +73,31 @@ def require_terms(fields: dict[str, Any]) -> None:
 
 def canonical(recipe: Recipe) -> Recipe:
     """With the members that are there."""
-    order = {member: recipe["order"][member] for member in TYPES["order"] if member in recipe["order"]}
-    return {"order": {name: inline(value) if isinstance(value, list) else value for name, value in order.items()}}
+    return {"order": members("order", recipe["order"])}
+
+
+def members(section: str, given: dict[str, Any]) -> dict[str, Any]:
+    """The members of an object, and of the orders in it, in their order and their short form."""
+    return {name: short(TYPES[section][name], given[name]) for name in TYPES[section] if name in given}
+
+
+def short(of_type: str, value: Any) -> Any:
+    if of_type == "order":
+        return members("order", value)
+    if of_type.startswith("["):
+        return [members(of_type.strip("[]"), item) for item in value]
+    return inline(value) if isinstance(value, list) else value
 
 
 def written(fields: dict[str, Any]) -> str:
-    progress = (fields[name] for name in ("consumed", "block", "lease"))
-    return write_state("ledger", canonical(fields["recipe"]), fields["epoch"], *progress)
+    return state_of("ledger", fields, "block", "lease")
+
+
+def state_of(kind: str, fields: dict[str, Any], *more: str) -> str:
+    """A state of this kind; that of a composed order has positions, too."""
+    head = {"samedeal": 1, "kind": kind, "recipe": canonical(fields["recipe"]), "epoch": fields["epoch"]}
+    progress = {name: fields[name] for name in ("consumed", "positions", *more) if name in fields}
+    return json.dumps(head | progress, separators=(",", ":"), ensure_ascii=False)
 
 
 def read_header(text: str) -> dict[str, Any]:
@@ -144,7 +162,7 @@ class Ledger:
     def __init__(self, header: str) -> None:
         self.header = read_header(header)
         self.next = self.header["consumed"]
-        self.samples = self.header["recipe"]["order"]["samples"]
+        self.samples = self.header.get("positions", self.header["recipe"]["order"].get("samples"))
         self.held: dict[int, Run] = {}
         """By their start."""
         self.seen: dict[int, int] = {}
@@ -290,5 +308,4 @@ class Ledger:
         return Progress(positions, self.committed, sum(run.count for run in self.held.values()), self.entries)
 
     def initial_state(self) -> str:
-        recipe = canonical(self.header["recipe"])
-        return write_state("sampler", recipe, self.header["epoch"], self.header["consumed"])
+        return state_of("sampler", self.header)

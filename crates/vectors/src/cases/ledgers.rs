@@ -141,7 +141,40 @@ fn headers() -> Vec<Case> {
     ] {
         calls.push(Call::Header { state: text, block: 0, lease: U64(0) });
     }
-    vec![asked("first entries", Subject::Functions {}, calls), long()]
+    // Orders that are made of others have the number of positions, and other states in them.
+    let composed = [
+        "{\"samedeal\":1,\"kind\":\"sampler\",\"recipe\":{\"order\":{\"stages\":[]}},\"epoch\":0,\"consumed\":0,\"positions\":0}".into(),
+        blend_state("2"),
+        blend_state("2").replace(",\"positions\":12", ""),
+        blend_state("13"),
+    ];
+    calls.extend(composed.map(|state| Call::Header { state, block: 4, lease: U64(LEASE) }));
+    vec![asked("first entries", Subject::Functions {}, calls), of_blend(), long()]
+}
+
+/// The state of a blend in the middle of an epoch.
+fn blend_state(consumed: &str) -> String {
+    let leaf = "{\"name\":\"feistel\",\"samples\":6,\"seed\":1}";
+    let sources = format!(
+        "[{{\"name\":\"a\",\"weight\":1,\"order\":{{\"name\":\"subset\",\"of\":{leaf},\"indices\":[0,2,5]}}}},{{\"name\":\"b\",\"weight\":2,\"order\":{leaf}}}]"
+    );
+    format!(
+        "{{\"samedeal\":1,\"kind\":\"sampler\",\"recipe\":{{\"order\":{{\"name\":\"blend\",\"samples\":12,\"seed\":0,\"exhaustion\":\"repeat\",\
+         \"index_space\":\"joined\",\"sources\":{sources},\"stages\":[{{\"from\":6,\"weights\":[1,1]}}]}}}},\"epoch\":1,\"consumed\":{consumed},\"positions\":12}}"
+    )
+}
+
+/// The log of a blend: claims end with its positions.
+fn of_blend() -> Case {
+    let header = Call::Header { state: blend_state("2"), block: 7, lease: U64(LEASE) };
+    let header = Native::create(&Subject::Functions {}).expect("nothing to make").call(&header).expect("an entry");
+    let header = header.as_str().expect("a text").to_owned();
+    let claim = |start: u64, count: u32| Call::Apply {
+        entry: format!("{{\"event\":\"claim\",\"reader\":1,\"start\":{start},\"count\":{count}}}"),
+    };
+    let first = Call::Apply { entry: header.clone() };
+    let calls = [first, Call::Progress, claim(2, 7), claim(9, 7), claim(9, 3), Call::Progress, Call::InitialState];
+    asked("claims of a blend", ledger(header), calls)
 }
 
 /// States as long as a state may be, whose first entries are as long as an entry may be, and longer. What is white space is not

@@ -1,4 +1,4 @@
-"""Random cases on the second implementation: `SAMEDEAL_CASES=folder python tests/fuzz/reference.py`. Prints one line per group."""
+"""Random cases on the second implementation: `SAMEDEAL_CASES=folder python reference.py` prints a line per group."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import samedeal_reference as reference
 from test_reference import agree, failures, make, outcome, same
 
 SECONDS = 2
-"""A case that takes plain Python more processor time is left out: its algorithms are those of the text, not fast ones."""
+"""A case that takes plain Python more processor time is left out: its algorithms are plain, not fast."""
 
 
 class TooSlow(BaseException):

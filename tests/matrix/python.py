@@ -198,8 +198,11 @@ class Readings(Subject):
         super().__init__(public, lambda given: reads.Read(reads.Where(epoch), given, MEMORY), recipe, lists or {})
 
     def move(self, name: str, *values: Any) -> None:
-        """A reading never changes."""
-        self.now = getattr(self.now, name)(*values)
+        """A reading never changes, but for the layer below."""
+        if self.now is None:
+            super().move(name, *values)
+        else:
+            self.now = getattr(self.now, name)(*values)
 
 
 class Schedules(Subject):

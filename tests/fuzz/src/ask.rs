@@ -116,6 +116,8 @@ pub fn is_dear(case: &Seed) -> bool {
             any = any.max(number);
         }
         match name {
+            // JavaScript has numbers for handles, which are small.
+            "handle" if number > 1 << 53 => most = u64::MAX,
             "count" if number <= MOST => most = most.max(number),
             // More than this no table takes, and no position of it is asked for.
             "seed" | "weight" | "life" | "epoch" => {}

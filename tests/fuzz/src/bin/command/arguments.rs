@@ -64,10 +64,10 @@ impl Surface {
         // Files of examples are not there: these are.
         for word in &mut words {
             if word.contains('/') || word.contains('.') && !word.starts_with('-') {
-                *word = file(rng);
+                *word = if rng.bool() { "shards".into() } else { file(rng) };
             }
         }
-        for _ in 0..[0, 1, 1, 2, 2, 3, 5][rng.usize(..7)] {
+        for _ in 0..[0, 0, 1, 1, 1, 2, 4][rng.usize(..7)] {
             let at = rng.usize(0..=words.len());
             match rng.u8(0..10) {
                 0 if at < words.len() => drop(words.remove(at)),

@@ -63,11 +63,11 @@ test('what one view shows stays while others are open, and the button back goes 
   await page.goto(at('step'));
   await page.getByLabel('Step', { exact: true }).fill('5');
   await page.getByRole('link', { name: 'Ledger' }).click();
-  await page.getByLabel('Entries', { exact: true }).fill('50');
+  await page.getByLabel('State after entry', { exact: true }).fill('50');
   await page.getByRole('link', { name: 'Step' }).click();
   await expect(page.getByLabel('Step', { exact: true })).toHaveValue('5');
   await page.goBack();
-  await expect(page.getByLabel('Entries', { exact: true })).toHaveValue('50');
+  await expect(page.getByLabel('State after entry', { exact: true })).toHaveValue('50');
   await page.goBack();
   await expect(page.getByLabel('Step', { exact: true })).toHaveValue('5');
 });

@@ -13,6 +13,8 @@ const RECIPES = {
 /** The rows of the table, which has what the picture shows. */
 async function shown(page: import('@playwright/test').Page): Promise<Record<string, string[]>> {
   await page.getByText('As a table').click();
+  // The table is filled once it is open.
+  await page.locator('tr[data-rank]').first().waitFor();
   const rows = await page.locator('tr[data-rank]').all();
   const found = await Promise.all(
     rows.map(async (row) => [await row.getAttribute('data-rank'), await row.locator('td').innerText()]),

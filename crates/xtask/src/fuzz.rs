@@ -104,7 +104,8 @@ fn run(progress: &Progress, fuzzer: &Fuzzer, options: &[String]) -> Outcome {
     command.args(options).env("PYTHONPATH", project::path("hosts/python/src"));
     let result = progress.run(&mut command);
     let log = progress.log_text();
-    let last = log.lines().rfind(|line| line.starts_with('{')).unwrap_or_default();
+    // Progress may be on the same line, before it.
+    let last = log.rfind("{\"host\"").and_then(|at| log[at..].lines().next()).unwrap_or_default();
     match result {
         Ok(()) if last.is_empty() => Err("it printed no result".to_string().into()),
         Ok(()) => {

@@ -195,7 +195,7 @@ fn slow() -> Vec<Step> {
         .made_from(&[JAVASCRIPT, build::WASM, &["hosts/js", "docs", "tests/matrix"]]),
         suite(
             "explorer: every view against Python",
-            &[docs::EXPLORER, build::COMMAND, setup::PYTHON, setup::BROWSER],
+            &[docs::EXPLORER, build::COMMAND, setup::PYTHON, setup::BROWSER, matrix::FIREFOX],
             || {
                 let mut command = machine::with_browser(project::npm(EXPLORER, &["run", "test:built"]));
                 command.env("SAMEDEAL_COMMAND", project::path("target/debug/samedeal"));

@@ -1,5 +1,7 @@
 /** The part of the address behind `#`: the view and everything that it shows. Every view of every deal has a link. */
 
+import { digits } from './parts/number.ts';
+
 /** What a link can hold, by short names. Values are texts, as somebody typed them: the core checks them. */
 export const DEFAULTS = {
   /** A recipe of a sampler, of batches, and of a reading. */
@@ -34,6 +36,8 @@ export const DEFAULTS = {
 } as const;
 
 export type Key = keyof typeof DEFAULTS;
+/** The values that are whole numbers. */
+const NUMBERS: readonly Key[] = ['epoch', 'step', 'batch', 'rank', 'epochs', 'round', 'entry', 'replay', 'readers'];
 type Values = Record<Key, string>;
 
 /** The longest value that a link holds: browsers and chats cut longer addresses. */
@@ -42,6 +46,11 @@ const LONGEST = 8000;
 class Link {
   view = $state('step');
   values = $state<Values>({ ...DEFAULTS });
+  /** The same with numbers as programs have them: what is asked, and what goes into code and links. */
+  plain = $derived<Values>({
+    ...this.values,
+    ...Object.fromEntries(NUMBERS.map((key) => [key, digits(this.values[key])])),
+  });
 
   /**
    * Reads an address. Of what its view shows, it has everything that is not the default, but lists that are too long. What other views show
@@ -61,7 +70,7 @@ class Link {
   hash(view: string, keys: readonly Key[]): string {
     const query = new URLSearchParams();
     for (const key of keys) {
-      const value = this.values[key];
+      const value = this.plain[key];
       // What begins with @ is with the Worker of this page alone.
       if (value !== DEFAULTS[key] && value.length <= LONGEST && !value.startsWith('@')) query.set(key, value);
     }

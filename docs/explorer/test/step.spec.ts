@@ -133,6 +133,40 @@ test('what is copied prints what the page shows', async ({ page }) => {
   ).toEqual(expected);
 });
 
+test('numbers with commas go into programs and links as digits, and what is refused does not go there', async ({
+  page,
+}) => {
+  await page.goto(at('step', { recipe: RECIPES.large }));
+  await page.getByLabel('Batch size').fill('1_6');
+  await page.getByLabel('Step', { exact: true }).fill('1,000');
+  await page.getByLabel('Epoch').fill('1e3');
+  await page.waitForURL(/epoch=1000&step=1000/);
+  const expected = (await shown(page))['0'];
+  for (const language of ['Python', 'JavaScript'] as const) {
+    const printed = run(language, await snippet(page, language));
+    expect(printedArray(printed).map(String), language).toEqual(expected);
+  }
+  expect(await snippet(page, 'Command')).toContain('step 1000 --recipe - --epoch 1000 --batch-size 16');
+  const code = page.getByRole('tabpanel');
+  const before = await code.innerText();
+  const copy = page.getByRole('button', { name: 'Copy', exact: true });
+  await expect(copy).toBeEnabled();
+  for (const [label, wrong] of [
+    ['Seed', 'abc'],
+    ['Step', '999,999,999,999'],
+  ] as const) {
+    const field = page.getByLabel(label, { exact: true });
+    const right = await field.inputValue();
+    await field.fill(wrong);
+    await expect(field).toHaveAttribute('aria-invalid', 'true');
+    await expect(copy).toBeDisabled();
+    await expect(page.getByLabel('The same in code')).toHaveCSS('opacity', '0.45');
+    expect(await code.innerText()).toBe(before);
+    await field.fill(right);
+    await expect(copy).toBeEnabled();
+  }
+});
+
 test('a link brings back what it was copied from', async ({ page }) => {
   await page.goto(at('step'));
   await page.getByRole('button', { name: 'Blend of three' }).click();

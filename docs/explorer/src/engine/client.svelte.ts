@@ -11,6 +11,8 @@ export const engine = wrap<Engine>(new EngineWorker());
  */
 export class Live<Q, A> {
   value = $state.raw<A>();
+  /** The question that `value` answers: programs are made of it, so they never have what was refused. */
+  question = $state.raw<Q>();
   problem = $state.raw<Problem>();
   busy = $state(false);
   /** How many answers there were: tests wait for the next one. */
@@ -41,6 +43,7 @@ export class Live<Q, A> {
       const found = await this.#compute(question);
       if ('value' in found) {
         this.value = found.value;
+        this.question = question;
         this.problem = undefined;
       } else {
         this.problem = found.problem;

@@ -1,4 +1,5 @@
 import { Sampler } from 'samedeal/web';
+import { digits } from '../parts/number.ts';
 import { sizesOfFiles } from './files.ts';
 
 /** How many samplers are kept: orders with a table are shuffled once, not at every question. */
@@ -34,8 +35,8 @@ export function samplerOf(recipe: string, epoch: number | bigint = 0, state = ''
 
 /** A whole number of a text or of a link, for the core to check; a text that is no number stays one, so that the core names it. */
 export function integer(text: string): number | bigint {
-  const plain = text.replaceAll(/[_,\s]/g, '');
-  if (!/^-?\d+$/.test(plain)) return (plain && Number.isSafeInteger(Number(plain)) ? Number(plain) : text) as number;
+  const plain = digits(text);
+  if (!/^-?\d+$/.test(plain)) return text as unknown as number;
   const number = BigInt(plain);
   return Number.isSafeInteger(Number(number)) ? Number(number) : number;
 }

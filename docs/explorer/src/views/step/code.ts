@@ -3,7 +3,7 @@ import { literal } from '../../parts/code.ts';
 
 /** Step n on one rank, in every language. */
 export function snippets(
-  values: { recipe: string; epoch: string; step: string; batch: string; drop: string },
+  values: { recipe: string; epoch: string; step: string; batch: string; drop: boolean },
   rank: number,
 ): Snippets {
   const { epoch, step, batch, drop } = values;

@@ -1,6 +1,6 @@
 /** The part of the address behind `#`: the view and everything that it shows. Every view of every deal has a link. */
 
-import { digits } from './parts/number.ts';
+import { digits, digitsOfEach } from './parts/number.ts';
 
 /** What a link can hold, by short names. Values are texts, as somebody typed them: the core checks them. */
 export const DEFAULTS = {
@@ -50,6 +50,7 @@ class Link {
   plain = $derived<Values>({
     ...this.values,
     ...Object.fromEntries(NUMBERS.map((key) => [key, digits(this.values[key])])),
+    samples: digitsOfEach(this.values.samples).join(' '),
   });
 
   /**

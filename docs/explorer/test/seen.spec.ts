@@ -13,7 +13,7 @@ test.describe('sample', () => {
     ['{"order":{"samples":1000000000000},"deal":{"world_size":4096}}', [999999999999]],
   ] as const) {
     test(`places of ${samples} in ${recipe.slice(0, 40)} are what Python says`, async ({ page }) => {
-      await page.goto(at('sample', { recipe, samples: samples.join(','), epoch: '2', epochs: '5', batch: '20' }));
+      await page.goto(at('sample', { recipe, samples: samples.join(' '), epoch: '2', epochs: '5', batch: '20' }));
       await expect(page.locator('tr[data-place]').first()).toBeVisible();
       const rows = await page.locator('tr[data-place]').all();
       const found = await Promise.all(
@@ -25,6 +25,23 @@ test.describe('sample', () => {
       expect(await page.locator('circle:has(title)').count()).toBe(found.length);
     });
   }
+
+  test('a comma between digits groups thousands, and others separate samples', async ({ page }) => {
+    await page.goto(at('sample', { recipe: '{"order":{"samples":5000000}}', epochs: '1' }));
+    const field = page.getByLabel('Samples', { exact: true }).last();
+    for (const [text, samples] of [
+      ['4,242,424', ['4,242,424']],
+      ['4, 242;424', ['4', '242', '424']],
+      ['1,000 7, 1e6', ['1,000', '7', '1,000,000']],
+    ] as const) {
+      await field.fill(text);
+      await expect(page.locator('tr[data-place] td:first-child')).toHaveText([...samples]);
+    }
+    await page.waitForURL(/samples=1000\+7\+1000000/);
+    await expect(page.getByRole('tabpanel')).toContainText('sampler.locate(1000, batch_size=16)');
+    await field.fill('123,7');
+    await expect(page.getByText('sample is 123,7; commas group thousands: separate samples by spaces')).toBeVisible();
+  });
 
   test('a checkpoint had seen what Python says', async ({ page }) => {
     const { state, seen } = python<{ state: string; seen: number[] }>('state', { recipe: TORCH, epoch: 1, taken: 24 });
@@ -103,6 +120,11 @@ test.describe('differ', () => {
     await expect(page.getByLabel('Fields by rank').locator('tbody tr')).toHaveCount(1);
     await page.getByRole('button', { name: 'Show equal fields' }).click();
     await expect(page.getByLabel('Fields by rank')).toContainText('order.samples');
+  });
+
+  test('one entry has nothing to be equal to', async ({ page }) => {
+    await page.goto(at('differ', { entries: PLAIN }));
+    await expect(page.locator('[data-first]')).toHaveText('One entry; add another.');
   });
 
   test('a default that is written out makes no difference', async ({ page }) => {

@@ -1,10 +1,11 @@
 import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
+import { digitsOfEach } from '../../parts/number.ts';
 
 /** Where a sample is seen in one epoch, in every language. */
 export function snippets(values: { recipe: string; epoch: string; batch: string; samples: string }): Snippets {
   const { epoch, batch } = values;
-  const sample = values.samples.split(/[,;\s]+/)[0] || '0';
+  const sample = digitsOfEach(values.samples)[0] ?? '0';
   const { python, javascript, rust, shell } = literal(values.recipe);
   return {
     Python: `from samedeal import Sampler

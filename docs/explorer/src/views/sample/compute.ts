@@ -1,5 +1,7 @@
 import type { Sampler } from 'samedeal/web';
+import { PageError } from '../../engine/answer.ts';
 import { integer, samplerOf } from '../../engine/samplers.ts';
+import { digitsOfEach } from '../../parts/number.ts';
 
 export interface SampleQuestion {
   recipe: string;
@@ -7,7 +9,7 @@ export interface SampleQuestion {
   epoch: string;
   epochs: string;
   batch: string;
-  /** One sample index, or several with commas. */
+  /** One sample index, or several with spaces between them. */
   samples: string;
   /** The state of a checkpoint, or nothing. */
   state: string;
@@ -49,11 +51,13 @@ export function sample(question: SampleQuestion): SampleAnswer {
   const size = integer(question.batch);
   const first = BigInt(integer(question.epoch));
   const count = Math.max(1, Math.min(MOST_EPOCHS, Number(integer(question.epochs)) || 1));
-  const samples = question.samples
-    .split(/[,;\s]+/)
-    .filter(Boolean)
+  const samples = digitsOfEach(question.samples)
     .slice(0, MOST_SAMPLES)
-    .map(integer) as number[];
+    .map((text) => {
+      if (text.includes(','))
+        throw new PageError('sample', `sample is ${text}; commas group thousands: separate samples by spaces`);
+      return integer(text) as number;
+    });
   const answer: SampleAnswer = { samples, epochs: [], steps: 0, places: [], missing: [], checkpoint: null };
   for (let at = 0n; at < count; at++) {
     const epoch = String(first + at);

@@ -167,6 +167,17 @@ test('numbers with commas go into programs and links as digits, and what is refu
   }
 });
 
+test('brackets step back and on', async ({ page }) => {
+  await page.goto(at('step', { step: '3' }));
+  await expect(page.getByRole('application')).toBeVisible();
+  const step = page.getByLabel('Step', { exact: true });
+  await page.keyboard.press(']');
+  await expect(step).toHaveValue('4');
+  await page.keyboard.press('[');
+  await page.keyboard.press('[');
+  await expect(step).toHaveValue('2');
+});
+
 test('a link brings back what it was copied from', async ({ page }) => {
   await page.goto(at('step'));
   await page.getByRole('button', { name: 'Blend of three' }).click();

@@ -5,6 +5,7 @@ mod bench;
 mod build;
 mod counts;
 mod crossing;
+mod debian;
 mod demo;
 mod docs;
 mod flat;

@@ -4,8 +4,9 @@
 use std::path::Path;
 
 use crate::counts::Counts;
+use crate::debian;
 use crate::machine;
-use crate::plan::{Outcome, Report, Step};
+use crate::plan::{Failure, Outcome, Report, Step};
 use crate::progress::Progress;
 use crate::project;
 use crate::stamp::Stamp;
@@ -37,7 +38,7 @@ pub fn parts() -> Vec<Step> {
         }),
         Step::new(COMPOSER, &[MACHINE], composer),
         Step::new(RUST_LINTS, &[MACHINE], rust_lints),
-        Step::new(BROWSER, &[MACHINE], browser),
+        Step::new(BROWSER, &[MACHINE], browser).with_lock(debian::LOCK),
         Step::new(TORCH, &[MACHINE], |progress| {
             environment(progress, "target/venv-torch", "hosts/python/requirements-oracle.txt")
         }),
@@ -174,12 +175,23 @@ fn composer(progress: &Progress) -> Outcome {
     if machine::answer(&mut project::own(&program, &["--version"])) == Some(version.clone()) {
         return Ok(Report::note(UP_TO_DATE));
     }
-    let mut install = project::cargo(&["install", "wac-cli", "--version", COMPOSER_VERSION, "--locked", "--debug"]);
-    install.args(["--no-default-features", "--root", COMPOSER_ROOT]);
-    // In a folder of its own, which cargo deletes: the builds of the project are not locked meanwhile.
-    install.env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
-    progress.run(&mut install)?;
+    cargo_install(progress, COMPOSER_ROOT, "wac-cli", COMPOSER_VERSION, &["--no-default-features"])?;
     Ok(Report::note(format!("installed {version}")))
+}
+
+/// Builds a program from crates.io. Without optimisation: it runs for seconds.
+pub fn cargo_install(
+    progress: &Progress,
+    root: &str,
+    name: &str,
+    version: &str,
+    options: &[&str],
+) -> Result<(), Failure> {
+    let mut install = project::cargo(&["install", name, "--version", version, "--locked", "--debug", "--root", root]);
+    // In a folder of its own, which cargo deletes: the builds of the project are not locked meanwhile.
+    install.args(options).env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
+    progress.run(&mut install)?;
+    Ok(())
 }
 
 fn browser(progress: &Progress) -> Outcome {
@@ -190,9 +202,7 @@ fn browser(progress: &Progress) -> Outcome {
     if !machine::can_install() {
         return Err(format!("no browser to test in: {advice}").into());
     }
-    progress.run(&mut project::program("apt-get", &["update"]))?;
-    let install = ["install", "--yes", "--no-install-recommends", "chromium"];
-    progress.run(project::program("apt-get", &install).env("DEBIAN_FRONTEND", "noninteractive"))?;
+    debian::install(progress, &["chromium"])?;
     match machine::browser() {
         Some(browser) => Ok(Report::note(format!("installed {}", browser.display()))),
         None => Err(format!("apt-get installed no Chromium: {advice}").into()),

@@ -1,10 +1,10 @@
 //! What cells of the matrix need beyond the other commands: builds for other machines, and engines from registries.
 
-use std::env;
 use std::fs;
 
 use super::cells;
 use crate::build;
+use crate::debian::Packages;
 use crate::machine;
 use crate::plan::{Outcome, Report, Step};
 use crate::progress::Progress;
@@ -37,17 +37,10 @@ const WASM2C: &str = "target/venv-wabt/bin/wasm2c";
 /// The other machines: the name in the target of Rust, and in the C compiler of Debian.
 const OTHERS: &[&str] = &["i686", "aarch64", "s390x"];
 
-/// Packages of Debian, and the programs that are looked for.
-struct System {
-    step: &'static str,
-    programs: &'static [&'static str],
-    packages: &'static [&'static str],
-}
-
-const SYSTEMS: &[System] = &[
-    System { step: JSC, programs: &["jsc"], packages: &["libjavascriptcoregtk-4.0-bin"] },
-    System { step: FIREFOX, programs: &["firefox-esr"], packages: &["firefox-esr"] },
-    System {
+const SYSTEMS: &[Packages] = &[
+    Packages { step: JSC, programs: &["jsc"], names: &["libjavascriptcoregtk-4.0-bin"] },
+    Packages { step: FIREFOX, programs: &["firefox-esr"], names: &["firefox-esr"] },
+    Packages {
         step: MACHINES,
         programs: &[
             "qemu-i386",
@@ -57,7 +50,7 @@ const SYSTEMS: &[System] = &[
             "aarch64-linux-gnu-gcc",
             "s390x-linux-gnu-gcc",
         ],
-        packages: &[
+        names: &[
             "qemu-user",
             "gcc-i686-linux-gnu",
             "gcc-aarch64-linux-gnu",
@@ -69,17 +62,9 @@ const SYSTEMS: &[System] = &[
     },
 ];
 
-/// One package manager runs at a time.
-const APT: &str = "apt";
-
 /// The steps.
 pub fn parts() -> Vec<Step> {
-    let mut steps: Vec<Step> = SYSTEMS
-        .iter()
-        .map(|system| {
-            Step::new(system.step, &[setup::MACHINE], move |progress| install(progress, system)).with_lock(APT)
-        })
-        .collect();
+    let mut steps: Vec<Step> = SYSTEMS.iter().map(Packages::step).collect();
     steps.extend([
         Step::new(NPM_ENGINES, &[setup::MACHINE], |progress| setup::npm_packages(progress, "tests/engines/replay")),
         Step::new(WABT, &[setup::MACHINE], wabt),
@@ -109,31 +94,6 @@ pub fn parts() -> Vec<Step> {
 
 fn target(machine: &str) -> String {
     format!("{machine}-unknown-linux-gnu")
-}
-
-fn install(progress: &Progress, system: &System) -> Outcome {
-    let folders: Vec<_> = env::split_paths(&env::var_os("PATH").unwrap_or_default()).collect();
-    let missing = || {
-        let is_missing = |program: &&&str| !folders.iter().any(|folder| folder.join(program).is_file());
-        system.programs.iter().filter(is_missing).copied().collect::<Vec<_>>()
-    };
-    if missing().is_empty() {
-        return Ok(Report::note("up to date"));
-    }
-    let packages = system.packages.join(" ");
-    if !machine::can_install() {
-        let programs = missing().join(", ");
-        return Err(
-            format!("this machine lacks {programs}: install them (Debian: `apt-get install {packages}`)").into()
-        );
-    }
-    progress.run(&mut project::program("apt-get", &["update"]))?;
-    let mut command = project::program("apt-get", &["install", "--yes", "--no-install-recommends"]);
-    progress.run(command.args(system.packages).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    match missing()[..] {
-        [] => Ok(Report::note(format!("installed {packages}"))),
-        ref programs => Err(format!("{packages} are installed, but there is no {}", programs.join(", ")).into()),
-    }
 }
 
 fn wabt(progress: &Progress) -> Outcome {

@@ -1,8 +1,7 @@
 //! The programs that make and check packages, in the versions that the project releases with.
 
-use std::path::Path;
-
 use crate::build;
+use crate::debian::Packages;
 use crate::machine;
 use crate::plan::{Outcome, Report, Step};
 use crate::progress::Progress;
@@ -25,6 +24,9 @@ pub const TOOLS: &str = "target/tools";
 const CYCLONEDX_VERSION: &str = "0.5.9";
 const WKG_VERSION: &str = "0.16.1";
 
+const REGISTRY_PACKAGES: Packages =
+    Packages { step: REGISTRY, programs: &["docker-registry"], names: &["docker-registry"] };
+
 /// A step for each of them.
 pub fn parts() -> Vec<Step> {
     vec![
@@ -38,33 +40,16 @@ pub fn parts() -> Vec<Step> {
         .with_lock(build::CARGO),
         Step::new(WKG, &[setup::MACHINE], |progress| tool(progress, WKG, WKG_VERSION, &["--version"]))
             .with_lock(build::CARGO),
-        Step::new(REGISTRY, &[setup::MACHINE], registry),
+        REGISTRY_PACKAGES.step(),
     ]
 }
 
-/// Builds a program from crates.io, unless it is there. Without optimisation: it runs for seconds.
+/// Builds a program from crates.io, unless it is there.
 fn tool(progress: &Progress, name: &str, version: &str, question: &[&str]) -> Outcome {
     let there = machine::answer(&mut project::own(&format!("{TOOLS}/bin/{name}"), question));
     if there.is_some_and(|answer| answer.ends_with(version)) {
         return Ok(Report::note("up to date"));
     }
-    let mut install = project::cargo(&["install", name, "--version", version, "--locked", "--debug", "--root", TOOLS]);
-    // In a folder of its own, which cargo deletes.
-    install.env_remove("CARGO_TARGET_DIR").env("CARGO_PROFILE_DEV_DEBUG", "0");
-    progress.run(&mut install)?;
+    setup::cargo_install(progress, TOOLS, name, version, &[])?;
     Ok(Report::note(format!("installed {name} {version}")))
-}
-
-fn registry(progress: &Progress) -> Outcome {
-    let is_there = || Path::new("/usr/bin/docker-registry").is_file();
-    if is_there() {
-        return Ok(Report::note("up to date"));
-    }
-    if !machine::can_install() {
-        return Err("install docker-registry (Debian: `apt-get install docker-registry`)".to_string().into());
-    }
-    progress.run(&mut project::program("apt-get", &["update"]))?;
-    let install = ["install", "--yes", "--no-install-recommends", "docker-registry"];
-    progress.run(project::program("apt-get", &install).env("DEBIAN_FRONTEND", "noninteractive"))?;
-    if is_there() { Ok(Report::note("installed")) } else { Err("there is no docker-registry".to_string().into()) }
 }

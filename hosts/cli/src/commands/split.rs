@@ -24,17 +24,20 @@ const WINDOW: u64 = 1 << 18;
 /// `samedeal split`
 pub fn run(args: &SplitArgs) -> Result<(), Problem> {
     let split = Arc::new(args.split()?);
-    if let Some(path) = &args.recipe_out {
-        let path = Some(path.as_path()).filter(|path| *path != Path::new("-"));
-        let mut sink = Sink::new(path)?;
-        writeln!(sink, "{}", split.recipe()?)?;
-        sink.finish()?;
-        if path.is_none() {
-            return Ok(());
-        }
+    let Some(path) = &args.recipe_out else { return answer(args, &split) };
+    let path = Some(path.as_path()).filter(|path| *path != Path::new("-"));
+    let mut sink = Sink::new(path)?;
+    writeln!(sink, "{}", split.recipe()?)?;
+    if path.is_none() {
+        return sink.finish();
     }
+    sink.finish_after(answer(args, &split))
+}
+
+/// What comes besides the recipe.
+fn answer(args: &SplitArgs, split: &Arc<Split>) -> Result<(), Problem> {
     let recipe: Value = serde_json::from_str(&split.recipe()?).unwrap_or_default();
-    let Some(found) = Found::new(&args.samples, &split, &recipe)? else {
+    let Some(found) = Found::new(&args.samples, split, &recipe)? else {
         return match args.recipe_out {
             Some(_) => Ok(()),
             None => Err(Problem::message(
@@ -42,7 +45,7 @@ pub fn run(args: &SplitArgs) -> Result<(), Problem> {
             )),
         };
     };
-    let answer = Shown { args, split: &split, recipe, found };
+    let answer = Shown { args, split, recipe, found };
     match (&args.members, &args.others) {
         (Some(part), _) => answer.list(part, true),
         (_, Some(part)) => answer.list(part, false),

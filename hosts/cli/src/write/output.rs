@@ -56,6 +56,14 @@ impl Sink {
         Ok(())
     }
 
+    /// The same once an answer was given besides: there is no file where that failed. A reader that has gone away changes nothing.
+    pub fn finish_after(self, answered: Result<(), Problem>) -> Result<(), Problem> {
+        if matches!(answered, Ok(()) | Err(Problem::Unheard)) {
+            self.finish()?;
+        }
+        answered
+    }
+
     /// The error, with the name of the file that it is of.
     fn named(&self, error: io::Error) -> io::Error {
         match &self.file {

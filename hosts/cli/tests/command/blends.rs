@@ -101,6 +101,11 @@ fn every_subcommand_takes_the_recipe() {
     let sampler = Sampler::from_order(order.samples(1_000).seed(42)).world_size(3).build().unwrap();
     assert_eq!(fs::read_to_string(&path).unwrap(), sampler.recipe().unwrap() + "\n");
     assert_eq!(text(&format!("blend {options} --recipe-out -")), sampler.recipe().unwrap() + "\n");
+    // Where the report fails, there is no recipe.
+    let (_, said) =
+        failing(&format!("blend {options} --report --end 2000 --recipe-out {}", folder.join("not.json").display()));
+    assert_eq!(said, "error: --end is 2000; allowed: 0 to 1000");
+    assert!(!folder.join("not.json").exists());
     let recipe = format!("--recipe {}", path.display());
     assert_eq!(text(&format!("blend {recipe} --json")), text(&format!("blend {options} --json")));
     assert_eq!(text(&format!("recipe {recipe}")), sampler.recipe().unwrap() + "\n");

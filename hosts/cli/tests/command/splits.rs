@@ -79,6 +79,11 @@ fn a_recipe_is_written_and_read() {
     assert_eq!(text(&format!("{recipe} {list}")), text(&format!("split {PARTS} {list}")));
     // With samples, it is written, and the report comes too.
     assert!(text(&format!("split --samples 30 {PARTS} --recipe-out {}", path.display())).contains("training"));
+    // Where that fails, there is no recipe.
+    let other = path.with_file_name("other.json");
+    let (code, said) = failing(&format!("split --samples 30 {PARTS} --members none --recipe-out {}", other.display()));
+    assert!(code == 2 && said.contains("known: "), "{said}");
+    assert_eq!(fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
     let (_, said) = failing(&format!("{recipe} --seed 3 --samples 3"));
     assert!(said.contains("cannot be used with"), "{said}");
     fs::write(&path, r#"{"split": {"parts": [{"name": "a"}]}}"#).unwrap();

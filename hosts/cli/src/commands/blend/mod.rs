@@ -46,15 +46,19 @@ pub fn run(args: &BlendArgs) -> Result<(), Problem> {
     let sampler = sampler(args)?;
     // With any other order, that is what is wrong.
     sampler.sources().map_err(Problem::worded)?;
-    if let Some(path) = &args.recipe_out {
-        let mut sink = Sink::new(Some(path.as_path()).filter(|path| *path != Path::new("-")))?;
-        writeln!(sink, "{}", sampler.recipe()?)?;
-        sink.finish()?;
-        if !args.report && !args.plot {
-            return Ok(());
-        }
+    let Some(path) = &args.recipe_out else { return report(args, &sampler) };
+    let mut sink = Sink::new(Some(path.as_path()).filter(|path| *path != Path::new("-")))?;
+    writeln!(sink, "{}", sampler.recipe()?)?;
+    if !args.report && !args.plot {
+        return sink.finish();
     }
-    let shares = Shares::new(&sampler)?;
+    // With the report on the same output, it stands before it.
+    sink.flush()?;
+    sink.finish_after(report(args, &sampler))
+}
+
+fn report(args: &BlendArgs, sampler: &Sampler) -> Result<(), Problem> {
+    let shares = Shares::new(sampler)?;
     let most = if args.rank.is_some() { sampler.num_samples() } else { sampler.length() };
     let end = args.end.unwrap_or(most);
     for (option, value, least, most) in [("--end", end, 0, most), ("--start", args.start, 0, end)] {
@@ -63,15 +67,15 @@ pub fn run(args: &BlendArgs) -> Result<(), Problem> {
         }
     }
     let rows = match args.rank {
-        Some(_) => of_rank(&sampler, &shares, args.start, end)?,
-        None => of_all(&sampler, &shares, args.start, end)?,
+        Some(_) => of_rank(sampler, &shares, args.start, end)?,
+        None => of_all(sampler, &shares, args.start, end)?,
     };
-    let drift = if args.plot { Some(drift::Drift::new(&sampler, &shares, args.start, end)?) } else { None };
+    let drift = if args.plot { Some(drift::Drift::new(sampler, &shares, args.start, end)?) } else { None };
     let seen = end - args.start;
     match args.output.format() {
         Format::Table => {
             print(items(&rows, seen).table())?;
-            print(said(&sampler, args, end))?;
+            print(said(sampler, args, end))?;
             drift.iter().try_for_each(print)
         }
         Format::Text => {

@@ -106,6 +106,11 @@ def read_header(text: str) -> dict[str, Any]:
     return fields
 
 
+def positions(fields: dict[str, Any]) -> int:
+    """How many the epoch has."""
+    return int(fields.get("positions", fields["recipe"]["order"].get("samples")))
+
+
 def write(kind: str, reader: int, start: int, count: int) -> str:
     return json.dumps({"event": kind, "reader": reader, "start": start, "count": count}, separators=(",", ":"))
 
@@ -162,7 +167,7 @@ class Ledger:
     def __init__(self, header: str) -> None:
         self.header = read_header(header)
         self.next = self.header["consumed"]
-        self.samples = self.header.get("positions", self.header["recipe"]["order"].get("samples"))
+        self.samples = positions(self.header)
         self.held: dict[int, Run] = {}
         """By their start."""
         self.seen: dict[int, int] = {}
@@ -185,8 +190,9 @@ class Ledger:
                 raise Failure("wrong-type", "entry", entry)
             found = read_header(entry)
             compare("ledger", self.header["recipe"], found["recipe"])
-            for name in ("epoch", "consumed", "block"):
-                require(found[name] == self.header[name], name, self.header[name], "contradiction")
+            for name in ("epoch", "consumed", "positions", "block"):
+                own, other = (positions(of) if name == "positions" else of[name] for of in (self.header, found))
+                require(own == other, name, own, "contradiction")
             self.lease = found["lease"]
             self.entries = 1
             return None

@@ -172,8 +172,21 @@ fn of_blend() -> Case {
     let claim = |start: u64, count: u32| Call::Apply {
         entry: format!("{{\"event\":\"claim\",\"reader\":1,\"start\":{start},\"count\":{count}}}"),
     };
-    let first = Call::Apply { entry: header.clone() };
-    let calls = [first, Call::Progress, claim(2, 7), claim(9, 7), claim(9, 3), Call::Progress, Call::InitialState];
+    // The epoch of a blend has as many positions as the log says, whatever its recipe is.
+    let longer = header.replace("\"positions\":12", "\"positions\":13");
+    let other_block = longer.replace("\"block\":7", "\"block\":8");
+    let [longer, other_block, first] = [longer, other_block, header.clone()].map(|entry| Call::Apply { entry });
+    let calls = [
+        longer,
+        other_block,
+        first,
+        Call::Progress,
+        claim(2, 7),
+        claim(9, 7),
+        claim(9, 3),
+        Call::Progress,
+        Call::InitialState,
+    ];
     asked("claims of a blend", ledger(header), calls)
 }
 

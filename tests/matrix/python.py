@@ -167,11 +167,11 @@ class Plans(Subject):
     def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:
         given: dict[str, Any] = dict(lists or {})
         nodes = parts(given.get("holder_offsets", []), given.get("holders", []))
-        if nodes is not None and "holders" in given:
+        if nodes is not None and given.keys() <= self.lists | {"holder_offsets"} and "holders" in given:
             del given["holder_offsets"]
             given["holders"] = nodes
         elif "holders" in given:
-            # The public call takes lists of nodes.
+            # The public call takes lists of nodes, and no others.
             self.lists = frozenset()
             given = dict(lists or {})
 
@@ -500,6 +500,9 @@ def outcome(name: str, run: Callable[..., Any], *arguments: Any, **named: Any) -
 
 def parsed(value: Any, name: str = "") -> Any:
     """Arguments by their names in Python, with 64-bit numbers as numbers."""
+    if name == "lists":
+        # Their names are those of a recipe.
+        return {list_name: [int(number) for number in numbers] for list_name, numbers in value.items()}
     if isinstance(value, dict):
         names = {name: name.replace("-", "_") for name in value}
         return {names[name]: parsed(item, names[name]) for name, item in value.items()}

@@ -109,7 +109,7 @@ pub fn is_dear(case: &Seed) -> bool {
             most = u64::MAX;
         }
         let (Doc::Raw(text) | Doc::Text(text)) = value else { return };
-        has_split |= text == "split";
+        has_split |= text.contains("split");
         has_table |= TABLES.iter().any(|table| text.contains(table));
         let Ok(number) = text.parse::<u64>() else { return };
         if !["seed", "weight", "life", "epoch"].contains(&name) {

@@ -44,6 +44,8 @@ pub struct Found {
     pub wrong: Vec<(String, String)>,
     /// Why it did not come to its end, if it did not.
     pub broken: Option<String>,
+    /// The processor time that it took.
+    pub time: Duration,
 }
 
 impl Engine {
@@ -56,7 +58,7 @@ impl Engine {
         command.args(&self.words[1..]).current_dir(root);
         command.env("SAMEDEAL_CASES", folder).env("SAMEDEAL_BOUND", bound_ms.to_string());
         command.stdout(File::create(&out)?).stderr(File::create(&err)?);
-        let status = wait(command.spawn()?, patience)?;
+        let (status, time) = wait(command.spawn()?, patience)?;
         let (out, err) = (fs::read(out)?, fs::read(err)?);
         let (out, err) = (String::from_utf8_lossy(&out), String::from_utf8_lossy(&err));
         let wrong: Vec<_> = err.lines().filter_map(named).collect();
@@ -70,7 +72,7 @@ impl Engine {
             }
             Some(_) => None,
         };
-        Ok(Found { passed, wrong, broken })
+        Ok(Found { passed, wrong, broken, time })
     }
 
     /// The cases among some with which something is wrong, also if the engine dies of them: then halves are run.
@@ -149,17 +151,20 @@ fn last_lines(text: &str) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// Waits for a process, and ends it if it takes too much processor time, or stands still.
-fn wait(mut child: Child, patience: Duration) -> io::Result<Option<ExitStatus>> {
-    let started = Instant::now();
+/// Waits for a process, and ends it if it takes too much processor time, or stands still. The time is what it had taken when it was
+/// last looked at.
+fn wait(mut child: Child, patience: Duration) -> io::Result<(Option<ExitStatus>, Duration)> {
+    let (started, mut time) = (Instant::now(), Duration::ZERO);
     loop {
+        // Of a process that has just ended, too: it is there until it is waited for.
+        time = time.max(time_of(child.id()));
         if let Some(status) = child.try_wait()? {
-            return Ok(Some(status));
+            return Ok((Some(status), time));
         }
-        if time_of(child.id()) > patience || started.elapsed() > 20 * patience {
+        if time > patience || started.elapsed() > 20 * patience {
             child.kill()?;
             child.wait()?;
-            return Ok(None);
+            return Ok((None, time));
         }
         sleep(Duration::from_millis(5));
     }

@@ -20,7 +20,7 @@ use fuzz::mutate;
 /// More memory than any answer to a random case needs.
 const MEMORY: u64 = 3 << 30;
 /// Plain Python takes a thousand times as long.
-const FOR_REFERENCE: Duration = Duration::from_micros(1500);
+const FOR_REFERENCE: Duration = Duration::from_micros(400);
 /// The file with the case that is asked now.
 pub const CURRENT: &str = "current.json";
 /// The folder of the cases of the second implementation; those of hosts have their names.

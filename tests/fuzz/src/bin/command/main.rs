@@ -7,6 +7,7 @@ mod run;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::time::Duration;
 use std::{env, fs, io, process};
 
 use arguments::Surface;
@@ -44,17 +45,23 @@ fn fuzz(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {
     let mut rng = Rng::with_seed(options.seed);
     let surface = Surface::read(&program)?;
     let inputs = Inputs::make(root, folder)?;
-    let (mut stopped, mut largest) = (0_u64, 0.0_f64);
+    let (mut stopped, mut largest, mut slowest) = (0_u64, 0.0_f64, (Duration::ZERO, String::new()));
     while options.calls.map_or(report.elapsed() < options.time, |calls| report.calls < calls) {
         let place = folder.join("work");
         inputs.lay_out(&mut rng, &place)?;
         let words = surface.words(&mut rng);
         let ran = run::run(&mut rng, &program, &place, &words)?;
         report.calls += 1;
-        report.took(ran.time);
+        if !ran.was_stopped {
+            report.took(ran.time);
+        }
         largest = largest.max(ran.memory_mb);
         stopped += u64::from(ran.was_stopped);
         *report.errors.entry(ran.ended.clone()).or_default() += 1;
+        // One that was stopped asks for a very large epoch.
+        if ran.time > slowest.0 && !ran.was_stopped {
+            slowest = (ran.time, words.join(" "));
+        }
         if let Some(wrong) = ran.wrong
             && report.failures.len() < KEPT
         {
@@ -69,6 +76,7 @@ fn fuzz(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {
     }
     report.more.insert("options", surface.count().into());
     report.more.insert("stopped", stopped.into());
+    report.more.insert("slowest", slowest.1.into());
     report.more.insert("largest_mb", largest.round().into());
     Ok(report)
 }

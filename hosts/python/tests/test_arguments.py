@@ -300,6 +300,7 @@ def test_an_array_of_more_numbers_than_there_can_be_is_refused_at_once() -> None
         ("sizes", lambda: Sampler.sharded(far)),
         ("growth", lambda: samedeal.grown(3, far)),
         ("assigned", lambda: samedeal.verify_shards(3, far)),
+        ("keys", lambda: samedeal.Split({"a": 1}).part_of_keys(far)),
     ):
         with fails(samedeal.OutOfMemoryError, field):
             call()

@@ -57,11 +57,7 @@ def listed(field: str, values: Any, allowed: str) -> list[Any]:
     """What a list holds, whatever kind of sequence it is."""
     if isinstance(values, (str, bytes, bytearray, Mapping, Set)) or not isinstance(values, Iterable):
         raise WrongTypeError(field, check.described(values), allowed)
-    try:
-        return check.listed(field, values)
-    except TypeError as error:
-        # An array without dimensions.
-        raise WrongTypeError(field, check.described(values), allowed) from error
+    return check.listed(field, values, allowed)
 
 
 def entries(members: dict[str, Any], field: str, of: str, kind: type[Any]) -> list[dict[str, Any]]:

@@ -171,10 +171,24 @@ def _items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
     return listed(field, values)
 
 
-def listed(field: str, values: Iterable[Any]) -> list[Any]:
+def listed(field: str, values: Iterable[Any], allowed: str = "a list") -> list[Any]:
     """What iteration gives. `len` is not asked, as `list` does it: it may lie."""
     _check_size(field, values)
-    return list(iter(values))
+    try:
+        given = iter(values)
+    except TypeError as error:
+        # An array without dimensions.
+        raise WrongTypeError(field, described(values), allowed) from error
+    return list(given)
+
+
+def plain(field: str, values: Any) -> Any:
+    """What an array of NumPy's or Arrow's kind has, as values of Python; anything else as it is."""
+    for name in ("tolist", "to_pylist"):
+        if hasattr(values, name):
+            _check_size(field, values)
+            return getattr(values, name)()
+    return values
 
 
 def _check_size(field: str, values: Any) -> None:

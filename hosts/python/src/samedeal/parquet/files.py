@@ -160,7 +160,7 @@ def _listed(columns: Any) -> list[str] | None:
         return None
     if isinstance(columns, (str, bytes, Mapping)) or not isinstance(columns, Iterable):
         raise WrongTypeError("columns", check.described(columns), "a list of names")
-    names = check.listed("columns", columns)
+    names = check.listed("columns", columns, "a list of names")
     if not all(isinstance(name, str) for name in names):
         raise WrongTypeError("columns", check.described(columns), "a list of names")
     if not names:

@@ -327,12 +327,7 @@ def _number(field: str, name: Any, value: Any) -> int:
 
 def _listed(keys: Any) -> list[Any]:
     """Texts, from a list or an array of any kind."""
-    if hasattr(keys, "tolist"):
-        # NumPy's, pandas'.
-        keys = keys.tolist()
-    elif hasattr(keys, "to_pylist"):
-        # Arrow's.
-        keys = keys.to_pylist()
+    keys = check.plain("keys", keys)
     if isinstance(keys, (str, bytes, Mapping)) or not isinstance(keys, Iterable):
         raise WrongTypeError("keys", check.described(keys), "a list of texts")
-    return check.listed("keys", keys)
+    return check.listed("keys", keys, "a list of texts")

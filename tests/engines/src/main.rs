@@ -11,8 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::{env, fs};
 
-use machine::interpreter::Interpreted;
-use machine::wasmtime::{Compiled, Compiler};
+use machine::crates::Compiler;
 use serde_json::Value;
 use world::World;
 
@@ -57,12 +56,12 @@ fn main() -> ExitCode {
         Some(compiler) => {
             let engine = compiler.engine().expect("an engine of wasmtime");
             let compile = |bytes: &[u8]| wasmtime::Module::new(&engine, bytes).expect("a module compiles");
-            adapter(&adapted, &Wasmtime(modules(&folder, compile)))
+            adapter(&adapted, &modules(&folder, compile))
         }
         None => {
             let engine = wasmi::Engine::default();
             let compile = |bytes: &[u8]| wasmi::Module::new(&engine, bytes).expect("a module compiles");
-            adapter(&adapted, &Wasmi(modules(&folder, compile)))
+            adapter(&adapted, &modules(&folder, compile))
         }
     }
 }
@@ -81,24 +80,6 @@ fn modules<T>(folder: &Path, compile: impl Fn(&[u8]) -> T) -> BTreeMap<&'static 
         (name, compile(core))
     };
     COMPONENTS.into_iter().map(module).collect()
-}
-
-struct Wasmtime(BTreeMap<&'static str, wasmtime::Module>);
-
-impl cases::Engine for Wasmtime {
-    type Machine = Compiled;
-    fn open(&self, component: &str) -> Compiled {
-        Compiled::new(&self.0[component]).expect("a module imports no more than resources")
-    }
-}
-
-struct Wasmi(BTreeMap<&'static str, wasmi::Module>);
-
-impl cases::Engine for Wasmi {
-    type Machine = Interpreted;
-    fn open(&self, component: &str) -> Interpreted {
-        Interpreted::new(&self.0[component]).expect("a module imports no more than resources")
-    }
 }
 
 /// What is run, and how that is told.

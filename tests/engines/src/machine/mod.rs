@@ -1,8 +1,7 @@
 //! What runs a core module.
 
-pub mod interpreter;
+pub mod crates;
 pub mod record;
-pub mod wasmtime;
 
 /// An argument or a result of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,0 +1,107 @@
+//! Core modules on the engines that are crates.
+
+use std::collections::BTreeMap;
+
+use wasmtime::{Config, Engine, Result, Strategy};
+
+use super::{Machine, Word, part};
+use crate::cases;
+
+/// How wasmtime runs a module.
+#[derive(Clone, Copy)]
+pub enum Compiler {
+    /// The optimising compiler.
+    Cranelift,
+    /// The compiler that makes one pass.
+    Winch,
+    /// Cranelift, for the machine of an interpreter.
+    Pulley,
+}
+
+impl Compiler {
+    pub fn engine(self) -> Result<Engine> {
+        let mut config = Config::new();
+        match self {
+            Self::Cranelift => config.strategy(Strategy::Cranelift),
+            Self::Winch => config.strategy(Strategy::Winch),
+            Self::Pulley => config.target("pulley64")?,
+        };
+        Engine::new(&config)
+    }
+}
+
+/// An instance on the engine of a crate, and the compiled modules of which it is one. The crates have the same names for the same things.
+macro_rules! machine {
+    ($name:ident, $engine:ident, $instantiate:ident) => {
+        pub struct $name {
+            store: $engine::Store<()>,
+            instance: $engine::Instance,
+            memory: $engine::Memory,
+        }
+
+        impl cases::Engine for BTreeMap<&'static str, $engine::Module> {
+            type Machine = $name;
+
+            fn open(&self, component: &str) -> $name {
+                $name::new(&self[component]).expect("a module imports no more than resources")
+            }
+        }
+
+        impl $name {
+            fn new(module: &$engine::Module) -> Result<Self, $engine::Error> {
+                let mut store = $engine::Store::new(module.engine(), ());
+                let mut linker = $engine::Linker::new(module.engine());
+                // A module imports no more than what makes a handle of a resource and the reverse; a handle is what it is made of.
+                for import in module.imports() {
+                    let $engine::ExternType::Func(ty) = import.ty() else { panic!("{} is no function", import.name()) };
+                    linker.func_new(import.module(), import.name(), ty.clone(), |_, arguments, results| {
+                        results.clone_from_slice(&arguments[..results.len()]);
+                        Ok(())
+                    })?;
+                }
+                let instance = linker.$instantiate(&mut store, module)?;
+                let memory = instance.get_memory(&mut store, "memory").expect("a component has a memory");
+                Ok(Self { store, instance, memory })
+            }
+        }
+
+        impl Machine for $name {
+            fn has(&mut self, function: &str) -> bool {
+                self.instance.get_func(&mut self.store, function).is_some()
+            }
+
+            fn call(&mut self, function: &str, arguments: &[Word]) -> Option<Word> {
+                let exported = self.instance.get_func(&mut self.store, function);
+                let exported = exported.unwrap_or_else(|| panic!("the module exports no {function}"));
+                let value = |word: &Word| match *word {
+                    Word::I32(number) => $engine::Val::I32(number.cast_signed()),
+                    Word::I64(number) => $engine::Val::I64(number.cast_signed()),
+                };
+                let arguments: Vec<_> = arguments.iter().map(value).collect();
+                let mut results = vec![$engine::Val::I32(0); exported.ty(&self.store).results().len()];
+                let called = exported.call(&mut self.store, &arguments, &mut results);
+                called.unwrap_or_else(|why| panic!("{function}{arguments:?}: {why:?}"));
+                results.first().map(|result| match *result {
+                    $engine::Val::I32(number) => Word::I32(number.cast_unsigned()),
+                    $engine::Val::I64(number) => Word::I64(number.cast_unsigned()),
+                    ref other => panic!("{function} returned {other:?}"),
+                })
+            }
+
+            fn read(&mut self, address: u32, length: u32) -> Vec<u8> {
+                self.memory()[part(address, length as usize)].to_vec()
+            }
+
+            fn write(&mut self, address: u32, bytes: &[u8]) {
+                self.memory.data_mut(&mut self.store)[part(address, bytes.len())].copy_from_slice(bytes);
+            }
+
+            fn memory(&self) -> &[u8] {
+                self.memory.data(&self.store)
+            }
+        }
+    };
+}
+
+machine!(Compiled, wasmtime, instantiate);
+machine!(Interpreted, wasmi, instantiate_and_start);

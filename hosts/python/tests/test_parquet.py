@@ -50,7 +50,7 @@ CALLS: list[tuple[type[SamedealError], str, Callable[[Shards], Any]]] = [
     (OutOfRangeError, "paths", lambda own: Shards.find("\0")),
     (OutOfRangeError, "paths", lambda own: Shards.find([*own.paths, "a\0b"])),
     (WrongTypeError, "columns", lambda own: Shards.find(own.paths, 3)),  # type: ignore[arg-type]
-    (WrongTypeError, "columns", lambda own: Shards.find(own.paths, np.ma.masked)),
+    (WrongTypeError, "columns", lambda own: Shards.find(own.paths, np.ma.masked)),  # type: ignore[arg-type]
     (WrongTypeError, "sources", lambda own: Sources.join([own])),  # type: ignore[arg-type]
     (WrongTypeError, "sources", lambda own: Sources.join({"a": 3})),  # type: ignore[dict-item]
     (WrongTypeError, "sources", lambda own: Sources.join({3: own})),  # type: ignore[dict-item]

@@ -5,5 +5,6 @@ pub mod corpus;
 pub mod doc;
 pub mod hostile;
 pub mod mutate;
+pub mod program;
 pub mod report;
 pub mod usage;

@@ -17,6 +17,7 @@ use std::{env, fs, io, process, thread};
 use engines::{ENGINES, Found};
 use failing::Failing;
 use fuzz::ask;
+use fuzz::program;
 use fuzz::report::{Options, Report};
 use fuzz::usage;
 use generate::{CURRENT, Made, Order};
@@ -36,12 +37,11 @@ const PATIENCE: Duration = Duration::from_secs(240);
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = env::args().skip(1).collect();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let vectors = root.join("tests/vectors");
     if let [word, seed, folder] = arguments.as_slice()
         && word == "generate"
     {
         let seed = seed.parse().expect("the parent gives a number");
+        let vectors = Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors");
         return match generate::serve(seed, Path::new(folder), &vectors) {
             Ok(()) => ExitCode::SUCCESS,
             Err(error) => {
@@ -50,24 +50,7 @@ fn main() -> ExitCode {
             }
         };
     }
-    let options = match Options::read(arguments) {
-        Ok(options) => options,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::from(2);
-        }
-    };
-    let root = fs::canonicalize(root).expect("the root of the project");
-    let folder = root.join(format!("target/fuzz/cases-{}", process::id()));
-    let done = fs::create_dir_all(&folder).and_then(|()| run(&options, &root, &folder));
-    let _ = fs::remove_dir_all(&folder);
-    match done {
-        Ok(report) => report.finish(),
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::run_in_folder("cases", run)
 }
 
 fn run(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {

@@ -8,10 +8,11 @@ mod run;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
-use std::{env, fs, io, process};
+use std::{fs, io};
 
 use arguments::Surface;
 use fastrand::Rng;
+use fuzz::program;
 use fuzz::report::{Options, Report};
 use inputs::Inputs;
 
@@ -19,24 +20,7 @@ use inputs::Inputs;
 const KEPT: usize = 30;
 
 fn main() -> ExitCode {
-    let options = match Options::read(env::args().skip(1)) {
-        Ok(options) => options,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::from(2);
-        }
-    };
-    let root = fs::canonicalize(Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")).expect("the root of the project");
-    let folder = root.join(format!("target/fuzz/command-{}", process::id()));
-    let done = fuzz(&options, &root, &folder);
-    let _ = fs::remove_dir_all(&folder);
-    match done {
-        Ok(report) => report.finish(),
-        Err(error) => {
-            eprintln!("{error}");
-            ExitCode::FAILURE
-        }
-    }
+    program::run_in_folder("command", fuzz)
 }
 
 fn fuzz(options: &Options, root: &Path, folder: &Path) -> io::Result<Report> {

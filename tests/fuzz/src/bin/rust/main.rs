@@ -9,11 +9,12 @@ mod reading;
 
 use std::path::Path;
 use std::process::ExitCode;
-use std::{env, panic};
+use std::{io, panic};
 
 use asked::Asked;
 use fuzz::ask::watch_panics;
 use fuzz::corpus::Corpus;
+use fuzz::program;
 use fuzz::report::{Options, Report};
 use fuzz::usage;
 
@@ -25,13 +26,10 @@ const GROWTH_MB: f64 = 300.0;
 const WARM: u64 = 300;
 
 fn main() -> ExitCode {
-    let options = match Options::read(env::args().skip(1)) {
-        Ok(options) => options,
-        Err(why) => {
-            eprintln!("{why}");
-            return ExitCode::from(2);
-        }
-    };
+    program::run(fuzz)
+}
+
+fn fuzz(options: &Options) -> io::Result<Report> {
     watch_panics();
     let corpus = Corpus::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("../vectors"));
     let bound_ms = BOUND_MS * usage::slowness();
@@ -73,5 +71,5 @@ fn main() -> ExitCode {
     report.failures = asked.failures;
     report.more.insert("slowest", asked.slowest.into());
     report.more.insert("functions", asked.names.len().into());
-    report.finish()
+    Ok(report)
 }

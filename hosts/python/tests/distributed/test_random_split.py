@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from typing import Any
+from unittest.mock import MagicMock
 
 import pytest
 import torch
@@ -69,6 +70,8 @@ def test_an_empty_part_of_fractions_is_told_of() -> None:
         (WrongTypeError, "lengths", {"lengths": "10"}),
         (WrongTypeError, "lengths", {"lengths": [None]}),
         (WrongTypeError, "dataset", {"dataset": iter([])}),
+        (WrongTypeError, "dataset", {"dataset": range(2**70)}),
+        (WrongTypeError, "dataset", {"dataset": MagicMock(__len__=lambda _: -1)}),
         (WrongTypeError, "seed", {"seed": torch.Generator()}),
         (ContradictionError, "generator", {"generator": torch.Generator()}),
     ],

@@ -49,7 +49,8 @@ def random_split(
         raise ContradictionError("generator", check.described(generator), "None: pass seed=..., the same on all ranks")
     try:
         samples = len(dataset)
-    except TypeError as error:
+    except (TypeError, ValueError, OverflowError) as error:
+        # It has none, one below 0, or a too large one.
         raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
     sizes = _sizes(samples, write.listed("lengths", lengths, "a list of numbers"))
     number = check.integer("seed", seed, check.S64)

@@ -57,6 +57,13 @@ const FUZZERS: &[Fuzzer] = &[
         smoke: "3000",
     },
     Fuzzer {
+        word: "torch",
+        words: &["target/venv-torch/bin/python", "tests/fuzz/python/fuzz.py", "--environment", "torch"],
+        needs: &[setup::TORCH, build::COMPONENTS],
+        inputs: &[suites::TORCH, build::WASM, &[FUZZ]],
+        smoke: "300",
+    },
+    Fuzzer {
         word: "javascript",
         words: &["node", "tests/fuzz/javascript/fuzz.mjs"],
         needs: &[build::NPM],

@@ -51,7 +51,7 @@ Usage: cargo xtask <command>
   crossing [--rounds N] [--seed S] [HOST ...]
                      every host begins and is killed, every other one continues; writes docs/crossing.md (takes some
                      minutes); with hosts, only those and Rust, and no page
-  fuzz [cases | rust | command | python | javascript ...] [--minutes M] [--seed S]
+  fuzz [cases | rust | command | python | torch | javascript ...] [--minutes M] [--seed S]
                      random and hostile questions: no trap, no undocumented error, the same answers everywhere
   mutants [PART ...] [--shard K/N]
                      change the core in one place at a time: a golden case must fail for each change (takes hours)

@@ -50,7 +50,7 @@ export class SamedealError extends Error implements Failure {
 
   /** @internal */
   constructor({ kind, field, value, allowed, facts = [] }: Raw) {
-    super(message({ kind, field, value, allowed }));
+    super(message({ kind, field, value, allowed: inOptions(allowed, facts) }));
     this.kind = kind;
     this.field = field;
     this.value = value;
@@ -104,6 +104,16 @@ function numberOf(values: readonly string[] | undefined): number | bigint | unde
 export function camelled(name: string, mark: '-' | '_'): string {
   const [first, ...others] = name.split(mark);
   return [first, ...others.map((word) => word.charAt(0).toUpperCase() + word.slice(1))].join('');
+}
+
+/** Words with the names of options in them, which the engine writes as recipes do. Names that are facts are what they are. */
+function inOptions(allowed: string, facts: readonly Fact[]): string {
+  if (facts.some(({ value }) => value.includes('_'))) return allowed;
+  const isOption = (word: string) => word.includes('_') && word === word.toLowerCase();
+  return allowed
+    .split(' ')
+    .map((word) => (isOption(word) ? camelled(word, '_') : word))
+    .join(' ');
 }
 
 function message({ kind, field, value, allowed }: Failure): string {

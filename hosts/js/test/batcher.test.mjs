@@ -301,6 +301,17 @@ describe('refusals', () => {
     for (const value of [null, 3, 'budget', []]) refused(() => new Batcher([1], value), 'wrong-type', 'options');
   });
 
+  test('messages name options as they are in JavaScript', () => {
+    assert.throws(() => new Batcher([5, 9], { maxTokens: 9, maxLength: 8 }), {
+      message: 'lengths is 9 (sample 1); allowed: 0 to 8; or choose with tooLong what happens to longer ones',
+    });
+    assert.throws(() => new Batcher([1], { maxLength: 3 }), {
+      message: 'maxTokens is missing; needed: the most tokens of a batch, or maxBatchSize and maxLength',
+    });
+    // Members of a recipe are what they are.
+    assert.throws(() => Batcher.fromRecipe({ batch: { maxTokens: 9 } }), { message: /known: .*, max_tokens, / });
+  });
+
   test('what is missing, and what does not fit together', () => {
     for (const options of [undefined, {}, { maxBatchSize: 3 }, { maxLength: 3 }]) {
       refused(() => new Batcher([1], options), 'missing', 'max-tokens');

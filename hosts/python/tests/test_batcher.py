@@ -223,6 +223,11 @@ def test_options_that_are_none_are_not_given() -> None:
         assert make(strategy, **nothing).recipe == make(strategy).recipe
 
 
+def test_messages_name_options_as_they_are_in_python() -> None:
+    with pytest.raises(OutOfRangeError, match="; or choose with too_long what happens to longer ones$"):
+        Batcher([5, 9], max_tokens=9, max_length=8)
+
+
 def test_too_long_and_tail() -> None:
     lengths = [3, 50, 7]
     cut = Batcher(lengths, max_tokens=10, too_long="truncate")

@@ -172,6 +172,6 @@ fn check_room(config: &BatchConfig, most: u32, why: &str) -> Result<(), Failure>
 
 /// The failure of a sample of more than `most` tokens.
 pub(super) fn too_long(length: u32, sample: u64, most: u32) -> Failure {
-    let allowed = range(0, most).and("; or choose with too-long what happens to longer ones");
+    let allowed = range(0, most).and("; or choose with too_long what happens to longer ones");
     Failure::out_of_range("lengths", format!("{length} (sample {sample})"), allowed)
 }

@@ -119,6 +119,8 @@ pub fn detect(
         Some(world_size) => ("world-size", Some(world_size)),
         None => (names.world_size, environment.used(names.world_size, &mut used)?),
     };
+    // In words, options have the names that recipes have.
+    let world_option = if world_size.is_some() { "world_size" } else { world_field };
     let found = match (found_rank, found_world_size) {
         (_, Some(0)) => return Err(Failure::out_of_range(world_field, 0, range(1, u32::MAX))),
         (Some(rank), Some(world_size)) => (rank, world_size),
@@ -130,7 +132,7 @@ pub fn detect(
         (None, Some(world_size)) => {
             return Err(Failure::missing(
                 "RANK",
-                range(0, world_size - 1).and(format_args!(", as {world_field}={world_size}")),
+                range(0, world_size - 1).and(format_args!(", as {world_option}={world_size}")),
             ));
         }
     };
@@ -139,7 +141,7 @@ pub fn detect(
         return Err(Failure::out_of_range(
             rank_field,
             rank,
-            range(0, world_size - 1).and(format_args!(", as {world_field}={world_size}")),
+            range(0, world_size - 1).and(format_args!(", as {world_option}={world_size}")),
         ));
     }
     let launcher = match (found_rank, launcher) {

@@ -93,6 +93,11 @@ impl Allowed {
     pub(crate) fn and(self, words: impl Display) -> Self {
         Self { words: Cow::Owned(text(&words)), ..self }
     }
+
+    /// The same in words alone, after these.
+    pub(crate) fn after(self, words: &str) -> Self {
+        format!("{words}{}{}", self.limits, self.words).into()
+    }
 }
 
 /// Numbers from the first to the last.

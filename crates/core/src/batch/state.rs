@@ -17,8 +17,8 @@ use crate::state::{self, AS_IN_STATE, EPOCH, KIND, history_of, recipe_of};
 
 const STATE: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, history_of(SEGMENT)];
 const SEGMENT: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::Count },
-    Key { name: "steps", field: "steps", kind: Kind::Count },
+    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
+    Key { name: "steps", field: "steps", kind: Kind::COUNT },
 ];
 
 impl Batcher {

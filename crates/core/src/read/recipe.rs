@@ -32,8 +32,8 @@ const SECTIONS: &[Key] = &[
 pub(super) const STATE_SECTIONS: &[Key] = &[recipe::ANY_ORDER, shard::SHARDS];
 
 const DEAL: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::Count },
-    Key { name: "workers", field: "workers", kind: Kind::Count },
+    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
+    Key { name: "workers", field: "workers", kind: Kind::SHORT },
     Key { name: "remainder", field: "remainder", kind: Kind::Text },
     Key {
         name: "layout",
@@ -48,7 +48,7 @@ const DEAL: &[Key] = &[
     Key { name: "readers", field: "readers", kind: recipe::OF_STREAMS },
 ];
 const BATCH: &[Key] = &[
-    Key { name: "batch_size", field: "batch-size", kind: Kind::Count },
+    Key { name: "batch_size", field: "batch-size", kind: Kind::SHORT },
     Key { name: "drop_last", field: "drop-last", kind: Kind::Flag },
 ];
 

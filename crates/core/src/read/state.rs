@@ -17,11 +17,11 @@ use crate::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, POSITIONS, history_
 const STATE: &[Key] =
     &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, POSITIONS, history_of(SEGMENT)];
 const SEGMENT: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::Count },
-    Key { name: "workers", field: "workers", kind: Kind::Count },
-    Key { name: "batch_size", field: "batch-size", kind: Kind::Count },
+    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
+    Key { name: "workers", field: "workers", kind: Kind::SHORT },
+    Key { name: "batch_size", field: "batch-size", kind: Kind::SHORT },
     Key { name: "drop_last", field: "drop-last", kind: Kind::Flag },
-    Key { name: "steps", field: "steps", kind: Kind::Count },
+    Key { name: "steps", field: "steps", kind: Kind::COUNT },
 ];
 
 /// What a state says of the epoch.

@@ -34,9 +34,9 @@ pub(crate) const MEMBERS: &[Key] = &[
     Key { name: "policy", field: "policy", kind: Kind::Text },
     Key { name: "worker_policy", field: "worker-policy", kind: Kind::Text },
     Key { name: "weight", field: "weight", kind: Kind::Text },
-    Key { name: "tolerance", field: "tolerance", kind: Kind::Count },
-    Key { name: "samples", field: "samples", kind: Kind::Count },
-    Key { name: "shards", field: "shards", kind: Kind::Count },
+    Key { name: "tolerance", field: "tolerance", kind: Kind::SHORT },
+    Key { name: "samples", field: "samples", kind: Kind::COUNT },
+    Key { name: "shards", field: "shards", kind: Kind::COUNT },
     Key { name: "sizes", field: "sizes", kind: Kind::Numbers },
     Key { name: "bytes", field: "bytes", kind: Kind::Numbers },
     Key { name: "holders", field: "holders", kind: Kind::Numbers },
@@ -67,8 +67,8 @@ const SECTIONS: &[Key] = &[
     },
 ];
 const DEAL: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::Count },
-    Key { name: "workers", field: "workers", kind: Kind::Count },
+    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
+    Key { name: "workers", field: "workers", kind: Kind::SHORT },
     Key { name: "remainder", field: "remainder", kind: OF_SAMPLES },
     Key { name: "layout", field: "layout", kind: OF_SAMPLES },
     Key { name: "unit", field: "unit", kind: OF_SAMPLES },

@@ -48,7 +48,7 @@ const SECTIONS: &[Key] = &[
 ];
 const ORDER: &[Key] = &[
     Key { name: "name", field: "order", kind: Kind::Text },
-    Key { name: "chunks", field: "chunks", kind: Kind::Count },
+    Key { name: "chunks", field: "chunks", kind: Kind::COUNT },
     Key { name: "seed", field: "seed", kind: Kind::Signed },
     Key { name: "samples", field: "samples", kind: OF_OTHERS },
     Key { name: "lanes", field: "lanes", kind: OF_OTHERS },
@@ -57,7 +57,7 @@ const ORDER: &[Key] = &[
     Key { name: "sizes", field: "sizes", kind: OF_OTHERS },
 ];
 const DEAL: &[Key] = &[
-    Key { name: "readers", field: "readers", kind: Kind::Count },
+    Key { name: "readers", field: "readers", kind: Kind::SHORT },
     Key { name: "world_size", field: "world-size", kind: OF_OTHERS },
     Key { name: "workers", field: "workers", kind: OF_OTHERS },
     Key { name: "remainder", field: "remainder", kind: OF_OTHERS },

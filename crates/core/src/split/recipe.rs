@@ -26,13 +26,13 @@ const SECTIONS: &[Key] = &[
 ];
 const SPLIT: &[Key] = &[
     Key { name: "seed", field: "seed", kind: Kind::Signed },
-    Key { name: "samples", field: "samples", kind: Kind::Count },
+    Key { name: "samples", field: "samples", kind: Kind::COUNT },
     Key { name: "parts", field: "parts", kind: Kind::Objects(PART) },
 ];
 const PART: &[Key] = &[
     Key { name: "name", field: "part", kind: Kind::Text },
-    Key { name: "weight", field: "weight", kind: Kind::Count },
-    Key { name: "size", field: "size", kind: Kind::Count },
+    Key { name: "weight", field: "weight", kind: Kind::COUNT },
+    Key { name: "size", field: "size", kind: Kind::COUNT },
 ];
 
 const MAX_PARTS: usize = 1 << 16;

@@ -7,9 +7,9 @@ use alloc::vec::Vec;
 use super::numbers::{self, Numbers, is_hash};
 use super::recipe::COMPOSED;
 use super::{Number, Reader, signed, unsigned};
-use crate::Failure;
-use crate::base::failure::{at_most, known as one_of, only, range, shorten};
+use crate::base::failure::{Allowed, at_most, known as one_of, only, range, shorten};
 use crate::base::memory::grow;
+use crate::{Failure, MAX_EXACT};
 
 /// A field that a section may have.
 pub(crate) struct Key {
@@ -22,8 +22,9 @@ pub(crate) struct Key {
 
 /// The type of a field.
 pub(crate) enum Kind {
-    /// A whole number that is not negative.
-    Count,
+    /// A whole number that is not negative, of 64 bits. What may be more than this is another matter, for whoever uses the number; it is
+    /// here for what a failure says.
+    Count(u64),
     /// A whole number of either sign.
     Signed,
     Text,
@@ -39,16 +40,23 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    fn name(&self) -> &'static str {
+    /// Up to 2^53 - 1.
+    pub(crate) const COUNT: Self = Self::Count(MAX_EXACT);
+    /// Of 32 bits.
+    pub(crate) const SHORT: Self = Self::Count(u32::MAX as u64);
+    /// Of 64 bits.
+    pub(crate) const LONG: Self = Self::Count(u64::MAX);
+
+    fn allowed(&self) -> Allowed {
         match self {
-            Self::Count => "a whole number from 0 to 18446744073709551615",
-            Self::Signed => "a whole number from -9223372036854775808 to 9223372036854775807",
-            Self::Text => "a text without escapes",
-            Self::Flag => "true or false",
-            Self::Numbers => "a list of whole numbers, or the 64 hexadecimal digits of their hash",
-            Self::Section(_) => "an object",
-            Self::Objects(_) => "a list of objects",
-            Self::Elsewhere(allowed) => allowed,
+            Self::Count(most) => range(0, *most),
+            Self::Signed => range(i64::MIN, i64::MAX),
+            Self::Text => "a text without escapes".into(),
+            Self::Flag => "true or false".into(),
+            Self::Numbers => "a list of whole numbers, or the 64 hexadecimal digits of their hash".into(),
+            Self::Section(_) => "an object".into(),
+            Self::Objects(_) => "a list of objects".into(),
+            Self::Elsewhere(allowed) => (*allowed).into(),
         }
     }
 }
@@ -141,7 +149,7 @@ impl<'a> Fields<'a> {
             Kind::Objects(keys) if reader.is_at(b'[') => Value::Objects(objects(reader, key.field, keys)?),
             Kind::Text => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
             Kind::Flag => Value::Flag(reader.flag().ok_or_else(|| mistyped(key, before))?),
-            Kind::Count => {
+            Kind::Count(_) => {
                 let number = reader.number().filter(|&number| unsigned(number).is_some());
                 Value::Number(number.ok_or_else(|| mistyped(key, before))?)
             }
@@ -277,7 +285,7 @@ fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
     let read = reader.list(b'[', b']', |reader| {
         let before = reader.rest();
         let Some(number) = reader.number().and_then(unsigned) else {
-            failed = Some(no_number(field, before, Kind::Count.name()));
+            failed = Some(no_number(field, before, &Kind::COUNT));
             return None;
         };
         failed = grow(field, 1, &mut numbers).err();
@@ -309,26 +317,22 @@ fn objects<'a>(reader: &mut Reader<'a>, field: &'static str, keys: &'static [Key
 /// Of a value that is no such type.
 #[inline(never)]
 fn mistyped(key: &Key, before: &str) -> Failure {
-    let allowed = key.kind.name();
     match key.kind {
-        Kind::Count | Kind::Signed => no_number(key.field, before, allowed),
-        _ => Failure::wrong_type(key.field, token(before), allowed),
+        Kind::Count(_) | Kind::Signed => no_number(key.field, before, &key.kind),
+        _ => Failure::wrong_type(key.field, token(before), key.kind.allowed()),
     }
 }
 
 /// Of a value that is no number, or a whole one that is beyond its type.
-fn no_number(field: &'static str, before: &str, allowed: &'static str) -> Failure {
+fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
     let text = before.trim_ascii_start();
     let digits = text.strip_prefix('-').unwrap_or(text);
     let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let is_whole =
         rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
     match text.strip_suffix(rest) {
-        Some(number) if is_whole => {
-            let allowed = if allowed == Kind::Signed.name() { range(i64::MIN, i64::MAX) } else { range(0, u64::MAX) };
-            Failure::out_of_range(field, shorten(number), allowed)
-        }
-        _ => Failure::wrong_type(field, token(text), allowed),
+        Some(number) if is_whole => Failure::out_of_range(field, shorten(number), kind.allowed()),
+        _ => Failure::wrong_type(field, token(text), kind.allowed().after("a whole number from ")),
     }
 }
 

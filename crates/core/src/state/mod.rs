@@ -29,8 +29,8 @@ pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, beg
 
 // The members of states, in the order of the canonical text.
 pub(crate) const KIND: Key = Key { name: "kind", field: "kind", kind: Kind::Text };
-pub(crate) const EPOCH: Key = Key { name: "epoch", field: "epoch", kind: Kind::Count };
-pub(crate) const CONSUMED: Key = Key { name: "consumed", field: "consumed", kind: Kind::Count };
+pub(crate) const EPOCH: Key = Key { name: "epoch", field: "epoch", kind: Kind::LONG };
+pub(crate) const CONSUMED: Key = Key { name: "consumed", field: "consumed", kind: Kind::COUNT };
 /// The recipe of a state: the sections that every world has.
 pub(crate) const fn recipe_of(sections: &'static [Key]) -> Key {
     Key { name: "recipe", field: "recipe", kind: Kind::Section(sections) }
@@ -41,7 +41,7 @@ pub(crate) const fn history_of(segment: &'static [Key]) -> Key {
 
 /// The sections of the recipe in a sampler's state.
 pub(crate) const ORDERS: &[Key] = &[recipe::ANY_ORDER];
-pub(crate) const POSITIONS: Key = Key { name: "positions", field: "positions", kind: Kind::Count };
+pub(crate) const POSITIONS: Key = Key { name: "positions", field: "positions", kind: Kind::COUNT };
 const SAMPLER: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED, POSITIONS];
 const LEDGER: &[Key] = &[
     recipe::SAMEDEAL,
@@ -50,8 +50,8 @@ const LEDGER: &[Key] = &[
     EPOCH,
     CONSUMED,
     POSITIONS,
-    Key { name: "block", field: "block", kind: Kind::Count },
-    Key { name: "lease", field: "lease", kind: Kind::Count },
+    Key { name: "block", field: "block", kind: Kind::COUNT },
+    Key { name: "lease", field: "lease", kind: Kind::COUNT },
 ];
 
 /// What the state of a sampler says.

@@ -20,7 +20,7 @@ pub(crate) const MAX_RECIPE: usize = 1 << 20;
 /// Numbers that a recipe may have as a hash alone, by the name of their field.
 pub type List<'a> = (&'a str, &'a [u64]);
 
-pub(crate) const SAMEDEAL: Key = Key { name: "samedeal", field: "samedeal", kind: Kind::Count };
+pub(crate) const SAMEDEAL: Key = Key { name: "samedeal", field: "samedeal", kind: Kind::COUNT };
 /// An order, which may be composed.
 pub(crate) const ANY_ORDER: Key = Key { name: "order", field: "order", kind: Kind::Section(ANY_ORDER_MEMBERS) };
 pub(crate) const DEAL: Key = Key { name: "deal", field: "deal", kind: Kind::Section(DEAL_MEMBERS) };
@@ -43,16 +43,16 @@ pub(crate) const ANY_ORDER_MEMBERS: &[Key] = &MEMBERS;
 // Orders lie in one another, so that this refers to itself.
 static MEMBERS: [Key; 23] = [
     Key { name: "name", field: "order", kind: Kind::Text },
-    Key { name: "samples", field: "samples", kind: Kind::Count },
+    Key { name: "samples", field: "samples", kind: Kind::COUNT },
     Key { name: "seed", field: "seed", kind: Kind::Signed },
-    Key { name: "lanes", field: "lanes", kind: Kind::Count },
-    Key { name: "shuffle_window", field: "shuffle-window", kind: Kind::Count },
-    Key { name: "shards", field: "shards", kind: Kind::Count },
+    Key { name: "lanes", field: "lanes", kind: Kind::SHORT },
+    Key { name: "shuffle_window", field: "shuffle-window", kind: Kind::SHORT },
+    Key { name: "shards", field: "shards", kind: Kind::COUNT },
     Key { name: "sizes", field: "sizes", kind: Kind::Numbers },
     Key { name: "chunks", field: "chunks", kind: OF_STREAMS },
     Key { name: "exhaustion", field: "exhaustion", kind: Kind::Text },
-    Key { name: "max_passes", field: "max-passes", kind: Kind::Count },
-    Key { name: "run_length", field: "run-length", kind: Kind::Count },
+    Key { name: "max_passes", field: "max-passes", kind: Kind::COUNT },
+    Key { name: "run_length", field: "run-length", kind: Kind::COUNT },
     Key { name: "index_space", field: "index-space", kind: Kind::Text },
     Key { name: "sources", field: "sources", kind: Kind::Objects(SOURCE_MEMBERS) },
     Key { name: "stages", field: "stages", kind: Kind::Objects(STAGE_MEMBERS) },
@@ -60,37 +60,37 @@ static MEMBERS: [Key; 23] = [
     Key { name: "of", field: "of", kind: Kind::Section(&MEMBERS) },
     Key { name: "indices", field: "indices", kind: Kind::Numbers },
     Key { name: "ranges", field: "ranges", kind: Kind::Objects(RANGE_MEMBERS) },
-    Key { name: "copies", field: "copies", kind: Kind::Count },
-    Key { name: "length", field: "length", kind: Kind::Count },
-    Key { name: "stride", field: "stride", kind: Kind::Count },
+    Key { name: "copies", field: "copies", kind: Kind::SHORT },
+    Key { name: "length", field: "length", kind: Kind::COUNT },
+    Key { name: "stride", field: "stride", kind: Kind::COUNT },
     Key { name: "classes", field: "classes", kind: Kind::Numbers },
     Key { name: "factors", field: "factors", kind: Kind::Numbers },
 ];
 static SOURCE_MEMBERS: &[Key] = &[
     Key { name: "name", field: "source", kind: Kind::Text },
-    Key { name: "weight", field: "weight", kind: Kind::Count },
-    Key { name: "samples", field: "samples", kind: Kind::Count },
+    Key { name: "weight", field: "weight", kind: Kind::COUNT },
+    Key { name: "samples", field: "samples", kind: Kind::COUNT },
     Key { name: "order", field: "order", kind: Kind::Section(&MEMBERS) },
 ];
 static STAGE_MEMBERS: &[Key] = &[
-    Key { name: "from", field: "from", kind: Kind::Count },
+    Key { name: "from", field: "from", kind: Kind::COUNT },
     Key { name: "weights", field: "weights", kind: Kind::Numbers },
 ];
 static GROWTH_MEMBERS: &[Key] = &[
-    Key { name: "epoch", field: "epoch", kind: Kind::Count },
-    Key { name: "consumed", field: "consumed", kind: Kind::Count },
-    Key { name: "samples", field: "samples", kind: Kind::Count },
+    Key { name: "epoch", field: "epoch", kind: Kind::LONG },
+    Key { name: "consumed", field: "consumed", kind: Kind::COUNT },
+    Key { name: "samples", field: "samples", kind: Kind::COUNT },
 ];
 static RANGE_MEMBERS: &[Key] = &[
-    Key { name: "epoch", field: "epoch", kind: Kind::Count },
-    Key { name: "start", field: "start", kind: Kind::Count },
-    Key { name: "count", field: "count", kind: Kind::Count },
+    Key { name: "epoch", field: "epoch", kind: Kind::LONG },
+    Key { name: "start", field: "start", kind: Kind::COUNT },
+    Key { name: "count", field: "count", kind: Kind::COUNT },
 ];
 const DEAL_MEMBERS: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::Count },
+    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
     Key { name: "remainder", field: "remainder", kind: Kind::Text },
     Key { name: "layout", field: "layout", kind: Kind::Text },
-    Key { name: "unit", field: "unit", kind: Kind::Count },
+    Key { name: "unit", field: "unit", kind: Kind::COUNT },
     Key { name: "workers", field: "workers", kind: OF_READERS },
     Key { name: "readers", field: "readers", kind: OF_STREAMS },
 ];

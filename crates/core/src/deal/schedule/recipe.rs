@@ -25,12 +25,12 @@ const SECTIONS: &[Key] = &[
 ];
 pub(super) const STEPS: Key = Key { name: "steps", field: "steps", kind: Kind::Section(MEMBERS) };
 const MEMBERS: &[Key] = &[
-    Key { name: "batch_size", field: "batch-size", kind: Kind::Count },
+    Key { name: "batch_size", field: "batch-size", kind: Kind::SHORT },
     Key { name: "stages", field: "stages", kind: Kind::Objects(STAGE) },
 ];
 const STAGE: &[Key] = &[
-    Key { name: "from", field: "from", kind: Kind::Count },
-    Key { name: "batch_size", field: "batch-size", kind: Kind::Count },
+    Key { name: "from", field: "from", kind: Kind::COUNT },
+    Key { name: "batch_size", field: "batch-size", kind: Kind::SHORT },
 ];
 
 const MAX_STAGES: usize = 1 << 16;

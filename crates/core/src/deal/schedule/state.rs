@@ -17,7 +17,7 @@ const STATE: &[Key] = &[
     recipe_of(SECTIONS),
     EPOCH,
     CONSUMED,
-    Key { name: "step", field: "step", kind: Kind::Count },
+    Key { name: "step", field: "step", kind: Kind::COUNT },
 ];
 
 /// Why a recipe should be that of a state.

@@ -140,7 +140,7 @@ impl OrderPart {
 
 const SOURCE_KEYS: &[Key] = &[
     Key { name: "name", field: "source", kind: Kind::Text },
-    Key { name: "weight", field: "weight", kind: Kind::Count },
+    Key { name: "weight", field: "weight", kind: Kind::COUNT },
 ];
 
 impl Pair<'_, '_, '_> {

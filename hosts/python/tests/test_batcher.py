@@ -224,7 +224,7 @@ def test_options_that_are_none_are_not_given() -> None:
 
 
 def test_messages_name_options_as_they_are_in_python() -> None:
-    with pytest.raises(OutOfRangeError, match="; or choose with too_long what happens to longer ones$"):
+    with pytest.raises(OutOfRangeError, match=r"; or choose with too_long what happens to longer ones$"):
         Batcher([5, 9], max_tokens=9, max_length=8)
 
 

@@ -205,11 +205,13 @@ def test_sizes_must_cross(value: int) -> None:
         make(sizes=[1, value])
 
 
-@pytest.mark.parametrize("sizes", [np.array([1, -1]), np.array([-1, 1], dtype=np.int8)])
-def test_sizes_of_arrays_must_cross(sizes: Any) -> None:
+@pytest.mark.parametrize(
+    ("sizes", "index"), [(np.array([1, -1]), 1), (np.array([-1, 1], dtype=np.int8), 0)], ids=["int64", "int8"]
+)
+def test_sizes_of_arrays_must_cross(sizes: Any, index: int) -> None:
     with fails(OutOfRangeError, "sizes") as caught:
         make(sizes=sizes)
-    assert caught.value.value == "-1"
+    assert caught.value.value == f"-1 (at index {index})"
 
 
 @pytest.mark.parametrize("sizes", [[2**53], [2**53 - 1, 1], [2**64 - 1] * 3, np.full(3, 2**64 - 1, dtype=np.uint64)])

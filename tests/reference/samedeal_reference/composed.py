@@ -11,7 +11,7 @@ from .composed_blend import Blend, Source
 from .composed_leaves import Balance, Grown, Windows
 from .composed_views import Copies, Exclude, Skip, Subset
 from .orders import require_range
-from .recipe_text import COMPOSED, TYPES, Lists, field_of, found, inline, shown
+from .recipe_text import COMPOSED, TYPES, Lists, field_of, found, inline, narrow, shown
 from .recipes import ORDERS, order_section, read_stored
 
 __all__ = ["Balance", "Blend", "Composed", "Copies", "Exclude", "Grown", "Plain", "Skip", "Subset", "Windows", "make"]
@@ -225,8 +225,7 @@ def read_windows(section: Section, lists: Lists, path: str, seed: int) -> Read:
 def read_balance(section: Section, lists: Lists, path: str, seed: int) -> Read:
     allow(lists, path, "classes", "factors")
     factors = numbers_of(section, "factors", lists, path)
-    for factor in factors:
-        require(factor < 2**32, "factors", factor)
+    narrow("factors", factors)
     require(len(factors) <= 2**16, "factors", f"{len(factors)} numbers")
     classes = numbers_of(section, "classes", lists, path)
     require(len(classes) < 2**32, "samples", len(classes))

@@ -283,17 +283,17 @@ def read_numbers(text: Text, field: str) -> list[int]:
     if text.next("]"):
         return numbers
     while True:
-        numbers.append(read_number(text, field, 0, 2**64))
+        numbers.append(read_number(text, field, 0, 2**64, f" (at index {len(numbers)})"))
         if text.next("]"):
             return numbers
         text.need(",")
 
 
-def read_number(text: Text, field: str, low: int, end: int) -> int:
+def read_number(text: Text, field: str, low: int, end: int, place: str = "") -> int:
     found = text.match(NUMBER)
     if found is None or not WHOLE.fullmatch(found[0]):
         raise Failure("wrong-type", field, None)
-    require(low <= int(found[0]) < end, field, found[0])
+    require(low <= int(found[0]) < end, field, f"{found[0]}{place}")
     return int(found[0])
 
 
@@ -343,8 +343,8 @@ def u32(section: dict[str, Any], member: str, default: Any = None) -> Any:
 
 def narrow(field: str, numbers: list[int] | None) -> None:
     """Numbers of 32 bits."""
-    for number in numbers or []:
-        require(number < 2**32, field, number)
+    for at, number in enumerate(numbers or []):
+        require(number < 2**32, field, f"{number} (at index {at})")
 
 
 def found(member: str, there: list[int] | str | None, beside: list[int] | None) -> list[int] | None:

@@ -240,6 +240,11 @@ impl Failure {
         self
     }
 
+    /// The same failure of an element of a list.
+    pub(crate) fn at_index(self, index: usize) -> Self {
+        self.with_value(|value| format!("{value} (at index {index})"))
+    }
+
     /// The same failure of a range that begins with 1.
     pub(crate) fn starting_at_one(mut self) -> Self {
         let parts = &mut *self.0;

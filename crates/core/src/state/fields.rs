@@ -285,7 +285,7 @@ fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
     let read = reader.list(b'[', b']', |reader| {
         let before = reader.rest();
         let Some(number) = reader.number().and_then(unsigned) else {
-            failed = Some(no_number(field, before, &Kind::COUNT));
+            failed = Some(no_number(field, before, &Kind::COUNT).at_index(numbers.len()));
             return None;
         };
         failed = grow(field, 1, &mut numbers).err();

@@ -94,8 +94,8 @@ pub(crate) fn chosen<'a>(
 /// Numbers of 32 bits. Failures: `field`, `out-of-memory`.
 #[inline(never)]
 pub(crate) fn narrow(field: &'static str, numbers: &[u64]) -> Result<Vec<u32>, Failure> {
-    if let Some(number) = numbers.iter().find(|&&number| number > u32::MAX.into()) {
-        return Err(Failure::out_of_range(field, number, range(0, u32::MAX)));
+    if let Some(at) = numbers.iter().position(|&number| number > u32::MAX.into()) {
+        return Err(Failure::out_of_range(field, numbers[at], range(0, u32::MAX)).at_index(at));
     }
     collect(field, numbers.len(), numbers.iter().map(|&number| number as u32))
 }

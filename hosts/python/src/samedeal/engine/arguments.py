@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 import sys
+from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -105,16 +106,20 @@ def u64s(field: str, values: Any, width: Width) -> NDArray[np.uint64]:
     return _numbers(field, values, width, "uint64")
 
 
-def u32s(field: str, values: Any, width: Width) -> NDArray[np.uint32]:
-    """`values` as an array of their own, if they are whole numbers that cross as this width."""
-    return _numbers(field, values, width, "uint32")
+def u32s(
+    field: str, values: Any, width: Width, place: Callable[[int], str] = "at index {}".format
+) -> NDArray[np.uint32]:
+    """The same in 32 bits; `place` says in a failure where the number of this index is."""
+    return _numbers(field, values, width, "uint32", place)
 
 
 _MOST = 2**32
 """More numbers than any list has. An array of strides 0 shows that many without having them."""
 
 
-def _numbers(field: str, values: Any, width: Width, dtype: str) -> NDArray[Any]:
+def _numbers(
+    field: str, values: Any, width: Width, dtype: str, place: Callable[[int], str] = "at index {}".format
+) -> NDArray[Any]:
     import numpy
 
     allowed = "a list of whole numbers"
@@ -131,21 +136,29 @@ def _numbers(field: str, values: Any, width: Width, dtype: str) -> NDArray[Any]:
             found = f"<{given.dtype} array of shape {given.shape}>"
             raise WrongTypeError(field, found[:64], allowed)
         _check_size(field, given)
-        ends = (int(given.min()), int(given.max())) if len(given) else ()
+        ends = (int(given.argmin()), int(given.argmax())) if len(given) else ()
     else:
         given = _items(field, values, allowed)
         if set(map(type, given)) - {int}:
-            given = [whole(field, item) for item in given]
-        ends = (min(given), max(given)) if given else ()
-    for end in ends:
-        if not width.least <= end <= width.most:
-            raise OutOfRangeError(field, shown(end), width.allowed, width.facts)
+            given = [_placed(field, item, index, place) for index, item in enumerate(given)]
+        ends = (given.index(min(given)), given.index(max(given))) if given else ()
+    for index in ends:
+        if not width.least <= (end := int(given[index])) <= width.most:
+            raise OutOfRangeError(field, f"{shown(end)} ({place(index)})", width.allowed, width.facts)
     try:
         own: NDArray[Any] = numpy.array(given, dtype=dtype)
     except MemoryError as error:
         raise OutOfMemoryError(field, f"{len(given)} numbers", "what fits into memory") from error
     own.flags.writeable = False
     return own
+
+
+def _placed(field: str, item: Any, index: int, place: Callable[[int], str]) -> int:
+    """An element of a list as an `int`; a failure says where it is."""
+    try:
+        return whole(field, item)
+    except WrongTypeError as error:
+        raise WrongTypeError(field, f"{error.value} ({place(index)})", error.allowed) from None
 
 
 def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:
@@ -157,7 +170,12 @@ def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], ND
     ends = numpy.cumsum([0, *map(len, own)])
     if ends[-1] > U32_MAX:
         raise OutOfRangeError(field, f"{ends[-1]} numbers", f"up to {U32_MAX}")
-    return ends.astype(numpy.uint32), u32s(field, list(chain.from_iterable(own)), width)
+
+    def place(index: int) -> str:
+        which = bisect_right(ends, index) - 1
+        return f"at index {index - int(ends[which])} of list {which}"
+
+    return ends.astype(numpy.uint32), u32s(field, list(chain.from_iterable(own)), width, place)
 
 
 def _items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:

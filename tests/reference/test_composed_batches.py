@@ -158,6 +158,6 @@ def test_states_of_an_order_that_got_more() -> None:
 
     state = skipping(2).state(1)
     assert skipping(2, 5).resume(state).history() == [{"world_size": 1, "steps": 1}]
-    assert failure(lambda: skipping(2, 4).resume(state)) == ("contradiction", "ranges", "object number 1")
+    assert failure(lambda: skipping(2, 4).resume(state)) == ("contradiction", "ranges", "too early at entry 1")
     assert failure(lambda: skipping(2, 3).resume(skipping(2).state(0)))[1] == "ranges"
     assert skipping(2, 4).resume(skipping(2).state(0)).history() == []

@@ -279,9 +279,9 @@ def test_stages_from_the_step_on_may_differ() -> None:
     )
     for sizes in ([(0, 8), (3, 16)], [(0, 8), (3, 16), (5, 64)], [*BEFORE[:2], (9, 24)]):
         assert changed(sizes).resume(state) == 5
-    assert failure(lambda: changed(8).resume(state)) == ("contradiction", "stages", "object number 0")
-    assert failure(lambda: changed([(0, 8), (3, 16), (4, 16)]).resume(state))[2] == "object number 1"
-    assert failure(lambda: changed([(0, 8), (3, 24)]).resume(state))[2] == "object number 0"
+    assert failure(lambda: changed(8).resume(state)) == ("contradiction", "stages", "without entry 0")
+    assert failure(lambda: changed([(0, 8), (3, 16), (4, 16)]).resume(state))[2] == "with a new entry 1"
+    assert failure(lambda: changed([(0, 8), (3, 24)]).resume(state))[2] == "not as in the state at entry 0"
     assert failure(lambda: changed([(0, 16), (3, 16)]).resume(state)) == ("contradiction", "batch-size", "16")
     # A stage that begins at the step is none of those before.
     assert changed([(0, 8)]).resume(changed(BEFORE).state(3)) == 3
@@ -303,7 +303,7 @@ def test_failures_of_resume() -> None:
     assert fails('"steps":{', '"deal":{},"steps":{')[:2] == ("wrong-type", "state")
     assert fails('"seed":3', '"seed":4') == ("contradiction", "seed", "3")
     assert fails('"batch_size":8,', "") == ("contradiction", "batch-size", "8")
-    assert fails('"from":3,', "") == ("contradiction", "stages", "object number 0")
+    assert fails('"from":3,', "") == ("contradiction", "stages", "not as in the state at entry 0")
     assert fails('"step":5', '"step":' + str(2**60)) == ("out-of-range", "step", str(2**60))
     last = changed([(0, 8), (3, 16), (9, 32)]).num_steps()
     assert fails('"step":5', f'"step":{last + 1}')[:2] == ("out-of-range", "step")

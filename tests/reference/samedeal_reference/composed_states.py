@@ -77,16 +77,16 @@ def begins(member: str, here: list[Section], there: list[Section]) -> None:
     """That the objects of the state are there, before others."""
     for number, (x, y) in enumerate(zip(here, there, strict=False)):
         if x != y:
-            raise refuse(member, f"object number {number}")
+            raise refuse(member, f"not as in the state at entry {number}")
     if len(here) < len(there):
-        raise refuse(member, f"object number {len(here)}")
+        raise refuse(member, f"without entry {len(here)}")
 
 
 def require_later(member: str, here: list[Section], known: int, place: str, end: tuple[int, int]) -> None:
     """That the objects that were added begin where the state ends, or later."""
     for number in range(known, len(here)):
         if (here[number]["epoch"], here[number][place]) < end:
-            raise refuse(member, f"object number {number}")
+            raise refuse(member, f"too early at entry {number}")
 
 
 def sources_go_on(order: Blend, here: Section, there: Section, epoch: int, position: int) -> None:
@@ -110,4 +110,4 @@ def stages_go_on(order: Blend, here: Section, there: Section, n: int) -> None:
     begins("stages", here["stages"], padded)
     for number in range(len(padded), len(here["stages"])):
         if here["stages"][number]["from"] < n:
-            raise refuse("stages", f"object number {number}")
+            raise refuse("stages", f"too early at entry {number}")

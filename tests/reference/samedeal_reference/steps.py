@@ -285,5 +285,6 @@ class Schedule:
         ours = [stage for stage in self._steps.get("stages", []) if stage["from"] < step]
         theirs = [stage for stage in there.get("stages", []) if stage.get("from", 0) < step]
         for number in range(max(len(ours), len(theirs))):
-            same = ours[number : number + 1] == theirs[number : number + 1]
-            require(same, "stages", f"object number {number}", "contradiction")
+            own, of_state = ours[number : number + 1], theirs[number : number + 1]
+            told = "not as in the state at" if own and of_state else "with a new" if own else "without"
+            require(own == of_state, "stages", f"{told} entry {number}", "contradiction")

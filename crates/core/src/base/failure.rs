@@ -240,6 +240,12 @@ impl Failure {
         self
     }
 
+    /// The same failure, with more words on what is allowed.
+    pub(crate) fn and(mut self, words: &str) -> Self {
+        self.0.allowed += words;
+        self
+    }
+
     /// The same failure of an element of a list.
     pub(crate) fn at_index(self, index: usize) -> Self {
         self.with_value(|value| format!("{value} (at index {index})"))

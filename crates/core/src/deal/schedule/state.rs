@@ -65,14 +65,19 @@ impl Schedule {
         for (number, own) in own.map(Some).chain(core::iter::repeat(None)).enumerate() {
             let theirs = past.next();
             if own != theirs {
+                let value = match (own, theirs) {
+                    (None, _) => format!("without entry {number}"),
+                    (_, None) => format!("with a new entry {number}"),
+                    _ => format!("not as in the state at entry {number}"),
+                };
                 let shown = match theirs.or(own) {
                     Some((Some(from), Some(size))) => format!("{size} from step {from} on"),
                     _ => "a batch size".into(),
                 };
                 let was = if theirs.is_some() { "as in the state" } else { "is not in the state" };
                 let allowed =
-                    format!("stages that leave the steps before step {step} as they were taken: {shown} {was}");
-                return Err(Failure::contradiction("stages", format!("object number {number}"), allowed));
+                    format!("entries that leave the steps before step {step} as they were taken: {shown} {was}");
+                return Err(Failure::contradiction("stages", value, allowed));
             }
             if own.is_none() {
                 break;

@@ -4,7 +4,7 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::Failure;
-use crate::order::OrderPart;
+use crate::order::{OrderId, OrderPart};
 use crate::state::ORDERS;
 use crate::state::fields::{self, Fields, Key, Kind};
 use crate::state::recipe::ANY_ORDER_MEMBERS;
@@ -24,7 +24,12 @@ impl OrderPart {
         let section = self.section();
         let here = Fields::read(&section, ORDERS)?;
         if !self.is_composed() {
-            return fields::compare(&here, of, ORDERS, why);
+            let samples = of.section("order").and_then(|order| order.count("samples"));
+            let may_grow = self.id == OrderId::Feistel && samples.is_some_and(|samples| samples < self.samples);
+            return fields::compare(&here, of, ORDERS, why).map_err(|failure| match failure.field {
+                "samples" if may_grow => failure.and(GROW),
+                _ => failure,
+            });
         }
         let empty = Fields::default();
         let [own, of] = [&here, of].map(|recipe| recipe.section("order").unwrap_or(&empty));
@@ -132,7 +137,7 @@ impl OrderPart {
             }
         }
         if stages.len() < before.len() {
-            return Err(changed("stages", stages.len()));
+            return Err(gone("stages", stages.len()));
         }
         Ok(())
     }
@@ -173,7 +178,7 @@ impl Pair<'_, '_, '_> {
             }
         }
         if own.len() < before.len() {
-            return Err(changed(field, own.len()));
+            return Err(gone(field, own.len()));
         }
         Ok(())
     }
@@ -187,12 +192,18 @@ fn skips(order: &Fields) -> usize {
     1 + order.section("of").map_or(0, skips)
 }
 
+const GROW: &str = "; if the dataset grew, make the order with that number, and call grow";
+const SAME: &str = "the entries of the state, unchanged and in their order; new ones come after them";
+
 fn changed(field: &'static str, number: usize) -> Failure {
-    let allowed = "what the state has, unchanged, and objects after that";
-    Failure::contradiction(field, format!("object number {number}"), allowed)
+    Failure::contradiction(field, format!("not as in the state at entry {number}"), SAME)
+}
+
+fn gone(field: &'static str, number: usize) -> Failure {
+    Failure::contradiction(field, format!("without entry {number}"), SAME)
 }
 
 fn early(field: &'static str, number: usize, from: String, end: String) -> Failure {
-    let allowed = format!("one that begins at {end} or later, where the state ends; this one begins at {from}");
-    Failure::contradiction(field, format!("object number {number}"), allowed)
+    let allowed = format!("new entries that begin at {end} or later, where the state ends; this one begins at {from}");
+    Failure::contradiction(field, format!("too early at entry {number}"), allowed)
 }

@@ -53,12 +53,13 @@ def refuse(text: str) -> Any:
 
 def parsed(text: str) -> Any:
     """The document, or nothing if it is no JSON, or if JSON Schema has no words for what is in it."""
-    if "\\" in text:
-        return None
     try:
-        return json.loads(text, object_pairs_hook=once, parse_float=refuse, parse_constant=refuse)
+        document = json.loads(text, object_pairs_hook=once, parse_float=refuse, parse_constant=refuse)
+        # A string may have half of a surrogate pair, which is no character.
+        json.dumps(document, ensure_ascii=False).encode()
     except (ValueError, RecursionError):
         return None
+    return document
 
 
 def cases() -> Iterator[tuple[str, str, dict[str, Any]]]:

@@ -2,6 +2,7 @@
 import { fail, options, placed, RECIPE_MAX, recipeText, TEXT_MAX } from './checks.js';
 import type { NamedList } from './components/interfaces/samedeal-deal-types.js';
 import { camelled } from './errors.js';
+import { placeOf } from './json.js';
 import { LONGEST, list, shown, words } from './lists.js';
 import { decimal, settings } from './options.js';
 
@@ -59,9 +60,11 @@ export class Document {
     return this.lists.reduce((sum, { numbers }) => sum + 16 * numbers.length, 4 * this.text.length);
   }
 
-  /** That of the same order, dealt to one rank. For a text that an engine took: no member and no text of it has escapes. */
+  /** That of the same order, dealt to one rank. For a text that an engine took. */
   get undealt(): Document {
-    return new Document(this.text.replace(/"deal"\s*:\s*\{[^{}]*\}/, '"deal":{}'), {}, this.lists);
+    const [start, end] = placeOf(this.text, 'deal') ?? [0, 0];
+    const text = end > 0 ? `${this.text.slice(0, start)}{}${this.text.slice(end)}` : this.text;
+    return new Document(text, {}, this.lists);
   }
 
   get #named(): readonly NamedList[] {

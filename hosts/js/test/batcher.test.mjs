@@ -287,11 +287,10 @@ describe('refusals', () => {
       ['tooLong', 'too-long'],
       ['tail', 'tail'],
     ]) {
-      for (const value of ['', 'Pack', 'pack ', 'x'.repeat(2 ** 20)]) {
+      for (const value of ['', 'Pack', 'pack ', '\0', 'x'.repeat(2 ** 20)]) {
         refused(() => as(option, others)(value), 'unknown-name', field);
       }
-      // Documents have no escapes in names.
-      for (const value of [null, 3, new Map(), ['pack'], Symbol('pack'), '\0'])
+      for (const value of [null, 3, new Map(), ['pack'], Symbol('pack')])
         refused(() => as(option, others)(value), 'wrong-type', field);
       // The members of an order are an order.
       if (option !== 'order') refused(() => as(option, others)({}), 'wrong-type', field);

@@ -96,3 +96,20 @@ test('a section that is no object is a typed error in every class', async () => 
   assert.throws(() => new Sampler(blend({ a: [3, 1] }), { worldSize: odd }), { name: 'SamedealError' });
   assert.throws(() => Reading.fromState('{"samedeal":1,"kind":"reading","order":null}'), { name: 'SamedealError' });
 });
+
+test('texts may have escapes, as writers of JSON make them', async () => {
+  const { blend, Sampler, Split } = await import('samedeal');
+  // What Python's json.dumps writes.
+  const split = Split.fromRecipe('{"split": {"parts": [{"name": "M\\u00fcnchen \\ud83c\\udf0d", "weight": 1}]}}');
+  assert.deepEqual(split.parts, ['München 🌍']);
+  assert.throws(() => Split.fromRecipe('{"split": {"parts": [{"name": "\\ud83c", "weight": 1}]}}'), { field: 'part' });
+
+  const name = 'C:\\data "deal":{} \n';
+  const sampler = new Sampler(blend({ [name]: [9, 1] }), { worldSize: 3 });
+  assert.deepEqual(sampler.sources, [name]);
+  assert.equal(Sampler.fromRecipe(sampler.recipe).recipe, sampler.recipe);
+  const { worldSize } = new Sampler(0, sampler.whole);
+  assert.equal(worldSize, 1);
+  const escaped = sampler.recipe.replace('"deal":{', '"d\\u0065al":{');
+  assert.equal(new Sampler(0, Sampler.fromRecipe(escaped).whole).worldSize, 1);
+});

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails, unknown
+from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
 from numpy.typing import NDArray
 from samedeal import (
     ContradictionError,
@@ -18,6 +18,7 @@ from samedeal import (
     Sampler,
     ShardPlace,
     Spans,
+    UnknownNameError,
     WrongTypeError,
 )
 
@@ -251,7 +252,7 @@ def test_numbers_have_their_range(field: str, value: int) -> None:
 @pytest.mark.parametrize("field", ["remainder", "layout"])
 def test_names_must_be_known(field: str) -> None:
     for value in UNKNOWN:
-        with fails(unknown(value), field):
+        with fails(UnknownNameError, field):
             make(**{field: value})
 
 

@@ -161,7 +161,8 @@ LISTS = {
 
 Lists = list[tuple[str, list[int]]]
 SPACE = re.compile(r"[ \t\n\r]*")
-STRING = re.compile(r'"([^"\\\x00-\x1f]*)"')
+STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
+SURROGATE = re.compile("[\ud800-\udfff]")
 NUMBER = re.compile(r"-?[0-9]+[.eE+-]?")
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 MAX_INLINE = 256
@@ -193,6 +194,14 @@ class Text:
         self.at = found.end() if found else self.at
         return found
 
+    def string(self) -> str | None:
+        """A string without its escapes; half of a surrogate pair is none."""
+        found = self.match(STRING)
+        if found is None:
+            return None
+        text: str = json.loads(found[0])
+        return None if SURROGATE.search(text) else text
+
     def need(self, token: str) -> None:
         if not self.next(token):
             raise broken()
@@ -216,11 +225,10 @@ def read_members(text: Text, section: str, kind: str) -> dict[str, Any]:
     if text.next("}"):
         return fields
     while True:
-        found = text.match(STRING)
-        if found is None:
+        name = text.string()
+        if name is None:
             raise broken()
         text.need(":")
-        name = found[1]
         if name not in TYPES[section]:
             raise Failure("unknown-name", f"{section.split()[0]}-member", name)
         field = {"sources": "source", "parts": "part"}.get(section, "order") if name == "name" else field_of(name)
@@ -252,10 +260,10 @@ def read_value(text: Text, field: str, of_type: str, kind: str) -> Any:
     if of_type == "numbers" and start == "[":
         return read_numbers(text, field)
     if of_type in ("string", "numbers"):
-        found = text.match(STRING)
-        if found is None or (of_type == "numbers" and not HASH.fullmatch(found[1])):
+        found = text.string()
+        if found is None or (of_type == "numbers" and not HASH.fullmatch(found)):
             raise mistyped
-        return found[1]
+        return found
     if of_type == "flag":
         for flag in (True, False):
             if text.next(str(flag).lower()):

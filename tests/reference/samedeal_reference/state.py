@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 from .base import MAX_SAMPLES, Failure, require
-from .recipe_text import COMPOSED, HASH, OWN, TYPES, field_of, shown, written
+from .recipe_text import COMPOSED, HASH, OWN, SURROGATE, TYPES, field_of, shown, written
 
 MAX_STATE = 2**20
 MAX_LEDGER = 2**14
@@ -56,11 +56,9 @@ def refuse_number(text: str) -> int:
 
 def read_json(text: str) -> Any:
     """What a text says, or nothing where it says nothing that states say."""
-    # Outside of strings no text that is JSON has one, and within them it begins an escape.
-    if "\\" in text:
-        return None
     try:
-        return json.loads(text, object_pairs_hook=once, parse_float=refuse_number, parse_constant=refuse_number)
+        value = json.loads(text, object_pairs_hook=once, parse_float=refuse_number, parse_constant=refuse_number)
+        return None if SURROGATE.search(written(value)) else value
     except (ValueError, RecursionError):
         return None
 

@@ -118,8 +118,8 @@ impl Entry {
         let fields = EntryFields::read(text)?;
         let reader = || fields.reader?.try_into().ok();
         // Each field that an entry needs is there; so where there are as many as it needs, there are no others.
-        let (entry, needed) = match fields.event {
-            "join" => (Self::Join { reader: reader()?, life: life(fields.life?)? }, 3),
+        let (entry, needed) = match &*fields.event {
+            "join" => (Self::Join { reader: reader()?, life: life(&fields.life?)? }, 3),
             "lease" => {
                 let lease = exact(fields.lease?).filter(|&lease| lease > 0)?;
                 (Self::Lease { reader: reader()?, lease }, 3)

@@ -9,8 +9,8 @@ use super::Split;
 use crate::base::failure::{at_most, only, range};
 use crate::base::memory::{collect, grow};
 use crate::state::fields::{Fields, Key, Kind};
-use crate::state::numbers;
 use crate::state::recipe::{self, VERSION};
+use crate::state::{numbers, quoted};
 use crate::{Failure, MAX_EXACT};
 
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a split: it has the section split alone");
@@ -100,7 +100,8 @@ impl Split {
         if self.by_size {
             text += &format!(",\"samples\":{}", self.ids);
         }
-        let parts = self.parts.iter().map(|part| format!("{{\"name\":\"{}\",\"{kind}\":{}}}", part.name, part.share));
+        let parts =
+            self.parts.iter().map(|part| format!("{{\"name\":{},\"{kind}\":{}}}", quoted(&part.name), part.share));
         text + &format!(",\"parts\":{}}}}}", numbers::list(parts))
     }
 
@@ -111,7 +112,7 @@ impl Split {
 }
 
 /// Failures: `part`.
-fn part_name<'a>(part: &Fields<'a>, names: &mut BTreeSet<&'a str>) -> Result<&'a str, Failure> {
+fn part_name<'a>(part: &'a Fields, names: &mut BTreeSet<&'a str>) -> Result<&'a str, Failure> {
     let Some(name) = part.text("part") else {
         return Err(Failure::missing("part", "a name for each part"));
     };

@@ -1,12 +1,13 @@
 //! The fields of a document, each by its name and of its type. Every mistake is told by the name of the field.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::numbers::{self, Numbers, is_hash};
 use super::recipe::COMPOSED;
-use super::{Number, Reader, signed, unsigned};
+use super::{Number, Reader, quoted, signed, unsigned};
 use crate::base::failure::{Allowed, at_most, known as one_of, only, range, shorten};
 use crate::base::memory::grow;
 use crate::{Failure, MAX_EXACT};
@@ -51,7 +52,7 @@ impl Kind {
         match self {
             Self::Count(most) => range(0, *most),
             Self::Signed => range(i64::MIN, i64::MAX),
-            Self::Text => "a text without escapes".into(),
+            Self::Text => "a text".into(),
             Self::Flag => "true or false".into(),
             Self::Numbers => "a list of whole numbers, or the 64 hexadecimal digits of their hash".into(),
             Self::Section(_) => "an object".into(),
@@ -72,7 +73,7 @@ pub(crate) struct Fields<'a> {
 
 enum Value<'a> {
     Number(Number),
-    Text(&'a str),
+    Text(Cow<'a, str>),
     Flag(bool),
     Numbers(Numbers<'a>),
     Section(Fields<'a>),
@@ -101,7 +102,7 @@ impl<'a> Fields<'a> {
             ));
         }
         reader.depth += 1;
-        let read = reader.object(|reader, name| match fields.add(reader, section, name, known) {
+        let read = reader.object(|reader, name| match fields.add(reader, section, &name, known) {
             Ok(()) => Some(()),
             Err(failure) => {
                 failed = Some(failure);
@@ -121,7 +122,7 @@ impl<'a> Fields<'a> {
         &mut self,
         reader: &mut Reader<'a>,
         section: &'static str,
-        name: &'a str,
+        name: &str,
         known: &'static [Key],
     ) -> Result<(), Failure> {
         let Some(key) = known.iter().find(|key| key.name == name) else {
@@ -191,7 +192,7 @@ impl<'a> Fields<'a> {
             .transpose()
     }
 
-    pub(crate) fn text(&self, field: &str) -> Option<&'a str> {
+    pub(crate) fn text(&self, field: &str) -> Option<&str> {
         if let Value::Text(text) = self.value(field)? { Some(text) } else { None }
     }
 
@@ -232,7 +233,7 @@ impl<'a> Fields<'a> {
             text += "\":";
             text += &match (value, &key.kind) {
                 (Value::Section(fields), Kind::Section(known)) => fields.canonical(known),
-                (Value::Text(text), _) => format!("\"{text}\""),
+                (Value::Text(text), _) => quoted(text),
                 (Value::Numbers(Numbers::Hash(hash)), _) => format!("\"{hash}\""),
                 (Value::Numbers(Numbers::All(all)), _) => numbers::text(all.iter().copied()),
                 (Value::Objects(objects), Kind::Objects(known)) => {

@@ -1,6 +1,9 @@
 //! Reads the JSON of recipes, states and logs. A library for all of JSON would make the component, which every host compiles when it
 //! starts, a tenth larger; the tests hold this one to such a library.
 
+use alloc::borrow::Cow;
+use alloc::format;
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::base::memory::has_room;
@@ -10,11 +13,11 @@ pub(crate) type Number = (bool, u64);
 
 /// The fields of an entry of a ledger's log, each there at most once, and no others.
 pub(crate) struct EntryFields<'a> {
-    pub(crate) event: &'a str,
+    pub(crate) event: Cow<'a, str>,
     pub(crate) reader: Option<u64>,
     pub(crate) start: Option<u64>,
     pub(crate) count: Option<u64>,
-    pub(crate) life: Option<&'a str>,
+    pub(crate) life: Option<Cow<'a, str>>,
     pub(crate) lease: Option<u64>,
     pub(crate) number: Option<u64>,
     pub(crate) next: Option<u64>,
@@ -32,14 +35,14 @@ const ENTRY_LISTS: [&str; 2] = ["free", "held"];
 impl<'a> EntryFields<'a> {
     /// The fields of a text, if it is an object of them and nothing else.
     pub(crate) fn read(text: &'a str) -> Option<Self> {
-        let (mut numbers, mut texts, mut lists) = ([None; 7], [None; 2], [None, None]);
+        let (mut numbers, mut texts, mut lists) = ([None; 7], [None, None], [None, None]);
         let mut len = 0;
         whole(text, |reader, name| {
             len += 1;
-            if let Some(place) = place_of(name, &ENTRY_LISTS) {
+            if let Some(place) = place_of(&name, &ENTRY_LISTS) {
                 return lists[place].replace(reader.naturals()?).is_none().then_some(());
             }
-            reader.field(name, (&ENTRY_NUMBERS, &mut numbers), (&ENTRY_TEXTS, &mut texts))
+            reader.field(&name, (&ENTRY_NUMBERS, &mut numbers), (&ENTRY_TEXTS, &mut texts))
         })?;
         let [reader, start, count, lease, number, next, committed] = numbers;
         let ([event, life], [free, held]) = (texts, lists);
@@ -61,7 +64,7 @@ impl<'a> EntryFields<'a> {
 }
 
 /// Reads a text that is an object and nothing else.
-fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, &'a str) -> Option<()>) -> Option<()> {
+fn whole<'a>(text: &'a str, field: impl FnMut(&mut Reader<'a>, Cow<'a, str>) -> Option<()>) -> Option<()> {
     let mut reader = Reader::new(text);
     reader.object(field)?;
     reader.is_at_end().then_some(())
@@ -165,7 +168,7 @@ impl<'a> Reader<'a> {
     }
 
     /// The fields of an object: asks `field` to read the value of each name.
-    pub(crate) fn object(&mut self, mut field: impl FnMut(&mut Self, &'a str) -> Option<()>) -> Option<()> {
+    pub(crate) fn object(&mut self, mut field: impl FnMut(&mut Self, Cow<'a, str>) -> Option<()>) -> Option<()> {
         self.list(b'{', b'}', |reader| {
             let name = reader.string()?;
             if reader.eat(b':') { field(reader, name) } else { None }
@@ -179,7 +182,7 @@ impl<'a> Reader<'a> {
         &mut self,
         name: &str,
         numbers: (&[&str], &mut [Option<Number>]),
-        texts: (&[&str], &mut [Option<&'a str>]),
+        texts: (&[&str], &mut [Option<Cow<'a, str>>]),
     ) -> Option<()> {
         let first = if let Some(place) = place_of(name, numbers.0) {
             numbers.1[place].replace(self.number()?).is_none()
@@ -190,22 +193,68 @@ impl<'a> Reader<'a> {
         first.then_some(())
     }
 
-    /// A text without escapes: no name that is known has any.
+    /// A text: where it has no escapes, as all names of ours, it is not copied.
     #[inline(never)]
-    pub(crate) fn string(&mut self) -> Option<&'a str> {
+    pub(crate) fn string(&mut self) -> Option<Cow<'a, str>> {
         if !self.eat(b'"') {
             return None;
         }
-        let start = self.at;
+        let mut start = self.at;
+        let mut decoded = Vec::new();
         loop {
-            match self.peek()? {
-                b'"' => break,
-                b'\\' | 0..0x20 => return None,
-                _ => self.at += 1,
+            let byte = self.peek()?;
+            if byte < 0x20 {
+                return None;
             }
+            self.at += 1;
+            if byte != b'"' && byte != b'\\' {
+                continue;
+            }
+            let plain = self.text.as_bytes().get(start..self.at - 1)?;
+            if byte == b'"' && decoded.is_empty() {
+                return core::str::from_utf8(plain).ok().map(Cow::Borrowed);
+            }
+            // A character is at most four bytes.
+            if !has_room(&mut decoded, plain.len() + 4) {
+                return None;
+            }
+            decoded.extend_from_slice(plain);
+            if byte == b'"' {
+                return String::from_utf8(decoded).ok().map(Cow::Owned);
+            }
+            decoded.extend_from_slice(self.escaped()?.encode_utf8(&mut [0; 4]).as_bytes());
+            start = self.at;
         }
+    }
+
+    /// The character of an escape, behind its `\`. Half of a surrogate pair is none.
+    fn escaped(&mut self) -> Option<char> {
+        let byte = self.peek()?;
         self.at += 1;
-        self.text.get(start..self.at - 1)
+        Some(match byte {
+            b'"' | b'\\' | b'/' => byte.into(),
+            b'b' => '\u{8}',
+            b'f' => '\u{c}',
+            b'n' => '\n',
+            b'r' => '\r',
+            b't' => '\t',
+            b'u' => match self.unit()? {
+                high @ 0xD800..0xDC00 => {
+                    self.word("\\u")?;
+                    let low = self.unit()?.checked_sub(0xDC00).filter(|&low| low < 0x400)?;
+                    char::from_u32(0x1_0000 + ((high - 0xD800) << 10) + low)?
+                }
+                unit => char::from_u32(unit)?,
+            },
+            _ => return None,
+        })
+    }
+
+    /// Four hexadecimal digits.
+    fn unit(&mut self) -> Option<u32> {
+        let digits = self.text.as_bytes().get(self.at..self.at + 4)?;
+        self.at += 4;
+        digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))
     }
 
     /// A whole number, without a fraction or an exponent.
@@ -255,4 +304,30 @@ impl<'a> Reader<'a> {
         })?;
         Some(numbers)
     }
+}
+
+/// A text as JSON has it: only what must be escaped is, as by `JSON.stringify`.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::from("\"");
+    for letter in text.chars() {
+        let short = match letter {
+            '"' | '\\' => letter,
+            '\u{8}' => 'b',
+            '\u{c}' => 'f',
+            '\n' => 'n',
+            '\r' => 'r',
+            '\t' => 't',
+            '\0'..' ' => {
+                out += &format!("\\u{:04x}", u32::from(letter));
+                continue;
+            }
+            _ => {
+                out.push(letter);
+                continue;
+            }
+        };
+        out.push('\\');
+        out.push(short);
+    }
+    out + "\""
 }

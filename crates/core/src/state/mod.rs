@@ -5,7 +5,7 @@ mod json;
 pub(crate) mod numbers;
 pub(crate) mod recipe;
 
-pub(crate) use self::json::{EntryFields, Number, Reader, signed, unsigned};
+pub(crate) use self::json::{EntryFields, Number, Reader, quoted, signed, unsigned};
 
 use alloc::format;
 use alloc::string::String;
@@ -288,8 +288,8 @@ mod tests {
                 }
             }
             let text = String::from_utf8(text).unwrap();
-            // Escapes are JSON, but no state has them; a library takes -0 for a fraction, and the last of two fields.
-            prop_assume!(!text.contains('\\') && !text.contains("-0"));
+            // A library takes -0 for a fraction, and the last of two fields.
+            prop_assume!(!text.contains("-0"));
             let ours = LedgerState::read(&text).ok().map(|state| serde_json::from_str::<Value>(&state.write()).unwrap());
             prop_assert_eq!(ours, by_library(&text), "{}", text);
         }

@@ -1,5 +1,6 @@
 //! A number for each shard: a few as they are, many as a hash.
 
+use alloc::borrow::Cow;
 use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
@@ -16,7 +17,7 @@ pub(crate) const NAMED: usize = 256;
 /// What a text has of such numbers.
 pub(crate) enum Numbers<'a> {
     All(Vec<u64>),
-    Hash(&'a str),
+    Hash(Cow<'a, str>),
 }
 
 /// As they stand in a canonical text.
@@ -80,7 +81,7 @@ pub(crate) fn chosen<'a>(
             let count = beside.len();
             let same = match of_text {
                 Numbers::All(all) => beside.eq(all.iter().copied()),
-                Numbers::Hash(is) => *is == hash(beside),
+                Numbers::Hash(is) => **is == hash(beside),
             };
             if !same {
                 let value = format!("{count} numbers that are others");

@@ -609,6 +609,7 @@ fn refused() -> Vec<Case> {
         "{\"name\":\"blend\",\"sources\":[{\"name\":\"\",\"samples\":7}]}".into(),
         "{\"name\":\"blend\",\"sources\":[{\"samples\":7}]}".into(),
         "{\"name\":\"blend\",\"sources\":[{\"name\":\"a/b\",\"samples\":7}]}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\\u002fb\",\"samples\":7}]}".into(),
         "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":7},{\"name\":\"a\",\"samples\":7}]}".into(),
         "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"weight\":0}]}".into(),
         "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":0}]}".into(),

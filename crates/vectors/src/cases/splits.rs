@@ -5,7 +5,7 @@ use matrix::format::{Call, Case, Split, SplitCall, Subject, U64};
 use super::{asked, numbers};
 
 pub fn cases() -> Vec<Case> {
-    [wholes(), refused(), refused_calls()].concat()
+    [wholes(), escapes(), refused(), refused_calls()].concat()
 }
 
 fn subject(split: &str) -> Subject {
@@ -36,6 +36,40 @@ fn keys(list: &[&str]) -> Call {
 
 fn what() -> [Call; 3] {
     [Call::Split(SplitCall::Recipe), Call::Split(SplitCall::RecipeFingerprint), Call::Split(SplitCall::Parts)]
+}
+
+/// Names of parts with every escape of JSON, and what is none.
+fn escapes() -> Vec<Case> {
+    let names = [
+        r#"M\u00fcnchen"#,
+        r#"\uD83C\udf0d \u20ac\u007f"#,
+        r#"C:\\data\"train\"\/new"#,
+        r#"\b\f\n\r\t\u0000\u001F\u001f"#,
+        r#"\u0061\u0022\u005C"#,
+        r#"\ud83c"#,
+        r#"\udf0d"#,
+        r#"\ud83c\u0041"#,
+        r#"\ud83c\ud83c\udf0d"#,
+        r#"\ud83c "#,
+        r#"\ud83c\n"#,
+        r#"\x41"#,
+        r#"\u00g0"#,
+        r#"\u+041"#,
+        r#"\u41"#,
+        r#"\U0041"#,
+        r#"\0"#,
+        r#"\"#,
+        "\n",
+        "\u{7f}\u{2028}",
+    ];
+    let case = |name: &str| {
+        let text = format!("\"parts\":[{{\"name\":\"{name}\",\"weight\":1}},{{\"name\":\"b\",\"w\\u0065ight\":1}}]");
+        asked(&format!("name {name}"), subject(&text), what().to_vec())
+    };
+    let mut cases: Vec<Case> = names.into_iter().map(case).collect();
+    let twice = r#""parts":[{"name":"\u0061","weight":1},{"name":"a","weight":2}]"#;
+    cases.push(asked("a name that is another one with escapes", subject(twice), what().to_vec()));
+    cases
 }
 
 const LAST: u64 = (1 << 53) - 2;

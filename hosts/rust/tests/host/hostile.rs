@@ -19,9 +19,7 @@ fn configurations() {
     assert_eq!(failing(Sampler::builder(10).rank(u32::MAX).world_size(u32::MAX).build()), out_of_range("rank"));
     assert_eq!(failing(Sampler::builder(10).order("dotnet").seed(1 << 31).build()), out_of_range("seed"));
     assert_eq!(failing(Sampler::builder(10).memory_limit(1 << 20).build()), out_of_range("memory-limit"));
-    // No name has a character that JSON escapes.
-    assert_eq!(failing(Sampler::builder(10).order("\0").build()), (FailureKind::WrongType, "order".to_owned()));
-    for order in ["", "Feistel", "feistel ", &"x".repeat(1 << 20), "é€😀"] {
+    for order in ["", "\0", "Feistel", "feistel ", &"x".repeat(1 << 20), "é€😀"] {
         let error = Sampler::builder(10).order(order).build().unwrap_err();
         let failure = error.failure().unwrap();
         assert_eq!((failure.kind.clone(), failure.field.as_str()), (FailureKind::UnknownName, "order"));

@@ -14,7 +14,7 @@ use crate::base::divide::Divisor;
 use crate::base::memory::collect;
 use crate::base::names::name_of;
 use crate::order::{Order, OrderPart};
-use crate::state::numbers;
+use crate::state::{numbers, quoted};
 use crate::{Failure, MAX_EXACT};
 
 /// What happens when a source has made all of its passes.
@@ -297,7 +297,7 @@ impl Composed for Blend {
         }
         let first = self.stages.first().map_or(&[][..], |stage| &stage.weights);
         let sources = self.sources.iter().zip(first).map(|(Source { name, part, .. }, weight)| {
-            format!("{{\"name\":\"{name}\",\"weight\":{weight},\"order\":{}}}", part.text())
+            format!("{{\"name\":{},\"weight\":{weight},\"order\":{}}}", quoted(name), part.text())
         });
         // Never a hash: a state is compared weight by weight.
         let stages = self.stages[..self.given].iter().skip(1).map(|Stage { from, weights, .. }| {

@@ -144,7 +144,7 @@ def _numbers(
         ends = (given.index(min(given)), given.index(max(given))) if given else ()
     for index in ends:
         if not width.least <= (end := int(given[index])) <= width.most:
-            raise OutOfRangeError(field, f"{shown(end)} ({place(index)})", width.allowed, width.facts)
+            raise OutOfRangeError(field, _at(shown(end), place(index)), width.allowed, width.facts)
     try:
         own: NDArray[Any] = numpy.array(given, dtype=dtype)
     except MemoryError as error:
@@ -158,7 +158,12 @@ def _placed(field: str, item: Any, index: int, place: Callable[[int], str]) -> i
     try:
         return whole(field, item)
     except WrongTypeError as error:
-        raise WrongTypeError(field, f"{error.value} ({place(index)})", error.allowed) from None
+        raise WrongTypeError(field, _at(error.value, place(index)), error.allowed) from None
+
+
+def _at(value: str, place: str) -> str:
+    """A value and where it is, in at most 64 characters."""
+    return f"{value[: 61 - len(place)]} ({place})"
 
 
 def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

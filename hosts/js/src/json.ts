@@ -1,0 +1,38 @@
+// Places in texts of JSON, whose numbers may have more than 53 bits, so that they are not written anew.
+/** Where the value of a member of an object begins and ends; of the first one if there are several. */
+export function placeOf(json: string, name: string): [start: number, end: number] | undefined {
+  const space = /\s*/y;
+  const skip = (at: number) => {
+    space.lastIndex = at;
+    return at + (space.exec(json)?.[0].length ?? 0);
+  };
+  let at = skip(skip(0) + 1);
+  while (json[at] === '"') {
+    const key = endOf(json, at);
+    const start = skip(skip(key) + 1);
+    const end = endOf(json, start);
+    if (JSON.parse(json.slice(at, key)) === name) return [start, end];
+    at = skip(skip(end) + 1);
+  }
+  return undefined;
+}
+
+/** Where a value that begins there ends. */
+function endOf(json: string, start: number): number {
+  let depth = 0;
+  for (let at = start; at < json.length; at++) {
+    const letter = json[at] as string;
+    if (letter === '"') {
+      for (at += 1; json[at] !== '"'; at++) if (json[at] === '\\') at += 1;
+      if (depth === 0) return at + 1;
+    } else if (letter === '{' || letter === '[') {
+      depth += 1;
+    } else if (letter === '}' || letter === ']') {
+      depth -= 1;
+      if (depth <= 0) return depth < 0 ? at : at + 1;
+    } else if (depth === 0 && letter === ',') {
+      return at;
+    }
+  }
+  return json.length;
+}

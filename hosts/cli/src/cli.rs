@@ -8,7 +8,7 @@ use crate::args::split::SplitArgs;
 use crate::args::steps::StepsArgs;
 use crate::commands::explain::{ExplainArgs, explain_epoch};
 use crate::commands::ledger::LedgerArgs;
-use crate::commands::locate::LocateArgs;
+use crate::commands::locate::{LocateArgs, locate_epochs};
 use crate::commands::numbers::{BatchesArgs, IndicesArgs};
 use crate::commands::recipe::{RecipeArgs, explain_recipe};
 use crate::commands::replay::ReplayArgs;
@@ -50,12 +50,14 @@ pub enum Command {
     #[command(after_help = examples::BATCHES)]
     Batches(BatchesArgs),
     /// Find samples: which rank sees them, and in which batch
-    #[command(after_help = examples::LOCATE)]
+    #[command(after_help = examples::LOCATE, mut_args(locate_epochs))]
     Locate(LocateArgs),
     /// Show the samples that all ranks read in a step
     #[command(after_help = examples::STEP)]
     // Made by itself, it would name the step last.
-    #[command(override_usage = "samedeal step <STEP> <PATH>...|--samples <N> --batch-size <SIZE>|--lengths [OPTIONS]")]
+    #[command(
+        override_usage = "samedeal step <STEP|RANGE> <PATH>...|--samples <N> --batch-size <SIZE>|--lengths [OPTIONS]"
+    )]
     Step(StepArgs),
     /// Print the SHA-256 of the samples of a rank, and the SHA-256 of the configuration
     #[command(after_help = examples::FINGERPRINT)]
@@ -105,7 +107,7 @@ impl Command {
     pub fn settle(&mut self) -> Result<(), Problem> {
         match self {
             Self::Batches(it) => it.epoch.settle(it.by_length.lengths.is_some()),
-            Self::Locate(it) => it.epoch.settle(it.by_length.lengths.is_some()),
+            Self::Locate(it) => it.epoch.settle_epochs(it.by_length.lengths.is_some()),
             Self::Step(it) => it.epoch.settle(it.by_length.lengths.is_some()),
             Self::Indices(it) => it.epoch.settle(false),
             Self::Fingerprint(it) => it.epoch.settle(false),

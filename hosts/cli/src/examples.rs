@@ -182,10 +182,15 @@ Examples:
     samedeal step 1000 data/train --batch-size 32 --world-size 8 --epoch 2 --column text
   The same, if the trainer counts steps over all epochs:
     samedeal step 18204 data/train --batch-size 32 --world-size 8 --global
+  The eleven steps 1200 to 1210 (1200..1210 would be ten steps, without the step 1210):
+    samedeal step 1200..=1210 --samples 1e6 --batch-size 32 --world-size 8
   The step of one rank, with batches of samples of different length:
     samedeal step 97 data/train --lengths tokens --max-tokens 16384 --world-size 8 --rank 3
   Step 12 after a run was resumed on 6 ranks:
     samedeal step 12 --samples 1e6 --batch-size 32 --world-size 6 --resume epoch.json --json
+
+With several steps, each row or line begins with the step; with --global, with the epoch and the step in this epoch. JSON is
+{\"answers\": [...]} then, with the answer for each step.
 
 With --format text, a line has the rank, the worker (with --workers), the index in the batch, the sample, \"padding\" or nothing, and, for files,
 the file, the row and the --column. With --lengths, it has the rank, the row of the batch, the index in it, the sample, the token that
@@ -197,6 +202,8 @@ pub const LOCATE: &str = "\
 Examples:
   Where sample 31337 is, in batches of 32:
     samedeal locate --samples 50_000 --world-size 8 --batch-size 32 --sample 31337
+  The same in the epochs 0 to 4:
+    samedeal locate --samples 50_000 --world-size 8 --batch-size 32 --sample 31337 --epoch 0..=4
   Several samples of a dataset in files:
     samedeal locate data/train --world-size 8 --batch-size 32 --sample 7,8,9
   With 4 loader workers in each rank:
@@ -206,6 +213,8 @@ Examples:
 
 The status of a place is \"seen\" (consumed before the state of --resume), \"to come\", \"padding\" (the sample is dealt again to fill the
 last step) or \"dropped\" (no rank gets it). Index, batch and step of a place that is to come are counted from the state on.
+
+With several epochs, each row or line begins with the epoch. JSON is {\"answers\": [...]} then, with the answer for each epoch.
 
 With --format text, a line has the sample, the status, the position, the rank, the index, the batch, the index in the batch, how many
 more times the sample is dealt as padding, and, for files, the file and the row. A table shows at most 8 repetitions. If --drop-last leaves the

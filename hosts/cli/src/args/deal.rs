@@ -7,7 +7,7 @@ use clap::{Args, ValueEnum};
 use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
 
 use crate::args::dataset::{Dataset, DatasetArgs};
-use crate::args::values::{named, within};
+use crate::args::values::{Numbers, named, numbers, within};
 use crate::read::checkpoint::Saved;
 use crate::read::lengths::Unit;
 use crate::read::numbers;
@@ -41,7 +41,10 @@ pub struct DealArgs {
     #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
     pub seed: Option<i64>,
     /// Number of the epoch
-    #[arg(long, value_parser = within(0, u64::MAX), default_value = "0")]
+    #[arg(id = "epoch", long = "epoch", value_name = "EPOCH", value_parser = numbers, default_value = "0")]
+    pub epochs: Numbers,
+    /// The one epoch of an answer: the first of them, or that of a state.
+    #[arg(skip)]
     pub epoch: u64,
     /// Order of the epoch; `samedeal orders` lists them. `sharded` needs files [default: feistel, or the order of --resume]
     #[arg(long)]

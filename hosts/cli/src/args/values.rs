@@ -1,6 +1,7 @@
 //! Values on the command line.
 
-use std::fmt::Display;
+use std::fmt::{self, Display};
+use std::ops::RangeInclusive;
 use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -33,6 +34,55 @@ pub fn number(text: &str) -> Result<u64, String> {
 /// Reads a whole number, in the same ways. What its type holds goes on to the sampler, which knows all that is allowed.
 pub fn within<T: FromStr + Display + Copy>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone {
     move |text| digits(text).and_then(|digits| digits.parse().ok()).ok_or_else(|| format!("allowed: {least} to {most}"))
+}
+
+/// The most numbers of a range: each of them is an answer of its own.
+const LONGEST: u64 = 1 << 16;
+
+/// A number, or a range of them: `A..B` without `B`, or `A..=B` with it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Numbers {
+    pub first: u64,
+    pub last: u64,
+    /// Whether a range was asked for, even of one number: answers are a list then.
+    pub is_range: bool,
+}
+
+impl Numbers {
+    pub const fn one(number: u64) -> Self {
+        Self { first: number, last: number, is_range: false }
+    }
+
+    pub fn iter(self) -> RangeInclusive<u64> {
+        self.first..=self.last
+    }
+
+    pub fn count(self) -> u64 {
+        self.last - self.first + 1
+    }
+}
+
+impl Display for Numbers {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.first.fmt(f)?;
+        if self.is_range { write!(f, "..={}", self.last) } else { Ok(()) }
+    }
+}
+
+/// Reads a number or a range.
+pub fn numbers(text: &str) -> Result<Numbers, String> {
+    let Some((first, end)) = text.split_once("..") else { return number(text).map(Numbers::one) };
+    let (end, is_inclusive) = end.strip_prefix('=').map_or((end, false), |end| (end, true));
+    let allowed = "allowed: A..B for A to B - 1, or A..=B for A to B, such as 1200..1210";
+    let (Ok(first), Ok(end)) = (number(first), number(end)) else { return Err(allowed.to_owned()) };
+    let last = if is_inclusive { Some(end) } else { end.checked_sub(1) };
+    match last.filter(|&last| last >= first) {
+        None => Err(format!("the range is empty; {allowed}")),
+        Some(last) if last - first >= LONGEST => {
+            Err(format!("the range is too long; allowed: up to {LONGEST} numbers at once"))
+        }
+        Some(last) => Ok(Numbers { first, last, is_range: true }),
+    }
 }
 
 /// One sample, or several with commas between.
@@ -109,6 +159,29 @@ mod tests {
         assert_eq!(within(i64::MIN, i64::MAX)("-5e3"), Ok(-5000));
         assert_eq!(within(1, u32::MAX)("5e9"), Err("allowed: 1 to 4294967295".to_owned()));
         assert!(within(0, u32::MAX)("-1").is_err());
+    }
+
+    #[test]
+    fn ranges_are_those_of_rust() {
+        let ends = |text| numbers(text).map(|it| (it.first, it.last, it.is_range));
+        for (text, expected) in [
+            ("7", (7, 7, false)),
+            ("0..4", (0, 3, true)),
+            ("1,200..=1_210", (1200, 1210, true)),
+            ("7..8", (7, 7, true)),
+            ("0..65536", (0, 65_535, true)),
+            ("18446744073709551615..=18446744073709551615", (u64::MAX, u64::MAX, true)),
+        ] {
+            assert_eq!(ends(text), Ok(expected), "{text}");
+        }
+        for text in ["4..4", "4..2", "0..0", "5..=4"] {
+            assert!(ends(text).unwrap_err().starts_with("the range is empty; allowed: A..B"), "{text}");
+        }
+        for text in ["..", "1..", "..3", "1...3", "1..3..5", "1..=x", "-1..3", "1=..3"] {
+            assert!(ends(text).unwrap_err().starts_with("allowed: A..B"), "{text}");
+        }
+        assert!(ends("0..=65536").unwrap_err().contains("up to 65536"));
+        assert!(ends("x").unwrap_err().starts_with("allowed: 0 to"));
     }
 
     #[test]

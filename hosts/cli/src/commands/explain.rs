@@ -11,7 +11,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs, SHARDED};
 use crate::args::format::{Format, Output};
 use crate::args::resume::contradiction;
-use crate::args::values::{Samples, number, samples};
+use crate::args::values::{Numbers, Samples, number, samples};
 use crate::commands::locate::{LocateArgs, Status, add_stored, to_come};
 use crate::commands::readers::{Source, Steps, left};
 use crate::commands::step::{Explained, StepArgs};
@@ -344,7 +344,16 @@ impl ExplainArgs {
     fn step(self, number: u64, status: Status, past: Vec<Past>, first: u64) -> StepArgs {
         let Self { epoch, by_length, output, .. } = self;
         let explained = Some(Explained { status, past, first });
-        StepArgs { step: number - first, epoch, global: false, rank: None, column: None, by_length, output, explained }
+        StepArgs {
+            step: Numbers::one(number - first),
+            epoch,
+            global: false,
+            rank: None,
+            column: None,
+            by_length,
+            output,
+            explained,
+        }
     }
 }
 

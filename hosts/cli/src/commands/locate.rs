@@ -1,8 +1,9 @@
 //! `samedeal locate`: when and where samples are seen.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
-use clap::Args;
+use clap::{Arg, Args};
 use samedeal::{Remainder, Sampler};
 use serde_json::{Value, json};
 
@@ -10,11 +11,11 @@ use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::{Format, Output};
-use crate::args::values::{Samples, samples};
+use crate::args::values::{Numbers, Samples, samples};
 use crate::commands::readers::{Reader, Readers, Steps, left};
 use crate::read::checkpoint::Saved;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, print};
+use crate::write::output::{counted, grouped, listed, print};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -46,7 +47,23 @@ pub struct LocateArgs {
     pub output: Output,
 }
 
+/// Explains --epoch, which takes several here.
+pub fn locate_epochs(arg: Arg) -> Arg {
+    match arg.get_id().as_str() {
+        "epoch" => arg
+            .help("Number of the epoch, or several: 0..4 for the epochs 0 to 3, 0..=4 for the epochs 0 to 4")
+            .value_name("EPOCH|RANGE"),
+        _ => arg,
+    }
+}
+
 impl LocateArgs {
+    /// The epochs that are asked for; if that is one, its number, which a state may have decided.
+    pub fn epochs(&self, one: u64) -> Numbers {
+        let epochs = self.epoch.deal.epochs;
+        if epochs.is_range { epochs } else { Numbers::one(one) }
+    }
+
     /// The samples that are asked for, of so many.
     pub fn samples(&self, count: u64) -> Vec<u64> {
         self.sample.iter().flat_map(|samples| samples.of(count)).collect()
@@ -83,29 +100,35 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     }
     let (dataset, readers) = args.epoch.open()?;
     let split = readers.workers.is_some();
-    let spinner = progress::spinner("searching");
     let samples = args.samples(dataset.samples);
+    let epochs = args.epochs(readers.epoch()?);
     let mut search = Search::new(args, &dataset, readers, &samples)?;
-    let found = samples.into_iter().map(|sample| search.find(sample)).collect::<Result<Vec<_>, _>>()?;
-    spinner.finish_and_clear();
+    let found = in_epochs(epochs, &samples, |epoch, sample| {
+        search.set_epoch(epoch)?;
+        search.find(sample)
+    })?;
     match args.output.format() {
         Format::Table => {
             let told = args.epoch.saved.is_some() || args.consumed.is_some();
-            print(items(&found, &dataset, split, Format::Table, told).table())?;
+            print(items(&found, &dataset, split, Format::Table, told, epochs.is_range).table())?;
+            let of = |one: &Found| match epochs.is_range {
+                true => format!("sample {} in epoch {}", one.sample, one.epoch),
+                false => format!("sample {}", one.sample),
+            };
             for one in found.iter().filter(|one| one.hidden > 0) {
                 let more = counted(one.hidden as u64, "more place", "more places");
-                print(format!("sample {} has {more} (--format text and json show all)", one.sample))?;
+                print(format!("{} has {more} (--format text and json show all)", of(one)))?;
             }
             for one in found.iter().filter(|one| one.copies > SHOWN && one.hidden == 0) {
                 let more = counted((one.copies - SHOWN).into(), "more time", "more times");
-                print(format!("sample {} is dealt {more}, as padding (--format text and json show all)", one.sample))?;
+                print(format!("{} is dealt {more}, as padding (--format text and json show all)", of(one)))?;
             }
             if found.iter().flat_map(|one| &one.places).any(|it| it.spot.is_some_and(|spot| !spot.in_batch)) {
                 print("left out: in no batch, because --drop-last leaves out the last, partial one")?;
             }
             search.notes(&found).iter().try_for_each(print)
         }
-        Format::Text => print(items(&found, &dataset, split, Format::Text, true).lines()),
+        Format::Text => print(items(&found, &dataset, split, Format::Text, true, epochs.is_range).lines()),
         Format::Json => {
             let from = if args.epoch.saved.is_some() { "state" } else { "epoch" };
             let found = found.iter().map(|one| {
@@ -114,11 +137,42 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
                     "sample": one.sample, "status": one.status.name(), "copies": one.copies, "places": places,
                 });
                 add_stored(&mut answer, &dataset, one.sample);
-                answer
+                (one.epoch, answer)
             });
-            print(json!({ "samples": found.collect::<Value>() }))
+            print(in_answers(epochs, found))
         }
     }
+}
+
+/// What is found of every sample in every epoch that is asked for.
+pub fn in_epochs<T>(
+    epochs: Numbers,
+    samples: &[u64],
+    mut find: impl FnMut(u64, u64) -> Result<T, Problem>,
+) -> Result<Vec<T>, Problem> {
+    let bar = progress::bar("searching", epochs.count() * samples.len() as u64);
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let mut found = Vec::new();
+    for epoch in epochs.iter() {
+        for &sample in samples {
+            found.push(find(epoch, sample)?);
+            bar.inc(1);
+        }
+    }
+    bar.finish_and_clear();
+    Ok(found)
+}
+
+/// JSON: the samples of the epoch, or a list with those of each epoch.
+pub fn in_answers(epochs: Numbers, found: impl Iterator<Item = (u64, Value)>) -> Value {
+    let mut answers = Vec::<(u64, Vec<Value>)>::new();
+    for (epoch, one) in found {
+        match answers.last_mut() {
+            Some((last, all)) if *last == epoch => all.push(one),
+            _ => answers.push((epoch, vec![one])),
+        }
+    }
+    listed(epochs, answers.into_iter().map(|(epoch, samples)| json!({ "epoch": epoch, "samples": samples })))
 }
 
 /// Adds the file and the row of a sample, where there are files.
@@ -131,6 +185,7 @@ pub fn add_stored(answer: &mut Value, dataset: &Dataset, sample: u64) {
 
 /// What becomes of a sample.
 struct Found {
+    epoch: u64,
     sample: u64,
     status: Status,
     /// How many more times it is dealt, as padding.
@@ -198,6 +253,7 @@ impl<'a> Search<'a> {
         let (mut scanned, mut unread) = (BTreeMap::<u64, Vec<Seen>>::new(), BTreeSet::new());
         if let Some(saved) = args.epoch.reading() {
             let asked = asked.iter().copied().collect::<BTreeSet<_>>();
+            let spinner = progress::spinner("searching");
             unread = to_come(saved, dataset, &asked)?;
             for rank in 0..readers.world_size {
                 for worker in 0..readers.workers.unwrap_or(1) {
@@ -216,12 +272,21 @@ impl<'a> Search<'a> {
                     }
                 }
             }
+            spinner.finish_and_clear();
         }
         Ok(Self { readers, whole: None, dataset, args, scanned, left: unread })
     }
 
+    fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
+        if self.readers.epoch()? != epoch {
+            self.readers.set_epoch(epoch)?;
+            self.whole = None;
+        }
+        Ok(())
+    }
+
     fn find(&mut self, sample: u64) -> Result<Found, Problem> {
-        let (args, size) = (self.args, self.readers.batch_size);
+        let (args, size, epoch) = (self.args, self.readers.batch_size, self.readers.epoch()?);
         let mut places = Vec::new();
         let Some(sampler) = self.readers.sampler() else {
             if !self.left.contains(&sample) {
@@ -234,7 +299,7 @@ impl<'a> Search<'a> {
             }
             let copies = places.iter().filter(|place| place.status == Status::Padding).count() as u32;
             let status = places.first().map_or(Status::Dropped, |place| place.status);
-            return Ok(Found { sample, status, copies, places, hidden: 0 });
+            return Ok(Found { epoch, sample, status, copies, places, hidden: 0 });
         };
         if args.epoch.deal.composed.is_some() {
             return self.find_all(sample);
@@ -272,7 +337,7 @@ impl<'a> Search<'a> {
             }
         }
         let status = places.first().map_or(Status::Dropped, |place| place.status);
-        Ok(Found { sample, status, copies, places, hidden: 0 })
+        Ok(Found { epoch, sample, status, copies, places, hidden: 0 })
     }
 
     /// All places of a sample in an order that may have it several times, and its padding.
@@ -311,7 +376,7 @@ impl<'a> Search<'a> {
             places.push(Seen { position: Some(position), status, spot });
         }
         let status = places.first().map_or(Status::Dropped, |place| place.status);
-        Ok(Found { sample, status, copies, places, hidden })
+        Ok(Found { epoch, sample, status, copies, places, hidden })
     }
 
     /// Who sees a position, and when, by the sampler.
@@ -389,8 +454,9 @@ pub fn to_come(saved: &Saved, dataset: &Dataset, asked: &BTreeSet<u64>) -> Resul
 }
 
 /// A row for every place, or for a sample that has none. For programs, the last part says how many more times the sample is
-/// dealt. `told` is whether rows have to say what becomes of the sample, which they do where it is not the same of all.
-fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: bool) -> Items {
+/// dealt. `told` is whether rows have to say what becomes of the sample, which they do where it is not the same of all, and `several`
+/// whether they say the epoch.
+fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: bool, several: bool) -> Items {
     let is_plain = |one: &Found| {
         one.places.iter().map(|place| place.status).chain([one.status]).all(|status| status == Status::ToCome)
     };
@@ -398,6 +464,7 @@ fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: 
     let is_table = format == Format::Table;
     let has_position = !is_table || found.iter().flat_map(|one| &one.places).any(|place| place.position.is_some());
     let columns = [
+        ("epoch", several),
         ("sample", true),
         ("status", told),
         ("position", has_position),
@@ -422,6 +489,7 @@ fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: 
             };
             let inner = if spot.is_some_and(|it| !it.in_batch) { none() } else { of(|it| it.index_in_batch.into()) };
             let cells = [
+                one.epoch.into(),
                 one.sample.into(),
                 status.name().into(),
                 position.map_or_else(none, Cell::from),

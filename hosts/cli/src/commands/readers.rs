@@ -206,14 +206,6 @@ impl Readers {
             None => batch,
         })
     }
-
-    /// Whether a part of the epoch was read before.
-    pub fn is_rest(&self) -> Result<bool, Problem> {
-        match &self.source {
-            Source::Sampler(sampler) => Ok(sampler.consumed() > 0),
-            Source::Reading(reading) => Ok(reading.is_rest()?),
-        }
-    }
 }
 
 /// The steps of epochs, one epoch after the other.
@@ -224,6 +216,8 @@ pub trait Steps {
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem>;
     /// Those of the epoch, or of what is left of it, on the rank that has the most.
     fn steps(&mut self) -> Result<u64, Problem>;
+    /// Whether a part of the epoch was read before.
+    fn is_rest(&self) -> Result<bool, Problem>;
 }
 
 impl Steps for Readers {
@@ -253,6 +247,13 @@ impl Steps for Readers {
         match self.turns()? {
             Some(turns) => Ok(turns.steps()?.most),
             None => Ok(self.reader(0, 0)?.batches),
+        }
+    }
+
+    fn is_rest(&self) -> Result<bool, Problem> {
+        match &self.source {
+            Source::Sampler(sampler) => Ok(sampler.consumed() > 0),
+            Source::Reading(reading) => Ok(reading.is_rest()?),
         }
     }
 }

@@ -2,6 +2,7 @@
 
 use std::iter::once;
 use std::ops::Range;
+use std::time::Duration;
 
 use clap::Args;
 use samedeal::Segment;
@@ -11,26 +12,30 @@ use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
 use crate::args::deal::{EpochArgs, SHARDED};
 use crate::args::format::{Format, Output};
-use crate::args::values::{number, within};
+use crate::args::values::{Numbers, numbers, within};
 use crate::commands::locate::Status;
 use crate::commands::numbers::abridged;
 use crate::commands::readers::{Readers, Steps};
 use crate::read::contents::Contents;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, print};
+use crate::write::output::{counted, grouped, listed, print};
 use crate::write::problem::Problem;
+use crate::write::progress;
 
 /// How many ranks, or workers of each, are gone through.
 const MOST: u32 = 1 << 16;
 /// How many epochs are planned to find a step that is counted over epochs, and to say which one it would be.
 const EPOCHS: u64 = 10_000;
 const EPOCHS_TOLD: u64 = 16;
+/// How many samples the answer for several steps may have.
+const MOST_SAMPLES: usize = 1 << 22;
 
 #[derive(Args)]
 pub struct StepArgs {
-    /// Number of the step, counted from 0 at the beginning of the epoch; with --resume, from the state on
-    #[arg(value_name = "STEP", value_parser = number)]
-    pub step: u64,
+    /// Number of the step, counted from 0 at the beginning of the epoch; with --resume, from the state on. Or several steps: 1200..1210 for the
+    /// steps 1200 to 1209, 1200..=1210 for the steps 1200 to 1210
+    #[arg(value_name = "STEP|RANGE", value_parser = numbers)]
+    pub step: Numbers,
     #[command(flatten)]
     pub epoch: EpochArgs,
     /// STEP is counted over all epochs from --epoch or --resume on
@@ -83,24 +88,50 @@ impl StepArgs {
         self.column.as_ref().map(|column| Contents::read(dataset, column, samples)).transpose()
     }
 
-    /// Which step of how many it is, for people.
-    pub fn which(&self, step: u64, steps: u64, epoch: u64, is_rest: bool) -> String {
+    /// Which steps of how many these are, for people.
+    pub fn which<T>(&self, taken: &[Taken<T>]) -> String {
         let deal = &self.epoch.deal;
-        let [step, steps] = [step, steps].map(|number| grouped(number.saturating_add(self.first())));
-        let of = match &self.explained {
+        let number = |number: u64| grouped(number.saturating_add(self.first()));
+        let epoch = |one: &Taken<T>| match &self.explained {
             Some(Explained { status, .. }) => {
-                format!("epoch {epoch} ({}), counted from the beginning of the epoch", status.name())
+                format!("epoch {} ({}), counted from the beginning of the epoch", one.epoch, status.name())
             }
-            None if is_rest => format!("what is left of epoch {epoch}, counted from the state on"),
-            None => format!("epoch {epoch}"),
+            None if one.is_rest => format!("what is left of epoch {}, counted from the state on", one.epoch),
+            None => format!("epoch {}", one.epoch),
         };
-        format!("step {step} of the {steps} of {of}, order {}, seed {}", deal.order(), deal.seed())
+        let steps = match taken {
+            [one] => format!("step {} of the {} of {}", number(one.step), number(one.steps), epoch(one)),
+            [first, .., last] if first.epoch == last.epoch => {
+                let steps = [first.step, last.step, first.steps].map(number);
+                format!("steps {} to {} of the {} of {}", steps[0], steps[1], steps[2], epoch(first))
+            }
+            [first, .., last] => {
+                let [from, to] = [first, last].map(|one| format!("step {} of {}", number(one.step), epoch(one)));
+                format!("{from} to {to}")
+            }
+            [] => String::new(),
+        };
+        format!("{steps}, order {}, seed {}", deal.order(), deal.seed())
+    }
+
+    /// The first columns of a table of several steps: which step a row is of.
+    pub fn columns(&self) -> &'static [&'static str] {
+        match (self.step.is_range, self.global) {
+            (false, _) => &[],
+            (true, false) => &["step"],
+            (true, true) => &["epoch", "step"],
+        }
+    }
+
+    pub fn cells<T>(&self, one: &Taken<T>) -> impl Iterator<Item = Cell> {
+        let cells = [one.epoch.into(), one.step.into()];
+        cells.into_iter().skip(2 - self.columns().len())
     }
 
     /// What a JSON answer begins with.
-    pub fn head(&self, step: u64, steps: u64, epoch: u64) -> Value {
-        let [step, steps] = [step, steps].map(|number| number.saturating_add(self.first()));
-        let mut head = json!({ "epoch": epoch, "step": step, "steps": steps });
+    pub fn head<T>(&self, one: &Taken<T>) -> Value {
+        let [step, steps] = [one.step, one.steps].map(|number| number.saturating_add(self.first()));
+        let mut head = json!({ "epoch": one.epoch, "step": step, "steps": steps });
         if let Some(Explained { status, .. }) = &self.explained {
             head["status"] = status.name().into();
         }
@@ -108,19 +139,64 @@ impl StepArgs {
     }
 }
 
-/// Moves to the epoch of the step that is asked for, and gives its number there.
-pub fn find(epochs: &mut impl Steps, args: &StepArgs) -> Result<u64, Problem> {
-    let (epoch, steps) = (epochs.epoch()?, epochs.steps()?);
-    if args.step < steps {
-        return Ok(args.step);
+/// What ranks read in a step.
+pub struct Taken<T> {
+    pub epoch: u64,
+    pub step: u64,
+    /// How many steps there are, and whether they are what a state has left of the epoch.
+    pub steps: u64,
+    pub is_rest: bool,
+    pub ranks: Vec<T>,
+}
+
+/// What the ranks read in every step that is asked for. `part` is that of a rank, with how many samples it has.
+pub fn taken<S: Steps, T>(
+    epochs: &mut S,
+    args: &StepArgs,
+    mut part: impl FnMut(&mut S, u32, u64) -> Result<(T, usize), Problem>,
+) -> Result<Vec<Taken<T>>, Problem> {
+    let (ranks, asked) = (args.ranks()?, args.step);
+    if !args.global {
+        // The last one of a range is refused before anything is read.
+        find(epochs, args, asked.last)?;
     }
-    let number = args.step;
+    let mut step = find(epochs, args, asked.first)?;
+    let bar = progress::bar("reading", asked.count());
+    bar.enable_steady_tick(Duration::from_millis(100));
+    let (mut all, mut samples) = (Vec::new(), 0);
+    for number in asked.iter() {
+        if number > asked.first {
+            step = find(epochs, args, step + 1)?;
+        }
+        let parts = ranks.clone().map(|rank| part(epochs, rank, step)).collect::<Result<Vec<_>, _>>()?;
+        samples += parts.iter().map(|(_, samples)| samples).sum::<usize>();
+        if asked.is_range && samples > MOST_SAMPLES {
+            let (first, read) = (asked.first, number - asked.first);
+            let what = format!("STEP is {asked}, more than {} samples", grouped(MOST_SAMPLES as u64));
+            let fewer = if read > 0 { format!("{first}..{}, or ", first + read) } else { String::new() };
+            return Err(Problem::message(format!("{what}; allowed at once: {fewer}fewer ranks (--rank)")));
+        }
+        let ranks = parts.into_iter().map(|(part, _)| part).collect();
+        all.push(Taken { epoch: epochs.epoch()?, step, steps: epochs.steps()?, is_rest: epochs.is_rest()?, ranks });
+        bar.inc(1);
+    }
+    bar.finish_and_clear();
+    Ok(all)
+}
+
+/// Moves to the epoch of a step, and gives its number there.
+fn find(epochs: &mut impl Steps, args: &StepArgs, number: u64) -> Result<u64, Problem> {
+    let (epoch, steps) = (epochs.epoch()?, epochs.steps()?);
+    if number < steps {
+        return Ok(number);
+    }
     if args.global {
         let found = seek(epochs, number, EPOCHS)?;
         let last = epochs.epoch()?;
         return found.ok_or_else(|| {
+            let asked = args.step;
             Problem::message(format!(
-                "STEP is {number}; the epochs {epoch} to {last} have fewer steps: name a later --epoch"
+                "STEP is {asked}; the epochs {epoch} to {last} have fewer steps: name a later --epoch"
             ))
         });
     }
@@ -171,18 +247,21 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
     if let Some(workers) = readers.workers.filter(|&workers| workers > MOST) {
         return Err(Problem::message(format!("--workers is {workers}; allowed here: 1 to {MOST}")));
     }
-    let ranks = args.ranks()?;
-    let step = find(&mut readers, args)?;
-    let parts = ranks.map(|rank| Part::new(&mut readers, rank, step)).collect::<Result<Vec<_>, _>>()?;
-    let contents = args.contents(dataset, parts.iter().flat_map(|part| part.samples.iter().copied()))?;
-    let answer = Answer { args, dataset, parts: &parts, contents: contents.as_ref() };
-    let (epoch, steps, deal) = (readers.epoch()?, readers.steps()?, &args.epoch.deal);
+    let taken = taken(&mut readers, args, |readers, rank, step| {
+        let part = Part::new(readers, rank, step)?;
+        let samples = part.samples.len();
+        Ok((part, samples))
+    })?;
+    let parts = || taken.iter().flat_map(|one| &one.ranks);
+    let contents = args.contents(dataset, parts().flat_map(|part| part.samples.iter().copied()))?;
+    let answer = Answer { args, dataset, taken: &taken, contents: contents.as_ref() };
+    let deal = &args.epoch.deal;
     match args.output.format() {
         Format::Table => {
             let is_short = dataset.files.is_empty();
             print(if is_short { answer.short() } else { answer.items(false) }.table())?;
-            let which = args.which(step, steps, epoch, readers.is_rest()?);
-            let samples = parts.iter().map(|part| part.samples.len() as u64).sum();
+            let which = args.which(&taken);
+            let samples = parts().map(|part| part.samples.len() as u64).sum();
             let who = match args.rank {
                 Some(rank) => format!("rank {rank} of {}", deal.world_size()),
                 None => counted(deal.world_size().into(), "rank", "ranks"),
@@ -199,9 +278,12 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
         }
         Format::Text => print(answer.items(true).lines()),
         Format::Json => {
-            let mut object = args.head(step, steps, epoch);
-            object["ranks"] = answer.json();
-            print(object)
+            let answers = taken.iter().map(|one| {
+                let mut object = args.head(one);
+                object["ranks"] = one.ranks.iter().map(|part| answer.json(part)).collect();
+                object
+            });
+            print(listed(args.step, answers))
         }
     }
 }
@@ -243,7 +325,7 @@ impl Part {
 struct Answer<'a> {
     args: &'a StepArgs,
     dataset: &'a Dataset,
-    parts: &'a [Part],
+    taken: &'a [Taken<Part>],
     contents: Option<&'a Contents>,
 }
 
@@ -254,34 +336,42 @@ impl Answer<'_> {
 
     fn columns<'a>(&'a self, more: &[&'a str]) -> Items {
         let who: &[&str] = if self.has_workers() { &["rank", "worker"] } else { &["rank"] };
-        Items::new([who, more].concat())
+        Items::new([self.args.columns(), who, more].concat())
+    }
+
+    /// What each rank reads in each step.
+    fn parts(&self) -> impl Iterator<Item = (&Taken<Part>, &Part)> {
+        self.taken.iter().flat_map(|one| one.ranks.iter().map(move |part| (one, part)))
     }
 
     /// A row for each rank.
     fn short(&self) -> Items {
         let mut items = self.columns(&["size", "samples"]);
-        for part in self.parts {
+        for (one, part) in self.parts() {
             let mut samples = abridged(&part.samples);
             if part.padding > 0 {
                 samples.push_str(&format!(" (the last {} padding)", if part.padding == 1 { "is" } else { "are" }));
             }
-            items.push(part.who(self.has_workers()).chain([(part.samples.len() as u64).into(), samples.into()]));
+            let row = self.args.cells(one).chain(part.who(self.has_workers()));
+            items.push(row.chain([(part.samples.len() as u64).into(), samples.into()]));
         }
         items
     }
 
     /// A row for each sample; `noted` if one for each is also to say that it is no padding.
     fn items(&self, noted: bool) -> Items {
-        let noted = noted || self.parts.iter().any(|part| part.padding > 0);
+        let noted = noted || self.parts().any(|(_, part)| part.padding > 0);
         let note: &[&str] = if noted { &["note"] } else { &[] };
         let column = self.args.column.as_deref();
         let mut items =
             self.columns(&[&["index in batch", "sample"], note, self.dataset.columns(), column.as_slice()].concat());
-        for part in self.parts {
+        for (one, part) in self.parts() {
             for (index, sample, is_padding) in part.numbered() {
                 let note = noted.then(|| Cell::from(if is_padding { "padding" } else { "" }));
-                let row = part
-                    .who(self.has_workers())
+                let row = self
+                    .args
+                    .cells(one)
+                    .chain(part.who(self.has_workers()))
                     .chain([index.into(), sample.into()])
                     .chain(note)
                     .chain(self.dataset.row(sample));
@@ -291,19 +381,16 @@ impl Answer<'_> {
         items
     }
 
-    fn json(&self) -> Value {
-        let json_of = |part: &Part| {
-            let mut object = Map::new();
-            object.insert("rank".to_owned(), part.rank.into());
-            if self.has_workers() {
-                object.insert("worker".to_owned(), part.worker.into());
-            }
-            object.insert("samples".to_owned(), part.samples.clone().into());
-            object.insert("padding".to_owned(), part.padding.into());
-            stored(&mut object, &part.samples, self.dataset, self.contents);
-            Value::Object(object)
-        };
-        self.parts.iter().map(json_of).collect()
+    fn json(&self, part: &Part) -> Value {
+        let mut object = Map::new();
+        object.insert("rank".to_owned(), part.rank.into());
+        if self.has_workers() {
+            object.insert("worker".to_owned(), part.worker.into());
+        }
+        object.insert("samples".to_owned(), part.samples.clone().into());
+        object.insert("padding".to_owned(), part.padding.into());
+        stored(&mut object, &part.samples, self.dataset, self.contents);
+        Value::Object(object)
     }
 }
 

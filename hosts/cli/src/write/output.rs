@@ -3,8 +3,9 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use samedeal::Sampler;
-use serde_json::{Map, Value};
+use serde_json::{Map, Value, json};
 
+use crate::args::values::Numbers;
 use crate::write::problem::Problem;
 
 /// Where an answer goes: standard output, or a file that appears under its name once it is complete.
@@ -124,6 +125,14 @@ pub fn json_of(sampler: &Sampler) -> Result<Map<String, Value>, Problem> {
         ("num_dropped", sampler.num_dropped().into()),
     ];
     Ok(parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+}
+
+/// The answer, or if a range was asked for, a list with an answer for each of its numbers.
+pub fn listed(asked: Numbers, mut answers: impl Iterator<Item = Value>) -> Value {
+    match asked.is_range {
+        true => json!({ "answers": answers.collect::<Value>() }),
+        false => answers.next().unwrap_or_default(),
+    }
 }
 
 /// Prints an answer in one piece, with the line feed that ends it.

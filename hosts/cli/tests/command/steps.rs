@@ -223,6 +223,79 @@ fn steps_are_counted_over_epochs_too() {
 }
 
 #[test]
+fn several_steps_are_those_one_by_one() {
+    let dataset = Dataset::write("step-ranges");
+    let (_, by_length) = lengths("ranges");
+    let files = format!("{} --order sharded --workers 2 --world-size 2 --batch-size 3", dataset.folder.display());
+    let by_length = format!("{} --lengths --max-tokens 300 --world-size 2", by_length.display());
+    // 34 steps in an epoch of the first; the others have fewer than 100.
+    let numbers = "--samples 1000 --world-size 3 --batch-size 10".to_owned();
+    for deal in [&numbers, &files, &by_length] {
+        for (range, steps, global) in [("3..6", 3..6, ""), ("5..=5", 5..6, ""), ("0..=99", 0..100, "--global")] {
+            let deal = format!("{deal} {global}");
+            let found = json(&format!("step {range} {deal} --json"));
+            let one_by_one = steps.clone().map(|step| json(&format!("step {step} {deal} --json")));
+            assert_eq!(found, serde_json::json!({ "answers": one_by_one.collect::<Vec<_>>() }), "{range} {deal}");
+            // A line begins with the step, or with the epoch and the step in it.
+            let lines = steps.zip(found["answers"].as_array().unwrap()).flat_map(|(step, answer)| {
+                let lead = match global {
+                    "" => answer["step"].to_string(),
+                    _ => format!("{}\t{}", answer["epoch"], answer["step"]),
+                };
+                let lines = text(&format!("step {step} {deal} --format text"));
+                lines.lines().map(|line| format!("{lead}\t{line}\n")).collect::<Vec<_>>()
+            });
+            assert_eq!(text(&format!("step {range} {deal} --format text")), lines.collect::<String>());
+        }
+    }
+    let table = text(&format!("step 3..=5 {numbers}"));
+    assert!(table.contains("│ step ┆ rank ┆") && table.contains("steps 3 to 5 of the 34 of epoch 0, order"), "{table}");
+    assert!(table.contains("90 samples on 3 ranks"), "{table}");
+    let table = text(&format!("step 33..35 {numbers} --global"));
+    assert!(table.contains("step 33 of epoch 0 to step 0 of epoch 1, order"), "{table}");
+    for (range, said) in [
+        ("6..6", "the range is empty; allowed: A..B for A to B - 1, or A..=B for A to B, such as 1200..1210"),
+        ("6..=5", "the range is empty; allowed: A..B for A to B - 1, or A..=B for A to B, such as 1200..1210"),
+        ("..5", "allowed: A..B for A to B - 1, or A..=B for A to B, such as 1200..1210"),
+        ("0..1e6", "the range is too long; allowed: up to 65536 numbers at once"),
+    ] {
+        let (code, told) = failing(&format!("step {range} {numbers}"));
+        assert_eq!((code, &*told), (2, &*format!("error: invalid value '{range}' for '<STEP|RANGE>': {said}")));
+    }
+    let hint = "counted over epochs, it is step 0 of epoch 1: add --global";
+    let (_, said) = failing(&format!("step 30..35 {numbers}"));
+    assert_eq!(said, format!("error: STEP is 34; allowed: 0 to 33 in epoch 0; {hint}"));
+    let (_, said) = failing("step 0..10_000 --samples 1e9 --world-size 2 --batch-size 1000");
+    let allowed = "allowed at once: 0..2097, or fewer ranks (--rank)";
+    assert_eq!(said, format!("error: STEP is 0..=9999, more than 4,194,304 samples; {allowed}"));
+}
+
+#[test]
+fn samples_are_found_in_several_epochs() {
+    let (_, by_length) = lengths("locate-ranges");
+    let by_length = format!("locate {} --lengths --max-tokens 300 --world-size 2 --sample 3,4", by_length.display());
+    // A sample of a contiguous layout is dealt again as padding in some epochs alone.
+    let numbers = "locate --samples 1001 --world-size 8 --batch-size 32 --sample 9,31,7".to_owned();
+    for asked in [&numbers, &by_length] {
+        let found = json(&format!("{asked} --epoch 2..5 --json"));
+        let one_by_one = (2..5).map(|epoch| json(&format!("{asked} --epoch {epoch} --json"))).collect::<Vec<_>>();
+        assert!(one_by_one.iter().zip(2..).all(|(answer, epoch)| answer["epoch"] == epoch));
+        assert_eq!(found, serde_json::json!({ "answers": one_by_one }), "{asked}");
+        let lines = (2..5).flat_map(|epoch| {
+            let lines = text(&format!("{asked} --epoch {epoch} --format text"));
+            lines.lines().map(|line| format!("{epoch}\t{line}\n")).collect::<Vec<_>>()
+        });
+        assert_eq!(text(&format!("{asked} --epoch 2..=4 --format text")), lines.collect::<String>());
+    }
+    assert!(text(&format!("{numbers} --epoch 2..4")).contains("│ epoch ┆ sample ┆"));
+    assert!(text(&format!("{by_length} --epoch 2..4")).contains("epoch 3: "));
+    let (_, said) = failing(&format!("{numbers} --epoch 4..2"));
+    assert!(said.contains("the range is empty"), "{said}");
+    let (_, said) = failing("indices --samples 9 --epoch 0..2");
+    assert_eq!(said, "error: --epoch is 0..=1; allowed here: one epoch; locate takes several");
+}
+
+#[test]
 fn steps_that_are_not_there_are_refused() {
     for (arguments, said) in [
         ("step 1 --samples 10 --batch-size 5 --world-size 2 --rank 2", "error: --rank is 2; allowed: 0 to 1"),
@@ -245,5 +318,5 @@ fn steps_that_are_not_there_are_refused() {
     }
     let alone = json("step 0 --samples 10 --batch-size 5 --world-size 4294967295 --rank 4294967294 --json");
     assert_eq!(samples(&alone)[0].as_array().unwrap().len(), 1);
-    assert!(failing("step x --samples 10 --batch-size 5").1.contains("'<STEP>': allowed: 0 to"));
+    assert!(failing("step x --samples 10 --batch-size 5").1.contains("'<STEP|RANGE>': allowed: 0 to"));
 }

@@ -6,45 +6,51 @@ use serde_json::{Value, json};
 use super::plan;
 use crate::args::dataset::Dataset;
 use crate::args::format::Format;
-use crate::commands::locate::{LocateArgs, Status, add_stored};
+use crate::commands::locate::{LocateArgs, Status, add_stored, in_answers, in_epochs};
 use crate::read::lengths::Lengths;
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, print};
 use crate::write::problem::Problem;
-use crate::write::progress;
 
 /// `samedeal locate` with `--lengths`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let Lengths { values, dataset, .. } = args.by_length.read(&args.epoch)?;
     let samples = args.samples(values.len() as u64);
-    let parts = Parts::new(args, values)?;
-    let spinner = progress::spinner("searching");
-    let found = samples.into_iter().map(|sample| parts.find(sample)).collect::<Result<Vec<_>, _>>()?;
-    spinner.finish_and_clear();
+    let mut parts = Parts::new(args, values)?;
+    let epochs = args.epochs(parts.rest.epoch());
+    let mut steps = Vec::new();
+    let found = in_epochs(epochs, &samples, |epoch, sample| {
+        parts.set_epoch(epoch)?;
+        if steps.last().is_none_or(|(last, _)| *last != epoch) {
+            steps.push((epoch, parts.rest.num_steps()));
+        }
+        parts.find(sample)
+    })?;
     match args.output.format() {
         Format::Table => {
-            print(items(&found, &dataset, Format::Table, !parts.before.is_empty()).table())?;
-            let rest = &parts.rest;
-            let (epoch, steps) = (rest.epoch(), counted(rest.num_steps(), "step", "steps"));
+            print(items(&found, &dataset, Format::Table, !parts.before.is_empty(), epochs.is_range).table())?;
             let from = match args.is_explained {
                 true => "all steps are counted from the beginning of the epoch",
                 false => "steps to come are counted from the state on, steps seen from the beginning of the epoch",
             };
-            let ranks = rest.world_size();
-            match args.epoch.saved.is_none() {
-                true => print(format!("epoch {epoch}: {steps}")),
-                false => print(format!("epoch {epoch}: {steps} left on a world size of {ranks}; {from}")),
-            }
+            let ranks = parts.rest.world_size();
+            steps.into_iter().try_for_each(|(epoch, steps)| {
+                let steps = counted(steps, "step", "steps");
+                match args.epoch.saved.is_none() {
+                    true => print(format!("epoch {epoch}: {steps}")),
+                    false => print(format!("epoch {epoch}: {steps} left on a world size of {ranks}; {from}")),
+                }
+            })
         }
-        Format::Text => print(items(&found, &dataset, Format::Text, true).lines()),
+        Format::Text => print(items(&found, &dataset, Format::Text, true, epochs.is_range).lines()),
         Format::Json => {
             let found = found.iter().map(|one| {
                 let places = one.places.iter().map(json_of).collect::<Value>();
                 let mut answer = json!({ "sample": one.sample, "status": one.status().name(), "places": places });
                 add_stored(&mut answer, &dataset, one.sample);
-                answer
+                (one.epoch, answer)
             });
-            print(json!({ "samples": found.collect::<Value>() }))
+            print(in_answers(epochs, found))
         }
     }
 }
@@ -82,6 +88,14 @@ impl Parts {
         Ok(Self { before, rest, first })
     }
 
+    /// Plans another epoch; of several, none was begun.
+    fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
+        match self.rest.epoch() == epoch {
+            true => Ok(()),
+            false => Ok(self.rest.set_epoch(epoch)?),
+        }
+    }
+
     fn find(&self, sample: u64) -> Result<Found, Problem> {
         let mut places = Vec::new();
         for Before { batcher, steps, first } in &self.before {
@@ -97,7 +111,7 @@ impl Parts {
             let counted_from = if self.before.is_empty() || first > 0 { "epoch" } else { "state" };
             places.push(Seen { status, place, first, counted_from, world_size });
         }
-        Ok(Found { sample, places })
+        Ok(Found { epoch: self.rest.epoch(), sample, places })
     }
 }
 
@@ -109,6 +123,7 @@ fn is_repeated(batcher: &Batcher, place: BatchPlace) -> Result<bool, Problem> {
 
 /// What becomes of a sample.
 struct Found {
+    epoch: u64,
     sample: u64,
     places: Vec<Seen>,
 }
@@ -132,17 +147,19 @@ impl Found {
     }
 }
 
-/// A row for every place, or for a sample that has none; `told` if each is to say what becomes of the sample.
-fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool) -> Items {
+/// A row for every place, or for a sample that has none; `told` if each is to say what becomes of the sample, `several` if its epoch.
+fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool, several: bool) -> Items {
     let plain = |one: &Found| !one.places.is_empty() && one.places.iter().all(|it| it.status == Status::ToCome);
     let told = told || !found.iter().all(plain);
     let told_of: &[&str] = if told { &["status"] } else { &[] };
     let ranks: &[&str] = if told || format == Format::Text { &["world size"] } else { &[] };
-    let columns = [&["sample"], told_of, &["step", "rank"], ranks, &["row", "index in row", "start"]].concat();
+    let epoch: &[&str] = if several { &["epoch"] } else { &[] };
+    let columns = [epoch, &["sample"], told_of, &["step", "rank"], ranks, &["row", "index in row", "start"]].concat();
     let mut items = Items::new([&columns[..], &["file", "row in file"]].concat());
     for one in found {
         let mut push = |status: Status, parts: Vec<Cell>| {
-            let mut row = vec![one.sample.into()];
+            let mut row =
+                several.then(|| Cell::from(one.epoch)).into_iter().chain([one.sample.into()]).collect::<Vec<_>>();
             row.extend(told.then(|| Cell::from(status.name())));
             row.extend(parts);
             row.resize_with(columns.len(), || "".into());

@@ -7,11 +7,11 @@ use super::{plan, show};
 use crate::args::dataset::Dataset;
 use crate::args::format::Format;
 use crate::commands::readers::Steps;
-use crate::commands::step::{Explained, StepArgs, find, stored};
+use crate::commands::step::{Explained, StepArgs, Taken, stored, taken};
 use crate::read::contents::Contents;
 use crate::read::lengths::Lengths;
 use crate::write::items::{Cell, Items};
-use crate::write::output::print;
+use crate::write::output::{listed, print};
 use crate::write::problem::Problem;
 
 /// `samedeal step` with `--lengths`
@@ -23,31 +23,34 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
         let (deal, epoch) = (&args.epoch.deal, batcher.epoch());
         batcher = args.by_length.past(deal, values, epoch, past, deal.world_size())?;
     }
-    let ranks = args.ranks()?;
-    let step = find(&mut batcher, args)?;
-    let batches = ranks.map(|rank| Ok((rank, batcher.batch_of(rank, step)?)));
-    let batches = batches.collect::<Result<Vec<_>, Problem>>()?;
-    let contents = args.contents(&dataset, batches.iter().flat_map(|(_, batch)| batch.samples.iter().copied()))?;
+    let taken = taken(&mut batcher, args, |batcher, rank, step| {
+        let batch = batcher.batch_of(rank, step)?;
+        let samples = batch.samples.len();
+        Ok(((rank, batch), samples))
+    })?;
+    let samples = taken.iter().flat_map(|one| &one.ranks).flat_map(|(_, batch)| batch.samples.iter().copied());
+    let contents = args.contents(&dataset, samples)?;
     let contents = contents.as_ref();
-    let (epoch, steps) = (batcher.epoch(), batcher.num_steps());
     match args.output.format() {
         Format::Table => {
-            print(items(&batches, &dataset, args, contents, false).table())?;
-            print(sums(&batches, unit).table())?;
-            print(args.which(step, steps, epoch, !batcher.history().is_empty()))
+            print(items(&taken, &dataset, args, contents, false).table())?;
+            print(sums(&taken, args, unit).table())?;
+            print(args.which(&taken))
         }
-        Format::Text => print(items(&batches, &dataset, args, contents, true).lines()),
+        Format::Text => print(items(&taken, &dataset, args, contents, true).lines()),
         Format::Json => {
-            let ranks = batches.iter().map(|(rank, batch)| {
-                let mut object = show::json_of(step, batch);
-                object.insert("rank".to_owned(), (*rank).into());
-                stored(&mut object, &batch.samples, &dataset, contents);
-                Value::Object(object)
+            let answers = taken.iter().map(|one| {
+                let ranks = one.ranks.iter().map(|(rank, batch)| {
+                    let mut object = show::json_of(one.step, batch);
+                    object.insert("rank".to_owned(), (*rank).into());
+                    stored(&mut object, &batch.samples, &dataset, contents);
+                    Value::Object(object)
+                });
+                let mut object = args.head(one);
+                object["ranks"] = ranks.collect();
+                object
             });
-            let ranks = ranks.collect::<Value>();
-            let mut object = args.head(step, steps, epoch);
-            object["ranks"] = ranks;
-            print(object)
+            print(listed(args.step, answers))
         }
     }
 }
@@ -68,21 +71,27 @@ impl Steps for Batcher {
     fn steps(&mut self) -> Result<u64, Problem> {
         Ok(self.num_steps())
     }
+
+    fn is_rest(&self) -> Result<bool, Problem> {
+        Ok(!self.history().is_empty())
+    }
 }
 
 /// A row for each item; `noted` if each is also to say that it is not repeated.
 fn items(
-    batches: &[(u32, Batch)],
+    taken: &[Taken<(u32, Batch)>],
     dataset: &Dataset,
     args: &StepArgs,
     contents: Option<&Contents>,
     noted: bool,
 ) -> Items {
-    let noted = noted || batches.iter().any(|(_, batch)| batch.repeated > 0);
+    let batches = || taken.iter().flat_map(|one| one.ranks.iter().map(move |(rank, batch)| (one, rank, batch)));
+    let noted = noted || batches().any(|(.., batch)| batch.repeated > 0);
     let note: &[&str] = if noted { &["note"] } else { &[] };
     let columns = ["rank", "row", "index in row", "sample", "start", "length"];
-    let mut items = Items::new([&columns, note, &["file", "row in file"], args.column.as_deref().as_slice()].concat());
-    for (rank, batch) in batches {
+    let column = args.column.as_deref();
+    let mut items = Items::new([args.columns(), &columns, note, &["file", "row in file"], column.as_slice()].concat());
+    for (one, rank, batch) in batches() {
         let mut item = 0;
         for (row, samples) in batch.rows().enumerate() {
             let is_repeated = row + batch.repeated as usize >= batch.row_ends.len();
@@ -91,7 +100,8 @@ fn items(
                 let part = [batch.starts[item].into(), batch.lengths[item].into()];
                 let note = noted.then(|| Cell::from(if is_repeated { "repeated" } else { "" }));
                 let held = contents.map(|contents| contents.get(sample).into());
-                items.push(place.into_iter().chain(part).chain(note).chain(dataset.row(sample)).chain(held));
+                let row = args.cells(one).chain(place).chain(part).chain(note);
+                items.push(row.chain(dataset.row(sample)).chain(held));
                 item += 1;
             }
         }
@@ -100,13 +110,16 @@ fn items(
 }
 
 /// A row for each rank: what it computes.
-fn sums(batches: &[(u32, Batch)], unit: &str) -> Items {
-    let mut items = Items::new(["rank", "rows", "items", unit, "padded length", "cost"]);
-    for (rank, batch) in batches {
-        let length = batch.lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
-        let (rows, count) = (batch.row_ends.len() as u64, batch.samples.len() as u64);
-        let sums = [rows.into(), count.into(), length.into(), batch.padded_length.into(), batch.cost.into()];
-        items.push([Cell::from(*rank)].into_iter().chain(sums));
+fn sums(taken: &[Taken<(u32, Batch)>], args: &StepArgs, unit: &str) -> Items {
+    let columns: &[&str] = &["rank", "rows", "items", unit, "padded length", "cost"];
+    let mut items = Items::new([args.columns(), columns].concat());
+    for one in taken {
+        for (rank, batch) in &one.ranks {
+            let length = batch.lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
+            let (rows, count) = (batch.row_ends.len() as u64, batch.samples.len() as u64);
+            let sums = [rows.into(), count.into(), length.into(), batch.padded_length.into(), batch.cost.into()];
+            items.push(args.cells(one).chain([Cell::from(*rank)]).chain(sums));
+        }
     }
     items
 }

@@ -155,7 +155,8 @@ fn strategies_are_compared_with_the_same_room() {
     let asked = format!("batches {} --lengths --compare --world-size 4 --seed 7", path.display());
     let found = json(&format!("{asked} --max-tokens 2500 --json"));
     let strategies = found["strategies"].as_array().unwrap();
-    let names = ["pad-to-max", "bucket", "budget padded", "budget unpadded", "pack fast", "pack optimal"];
+    let names =
+        ["pad-to-max", "bucket rows", "bucket tokens", "budget padded", "budget unpadded", "pack fast", "pack optimal"];
     assert!(strategies.iter().map(|it| it["name"].as_str().unwrap()).eq(names), "{found}");
     assert_eq!((&found["samples"], &found["unit"]), (&1000.into(), &"tokens".into()));
     let tokens = lengths.iter().sum::<u32>();
@@ -168,16 +169,16 @@ fn strategies_are_compared_with_the_same_room() {
         let rows = batch["max_batch_size"].as_u64().unwrap();
         match strategy["name"].as_str().unwrap() {
             "pad-to-max" => assert_eq!(rows, 10),
-            "bucket" => assert_eq!((rows, &batch["max_tokens"]), (10, &2500.into())),
+            "bucket rows" => assert_eq!((rows, &batch["max_tokens"]), (10, &2500.into())),
             name if name.starts_with("pack") => assert_eq!((rows, &batch["capacity"]), (10, &250.into()), "{name}"),
             name => assert_eq!((rows, &batch["max_tokens"]), (0, &2500.into()), "{name}"),
         }
     }
     // The numbers are those of the library.
     let batcher = Batcher::builder(lengths).seed(7).world_size(4).max_tokens(2500).build().unwrap();
-    assert_eq!(strategies[2]["metrics"]["slowest"], batcher.metrics().slowest);
+    assert_eq!(strategies[3]["metrics"]["slowest"], batcher.metrics().slowest);
     let lines = text(&format!("{asked} --max-tokens 2500 --format text"));
-    let line = lines.lines().nth(2).unwrap().split('\t').collect::<Vec<_>>();
+    let line = lines.lines().nth(3).unwrap().split('\t').collect::<Vec<_>>();
     let ratio = |value: f64| format!("{value:.6}");
     assert_eq!(&line[..2], ["budget padded", &batcher.num_steps().to_string()]);
     assert_eq!(
@@ -192,8 +193,8 @@ fn strategies_are_compared_with_the_same_room() {
     assert!(names.iter().all(|name| shown.contains(&format!("│ {name} "))), "{shown}");
     assert!(shown.contains("batches of up to 8,000 tokens, such as 32 rows of 250"), "{shown}");
     let weighted = json(&format!("{asked} --counting weighted --quadratic 1 --max-batch-size 10 --json"));
-    let batch = &weighted["strategies"][4]["recipe"]["batch"];
-    assert_eq!(weighted["strategies"].as_array().unwrap().len(), 7);
+    let batch = &weighted["strategies"][5]["recipe"]["batch"];
+    assert_eq!(weighted["strategies"].as_array().unwrap().len(), 8);
     // Ten of the longest: each costs 250 + 250^2.
     assert_eq!((&batch["counting"], &batch["max_cost"]), (&"weighted".into(), &(10 * (250 + 250 * 250)).into()));
     // An option goes to those strategies that use it.
@@ -201,11 +202,40 @@ fn strategies_are_compared_with_the_same_room() {
         json(&format!("{asked} --max-tokens 2500 --quantiles 3 --batch-window 64 --batch-size-multiple 2 --json"));
     for strategy in some["strategies"].as_array().unwrap() {
         let (name, batch) = (strategy["name"].as_str().unwrap(), &strategy["recipe"]["batch"]);
-        assert_eq!(batch.get("quantiles"), (name == "bucket").then_some(&3.into()), "{name}");
+        assert_eq!(batch.get("quantiles"), name.starts_with("bucket").then_some(&3.into()), "{name}");
         assert_eq!(batch.get("batch_window"), (name != "pad-to-max").then_some(&64.into()), "{name}");
-        let is_multiple = matches!(name, "bucket" | "budget padded");
+        let is_multiple = matches!(name, "bucket rows" | "bucket tokens" | "budget padded");
         assert_eq!(batch.get("batch_size_multiple"), is_multiple.then_some(&2.into()), "{name}");
     }
+}
+
+#[test]
+fn a_comparison_fills_the_budget_and_says_which_strategy_wastes_least() {
+    let (lengths, path) = samples("budget");
+    let asked = format!("batches {} --lengths --compare --world-size 2", path.display());
+    // A row of the longest sample is 250 tokens: one fits into 499, and two into 500.
+    for (budget, rows) in [(499_u64, 1_u64), (500, 2), (1200, 4)] {
+        let found = json(&format!("{asked} --max-tokens {budget} --json"));
+        let strategy =
+            |name: &str| found["strategies"].as_array().unwrap().iter().find(|it| it["name"] == name).unwrap().clone();
+        assert_eq!(strategy("bucket rows")["recipe"]["batch"]["max_batch_size"], rows);
+        let pack = strategy("pack fast")["recipe"]["batch"].clone();
+        assert_eq!((&pack["max_batch_size"], &pack["capacity"]), (&rows.into(), &(budget / rows).into()));
+        // The largest batch of each is no larger than the budget, and not much smaller.
+        for name in ["bucket tokens", "budget padded", "budget unpadded", "pack fast", "pack optimal"] {
+            let metrics = &strategy(name)["metrics"];
+            let mean = metrics["tokens"].as_f64().unwrap() / metrics["steps"].as_f64().unwrap() / 2.0;
+            assert!(mean > 0.65 * budget as f64 && mean <= budget as f64, "{name}: {mean} of {budget}");
+        }
+        let used = |name: &str| strategy(name)["metrics"]["slowest_rank_utilisation"].as_f64().unwrap();
+        let best = |one: &'static str, other: &'static str| if used(other) > used(one) { other } else { one };
+        let told = |name: &str| format!("{name} ({:.2} %)", 100.0 * (1.0 - used(name)));
+        let (padded, packed) = (best("bucket tokens", "budget padded"), best("pack fast", "pack optimal"));
+        let said = format!("full batches: {} with padded rows, {} with packed rows", told(padded), told(packed));
+        let shown = text(&format!("{asked} --max-tokens {budget}"));
+        assert!(shown.contains(&said), "{said}: {shown}");
+    }
+    assert_eq!(lengths.iter().max(), Some(&250));
 }
 
 #[test]
@@ -250,7 +280,9 @@ fn a_plot_shows_the_lengths_and_every_strategy() {
         texts("lengths").contains("length of a sample, in tokens") && texts("lengths").contains("--max-length 200")
     );
     assert!(texts("waste").contains("waste, in % of") && texts("waste").contains("waiting for the slowest rank"));
-    for name in ["pad-to-max", "bucket", "budget padded", "budget unpadded", "pack fast", "pack optimal"] {
+    for name in
+        ["pad-to-max", "bucket rows", "bucket tokens", "budget padded", "budget unpadded", "pack fast", "pack optimal"]
+    {
         for what in ["padding", "waiting"] {
             let is_it = |title: &String| title.starts_with(&format!("{name}: ")) && title.ends_with(what);
             assert_eq!(titles("waste").iter().filter(|title| is_it(title)).count(), 1, "{name} {what}");

@@ -13,7 +13,7 @@ use crate::args::format::Format;
 use crate::commands::numbers::BatchesArgs;
 use crate::read::lengths::Lengths;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped};
+use crate::write::output::{Sink, counted, grouped, percent};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -61,7 +61,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     match format {
         Format::Table => {
             writeln!(sink, "{}\n{summary}", table(&outcomes, format).table())?;
-            notes(&outcomes).iter().try_for_each(|note| writeln!(sink, "{note}"))?;
+            notes(&outcomes, &room).iter().try_for_each(|note| writeln!(sink, "{note}"))?;
         }
         Format::Text => writeln!(sink, "{}", table(&outcomes, format).lines())?,
         Format::Json => {
@@ -147,9 +147,27 @@ fn table(outcomes: &[Outcome], format: Format) -> Items {
 }
 
 /// What the table has no place for.
-fn notes(outcomes: &[Outcome]) -> Vec<String> {
-    let mut notes =
-        vec!["budget unpadded is for models that compute no padding; --help says what the columns are".to_owned()];
+fn notes(outcomes: &[Outcome], room: &Room) -> Vec<String> {
+    let rows = counted(room.rows.into(), "row", "rows");
+    let mut notes = vec![
+        format!(
+            "pad-to-max and bucket rows: batches of {rows}, as full as their samples make them; the others fill the budget"
+        ),
+        "budget unpadded is for models that compute no padding; --help says what the columns are".to_owned(),
+    ];
+    let least = |names: [&str; 2]| {
+        let used = |it: &&Outcome| it.metrics.slowest_rank_utilisation();
+        let found = outcomes.iter().filter(|it| names.contains(&it.candidate.name) && it.metrics.steps > 0);
+        let found = found.reduce(|best, it| if used(&it) > used(&best) { it } else { best })?;
+        Some(format!("{} ({})", found.candidate.name, percent(1.0 - used(&found))))
+    };
+    if let (Some(padded), Some(packed)) =
+        (least(["bucket tokens", "budget padded"]), least(["pack fast", "pack optimal"]))
+    {
+        notes.push(format!(
+            "least padding and waiting in full batches: {padded} with padded rows, {packed} with packed rows"
+        ));
+    }
     for outcome in outcomes {
         let told = figures::oddities(&outcome.metrics);
         notes.extend(told.map(|told| format!("{}: {told}", outcome.candidate.name)));

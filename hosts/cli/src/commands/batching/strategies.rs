@@ -39,6 +39,7 @@ pub struct Room {
     bound: u32,
     /// Cost, where that is not tokens.
     cost: Option<u64>,
+    /// The tokens of a packed row: the rows that fit into a batch share all of its tokens.
     capacity: u32,
 }
 
@@ -48,11 +49,12 @@ impl Room {
         let options = &args.by_length.options;
         let longest = options.max_length.map_or(longest, |most| most.min(longest)).max(1);
         let budget = options.max_tokens;
-        let capacity = options.capacity.or(options.max_length).unwrap_or(longest);
         let width = options.max_length.unwrap_or(longest).max(1);
         let rows = options.max_batch_size.filter(|&rows| rows > 0);
         let rows = rows.unwrap_or_else(|| budget.map_or(32, |budget| fitting(budget, width)));
         let tokens = budget.unwrap_or(u64::from(rows) * u64::from(width));
+        let shared = || u32::try_from(tokens / u64::from(fitting(tokens, width))).unwrap_or(u32::MAX);
+        let capacity = options.capacity.unwrap_or_else(shared);
         let (linear, quadratic) = (options.linear.unwrap_or(1), options.quadratic.unwrap_or(0));
         let each = u64::from(linear).saturating_add(u64::from(quadratic).saturating_mul(width.into()));
         let cost = each.saturating_mul(width.into()).saturating_mul(rows.into()).max(1);
@@ -85,7 +87,8 @@ impl Room {
         };
         let mut all = vec![
             candidate("pad-to-max", json!({ "strategy": "pad-to-max", "max_batch_size": rows })),
-            candidate("bucket", json!({ "strategy": "bucket", "max_batch_size": rows, "max_tokens": tokens })),
+            candidate("bucket rows", json!({ "strategy": "bucket", "max_batch_size": rows, "max_tokens": tokens })),
+            candidate("bucket tokens", json!({ "strategy": "bucket", "max_batch_size": bound, "max_tokens": tokens })),
             budget("budget padded", "padded", "max_tokens", tokens),
             budget("budget unpadded", "unpadded", "max_tokens", tokens),
         ];

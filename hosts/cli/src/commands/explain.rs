@@ -321,14 +321,16 @@ fn json_of(saved: &Saved) -> Value {
 impl ExplainArgs {
     /// The state that is asked about.
     fn chosen(&self, states: &[Saved]) -> Result<Saved, Problem> {
-        let places = checkpoint::places(states);
         if let Some(place) = &self.place {
             let found = states.iter().find(|saved| saved.place == *place).cloned();
-            return found.ok_or_else(|| Problem::message(format!("--place is {place:?}; known: {places}")));
+            let known = || Problem::message(format!("--place is {place:?}; known: {}", checkpoint::places(states)));
+            return found.ok_or_else(known);
         }
-        match checkpoint::distinct(states)[..] {
-            [saved] => Ok(saved.clone()),
-            [..] => {
+        let states = checkpoint::candidates(states);
+        match &states[..] {
+            [saved] => Ok((*saved).clone()),
+            _ => {
+                let places = checkpoint::places(states);
                 let what = format!("holds several states that differ; name one with --place: {places}");
                 Err(Problem::of(&self.checkpoint, what))
             }

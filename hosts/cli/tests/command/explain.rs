@@ -370,6 +370,25 @@ fn a_state_of_other_files_says_what_may_differ() {
 }
 
 #[test]
+fn a_recipe_beside_a_state_is_no_other_state() {
+    let path = files::folder("explain-beside").join("saved.json");
+    let recipe = text("recipe --samples 100 --world-size 2").trim().to_owned();
+    let state = text("state --samples 100 --world-size 2 --taken 10").trim().to_owned();
+    fs::write(&path, value!({ "recipe": recipe, "loader": { "state": state } }).to_string()).unwrap();
+    let path = path.display();
+    // Without a question, both are shown.
+    assert_eq!(json(&format!("explain {path} --json"))["states"].as_array().unwrap().len(), 2);
+    for (at, status) in [(19, "seen"), (20, "to come")] {
+        let sample = Sampler::new(100).unwrap().sample_at(at).unwrap();
+        let found = json(&format!("explain {path} --sample {sample} --world-size 2 --batch-size 5 --json"));
+        assert_eq!(found["samples"][0]["status"], status);
+    }
+    assert_eq!(json(&format!("indices --resume {path} --json"))["consumed"], 20);
+    let (_, said) = failing(&format!("explain {path} --place recipe --sample 1"));
+    assert!(said.contains("it does not say how far anything was read"), "{said}");
+}
+
+#[test]
 fn several_states_are_told_apart() {
     let folder = files::folder("explain-several");
     let path = folder.join("saved.json");
@@ -377,17 +396,18 @@ fn several_states_are_told_apart() {
         ["10", "20"].map(|taken| text(&format!("state --samples 100 --taken {taken}")).trim().to_owned());
     fs::write(&path, value!({ "a": { "samedeal": one }, "b": { "samedeal": other } }).to_string()).unwrap();
     let path = path.display();
+    let places = "a.samedeal (the state of a sampler), b.samedeal (the state of a sampler)";
     assert_eq!(json(&format!("explain {path} --json"))["states"].as_array().unwrap().len(), 2);
     for arguments in [format!("explain {path} --sample 1"), format!("indices --resume {path}")] {
         let (code, said) = failing(&arguments);
-        assert!(code == 2 && said.contains("several states that differ") && said.contains("a.samedeal, b.samedeal"));
+        assert!(code == 2 && said.contains("several states that differ") && said.contains(places));
     }
     let sample = Sampler::new(100).unwrap().sample_at(15).unwrap();
     for (place, status) in [("a", "to come"), ("b", "seen")] {
         let found = json(&format!("explain {path} --place {place}.samedeal --sample {sample} --json"));
         assert_eq!(found["samples"][0]["status"], status);
     }
-    assert!(failing(&format!("explain {path} --place c --sample 1")).1.contains("known: a.samedeal, b.samedeal"));
+    assert!(failing(&format!("explain {path} --place c --sample 1")).1.contains("known: a.samedeal (the state of"));
     for (contents, said) in [("{}", "holds no state of samedeal"), ("PK\u{3}\u{4}", "cannot be read as the archive")] {
         let broken = folder.join("broken");
         fs::write(&broken, contents).unwrap();

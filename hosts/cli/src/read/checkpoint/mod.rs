@@ -281,19 +281,29 @@ pub fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
 /// The state in a file that has one.
 pub fn only(path: &Path) -> Result<Saved, Problem> {
     let states = read(path)?;
-    match distinct(&states)[..] {
-        [saved] => Ok(saved.clone()),
+    match &candidates(&states)[..] {
+        [saved] => Ok((*saved).clone()),
         [] => Err(Problem::of(path, "holds no state of samedeal")),
         [..] => {
             let what = "holds several states that differ; write one of them to its own file, as `samedeal explain --json` shows it";
-            Err(Problem::of(path, format!("{what}: {}", places(&states))))
+            Err(Problem::of(path, format!("{what}: {}", places(candidates(&states)))))
         }
     }
 }
 
-/// Where the states are, for people.
-pub fn places(states: &[Saved]) -> String {
-    states.iter().map(|saved| saved.place.as_str()).collect::<Vec<_>>().join(", ")
+/// Where states are and what they are, for people.
+pub fn places<'a>(states: impl IntoIterator<Item = &'a Saved>) -> String {
+    let told = states.into_iter().map(|saved| format!("{} ({})", saved.place, saved.described()));
+    told.collect::<Vec<_>>().join(", ")
+}
+
+/// The states that may be meant: those that differ. A recipe beside a state says nothing of how far anything was read.
+pub fn candidates(states: &[Saved]) -> Vec<&Saved> {
+    let mut differing = distinct(states);
+    if differing.iter().any(|saved| saved.kind() != Kind::Recipe) {
+        differing.retain(|saved| saved.kind() != Kind::Recipe);
+    }
+    differing
 }
 
 fn of(mut file: impl Read + Seek) -> Result<Vec<Saved>, String> {
@@ -472,7 +482,7 @@ fn beside(values: &Values, visits: &[Visit], at: usize, saved: &mut Saved) {
 }
 
 /// Of several states, those that differ.
-pub fn distinct(states: &[Saved]) -> Vec<&Saved> {
+fn distinct(states: &[Saved]) -> Vec<&Saved> {
     let mut known = Vec::<&Saved>::new();
     for saved in states {
         let same = |other: &&Saved| (&other.text, other.of_worker) == (&saved.text, saved.of_worker);

@@ -19,7 +19,7 @@ use crate::write::problem::Problem;
 pub struct ByLengthArgs {
     /// Make batches of samples of different length. COLUMN of PATH holds the lengths as whole numbers, or text, bytes or lists that
     /// are measured. PATH may be Parquet, CSV, TSV or JSON (an array of objects, an object in each line, or an object of lists);
-    /// without COLUMN, .npy, a JSON array of numbers, or text with a number in each line
+    /// without COLUMN, .npy, a JSON array of numbers, or text with a number in each line. --lengths PATH is the same as PATH --lengths
     #[arg(long, value_name = "COLUMN", num_args = 0..=1)]
     pub lengths: Option<Option<String>>,
     /// What to count if COLUMN holds no lengths. Text needs it [default: the items of lists, the bytes of bytes]
@@ -160,7 +160,17 @@ impl ByLengthArgs {
     /// Reads the lengths that decide batches.
     pub fn read(&self, epoch: &EpochArgs) -> Result<Lengths, Problem> {
         Self::check(epoch)?;
-        Lengths::read(&epoch.dataset.paths, self.lengths.clone().flatten().as_deref(), self.length_unit)
+        let (paths, column) = (&epoch.dataset.paths, self.lengths.as_ref().and_then(Option::as_deref));
+        match column.map(PathBuf::from) {
+            // The file alone was named, which may hold nothing but lengths.
+            Some(path) if paths.is_empty() && path.is_file() => Lengths::read(&[path], None, self.length_unit),
+            _ if paths.is_empty() => {
+                let needed =
+                    "needed: the file with the lengths, such as lengths.json --lengths, or table.csv --lengths COLUMN";
+                Err(Problem::message(format!("PATH is missing; {needed}")))
+            }
+            _ => Lengths::read(paths, column, self.length_unit),
+        }
     }
 
     /// Batches of these lengths by the recipe of --recipe, or of the options.

@@ -198,7 +198,13 @@ fn json_is_read_at_once_and_line_by_line() {
         ("unasked.json", "[1]", "n", "item 0 is a number, and no object with the field \"n\"; leave it out"),
         ("null-field.jsonl", "{\"n\": 1}\n{\"n\": null}", "n", "line 2: its \"n\" has no value"),
         ("broken.jsonl", "{\"n\": 1}\n{\"n\"", "n", "line 2 is no JSON at its column 4; allowed: "),
-        ("object.json", "{\"n\": [1, 2]}", "", "it is an object; name a field with --lengths: n"),
+        (
+            "object.json",
+            "{\"about\": \"words\", \"n\": [1, 2], \"m\": []}",
+            "",
+            "is an object with the members about, m, n; name a list of it after the file, as in FILE --lengths NAME, where NAME is one of: m, n",
+        ),
+        ("object-1.json", "{\"n\": 1}", "", "is an object with the members n, and none of them is a list of lengths"),
         ("object-2.json", "{\"n\": [1, 2]}", "m", "has no field \"m\"; name one with --lengths: n"),
         ("object-3.json", "{\"n\": \"a\"}", "n", "its \"n\" is text; allowed: a list with the length of each sample"),
         ("object-4.json", "{\"n\": [1, -2]}", "n", "item 1 of \"n\" is -2; allowed: whole numbers"),
@@ -218,6 +224,18 @@ fn json_is_read_at_once_and_line_by_line() {
         let path = file(name, contents);
         let found = refused(&format!("{} --lengths {column}", path.display()));
         assert!(found.contains(&format!("{name}: {said}")), "{found}, not {said}");
+    }
+}
+
+#[test]
+fn a_file_may_follow_the_option() {
+    let (list, object) = (file("after.json", "[3, 0, 7]"), file("after-object.json", "{\"n\": [3, 0, 7]}"));
+    assert_eq!(lengths(&format!("--lengths {}", list.display())), [3, 0, 7]);
+    let said = refused(&format!("--lengths {}", object.display()));
+    assert!(said.contains("after-object.json: is an object with the members n; name a list"), "{said}");
+    for arguments in ["--lengths", "--lengths no-such.json"] {
+        let needed = "needed: the file with the lengths, such as lengths.json --lengths, or table.csv --lengths COLUMN";
+        assert!(refused(arguments).ends_with(&format!("PATH is missing; {needed}")), "{arguments}");
     }
 }
 

@@ -39,8 +39,20 @@ pub fn read_objects(file: impl BufRead, field: Option<&str>, lengths: &mut Colle
 
 /// Adds the lengths that a list tells, which is the field of an object.
 fn of_list(value: Value, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
-    let (Some(field), Value::Object(object)) = (field, &value) else {
-        return add(value, field, lengths).map_err(|why| format!("it{why}"));
+    let (field, object) = match (field, &value) {
+        (Some(field), Value::Object(object)) => (field, object),
+        (None, Value::Object(object)) => {
+            let option = lengths.option();
+            let lists = object.iter().filter(|(_, value)| value.is_array()).map(|(name, _)| name.as_str());
+            let what = format!("is an object with the members {}", names(object));
+            return Err(match lists.collect::<Vec<_>>().join(", ") {
+                lists if lists.is_empty() => format!("{what}, and none of them is a list of lengths"),
+                lists => format!(
+                    "{what}; name a list of it after the file, as in FILE {option} NAME, where NAME is one of: {lists}"
+                ),
+            });
+        }
+        _ => return add(value, field, lengths).map_err(|why| format!("it{why}")),
     };
     match object.get(field) {
         Some(Value::Array(items)) => (0_u64..).zip(items).try_for_each(|(number, item)| {

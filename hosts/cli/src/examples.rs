@@ -303,10 +303,13 @@ Examples:
   With the file and the row of each sample:
     samedeal ledger epoch-0.log data/train --reader 0 --readers 1
 
-The log holds order, seed and epoch. With the order sharded and more than 256 files, the files must be named. Samples are in the order in which they were committed. Every entry is checked against the entries
-before it; an error names the line. A last line without a line feed is ignored: its writer died, or is still writing. With --format
-text, a line has the number of a reader, its claims, its commits, its committed samples, and how many samples it gave back or others
-took over after its lease ended (the log does not say which); or a sample.";
+The log holds order, seed and epoch. With the order sharded and more than 256 files, the files must be named. Samples are in the order in
+which they were committed. Every entry is checked against the entries before it; an error names the line. A last line without a
+line feed is ignored: its writer died, or is still writing. With --format text, a line has the columns of the table, where 4:60 is 60
+samples that reader 4 claimed next; or a sample. The columns are:
+  given back or taken over   positions that the reader gave back, or that others took after its lease ended: the log does not say which
+  freed by a join            positions that the reader held when another process joined with its number
+  claimed next by            which readers claimed these positions next, and how many of them";
 
 pub const RANK: &str = "\
 Examples:

@@ -22,7 +22,7 @@ fn what_readers_did_and_its_samples() {
     rest.commit_rest().unwrap();
     claim.release().unwrap();
     let log = path.display();
-    assert_eq!(text(&format!("ledger {log} --format text")), "1\t1\t1\t5\t15\n4\t1\t1\t20\t0\n");
+    assert_eq!(text(&format!("ledger {log} --format text")), "1\t1\t1\t5\t15\t0\t\n4\t1\t1\t20\t0\t0\t\n");
     let found = json(&format!("ledger {log} --json"));
     assert_eq!(
         (&found["state"]["recipe"]["order"]["name"], &found["state"]["consumed"]),
@@ -90,10 +90,39 @@ fn runs_that_were_taken_over() {
     }
     assert!(claim.renew().is_err());
     let log = path.display();
-    assert_eq!(text(&format!("ledger {log} --format text")), "1\t1\t0\t0\t60\n4\t2\t2\t100\t0\n");
+    assert_eq!(text(&format!("ledger {log} --format text")), "1\t1\t0\t0\t60\t0\t4:60\n4\t2\t2\t100\t0\t0\t\n");
     assert_eq!(json(&format!("ledger {log} --json"))["readers"][0]["released"], 60);
     let shown = text(&format!("ledger {log}"));
     assert!(shown.contains("given back or taken over"), "{shown}");
+}
+
+#[test]
+fn claims_that_a_join_freed() {
+    let path = files::folder("ledger-joined").join("epoch.log");
+    let sampler = Sampler::builder(100).build().unwrap();
+    let open = |reader| Ledger::builder(reader).block(30).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
+    let log = path.display();
+    let (first, other) = (open(1), open(4));
+    let mut claims = [first.claim().unwrap().unwrap(), first.claim().unwrap().unwrap()];
+    claims[0].commit(10).unwrap();
+    // Another process takes the number: 20 positions of one claim and 30 of the next are free, and nobody has them yet.
+    let again = open(1);
+    let (found, shown) = (json(&format!("ledger {log} --json")), text(&format!("ledger {log}")));
+    assert_eq!(found["readers"][0]["freed"], 50);
+    assert_eq!(found["readers"][0]["claimed_next_by"], serde_json::json!([]));
+    assert_eq!(found["progress"]["claimed"], 0);
+    assert!(shown.contains("freed by a join"), "{shown}");
+    other.claim().unwrap().unwrap().commit_rest().unwrap();
+    again.claim().unwrap().unwrap().commit_rest().unwrap();
+    let found = json(&format!("ledger {log} --json"));
+    let next = serde_json::json!([{ "reader": 1, "samples": 30 }, { "reader": 4, "samples": 20 }]);
+    assert_eq!(
+        (&found["readers"][0]["claimed_next_by"], &found["readers"][0]["released"], &found["readers"][1]["freed"]),
+        (&next, &0.into(), &0.into())
+    );
+    assert!(text(&format!("ledger {log}")).contains("┆ reader 1: 30, reader 4: 20 │"));
+    let lines = text(&format!("ledger {log} --format text"));
+    assert_eq!(lines, "1\t3\t2\t40\t0\t50\t1:30, 4:20\n4\t1\t1\t20\t0\t0\t\n");
 }
 
 #[test]

@@ -1,11 +1,13 @@
 //! `samedeal ledger`: what the log of a ledger says, and the samples of its schedule.
 
-use std::collections::BTreeMap;
+mod readers;
+
 use std::fs::File;
 use std::io::{BufReader, Write};
 use std::path::PathBuf;
 
 use clap::Args;
+use readers::{Done, follow, joins};
 use samedeal::ledger::{Progress, Schedule};
 use samedeal::{Builder, Failure, FailureKind, Sampler};
 use serde_json::{Value, json};
@@ -14,7 +16,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::SHARDED;
 use crate::args::format::{Format, Output};
 use crate::args::values::within;
-use crate::write::items::Items;
+use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped, print};
 use crate::write::problem::Problem;
 
@@ -44,16 +46,6 @@ pub struct LedgerArgs {
     output: Output,
 }
 
-/// What a reader has done.
-#[derive(Default)]
-struct Done {
-    claims: u64,
-    commits: u64,
-    samples: u64,
-    /// What it gave back, and what others took after its lease ended: the log does not tell them apart.
-    released: u64,
-}
-
 pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
     let schedule = Schedule::open(&args.log).map_err(|error| match error.failure() {
         Some(Failure { kind: FailureKind::WrongType, value, .. }) => {
@@ -68,30 +60,42 @@ pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
 }
 
 fn summary(args: &LedgerArgs, mut schedule: Schedule<BufReader<File>>) -> Result<(), Problem> {
-    let mut readers = BTreeMap::<u32, Done>::new();
+    let mut events = Vec::new();
     while let Some(event) = schedule.next_event().map_err(|error| Problem::of(&args.log, error))? {
-        let done = readers.entry(event.reader).or_default();
-        match event.kind.as_str() {
-            "claim" => done.claims += 1,
-            "commit" => {
-                done.commits += 1;
-                done.samples += u64::from(event.count);
-            }
-            "release" => done.released += u64::from(event.count),
-            _ => {}
-        }
+        events.push(event);
     }
     let (progress, state) = (schedule.progress()?, state(&schedule)?);
+    let joins = joins(&args.log, progress.entries).map_err(|error| Problem::of(&args.log, error))?;
+    let readers = follow(&events, &joins);
     if args.output.format() == Format::Json {
-        let readers = readers.iter().map(|(reader, Done { claims, commits, samples, released })| {
-            json!({ "reader": reader, "claims": claims, "commits": commits, "samples": samples, "released": released })
+        let readers = readers.iter().map(|(reader, done)| {
+            let Done { claims, commits, samples, released, freed, next } = done;
+            let next = next.iter().map(|(reader, samples)| json!({ "reader": reader, "samples": samples }));
+            json!({
+                "reader": reader, "claims": claims, "commits": commits, "samples": samples, "released": released, "freed": freed,
+                "claimed_next_by": next.collect::<Value>(),
+            })
         });
         let readers = readers.collect::<Value>();
         return print(json!({ "state": state, "progress": json_of(&progress), "readers": readers }));
     }
-    let mut items = Items::new(["reader", "claims", "commits", "samples", "given back or taken over"]);
-    for (reader, Done { claims, commits, samples, released }) in readers {
-        items.push([reader.into(), claims.into(), commits.into(), samples.into(), released.into()]);
+    let mut items = Items::new([
+        "reader",
+        "claims",
+        "commits",
+        "samples",
+        "given back or taken over",
+        "freed by a join",
+        "claimed next by",
+    ]);
+    for (reader, Done { claims, commits, samples, released, freed, next }) in readers {
+        let next = next.iter().map(|(reader, samples)| match args.output.format() {
+            Format::Table => format!("reader {reader}: {}", grouped(*samples)),
+            _ => format!("{reader}:{samples}"),
+        });
+        let next = next.collect::<Vec<_>>().join(", ");
+        let counts = [claims, commits, samples, released, freed].map(Cell::from);
+        items.push([reader.into()].into_iter().chain(counts).chain([next.into()]));
     }
     if args.output.format() == Format::Text {
         return if items.len() == 0 { Ok(()) } else { print(items.lines()) };

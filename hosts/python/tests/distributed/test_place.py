@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 import torch.distributed as dist
-from samedeal import Mesh, MissingError, SamedealError
-from samedeal.torch import BatchSampler, DistributedSampler, ShardedDataset
+from samedeal import ContradictionError, Mesh, MissingError, SamedealError
+from samedeal.torch import BatchSampler, DistributedSampler, ShardedDataset, StepBatchSampler
 from torch.utils.data import DistributedSampler as Theirs
 
 
@@ -33,25 +33,50 @@ def test_half_of_a_place_is_refused_where_nobody_says_the_other_half(given: dict
         assert f"where {there} is given" in str(caught.value)
 
 
+def others(data: Path) -> list[Callable[..., Any]]:
+    """What has `world_size`, and PyTorch's name for it too."""
+    return [
+        lambda **given: BatchSampler([1, 2, 3, 4], max_tokens=8, **given),
+        lambda **given: StepBatchSampler(range(24), 12, **given),
+        lambda **given: ShardedDataset(data, **given),
+    ]
+
+
 def test_the_other_samplers_refuse_half_of_a_place(data: Path) -> None:
-    made: list[Callable[..., Any]] = [lambda **given: BatchSampler([1, 2, 3, 4], max_tokens=8, **given)]
-    made.append(lambda **given: ShardedDataset(data, **given))
-    for make in made:
-        for given in ({"rank": 0}, {"world_size": 2}):
-            with pytest.raises(MissingError):
-                make(**given)
+    for make in others(data):
+        for given in ("rank", "world_size", "num_replicas"):
+            with pytest.raises(MissingError, match=f"where {given} is given") as caught:
+                make(**{given: 1})
+            assert caught.value.field == ("world-size" if given == "rank" else "rank")
     with pytest.raises(SamedealError, match="mesh"):
         # Which of its ranks this process is, nobody says.
         DistributedSampler(range(10), mesh=Mesh(2, {"dp": 2}, shard=["dp"]))
 
 
-def test_half_of_a_place_is_completed_by_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_number_of_ranks_has_two_names(data: Path) -> None:
+    for make in others(data):
+        for given in ({"num_replicas": 4}, {"num_replicas": 4, "world_size": 4}):
+            made = make(rank=3, **given)
+            assert (made.rank, made.world_size) == (3, 4)
+        with pytest.raises(ContradictionError, match="num_replicas is 4; allowed: 2, as world_size") as caught:
+            make(rank=1, world_size=2, num_replicas=4)
+        assert caught.value.field == "num-replicas"
+        with pytest.raises(SamedealError, match="num_replicas is 'four'"):
+            make(rank=1, world_size=2, num_replicas="four")
+        with pytest.raises(SamedealError, match="num_replicas is 0; allowed: 1 to"):
+            make(rank=0, num_replicas=0)
+
+
+def test_half_of_a_place_is_completed_by_the_launcher(monkeypatch: pytest.MonkeyPatch, data: Path) -> None:
     monkeypatch.setenv("RANK", "1")
     monkeypatch.setenv("WORLD_SIZE", "4")
     cases: list[tuple[dict[str, Any], tuple[int, int]]] = [({"num_replicas": 2}, (1, 2)), ({"rank": 3}, (3, 4))]
     for given, place in cases:
         sampler = DistributedSampler(range(10), **given)
         assert (sampler.rank, sampler.num_replicas) == place
+        for make in others(data):
+            made = make(**given)
+            assert (made.rank, made.world_size) == place
 
 
 def test_half_of_a_place_is_completed_by_the_group(tmp_path: Path) -> None:

@@ -37,6 +37,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         unit: str | None = None,
         rank: SupportsIndex | None = None,
         world_size: SupportsIndex | None = None,
+        num_replicas: SupportsIndex | None = None,
         mesh: Any = None,
         start: SupportsIndex = 0,
         **options: Any,
@@ -50,9 +51,10 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             unit: What to count in a column of texts, which have no length in tokens: "words" (between white space),
                 "characters" or "bytes" (in UTF-8), as in the command. A column of tokens or of lengths gives better
                 batches. For a column of bytes, "bytes" is allowed too, and for a column of sequences "items".
-            rank: Rank of this process; pass `world_size` with it. By default, the rank of the process group or of the
-                launcher's variables (`samedeal.detect_rank`).
-            world_size: Number of ranks.
+            rank: Rank of this process. By default, the rank of the process group or of the launcher's variables
+                (`samedeal.detect_rank`).
+            world_size: Number of ranks. By default that of the process group, or of the launcher.
+            num_replicas: Another name for `world_size`, as `DistributedSampler` has it.
             mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
                 the data. Rank and world size are then those of the mesh.
             start: The first step of every pass, to continue an interrupted epoch.
@@ -65,8 +67,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             allowed = "another; the parts of samples are what samedeal.Batcher gives"
             raise ContradictionError("too-long", "split", allowed)
         self._shares = mesh is not None
-        own, readers, self._mesh = place.in_mesh(rank, world_size, mesh)
-        self._place = place.find(own, readers)
+        self._place, self._mesh = place.find(rank, {"world_size": world_size, "num_replicas": num_replicas}, mesh)
         self._options = options
         self._start = check.whole("start", start)
         found = lengths_or_column(lengths, lengths, column, unit)

@@ -125,6 +125,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         weight: str | None = None,
         rank: SupportsIndex | None = None,
         world_size: SupportsIndex | None = None,
+        num_replicas: SupportsIndex | None = None,
         mesh: Mesh | DeviceMesh | None = None,
         weights: Mapping[str, SupportsIndex] | None = None,
         stages: Iterable[Any] | None = None,
@@ -169,9 +170,10 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             worker_policy: With "shards": the same for the workers of a rank.
             weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes" of the columns that
                 are read.
-            rank: Rank of this process; pass `world_size` with it. By default, the rank of the process group or of the
-                launcher's variables (`samedeal.detect_rank`).
-            world_size: Number of ranks.
+            rank: Rank of this process. By default, the rank of the process group or of the launcher's variables
+                (`samedeal.detect_rank`).
+            world_size: Number of ranks. By default that of the process group, or of the launcher.
+            num_replicas: Another name for `world_size`, as `DistributedSampler` has it.
             mesh: A `samedeal.Mesh`, or the dimension of a `DeviceMesh` along which ranks get different samples, such
                 as `mesh["dp"]`, if some ranks read the same data. Rank and world size are then those of the mesh.
             weights: With several sources: the weight of each, by its name, as `samedeal.blend` has them. A source of
@@ -220,9 +222,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if transform is not None and not callable(transform):
             raise WrongTypeError("transform", check.described(transform), "a function")
         self.transform = transform
-        own, known, self.mesh = place.in_mesh(rank, world_size, mesh)
+        self._place, self.mesh = place.find(rank, {"world_size": world_size, "num_replicas": num_replicas}, mesh)
         self._shares = mesh is not None
-        self._place = place.find(own, known)
         self._find_rank()
         several = isinstance(paths, (Mapping, Sources))
         blending = Options(weights, stages, samples, exhaustion, max_passes, exact, order)

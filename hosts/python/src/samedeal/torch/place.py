@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import torch.distributed
@@ -12,6 +13,9 @@ from torch.utils.data import get_worker_info
 
 from .. import ContradictionError, Mesh, MissingError, WrongTypeError, detect_rank
 from ..engine import arguments as check
+
+RANKS = check.U32_FROM_1._replace(least=1)
+"""A number of ranks: one that is not allowed is refused here, by the name of the parameter that it came from."""
 
 
 class Place(NamedTuple):
@@ -23,45 +27,56 @@ class Place(NamedTuple):
     """Whether somebody said so, and no process group has a say."""
 
 
-def find(rank: object, world_size: object) -> Place:
-    """The place of this process.
+def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place, Mesh | None]:
+    """The place of this process, and the mesh that it is in, unless the place says all of it.
 
-    Explicit values win; then the process group, where one is there; then Ray Train; then the launcher's variables.
+    Explicit values win; then the process group, where one is there; then Ray Train; then the launcher's variables. If
+    the rank or the number of ranks is given alone, the process group or the launcher says the other.
+
+    Args:
+        rank: The rank that was given, if any.
+        ranks: The number of ranks that was given, if any, by the name of its parameter. There may be two names.
+        mesh: The mesh that was given, if any.
 
     Raises:
-        MissingError: One of the two is given without the other, or a variable is missing.
+        MissingError: One of the two is given, and nobody says the other. Rank 0 of 1 is no answer: every process would
+            take itself for the same rank.
+        ContradictionError: Two different numbers of ranks are given, or values and a mesh that says them, too.
         SamedealError: A value is not allowed.
     """
-    if (rank is None) != (world_size is None):
-        given, field = ("world_size", "rank") if rank is None else ("rank", "world_size")
-        raise MissingError(field.replace("_", "-"), "", f"{field} too, where {given} is given")
-    if rank is not None:
-        known = detect_rank(
-            check.integer("rank", rank, check.RANK),
-            check.integer("world-size", world_size, check.U32_FROM_1),
-            environment={},
+    name, count = _number_of(ranks)
+    own, count, known_mesh = _in_mesh(rank, count, mesh)
+    if (own is None) != (count is None):
+        missing, given = ("rank", name) if own is None else (name, "rank")
+        told = _told()
+        if told is None:
+            needed = (
+                f"{missing} too, where {given} is given and there is no process group and no launcher that says it: "
+                "pass both, or call torch.distributed.init_process_group first"
+            )
+            raise MissingError(missing.replace("_", "-"), "", needed)
+        own, count = (told.rank, count) if own is None else (own, told.world_size)
+    if own is None:
+        return _told() or Place(0, 1, explicit=False), known_mesh
+    known = detect_rank(
+        check.integer("rank", own, check.RANK),
+        check.integer(name.replace("_", "-"), count, RANKS),
+        environment={},
+    )
+    return Place(known.rank, known.world_size, explicit=True), known_mesh
+
+
+def _number_of(ranks: Mapping[str, object]) -> tuple[str, object]:
+    """The number of ranks that was given, with its name; or the first name."""
+    given = {name: value for name, value in ranks.items() if value is not None}
+    if len(given) > 1:
+        (first, count), (second, other) = (
+            (name, check.integer(name.replace("_", "-"), value, RANKS)) for name, value in given.items()
         )
-        return Place(known.rank, known.world_size, explicit=True)
-    return _told() or Place(0, 1, explicit=False)
-
-
-def completed(rank: object, world_size: object) -> tuple[object, object]:
-    """Rank and number of ranks, where one of them alone is given: the process group or the launcher says the other.
-
-    Raises:
-        MissingError: Nobody does. Rank 0 of 1 is no answer: every process would take itself for the same rank.
-    """
-    if (rank is None) == (world_size is None):
-        return rank, world_size
-    missing, given = ("rank", "num_replicas") if rank is None else ("num_replicas", "rank")
-    told = _told()
-    if told is None:
-        needed = (
-            f"{missing} too, where {given} is given and there is no process group and no launcher that says it: pass "
-            "both, or call torch.distributed.init_process_group first"
-        )
-        raise MissingError(missing.replace("_", "-"), "", needed)
-    return (told.rank, world_size) if rank is None else (rank, told.world_size)
+        if count != other:
+            allowed = f"{count}, as {first}: both mean the number of ranks, so pass one of them"
+            raise ContradictionError(second.replace("_", "-"), str(other), allowed)
+    return next(iter((given or ranks).items()))
 
 
 def _told() -> Place | None:
@@ -120,7 +135,7 @@ def data_rank(place: Place, mesh: Mesh | None) -> tuple[int, int]:
     return mesh.data_rank(place.rank), mesh.data_world_size
 
 
-def in_mesh(rank: object, world_size: object, mesh: object) -> tuple[object, object, Mesh | None]:
+def _in_mesh(rank: object, world_size: object, mesh: object) -> tuple[object, object, Mesh | None]:
     """Rank and world size where PyTorch's own mesh says them; all three as they are, where it is another or none.
 
     Raises:

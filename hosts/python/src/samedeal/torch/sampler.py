@@ -31,9 +31,6 @@ _FIRST, _WINDOW = 2**10, 2**14
 """Indices that iteration reads at first, so that nobody waits, and then at a time."""
 
 
-_FROM_1 = check.Width(1, check.U32_MAX, check.U32_FROM_1.allowed)
-
-
 class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """`torch.utils.data.DistributedSampler` with less memory and with states: the same parameters, the same indices.
 
@@ -114,8 +111,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         if not self.shuffle and not isinstance(order, Order) and self._order not in (None, "sequential"):
             raise ContradictionError("order", check.shown(order), '"sequential", or none, where shuffle is False')
         self._shares = mesh is not None
-        own, known, self._mesh = place.in_mesh(rank, num_replicas, mesh)
-        self._place = place.find(*place.completed(own, known))
+        self._place, self._mesh = place.find(rank, {"num_replicas": num_replicas}, mesh)
         self._start_with(self._made(0))
         self.seed = self._core.seed
 
@@ -179,7 +175,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @num_replicas.setter
     def num_replicas(self, num_replicas: SupportsIndex) -> None:
-        self._place_at(self._reader()[0], check.integer("num-replicas", num_replicas, _FROM_1))
+        self._place_at(self._reader()[0], check.integer("num-replicas", num_replicas, place.RANKS))
 
     @property
     def num_samples(self) -> int:

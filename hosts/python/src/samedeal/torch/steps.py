@@ -55,6 +55,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         layout: str | None = None,
         rank: SupportsIndex | None = None,
         world_size: SupportsIndex | None = None,
+        num_replicas: SupportsIndex | None = None,
         mesh: Any = None,
     ) -> None:
         """Finds the rank of this process. Costs O(1).
@@ -71,9 +72,10 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
             unit: How many neighbouring positions always go to the same rank. With `order.copies(k)` and `unit=k`, all
                 copies of a sample are in the same batch of the same rank.
             layout: Which samples of a step belong to a rank, as for `samedeal.Schedule`.
-            rank: Rank of this process; pass `world_size` with it. By default, the rank of the process group or of the
-                launcher's variables (`samedeal.detect_rank`).
-            world_size: Number of ranks.
+            rank: Rank of this process. By default, the rank of the process group or of the launcher's variables
+                (`samedeal.detect_rank`).
+            world_size: Number of ranks. By default that of the process group, or of the launcher.
+            num_replicas: Another name for `world_size`, as `DistributedSampler` has it.
             mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
                 the data. Rank and world size are then those of the mesh.
 
@@ -91,8 +93,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         if not isinstance(order, Order):
             self._options |= {"order": self._order, "seed": number}
         self._shares = mesh is not None
-        own, ranks, self._mesh = place.in_mesh(rank, world_size, mesh)
-        self._place = place.find(own, ranks)
+        self._place, self._mesh = place.find(rank, {"world_size": world_size, "num_replicas": num_replicas}, mesh)
         self._step = 0
         self._given = 0
         """How many batches the passes from this step on have given at most."""

@@ -6,6 +6,8 @@ use std::str::FromStr;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
+use crate::write::problem::with_powers;
+
 /// The digits of a whole number in the ways people write it: `50000`, `50_000`, `50,000` as tables print it, or `5e4`.
 fn digits(text: &str) -> Option<String> {
     let (sign, amount) = text.strip_prefix('-').map_or(("", text), |amount| ("-", amount));
@@ -28,12 +30,16 @@ fn digits(text: &str) -> Option<String> {
 pub fn number(text: &str) -> Result<u64, String> {
     let read = digits(text).and_then(|digits| digits.parse().ok());
     // Samples end there, and with them every other number that is read here.
-    read.ok_or_else(|| format!("allowed: 0 to {}, such as 50000, 50_000, 50,000 or 5e4", (1_u64 << 53) - 1))
+    read.ok_or_else(|| format!("allowed: 0 to {} (2^53 - 1), such as 50000, 50_000, 50,000 or 5e4", (1_u64 << 53) - 1))
 }
 
 /// Reads a whole number, in the same ways. What its type holds goes on to the sampler, which knows all that is allowed.
 pub fn within<T: FromStr + Display + Copy>(least: T, most: T) -> impl Fn(&str) -> Result<T, String> + Clone {
-    move |text| digits(text).and_then(|digits| digits.parse().ok()).ok_or_else(|| format!("allowed: {least} to {most}"))
+    move |text| {
+        digits(text)
+            .and_then(|digits| digits.parse().ok())
+            .ok_or_else(|| with_powers(&format!("allowed: {least} to {most}")))
+    }
 }
 
 /// The most numbers of a range: each of them is an answer of its own.

@@ -11,7 +11,10 @@ use crate::write::problem::Problem;
 
 /// `samedeal rank`
 pub fn run(args: &DetectArgs) -> Result<(), Problem> {
-    let found = samedeal::detect_rank(args.rank, args.world_size).map_err(Problem::worded)?;
+    let is_given = args.rank.is_some() || args.world_size.is_some();
+    let found = samedeal::detect_rank(args.rank, args.world_size);
+    // Variables of a launcher are no options.
+    let found = found.map_err(|error| if is_given { error.into() } else { Problem::worded(error) })?;
     let Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings, .. } = found;
     if args.output.format() == Format::Json {
         return print(json!({

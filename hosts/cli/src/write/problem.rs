@@ -50,13 +50,61 @@ impl fmt::Display for Problem {
         match self {
             Self::Unheard => Ok(()),
             Self::Message(text) => f.write_str(text),
-            Self::Sampler(Error::Failure(Failure { kind, field, value, allowed, .. })) => match kind {
-                FailureKind::UnknownName => write!(f, "--{field} is {value:?}; known: {allowed}"),
-                FailureKind::Missing => write!(f, "--{field} is missing; needed: {allowed}"),
-                FailureKind::OutOfMemory => write!(f, "no memory for --{field} {value}; allowed: {allowed}"),
-                _ => write!(f, "--{field} is {value}; allowed: {allowed}"),
-            },
+            Self::Sampler(Error::Failure(Failure { kind, field, value, allowed, .. })) => {
+                let allowed = in_options(&with_powers(allowed));
+                match kind {
+                    FailureKind::UnknownName => write!(f, "--{field} is {value:?}; known: {allowed}"),
+                    FailureKind::Missing => write!(f, "--{field} is missing; needed: {allowed}"),
+                    FailureKind::OutOfMemory => write!(f, "no memory for --{field} {value}; allowed: {allowed}"),
+                    _ => write!(f, "--{field} is {value}; allowed: {allowed}"),
+                }
+            }
             Self::Sampler(error) => error.fmt(f),
         }
+    }
+}
+
+/// Large limits that people know as powers.
+const POWERS: [(&str, &str); 2] = [("9007199254740991", "2^53 - 1"), ("18446744073709551615", "2^64 - 1")];
+
+/// Adds to such a limit what it is.
+pub fn with_powers(text: &str) -> String {
+    let add = |text: String, (number, power): &(&str, &str)| text.replace(number, &format!("{number} ({power})"));
+    POWERS.iter().fold(text.to_owned(), add)
+}
+
+/// Names of options as the command line has them: the core writes them as members of recipes.
+fn in_options(text: &str) -> String {
+    let is_letter = |letter: char| letter.is_ascii_lowercase() || letter == '_';
+    let is_name = |word: &str| word.contains('_') && word.split('_').all(|part| !part.is_empty());
+    let (mut written, mut rest) = (String::with_capacity(text.len()), text);
+    while let Some(start) = rest.find(is_letter) {
+        let (before, word) = rest.split_at(start);
+        let end = word.find(|letter| !is_letter(letter)).unwrap_or(word.len());
+        let (word, after) = word.split_at(end);
+        written += before;
+        written += &if is_name(word) { format!("--{}", word.replace('_', "-")) } else { word.to_owned() };
+        rest = after;
+    }
+    written + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn failures_are_in_the_words_of_the_command_line() {
+        for (text, told) in [
+            (
+                "the most tokens, or max_batch_size and max_length",
+                "the most tokens, or --max-batch-size and --max-length",
+            ),
+            ("0 to 3, as world_size=4", "0 to 3, as --world-size=4"),
+            ("1 to 9 with the order feistel: a_, _b, __ and é", "1 to 9 with the order feistel: a_, _b, __ and é"),
+        ] {
+            assert_eq!(in_options(text), told);
+        }
+        assert_eq!(with_powers("0 to 9007199254740991, or less"), "0 to 9007199254740991 (2^53 - 1), or less");
     }
 }

@@ -320,9 +320,9 @@ fn refusals_say_what_to_do_instead() {
     let (_, path) = samples("refused");
     let asked = format!("batches {} --lengths", path.display());
     for (options, said) in [
-        ("", "--max-tokens is missing; needed: the most tokens of a batch, or max_batch_size and max_length"),
+        ("", "--max-tokens is missing; needed: the most tokens of a batch, or --max-batch-size and --max-length"),
         ("--counting weighted", "--max-cost is missing; needed: the most that a batch may cost"),
-        ("--strategy pack", "--capacity is missing; needed: the tokens of a row, or max_length"),
+        ("--strategy pack", "--capacity is missing; needed: the tokens of a row, or --max-length"),
         ("--max-tokens 500 --capacity 9", "--capacity is 9; allowed: none with strategy budget and counting padded"),
         ("--max-tokens 500 --max-cost 9", "--max-cost is 9; allowed: none with strategy budget and counting padded"),
         ("--max-tokens 500 --linear 1", "--linear is 1; allowed: none with strategy budget and counting padded"),

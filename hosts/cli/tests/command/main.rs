@@ -286,7 +286,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
     for (arguments, words) in [
         ("indices --samples 10 --rank -1", "'--rank <RANK>': allowed: 0 to 4294967295"),
         ("indices --samples 10 --world-size x", "'--world-size <RANKS>': allowed: 1 to 4294967295"),
-        ("indices --samples -1", "'--samples <N>': allowed: 0 to 9007199254740991, such as"),
+        ("indices --samples -1", "'--samples <N>': allowed: 0 to 9007199254740991 (2^53 - 1), such as"),
         ("verify --samples 10 --rank 3", "the answer is for all ranks; leave --rank out"),
         ("locate --samples 10 --sample 1 --rank 3", "the answer is for all ranks; leave --rank out"),
     ] {

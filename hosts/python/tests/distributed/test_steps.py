@@ -28,6 +28,13 @@ SAMPLES, SIZE, STEPS = 101, 12, 25
 COPIES = 3
 
 
+class Endless(list[int]):
+    """A list that tells a length which no list has."""
+
+    def __len__(self) -> int:
+        return 10**30
+
+
 class Numbers(Dataset[int]):  # type: ignore[misc]
     """Sample i is the number i."""
 
@@ -270,6 +277,7 @@ def test_ranks_are_those_of_the_mesh_and_the_launcher(monkeypatch: pytest.Monkey
         (WrongTypeError, "batch-size", {"batch_size": "12"}),
         (WrongTypeError, "batch-size", {"batch_size": None}),
         (WrongTypeError, "batch-size", {"batch_size": {0: 4}}),
+        (WrongTypeError, "batch-size", {"batch_size": Endless([1, 2])}),
         (OutOfRangeError, "steps", {"steps": -1}),
         (OutOfRangeError, "steps", {"steps": 2**53}),
         (WrongTypeError, "steps", {"steps": 0.5}),

@@ -319,7 +319,9 @@ class _Batches(Pass):
 
 def _kept(batch_size: Any) -> Any:
     """A list of batch sizes, which may be an iterator; anything else is checked where it is used."""
-    return list(batch_size) if hasattr(batch_size, "__iter__") and not isinstance(batch_size, str) else batch_size
+    if isinstance(batch_size, str) or not hasattr(batch_size, "__iter__"):
+        return batch_size
+    return check.listed("batch-size", batch_size)
 
 
 def _up_to(most: int) -> check.Width:

@@ -119,6 +119,54 @@ def test_any_world_takes_what_is_left(kind: str, world_sizes: tuple[int, ...]) -
         assert len(loader) > 0
 
 
+@pytest.mark.parametrize("drop_last", [False, True])
+def test_questions_are_of_the_next_pass(drop_last: bool) -> None:
+    """Also where that is the rest of an epoch, and on another number of ranks."""
+    before = DistributedSampler(Numbers(), 4, 0, seed=7, drop_last=drop_last)
+    before.set_epoch(2)
+    take(before, 100)
+    for state in (None, before.state_dict(100)):
+        ranks = [DistributedSampler(Numbers(), 7, rank, seed=7, drop_last=drop_last) for rank in range(7)]
+        for rank in ranks:
+            if state is None:
+                rank.set_epoch(2)
+            else:
+                rank.load_state_dict(state)
+        copy = ranks[0].as_sampler()
+        given: list[list[int]] = []
+        dealt: set[int] = set()
+        for number, sampler in enumerate(ranks):
+            copy.set_rank(number)
+            assert sampler.fingerprint() == copy.fingerprint()
+            padding, dropped = sampler.num_padding, sampler.num_dropped
+            given.append(list(sampler))
+            assert given[-1] == list(copy)
+            own = given[-1][: len(given[-1]) - padding]
+            assert dealt.isdisjoint(own)
+            dealt.update(own)
+        left = SAMPLES - (400 if state else 0)
+        assert dropped == left % 7 * drop_last
+        assert len(dealt) == left - dropped
+        ranks[0].load_state_dict(before.state_dict(0 if state is None else 100))
+        for sample in range(0, SAMPLES, 50):
+            place = ranks[0].locate(sample, 16)
+            if place is None:
+                assert sample not in itertools.chain(*given)
+            else:
+                assert given[place.rank][place.index] == sample
+                assert divmod(place.index, 16) == (place.batch, place.index_in_batch)
+    copy.set_epoch(9)
+    assert ranks[0].epoch == 2
+
+
+def test_a_subclass_that_deals_another_number_answers_no_questions() -> None:
+    sampler = DistributedSampler(Numbers(), 4, 0)
+    sampler.num_samples = 5
+    for ask in (lambda: sampler.num_padding, lambda: sampler.num_dropped, sampler.fingerprint, sampler.as_sampler):
+        with pytest.raises(ContradictionError, match="num_samples is 5; allowed: 251"):
+            ask()
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_states_are_those_of_the_package(kind: str) -> None:
     sampler = sampler_of(kind, 0, 4)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+import copy
 import functools
-import itertools
 import json
-import operator
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, SupportsIndex
 
@@ -15,20 +14,17 @@ from torch.utils.data import DistributedSampler as _Original
 # PyTorch needs it; that of `typing` has defaults from 3.13 on.
 from typing_extensions import TypeVar
 
-from .. import ContradictionError, Order, SamedealError, Sampler, WrongTypeError
-from ..deal.binding import Deal
+from .. import ContradictionError, Order, Place, SamedealError, Sampler, WrongTypeError
 from ..engine import arguments as check
 from . import place
-from .states import Pass, Place, Resuming, Start, text_of, wrapped
+from .indices import Cursor, Indices
+from .states import Pass, Resuming, Start, text_of
 
 T_co = TypeVar("T_co", covariant=True, default=int)
 """What a subclass gives, as with the class of PyTorch; this one gives indices."""
 
 TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 """The order of the PyTorch that is installed: its `randperm` became another one with 2.6."""
-
-_FIRST, _WINDOW = 2**10, 2**14
-"""Indices that iteration reads at first, so that nobody waits, and then at a time."""
 
 
 class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
@@ -195,6 +191,55 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def total_size(self, total_size: SupportsIndex) -> None:
         self._total_set = check.integer("total-size", total_size, check.COUNT)
 
+    @property
+    def num_padding(self) -> int:
+        """How many samples of the next pass are padding: repeated ones. They are the last ones of this rank."""
+        return self._dealt().num_padding
+
+    @property
+    def num_dropped(self) -> int:
+        """How many samples no rank gets in this epoch, because of `drop_last`."""
+        return self._dealt().num_dropped
+
+    def locate(self, sample: SupportsIndex, batch_size: SupportsIndex) -> Place | None:
+        """When and on which rank a sample is seen first, in the next pass or in the passes of the other ranks.
+
+        None if it is dropped, or was read before the state that was loaded and does not come again as padding. For
+        `drop_last` of the loader, and for the cost, see `samedeal.Sampler.locate`.
+
+        >>> from samedeal.torch import DistributedSampler
+        >>> sampler = DistributedSampler(range(1000), num_replicas=4, rank=0, order="feistel")
+        >>> place = sampler.locate(123, batch_size=32)
+        >>> place.rank, place.batch, place.index_in_batch
+        (1, 2, 25)
+        """
+        return self._dealt().locate(sample, batch_size)
+
+    def fingerprint(self) -> str:
+        """SHA-256 over the samples of the next pass, in hexadecimal, as `samedeal.Sampler.fingerprint`.
+
+        Ranks have different ones; the same rank of two runs that read the same data has the same one.
+        """
+        return self._dealt().fingerprint()
+
+    def as_sampler(self) -> Sampler:
+        """A `samedeal.Sampler` that deals the same as the next pass. It answers all other questions.
+
+        It is a copy: to move it to another epoch or rank does not change this sampler. If the order has a table, the
+        copy builds its own: keep the copy for several questions.
+
+        >>> from samedeal.torch import DistributedSampler
+        >>> ranks = DistributedSampler(range(1000), num_replicas=4, rank=0, order="feistel").as_sampler()
+        >>> for rank in range(4):                    # batch 7 of each rank
+        ...     ranks.set_rank(rank)
+        ...     print(ranks.batch(7, batch_size=32)[:3].tolist())
+        [441, 611, 7]
+        [986, 668, 375]
+        [947, 721, 513]
+        [908, 470, 116]
+        """
+        return copy.copy(self._dealt())
+
     def __len__(self) -> int:
         """How many samples the next pass gives, the same on every rank."""
         return self.num_samples
@@ -207,12 +252,12 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             OutOfRangeError: A rank was set that is not below `num_replicas`.
         """
         self._check_counts()
-        cursor = _Cursor(self, self._begin())
+        cursor = Cursor(self, self._begin())
         self._pass = cursor
         if cursor.end == 0:
             # Not looked at by a loader that goes on to the next epoch.
             self._ended(cursor)
-        return _Indices.of(cursor)
+        return Indices.of(cursor)
 
     def __repr__(self) -> str:
         """What is dealt, and to whom."""
@@ -236,6 +281,11 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def _place_at(self, rank: int, num_replicas: int) -> None:
         # That they fit together is checked when they are used: both may be about to be set.
         self._place, self._mesh = place.Place(rank, num_replicas, explicit=True), None
+
+    def _dealt(self) -> Sampler:
+        """What deals the next pass, if this class and no subclass decides that."""
+        self._check_counts()
+        return self._upcoming()
 
     def _check_counts(self) -> None:
         """Raises where a number of samples was set that is not dealt; forgets one that is."""
@@ -306,82 +356,6 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return core.consumed > 0
 
 
-class _Cursor(Place[Sampler], Pass):
-    """A pass over the samples of a rank, whatever becomes of the sampler."""
-
-    def __init__(self, owner: DistributedSampler, core: Sampler) -> None:
-        super().__init__(core)
-        self.place = self
-        self._owner = owner
-        # One attribute, so that a signal handler which asks for a state finds both.
-        self._read: tuple[int, Iterator[int]] = 0, iter(())
-        """How many samples were read, and those that were not given yet."""
-        self.end: int
-        self.end, first = core._engine.use(_opening, self.config)
-        if first:
-            self._read = self.end, iter(first)
-
-    @property
-    def taken(self) -> int:
-        """How many samples were given."""
-        read, window = self._read
-        return read - operator.length_hint(window)
-
-    def windows(self) -> Iterator[Iterator[int]]:
-        """The samples, a run of them at a time."""
-        count = _FIRST
-        if self._read[0]:
-            yield self._read[1]
-        while (start := self._read[0]) < self.end:
-            stop = min(start + count, self.end)
-            values = self.core._engine.use(_values, self.config, start, stop - start)
-            if values is None:
-                # The sampler has moved.
-                self.core = self.twin()
-                continue
-            window, count = iter(values), _WINDOW
-            self._read = stop, window
-            yield window
-        self._owner._ended(self)
-
-    def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as many samples."""
-        return wrapped(self.state(self.taken))
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken."""
-        text = text_of(state_dict)
-        if self.taken == 0 and self.state(0) == text:
-            return
-        twin = self.twin()
-        twin.resume(text)
-        for _ in self._read[1]:
-            pass
-        self.core, self.config, self._read, self.end = twin, twin._engine.config, (0, iter(())), len(twin)
-
-
-class _Indices(itertools.chain[int]):
-    """The samples one by one, as fast as a list gives them."""
-
-    _cursor: _Cursor
-
-    @classmethod
-    def of(cls, cursor: _Cursor) -> _Indices:
-        """Those of a cursor."""
-        made: Any = cls.from_iterable(cursor.windows())
-        made._cursor = cursor
-        found: _Indices = made
-        return found
-
-    def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as many samples."""
-        return self._cursor.state_dict()
-
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Goes on where a state was taken."""
-        self._cursor.load_state_dict(state_dict)
-
-
 def _total(core: Sampler) -> int:
     """How many samples all ranks give together."""
     return len(core) * core.world_size
@@ -392,14 +366,3 @@ def _length(dataset: Any) -> int:
         return len(dataset)
     except TypeError as error:
         raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
-
-
-def _opening(deal: Deal, config: Any) -> tuple[int, list[int]]:
-    """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
-    end = deal.num_samples()
-    is_short = max(end, deal.samples()) <= _FIRST and deal.current == config
-    return end, deal.indices(0, end).tolist() if is_short else []
-
-
-def _values(deal: Deal, config: Any, start: int, count: int) -> list[int] | None:
-    return deal.indices(start, count).tolist() if deal.current == config else None

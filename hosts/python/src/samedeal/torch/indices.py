@@ -1,0 +1,106 @@
+"""One pass over the samples of a rank."""
+
+from __future__ import annotations
+
+import itertools
+import operator
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
+from .. import Sampler
+from ..deal.binding import Deal
+from .states import Pass, Place, text_of, wrapped
+
+if TYPE_CHECKING:
+    from .sampler import DistributedSampler
+
+_FIRST, _WINDOW = 2**10, 2**14
+"""Indices that iteration reads at first, so that nobody waits, and then at a time."""
+
+
+class Cursor(Place[Sampler], Pass):
+    """A pass over the samples of a rank, whatever becomes of the sampler."""
+
+    def __init__(self, owner: DistributedSampler, core: Sampler) -> None:
+        """Begins where `core` stands."""
+        super().__init__(core)
+        self.place = self
+        self._owner = owner
+        # One attribute, so that a signal handler which asks for a state finds both.
+        self._read: tuple[int, Iterator[int]] = 0, iter(())
+        """How many samples were read, and those that were not given yet."""
+        self.end: int
+        self.end, first = core._engine.use(_opening, self.config)
+        if first:
+            self._read = self.end, iter(first)
+
+    @property
+    def taken(self) -> int:
+        """How many samples were given."""
+        read, window = self._read
+        return read - operator.length_hint(window)
+
+    def windows(self) -> Iterator[Iterator[int]]:
+        """The samples, a run of them at a time."""
+        count = _FIRST
+        if self._read[0]:
+            yield self._read[1]
+        while (start := self._read[0]) < self.end:
+            stop = min(start + count, self.end)
+            values = self.core._engine.use(_values, self.config, start, stop - start)
+            if values is None:
+                # The sampler has moved.
+                self.core = self.twin()
+                continue
+            window, count = iter(values), _WINDOW
+            self._read = stop, window
+            yield window
+        self._owner._ended(self)
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many samples."""
+        return wrapped(self.state(self.taken))
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        text = text_of(state_dict)
+        if self.taken == 0 and self.state(0) == text:
+            return
+        twin = self.twin()
+        twin.resume(text)
+        for _ in self._read[1]:
+            pass
+        self.core, self.config, self._read, self.end = twin, twin._engine.config, (0, iter(())), len(twin)
+
+
+class Indices(itertools.chain[int]):
+    """The samples one by one, as fast as a list gives them."""
+
+    _cursor: Cursor
+
+    @classmethod
+    def of(cls, cursor: Cursor) -> Indices:
+        """Those of a cursor."""
+        made: Any = cls.from_iterable(cursor.windows())
+        made._cursor = cursor
+        found: Indices = made
+        return found
+
+    def state_dict(self) -> dict[str, Any]:
+        """The state once every rank has taken as many samples."""
+        return self._cursor.state_dict()
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Goes on where a state was taken."""
+        self._cursor.load_state_dict(state_dict)
+
+
+def _opening(deal: Deal, config: Any) -> tuple[int, list[int]]:
+    """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
+    end = deal.num_samples()
+    is_short = max(end, deal.samples()) <= _FIRST and deal.current == config
+    return end, deal.indices(0, end).tolist() if is_short else []
+
+
+def _values(deal: Deal, config: Any, start: int, count: int) -> list[int] | None:
+    return deal.indices(start, count).tolist() if deal.current == config else None

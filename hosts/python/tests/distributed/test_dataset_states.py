@@ -280,6 +280,21 @@ def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, opti
             assert list(loader) == whole[0][done:]
             dataset.set_epoch(1)
             assert list(loader) == whole[1]
+    # The loader's dictionary, and its parts, have a state only if there are no workers.
+    iterator = iter(loader := loader_of(dataset_of(data, deal, 1, 2), workers, made))
+    take(iterator, 4)
+    state = loader.state_dict()
+    del iterator
+    dataset = dataset_of(data, deal, 1, 2)
+    if workers == 0:
+        for part in (state, state["fetcher_state"], state["dataset_state"]):
+            dataset.load_state_dict(part)
+            assert list(dataset) == whole[0][4:]
+    else:
+        each = state["_snapshot"]["_worker_snapshots"]["worker_0"]
+        for part in (state, state["_snapshot"], each, each["fetcher_state"]):
+            with pytest.raises(WrongTypeError, match=r"StatefulDataLoader; allowed: .*num_workers=0.*Resumable"):
+                dataset.load_state_dict(part)
     # A state of Resumable is where a pass begins, of the workers of this loader too.
     counted = Resumable(loader_of(dataset_of(data, deal, 1, 2), workers))
     take(counted, 5)

@@ -466,6 +466,55 @@ def test_torchdata_on_another_world(kind: str, workers: int) -> None:
     assert set(seen) == set(range(SAMPLES))
 
 
+def parts_of(state: Any) -> list[Any]:
+    """A dictionary of torchdata, and all dictionaries in it that have a state."""
+    if not isinstance(state, dict):
+        return []
+    inner = [part for value in state.values() for part in parts_of(value)]
+    return [state, *inner] if inner or "samedeal" in state else []
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_dictionary_of_torchdata_has_the_state_in_it(kind: str, workers: int) -> None:
+    made = importlib.import_module("torchdata.stateful_dataloader").StatefulDataLoader
+    loader = loader_of(kind, 1, 4, workers, made)
+    iterator = iter(loader)
+    take(iterator, 5)
+    state = pickle.loads(pickle.dumps(loader.state_dict()))
+    following = list(itertools.chain(*iterator))
+    parts = parts_of(state)
+    assert len(parts) >= (5 if workers else 3)
+    for part in parts:
+        sampler = sampler_of(kind, 1, 4)
+        sampler.load_state_dict(part)
+        again = list(sampler)
+        assert (again if kind == "samples" else list(itertools.chain(*again))) == following
+
+
+def test_dictionaries_of_torchdata_that_do_not_fit_say_what_to_pass() -> None:
+    torchdata = importlib.import_module("torchdata.stateful_dataloader")
+    theirs = importlib.import_module("torchdata.stateful_dataloader.sampler").StatefulDistributedSampler
+    sampler = sampler_of("samples", 1, 4)
+    for workers in (0, 2):
+        loader = torchdata.StatefulDataLoader(Numbers(), 8, sampler=theirs(Numbers(), 4, 1), num_workers=workers)
+        iterator = iter(loader)
+        take(iterator, 2)
+        state = loader.state_dict()
+        del iterator
+        main = state["_snapshot"]["_main_snapshot"] if workers else state
+        for part in (state, main, main["_sampler_iter_state"], main["_sampler_iter_state"]["sampler_state"]):
+            with pytest.raises(WrongTypeError, match=r"StatefulDataLoader; allowed: .*samedeal\.Sampler\(.*state\("):
+                sampler.load_state_dict(part)
+    # 7 batches were got, and the state in it is of the first 6.
+    loader = loader_of("samples", 1, 4, 2, torchdata.StatefulDataLoader, snapshot_every_n_steps=3)
+    iterator = iter(loader)
+    take(iterator, 7)
+    with pytest.raises(ContradictionError, match=r"1 batches old; allowed: .*snapshot_every_n_steps=1"):
+        sampler.load_state_dict(loader.state_dict())
+    assert len(sampler) == len(sampler_of("samples", 1, 4))
+
+
 def test_a_rest_that_nobody_reads_is_told_of() -> None:
     def resumed() -> Resumable:
         sampler = DistributedSampler(range(40), 2, 0, seed=3)

@@ -32,9 +32,10 @@ from .board import Board
 from .deals import Group
 from .files import MakesOrder, Options, find, order_of
 from .nested import warn_of_collated_batches
-from .passes import READER, Items, Opening
+from .passes import Items, Opening
 from .rest import Progress
 from .states import Count, EpochWarning, Resuming, Start, text_of
+from .torchdata import READER
 
 if TYPE_CHECKING:
     from torch.distributed.device_mesh import DeviceMesh

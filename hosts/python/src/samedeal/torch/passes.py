@@ -16,12 +16,10 @@ from .place import is_worker
 from .rest import Progress
 from .states import Pass, Start, text_of, wrapped
 from .tensors import compact
+from .torchdata import READER
 
 if TYPE_CHECKING:
     from .dataset import ShardedDataset
-
-READER = "reader"
-"""Where a state has the worker that it is of."""
 
 
 class Opening(Start):

@@ -10,6 +10,7 @@ from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
 from .. import Batcher, Sampler, Schedule, WrongTypeError
 from ..engine import arguments as check
 from .rest import Progress
+from .torchdata import part_of
 
 C = TypeVar("C", Sampler, Batcher, Schedule, Progress)
 D = TypeVar("D", Sampler, Batcher)
@@ -21,11 +22,13 @@ def wrapped(text: str) -> dict[str, Any]:
 
 
 def text_of(state: Any) -> str:
-    """The text in such a dictionary.
+    """The text in such a dictionary, or in one of torchdata that has such a dictionary in it.
 
     Raises:
         WrongTypeError: There is none.
+        ContradictionError: The dictionary is one of torchdata, and older than what the training loop got.
     """
+    state = part_of(state)
     if not isinstance(state, Mapping) or not isinstance(text := state.get(check.STATE_KEY), str):
         raise WrongTypeError(
             "state", check.described(state), f"what state_dict gave: a dictionary with {check.STATE_KEY!r}"

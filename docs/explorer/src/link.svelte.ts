@@ -14,7 +14,8 @@ export const DEFAULTS = {
   batch: '16',
   drop: '',
   rank: '0',
-  zoom: '44',
+  /** The width of a cell; nothing is as wide as the numbers are. */
+  zoom: '',
   colour: 'place',
   samples: '123',
   epochs: '8',

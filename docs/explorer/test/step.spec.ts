@@ -28,7 +28,7 @@ for (const [name, recipe] of Object.entries(RECIPES)) {
     ['3', '2', '20'],
   ] as const) {
     test(`step ${step} of epoch ${epoch} in ${name} is what Python says`, async ({ page }) => {
-      await page.goto(at('step', { recipe, epoch, step, batch }));
+      await page.goto(at('step', { recipe, epoch, step, batch, zoom: '44' }));
       const found = await shown(page);
       const ranks = Object.keys(found).length;
       const whole = JSON.parse(recipe).deal.world_size;
@@ -87,7 +87,7 @@ test('the arrow keys select a sample and say where it is', async ({ page }) => {
 });
 
 test('at 10^12 samples and 4,096 ranks, the end of the list is a scroll away', async ({ page }) => {
-  await page.goto(at('step', { recipe: RECIPES.large, step: '7629394', batch: '32' }));
+  await page.goto(at('step', { recipe: RECIPES.large, step: '7629394', batch: '32', zoom: '44' }));
   await page.getByText('As a table').click();
   const grid = page.getByRole('application');
   await grid.evaluate((element) => {
@@ -123,7 +123,7 @@ test('what is copied prints what the page shows', async ({ page }) => {
     const printed = run(language, await snippet(page, language));
     expect(printedArray(printed).map(String), language).toEqual(expected);
   }
-  const printed = run('Command', `${await snippet(page, 'Command')} --rank 0 --format text`);
+  const printed = run('Command', `${await snippet(page, 'Command')} --format text`);
   // A line has the rank, the index in the batch and the sample.
   expect(
     printed
@@ -133,10 +133,93 @@ test('what is copied prints what the page shows', async ({ page }) => {
   ).toEqual(expected);
 });
 
+test('the whole batch of one rank is listed, copied and linked as Python has it', async ({ page, context }) => {
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const recipe = '{"order":{"samples":5000000,"seed":7},"deal":{"world_size":16}}';
+  await page.goto(at('step', { recipe, batch: '64' }));
+  await page.getByLabel('Step', { exact: true }).fill('1,000');
+  await page.getByLabel('Rank', { exact: true }).fill('5');
+  const question = { recipe, epoch: 0, step: 1000, batch: 64, ranks: 6, indices: 64 };
+  const expected = python<Record<string, string[]>>('step', question)['5'] ?? [];
+  expect(expected).toHaveLength(64);
+  await expect(page.locator('[data-batch]')).toHaveText(expected.join(', '));
+  await expect(page.locator('[data-says]')).toContainText('In step 1,000 of epoch 0, rank 5 of 16 reads 64 samples: ');
+  await page.getByRole('button', { name: 'Copy samples' }).click();
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(expected.join(', '));
+  for (const language of ['Python', 'JavaScript'] as const) {
+    expect(printedArray(run(language, await snippet(page, language))).map(String), language).toEqual(expected);
+  }
+  expect(await snippet(page, 'Rust')).toContain('.rank(5)');
+  const lines = run('Command', `${await snippet(page, 'Command')} --format text`)
+    .trim()
+    .split('\n');
+  expect(lines.map((line) => line.split('\t').slice(0, 3))).toEqual(
+    expected.map((sample, index) => ['5', String(index), sample]),
+  );
+  await page.waitForURL(/rank=5/);
+  const other = await context.newPage();
+  await other.goto(page.url());
+  await expect(other.locator('[data-batch]')).toHaveText(expected.join(', '));
+  // A cell of another rank chooses that rank; one that is not there is said at the field.
+  await other.getByRole('application').focus();
+  for (const key of ['ArrowDown', 'ArrowDown']) await other.keyboard.press(key);
+  await expect(other.getByLabel('Rank', { exact: true })).toHaveValue('6');
+  await other.getByLabel('Rank', { exact: true }).fill('16');
+  await expect(other.getByText('rank is 16; allowed: 0 to 15')).toBeVisible();
+});
+
+test('the padding of one rank is said', async ({ page }) => {
+  const recipe = '{"order":{"samples":1001,"seed":42},"deal":{"world_size":8}}';
+  await page.goto(at('step', { recipe, step: '7', rank: '6' }));
+  await expect(page.locator('[data-says]')).toContainText('rank 6 of 8 reads 14 samples, 1 of them padding');
+});
+
+test('no label of the picture lies over another one, at any width', async ({ page }) => {
+  // Records where texts are drawn, of the newest frame.
+  await page.addInitScript(() => {
+    const texts: { text: string; left: number; right: number; y: number }[] = [];
+    Object.assign(globalThis, { texts });
+    const { fillText, fillRect } = CanvasRenderingContext2D.prototype;
+    CanvasRenderingContext2D.prototype.fillRect = function (x, y, width, height) {
+      if (x === 0 && y === 0) texts.length = 0;
+      fillRect.call(this, x, y, width, height);
+    };
+    CanvasRenderingContext2D.prototype.fillText = function (text, x, y) {
+      const { actualBoundingBoxLeft: before, actualBoundingBoxRight: after } = this.measureText(text);
+      texts.push({ text, left: x - before, right: x + after, y });
+      fillText.call(this, text, x, y);
+    };
+  });
+  const recipe = '{"order":{"samples":1000000000000,"seed":42},"deal":{"world_size":2000000}}';
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    await page.goto(at('step', { recipe, batch: '200000', rank: '1999990' }));
+    await expect(page.locator('[data-answers]')).toHaveAttribute('data-busy', 'false');
+    for (const zoom of ['', '4', '8', '20', '36', '44', '52', '64', '120']) {
+      if (zoom) await page.getByLabel('Zoom').fill(zoom);
+      await page.getByRole('application').evaluate((grid) => grid.scrollTo({ left: grid.scrollWidth / 2 }));
+      await page.waitForTimeout(150);
+      const over = await page.evaluate(() => {
+        const { texts } = globalThis as unknown as {
+          texts: { text: string; left: number; right: number; y: number }[];
+        };
+        const pairs = texts.flatMap((one, at) => texts.slice(at + 1).map((other) => [one, other] as const));
+        const touching = pairs.filter(
+          ([one, other]) => Math.abs(one.y - other.y) < 11 && one.left < other.right && other.left < one.right,
+        );
+        const cut = texts.filter(({ left }) => left < 0);
+        return { drawn: texts.length, touching: touching.map(([one, other]) => [one.text, other.text]), cut };
+      });
+      expect(over.drawn, zoom).toBeGreaterThan(3);
+      expect({ zoom, width, ...over, drawn: 0 }).toEqual({ zoom, width, drawn: 0, touching: [], cut: [] });
+    }
+  }
+});
+
 test('numbers with commas go into programs and links as digits, and what is refused does not go there', async ({
   page,
 }) => {
-  await page.goto(at('step', { recipe: RECIPES.large }));
+  await page.goto(at('step', { recipe: RECIPES.large, zoom: '44' }));
   await page.getByLabel('Batch size').fill('1_6');
   await page.getByLabel('Step', { exact: true }).fill('1,000');
   await page.getByLabel('Epoch').fill('1e3');

@@ -32,7 +32,7 @@ export const VIEWS: readonly View[] = [
     id: 'step',
     title: 'Step',
     question: 'Which samples does every rank read in a step?',
-    keys: ['recipe', 'epoch', 'step', 'batch', 'drop', 'zoom', 'colour'],
+    keys: ['recipe', 'epoch', 'step', 'batch', 'rank', 'drop', 'zoom', 'colour'],
     Panel: SamplerPanel,
     Picture: Step,
   },

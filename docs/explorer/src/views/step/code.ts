@@ -2,11 +2,15 @@ import type { Snippets } from '../../parts/Code.svelte';
 import { literal } from '../../parts/code.ts';
 
 /** Step n on one rank, in every language. */
-export function snippets(
-  values: { recipe: string; epoch: string; step: string; batch: string; drop: boolean },
-  rank: number,
-): Snippets {
-  const { epoch, step, batch, drop } = values;
+export function snippets(values: {
+  recipe: string;
+  epoch: string;
+  step: string;
+  batch: string;
+  rank: string;
+  drop: boolean;
+}): Snippets {
+  const { epoch, step, batch, rank, drop } = values;
   const { python, javascript, rust, shell } = literal(values.recipe);
   return {
     Python: `from samedeal import Sampler
@@ -28,6 +32,6 @@ fn main() -> Result<(), samedeal::Error> {
     Ok(())
 }`,
     Command: `echo ${shell} |
-  samedeal step ${step} --recipe - --epoch ${epoch} --batch-size ${batch}${drop ? ' --drop-last' : ''}`,
+  samedeal step ${step} --recipe - --epoch ${epoch} --batch-size ${batch}${drop ? ' --drop-last' : ''} --rank ${rank}`,
   };
 }

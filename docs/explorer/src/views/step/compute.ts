@@ -36,6 +36,41 @@ export interface StepAnswer {
   rows: StepRow[];
 }
 
+/** So many samples of a batch are listed: more fill no screen, and programs compute them as fast. */
+const MOST_LISTED = 1 << 16;
+
+export interface BatchAnswer {
+  worldSize: number;
+  rank: number;
+  samples: ArrayLike<number>;
+  /** How many samples the batch has, and how many of them are padding, which comes last. */
+  size: number;
+  padding: number;
+  /** The samples as a text: all that are listed, with commas. */
+  text: string;
+}
+
+/** The whole batch of one rank in a step. */
+export function batchOf(
+  question: Omit<StepQuestion, 'firstRank' | 'ranks' | 'firstIndex' | 'indices'> & { rank: string },
+): BatchAnswer {
+  const sampler = samplerOf(question.recipe, integer(question.epoch));
+  const size = integer(question.batch);
+  const cut = { dropLast: question.drop };
+  sampler.setRank(0);
+  const steps = sampler.numBatches(size, cut);
+  if (steps > 0) sampler.batch(integer(question.step), size, cut);
+  sampler.setRank(integer(question.rank));
+  const { worldSize } = sampler;
+  const first = Number(integer(question.step)) * Number(size);
+  const isThere = Number(integer(question.step)) < sampler.numBatches(size, cut);
+  const last = isThere ? Math.min(first + Number(size), sampler.length) : first;
+  const samples = isThere ? sampler.indices(first, Math.min(last, first + MOST_LISTED)) : [];
+  const padding = Math.max(0, last - Math.max(first, sampler.length - sampler.numPadding));
+  const rank = Number(integer(question.rank));
+  return { worldSize, rank, samples, size: last - first, padding, text: Array.from(samples).join(', ') };
+}
+
 /** What the ranks on the screen read in a step. Nothing else is computed. */
 export function step(question: StepQuestion): StepAnswer {
   const sampler = samplerOf(question.recipe, integer(question.epoch));

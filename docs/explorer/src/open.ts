@@ -39,7 +39,7 @@ async function openParquet(files: File[]): Promise<void> {
 
 /** Opens a recipe, a state, a log, a list of lengths, or entries of ranks, and shows the view for it. */
 export async function openText(text: string, name = 'The text'): Promise<void> {
-  const found = await engine.recognise({ text });
+  const found = await engine.recognise({ text, shown: link.values.recipe });
   if ('problem' in found) return session.say(found.problem.message);
   const { kind } = found.value;
   switch (found.value.kind) {
@@ -59,8 +59,7 @@ export async function openText(text: string, name = 'The text'): Promise<void> {
     case 'state':
       if (found.value.of !== 'sampler')
         return session.say(`${name} is a state of a ${found.value.of}: this page shows states of samplers`);
-      link.values.state = found.value.text;
-      link.values.recipe = found.value.recipe;
+      showState(found.value);
       link.view = 'sample';
       break;
     case 'log':
@@ -79,6 +78,18 @@ export async function openText(text: string, name = 'The text'): Promise<void> {
   session.say(
     `${name} is ${{ log: 'the log of a ledger', lengths: 'a list of lengths', entries: 'a list of entries', state: 'a state' }[kind as string] ?? `a recipe of ${kind === 'batches' ? 'batches' : `a ${kind}`}`}`,
   );
+}
+
+/** A state decides the recipe and the epoch: no field shows those of another run. */
+function showState({ text, recipe, epoch }: { text: string; recipe: string; epoch: string }): void {
+  Object.assign(link.values, { state: text, recipe, epoch });
+}
+
+/** What somebody types or pastes into the field of a state. */
+export async function enterState(text: string): Promise<void> {
+  const found = text.trim() ? await engine.recognise({ text, shown: link.values.recipe }) : undefined;
+  if (found && 'value' in found && found.value.kind === 'state' && found.value.of === 'sampler') showState(found.value);
+  else link.values.state = text;
 }
 
 /** What the page keeps of a text: a number of it, if it is long. */

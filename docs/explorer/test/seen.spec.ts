@@ -1,3 +1,4 @@
+import type { Page } from '@playwright/test';
 import { at, expect, numbers, printedArray, python, run, snippet, test } from './page.ts';
 
 const TORCH = '{"order":{"name":"torch","samples":203,"seed":7},"deal":{"world_size":4}}';
@@ -50,6 +51,71 @@ test.describe('sample', () => {
     await page.goto(at('sample', { recipe: TORCH, samples: `${first}, ${other}`, state }));
     await expect(page.locator('[data-verdict]')).toHaveText([`Sample ${first}: seen`, `Sample ${other}: to come`]);
     await expect(page.getByText('epoch 1, 96 of 203 positions read')).toBeVisible();
+  });
+
+  for (const [how, open] of Object.entries({
+    dropped: async (page: Page, state: string) => {
+      await page.goto(at('step'));
+      await page
+        .getByLabel('Files to open')
+        .setInputFiles({ name: 'state.json', mimeType: 'application/json', buffer: Buffer.from(state) });
+    },
+    'pasted over a number': async (page: Page, state: string) => {
+      await page.goto(at('resume'));
+      await page.getByLabel('Batch size').evaluate((field, text) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text/plain', text);
+        field.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      }, state);
+    },
+    'pasted into its field': async (page: Page, state: string) => {
+      await page.goto(at('sample'));
+      await page.getByText('Had a checkpoint seen it?').click();
+      await page.getByLabel('State of a checkpoint').fill(state);
+    },
+  })) {
+    test(`a state that is ${how} brings its recipe, its epoch and one sentence`, async ({ page }) => {
+      const recipe = {
+        order: { name: 'feistel', samples: 50000, seed: 11 },
+        deal: { world_size: 4, layout: 'rotated' },
+      };
+      const question = { recipe: JSON.stringify(recipe), epoch: 2, taken: 6000 };
+      const { state, seen } = python<{ state: string; seen: number[] }>('state', question);
+      const other = Array.from({ length: 50000 }, (_, sample) => sample).find((sample) => !seen.includes(sample)) ?? 0;
+      await open(page, state);
+      for (const [label, value] of [
+        ['Order', 'feistel'],
+        ['Seed', '11'],
+        ['World size', '1'],
+        ['From epoch', '2'],
+        ['Remainder', 'pad'],
+      ] as const)
+        await expect(page.getByLabel(label, { exact: true }), label).toHaveValue(value);
+      await expect(page.getByLabel('Samples', { exact: true }).first()).toHaveValue('50000');
+      await page.getByLabel('Samples', { exact: true }).last().fill(String(seen[7]));
+      const says = page.locator('[data-says]');
+      const read = 'it had read the first 24,000 of 50,000 positions of epoch 2.';
+      await expect(says).toHaveText(new RegExp(`^Yes: the run had seen sample .*; ${read}$`));
+      await page.getByLabel('Samples', { exact: true }).last().fill(String(other));
+      await expect(says).toHaveText(
+        new RegExp(`^No: the run had not seen sample .* yet. It comes at position .*; ${read}$`),
+      );
+      // The deal of a recipe of the same order stays.
+      await page.getByLabel('World size').fill('4');
+      await page.getByLabel('State of a checkpoint').fill(state.replace('24000', '12000'));
+      await expect(says).toContainText('the first 12,000 of 50,000');
+      await expect(page.getByLabel('World size')).toHaveValue('4');
+    });
+  }
+
+  test('one sentence says when and where', async ({ page }) => {
+    const recipe = '{"order":{"samples":5000000,"seed":7},"deal":{"world_size":16}}';
+    const question = { recipe, samples: [4242424], epochs: [0, 1, 2], batch: 64 };
+    const places = python<number[][]>('places', question).map(
+      ([, epoch, step = 0, rank]) => `epoch ${epoch}, step ${step.toLocaleString('en')}, rank ${rank}`,
+    );
+    await page.goto(at('sample', { recipe, samples: '4242424', epochs: '3', batch: '64' }));
+    await expect(page.locator('[data-says]')).toHaveText(`Sample 4,242,424: ${places.join('; ')}.`);
   });
 
   test('what is copied prints what the page shows', async ({ page }) => {

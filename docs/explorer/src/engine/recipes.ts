@@ -11,7 +11,7 @@ export function canonical({ recipe }: { recipe: string }) {
 /** What a text is that somebody pasted or dropped. */
 export type Found =
   | { kind: 'sampler' | 'batches' | 'reading' | 'plan'; text: string }
-  | { kind: 'state'; of: string; text: string; recipe: string }
+  | { kind: 'state'; of: string; text: string; recipe: string; epoch: string }
   | { kind: 'log' | 'lengths' | 'entries'; text: string };
 
 /** The first state within a JSON document, such as the `trainer_state.json` of a checkpoint. */
@@ -26,8 +26,24 @@ function stateWithin(value: unknown, depth = 0): Members | undefined {
   return undefined;
 }
 
-/** Says what a text is: the first kind of document that the core takes. */
-export function recognise({ text }: { text: string }): Found {
+/**
+ * The recipe of a state of a sampler, with all that it leaves to defaults. A state has no number of ranks: if the page shows a recipe of the
+ * same order, its deal stays.
+ */
+function recipeOf(state: Members, shown: string): string {
+  const own = JSON.stringify(state.recipe);
+  const orderOf = (recipe: string) => JSON.stringify((parsed(samplerOf(recipe).recipe) as Members).order);
+  try {
+    if (orderOf(shown) === JSON.stringify((state.recipe as Members).order)) return shown;
+    return samplerOf(own).recipe;
+  } catch {
+    // What is wrong with it, its view says.
+    return own;
+  }
+}
+
+/** Says what a text is: the first kind of document that the core takes. `shown` is the recipe on the page. */
+export function recognise({ text, shown = '' }: { text: string; shown?: string }): Found {
   const plain = text.trim();
   const first = parsed(plain.slice(0, plain.indexOf('\n') < 0 ? plain.length : plain.indexOf('\n')));
   if (isObject(first) && first.kind === 'ledger') return { kind: 'log', text: `${plain}\n` };
@@ -35,8 +51,9 @@ export function recognise({ text }: { text: string }): Found {
   const document = parsed(plain);
   const state = stateWithin(document);
   if (state) {
-    const recipe = JSON.stringify(state.recipe);
-    return { kind: 'state', of: String(state.kind), text: JSON.stringify(state), recipe };
+    const of = String(state.kind);
+    const recipe = of === 'sampler' ? recipeOf(state, shown) : JSON.stringify(state.recipe);
+    return { kind: 'state', of, text: JSON.stringify(state), recipe, epoch: JSON.stringify(state.epoch ?? 0) };
   }
   if (!isObject(document)) return { kind: 'entries', text };
   const kinds: [

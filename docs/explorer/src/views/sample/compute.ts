@@ -29,6 +29,8 @@ export interface Seen {
 export interface Verdict {
   sample: number;
   is: 'seen' | 'to come' | 'both' | 'dropped';
+  /** The first position of the sample in the epoch. */
+  position: number | null;
 }
 
 export interface SampleAnswer {
@@ -102,7 +104,8 @@ function checkpoint(
     const toCome = rest.locate(sample, size) !== null;
     const place = whole.locate(sample, size);
     const seen = place !== null && place.position < consumed;
-    return { sample, is: seen && toCome ? 'both' : seen ? 'seen' : toCome ? 'to come' : 'dropped' } satisfies Verdict;
+    const is = seen && toCome ? 'both' : seen ? 'seen' : toCome ? 'to come' : 'dropped';
+    return { sample, is, position: place?.position ?? null } satisfies Verdict;
   });
   return { epoch: String(epoch), consumed, positions, verdicts };
 }

@@ -2,6 +2,10 @@ import { engine } from './engine/client.svelte.ts';
 import { link } from './link.svelte.ts';
 import { counted } from './parts/text.ts';
 import { session } from './session.svelte.ts';
+import { entriesOf, withEntry } from './views/differ/entries.ts';
+
+/** A text that was pasted. */
+const UNNAMED = 'The text';
 
 /** The largest text that is read: longer files are no recipes, states or logs. */
 const LARGEST = 64 * 2 ** 20;
@@ -10,8 +14,16 @@ const LARGEST = 64 * 2 ** 20;
 export async function openFiles(files: readonly File[]): Promise<void> {
   const parquet = files.filter(({ name }) => /\.parquet$/i.test(name));
   if (parquet.length > 0) return openParquet(parquet);
-  const [file] = files;
-  if (!file) return;
+  // Several documents are there to be compared.
+  const opened = link.view === 'differ' ? files : files.slice(0, 1);
+  for (const file of opened) await openFile(file);
+  if (opened.length < files.length)
+    session.say(
+      `${opened[0]?.name} is open, and ${counted(files.length - 1, 'other file')} not: the view Differ compares files`,
+    );
+}
+
+async function openFile(file: File): Promise<void> {
   if (file.size > LARGEST) return session.say(`${file.name} is too large for a recipe, a state or a log`);
   const text = await file.text();
   if (text.slice(0, 4096).includes('\0'))
@@ -38,10 +50,11 @@ async function openParquet(files: File[]): Promise<void> {
 }
 
 /** Opens a recipe, a state, a log, a list of lengths, or entries of ranks, and shows the view for it. */
-export async function openText(text: string, name = 'The text'): Promise<void> {
+export async function openText(text: string, name = UNNAMED): Promise<void> {
   const found = await engine.recognise({ text, shown: link.values.recipe });
   if ('problem' in found) return session.say(found.problem.message);
   const { kind } = found.value;
+  if (link.view === 'differ' && kind !== 'log' && kind !== 'lengths') return addEntry(found.value.text, name);
   switch (found.value.kind) {
     case 'sampler':
       link.values.recipe = found.value.text;
@@ -78,6 +91,16 @@ export async function openText(text: string, name = 'The text'): Promise<void> {
   session.say(
     `${name} is ${{ log: 'the log of a ledger', lengths: 'a list of lengths', entries: 'a list of entries', state: 'a state' }[kind as string] ?? `a recipe of ${kind === 'batches' ? 'batches' : `a ${kind}`}`}`,
   );
+}
+
+/** What is opened while entries are compared is one more of them. */
+function addEntry(text: string, name: string): void {
+  if (entriesOf(text).length === 0) {
+    session.say(`${name} has no recipe, state or fingerprint`);
+    return;
+  }
+  link.values.entries = withEntry(link.values.entries, text, name === UNNAMED ? '' : name);
+  session.say(`${name} is one more entry: ${entriesOf(link.values.entries).length} together`);
 }
 
 /** A state decides the recipe and the epoch: no field shows those of another run. */

@@ -188,9 +188,43 @@ test.describe('differ', () => {
     await expect(page.getByLabel('Fields by rank')).toContainText('order.samples');
   });
 
+  test('what is opened or pasted is one more entry, and the view stays', async ({ page }) => {
+    const recipe = (remainder: string) => ({ order: { samples: 50000, seed: 11 }, deal: { world_size: 4, remainder } });
+    const file = (name: string, document: object) => ({
+      name,
+      mimeType: 'application/json',
+      buffer: Buffer.from(JSON.stringify(document, null, 2)),
+    });
+    await page.goto(at('differ'));
+    const says = page.locator('[data-says]');
+    await expect(says).toHaveText(
+      'order.seed is the first field that differs: 42 in rank 0, rank 1, rank 3; 43 in rank 2. All other fields are equal.',
+    );
+    await page
+      .getByLabel('Files to open')
+      .setInputFiles([file('a.json', recipe('pad')), file('b.json', recipe('drop'))]);
+    await expect(says).toHaveText(
+      'deal.remainder is the first field that differs: pad in a.json; drop in b.json. All other fields are equal.',
+    );
+    await page.evaluate(
+      (text) => {
+        const clipboardData = new DataTransfer();
+        clipboardData.setData('text/plain', text);
+        document.body.dispatchEvent(new ClipboardEvent('paste', { clipboardData, bubbles: true, cancelable: true }));
+      },
+      JSON.stringify(recipe('uneven')),
+    );
+    await expect(says).toContainText('pad in a.json; drop in b.json; uneven in pasted 3.');
+    await page.getByLabel('Files to open').setInputFiles(file('a.json', recipe('drop')));
+    await expect(says).toContainText('pad in a.json; drop in b.json, a.json (2); uneven in pasted 3.');
+    expect(page.url()).toContain('#/differ');
+    await page.getByRole('button', { name: 'Remove all entries' }).click();
+    await expect(says).toContainText('order.seed');
+  });
+
   test('one entry has nothing to be equal to', async ({ page }) => {
     await page.goto(at('differ', { entries: PLAIN }));
-    await expect(page.locator('[data-first]')).toHaveText('One entry; add another.');
+    await expect(page.locator('[data-says]')).toHaveText('One entry; add another.');
   });
 
   test('a default that is written out makes no difference', async ({ page }) => {

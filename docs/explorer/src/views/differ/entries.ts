@@ -1,3 +1,5 @@
+import { isObject, parsed } from '../../parts/json.ts';
+
 /** What ranks printed: a label, and a document or a fingerprint. */
 export interface Entry {
   label: string;
@@ -18,7 +20,11 @@ export function entriesOf(text: string): Entry[] {
       .replaceAll(/["'`]/g, '')
       .replace(/[:=\s]+$/, '')
       .trim();
-    entries.push({ label: /^\d+$/.test(name) ? `rank ${name}` : name || `rank ${entries.length}`, text: found });
+    const given = /^\d+$/.test(name) ? `rank ${name}` : name || `rank ${entries.length}`;
+    // Two entries of one name are told apart.
+    let unique = given;
+    for (let copy = 2; entries.some((entry) => entry.label === unique); copy++) unique = `${given} (${copy})`;
+    entries.push({ label: unique, text: found });
     label = '';
   };
   while (at < text.length) {
@@ -50,6 +56,16 @@ function endOf(text: string, from: number): number {
     else if (letter === '}' && --depth === 0) return at + 1;
   }
   return text.length;
+}
+
+/** The entries with one more: a document in one line, after its name. Without a name, it is numbered. */
+export function withEntry(entries: string, text: string, name = ''): string {
+  const document = parsed(text);
+  const line = document === undefined ? text.trim() : JSON.stringify(document);
+  const label = isObject(document)
+    ? `${name.replaceAll(/[{}\n]/g, ' ') || `pasted ${entriesOf(entries).length + 1}`}: `
+    : '';
+  return `${entries.trim() ? `${entries.trimEnd()}\n` : ''}${label}${line}\n`;
 }
 
 /** What is shown if nobody has entered anything: rank 2 has another seed. */

@@ -59,6 +59,41 @@ test('the keyboard alone opens views, help and plays steps', async ({ page }) =>
   await expect(page.getByLabel('Step', { exact: true })).not.toHaveValue('0');
 });
 
+test('the first screen says what the page is for, and leads to the documentation', async ({ page }) => {
+  await page.goto(address);
+  await expect(page.getByText('samedeal decides which sample every rank of a training run reads')).toBeInViewport();
+  const root = fileURLToPath(new URL('../../..', import.meta.url));
+  for (const name of ['Documentation', 'Install']) {
+    const link = page.getByRole('link', { name, exact: true });
+    await expect(link).toBeInViewport();
+    const [, path = '', anchor = ''] = (await link.getAttribute('href'))?.match(/\/blob\/main\/([^#]*)#?(.*)/) ?? [];
+    const headings = readFileSync(`${root}/${path}`, 'utf8').toLowerCase().replaceAll(' ', '-');
+    if (anchor) expect(headings).toContain(`##-${anchor}\n`);
+  }
+});
+
+test('words are explained without a mouse, and nothing moves', async ({ page }) => {
+  await page.goto(at('step'));
+  await expect(page.locator('[data-answers]')).toBeVisible();
+  for (const [word, text] of [
+    ['Order', 'feistel is a shuffle that is computed and not stored'],
+    ['Remainder', 'some samples are read twice'],
+    ['Layout', 'every W-th one, as in PyTorch'],
+    ['Unit', 'always go to the same rank'],
+  ] as const) {
+    const before = await page.locator('aside').boundingBox();
+    const button = page.getByRole('button', { name: `Explain ${word}` });
+    await button.press('Enter');
+    await expect(page.getByText(text)).toBeInViewport();
+    expect(await page.locator('aside').boundingBox()).toEqual(before);
+    await button.press('Escape');
+    await expect(page.getByText(text)).toBeHidden();
+  }
+  await page.getByLabel('Order', { exact: true }).selectOption('torch');
+  await page.getByRole('button', { name: 'Explain Order' }).click();
+  await expect(page.getByText('torch is exactly the shuffle of PyTorch')).toBeVisible();
+});
+
 test('what one view shows stays while others are open, and the button back goes back', async ({ page }) => {
   await page.goto(at('step'));
   await page.getByLabel('Step', { exact: true }).fill('5');

@@ -1,0 +1,27 @@
+/** The words of a recipe, for those who see them for the first time. */
+export const REMAINDER =
+  'What happens if the ranks do not divide the samples. pad: some samples are read twice, so that every rank has as many; they are marked. drop: a few samples are left out. uneven: every sample is read once, and some ranks have one more.';
+export const LAYOUT =
+  'Which positions of the epoch belong to a rank, of W ranks. strided: every W-th one, as in PyTorch. contiguous: one run of neighbours; a run cannot stop within it. rotated: one of each W positions, each time another one, for orders with a pattern, such as blends.';
+export const UNIT =
+  'How many neighbouring positions always go to the same rank. 1 is usual. 4 keeps four answers to one prompt together, for example.';
+
+const ORDERS: Readonly<Record<string, string>> = {
+  feistel:
+    'feistel is a shuffle that is computed and not stored: keys from the seed and the epoch mix the digits of a position into the index of a sample (a Feistel network). So any place of 10^12 samples is known at once, forwards and backwards.',
+  sequential: 'sequential is no shuffle: 0, 1, 2, and so on.',
+  'fisher-yates': 'fisher-yates is the textbook shuffle of a list, which takes 4 bytes for each sample.',
+  sharded:
+    'sharded is a shuffle of files that can be read fast: the files are cut into lanes, and samples near each other in a lane are shuffled together.',
+  blend: 'blend takes samples of several sources in the proportions of their weights, mixed evenly along the epoch.',
+};
+const SYSTEMS: Readonly<Record<string, string>> = { torch: 'PyTorch', python: 'Python', dotnet: '.NET' };
+
+/** What an order is. */
+export function aboutOrder(name: string): string {
+  const system = SYSTEMS[name.split('-')[0] ?? ''];
+  const own = system
+    ? `${name} is exactly the shuffle of ${system}, which takes 4 bytes for each sample.`
+    : (ORDERS[name] ?? `${name} is made of other orders: the recipe as JSON has its parts.`);
+  return `The order says which sample is at which place of the epoch, for all ranks together. ${own}`;
+}

@@ -94,6 +94,49 @@ test('words are explained without a mouse, and nothing moves', async ({ page }) 
   await expect(page.getByText('torch is exactly the shuffle of PyTorch')).toBeVisible();
 });
 
+test('what is wrong lies over the form and does not move it', async ({ page }) => {
+  for (const width of [1440, 390]) {
+    await page.setViewportSize({ width, height: 900 });
+    for (const [view, label] of [
+      ['step', 'Seed'],
+      ['step', 'Unit'],
+      ['step', 'Rank'],
+      ['sample', 'Batch size'],
+      ['resume', 'Steps taken'],
+    ] as const) {
+      await page.goto(at(view));
+      await expect(page.locator('[data-answers]').first()).toBeVisible();
+      const places = () =>
+        page
+          .locator('main input, main select, main textarea, main h2')
+          .evaluateAll((all) =>
+            all
+              .filter((element) => !element.closest('details:not([open])'))
+              .map((element) => [element.getBoundingClientRect().top + scrollY, element.clientHeight]),
+          );
+      const field = page.getByLabel(label, { exact: true });
+      if (!(await field.isVisible())) await page.locator('aside summary').first().click();
+      const before = await places();
+      await field.fill('-99999999999999999999');
+      const wrong = page.locator('.wrong, .notice .problem');
+      await expect(wrong).toBeVisible();
+      expect(await places(), `${view} ${label} ${width}`).toEqual(before);
+      const box = await wrong.boundingBox();
+      expect(box?.x).toBeGreaterThanOrEqual(0);
+      expect((box?.x ?? 0) + (box?.width ?? 0)).toBeLessThanOrEqual(width);
+      expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(width);
+    }
+  }
+});
+
+test('a problem of no field on the screen is said at the bottom', async ({ page }) => {
+  await page.goto(at('step', { recipe: 'nonsense' }));
+  await expect(page.locator('.notice [role=alert]')).toBeInViewport();
+  await page.getByText('As JSON').click();
+  await expect(page.locator('.notice [role=alert]')).toHaveCount(0);
+  await expect(page.getByLabel('Recipe of a sampler')).toHaveAttribute('aria-invalid', 'true');
+});
+
 test('what one view shows stays while others are open, and the button back goes back', async ({ page }) => {
   await page.goto(at('step'));
   await page.getByLabel('Step', { exact: true }).fill('5');

@@ -171,9 +171,53 @@ test.describe('resume', () => {
     await page.goto(at('resume'));
     await expect(page.locator('tr[data-part]').nth(1)).toContainText('384');
     const inPython = numbers(run('Python', await snippet(page, 'Python')));
-    expect(inPython[0]).toBe(384);
+    // The last of three parts begins after 3 steps on 8 ranks and 4 on 6, of 16 samples each.
+    expect(inPython[0]).toBe((3 * 8 + 4 * 6) * 16);
     expect(printedArray(run('JavaScript', await snippet(page, 'JavaScript')))).toEqual(inPython);
     expect(numbers(run('Command', `${await snippet(page, 'Command')} --format text`))).toEqual(inPython.slice(1));
+    expect((await snippet(page, 'Rust')).match(/from_recipe/g)).toHaveLength(3);
+  });
+
+  test('what is copied keeps the deal of the recipe', async ({ page }) => {
+    const recipe = '{"order":{"samples":1003,"seed":42},"deal":{"world_size":8,"layout":"rotated","remainder":"drop"}}';
+    await page.goto(at('resume', { recipe, worlds: '3, 8, 2, 5', taken: '7, 4, 2' }));
+    await expect(page.locator('tr[data-part]')).toHaveCount(4);
+    const inPython = numbers(run('Python', await snippet(page, 'Python')));
+    expect(printedArray(run('JavaScript', await snippet(page, 'JavaScript')))).toEqual(inPython);
+    expect(numbers(run('Command', `${await snippet(page, 'Command')} --format text`))).toEqual(inPython.slice(1));
+  });
+
+  test('one sentence says what is lost and repeated, and padding apart', async ({ page }) => {
+    const recipe = '{"order":{"samples":1002,"seed":42}}';
+    const question = { recipe, epoch: 0, batch: 16, worlds: [8, 6, 5], taken: [3, 4] };
+    const { own, torch } = python<Record<string, Record<string, number>>>('resume', question);
+    expect(own).toMatchObject({ twice: 0, never: 0, padding: expect.any(Number) });
+    expect(own?.padding).toBeGreaterThan(0);
+    expect(torch?.padding).toBeGreaterThan(0);
+    await page.goto(at('resume', { recipe }));
+    await expect(page.locator('[data-says]')).toHaveText(
+      `8 to 6 to 5 ranks: no sample is lost or seen twice; ${own?.padding} are read again as padding. ` +
+        `torch's sampler repeats ${torch?.twice} and loses ${torch?.never}; ${torch?.padding} more are padding.`,
+    );
+  });
+
+  test('what is not counted is said, for torch too', async ({ page }) => {
+    const recipe = '{"order":{"samples":1000000000000,"seed":42}}';
+    await page.goto(at('resume', { recipe, taken: '500, 500' }));
+    await expect(page.locator('[data-says]')).toContainText('Nothing was counted, neither for samedeal nor for torch');
+    await expect(page.locator('[data-uncounted]')).toBeVisible();
+    await expect(page.locator('tr[data-part]').nth(1)).toContainText('64,000');
+  });
+
+  test('a stop that is missing is asked for, and one too many is said', async ({ page }) => {
+    await page.goto(at('resume', { taken: '3' }));
+    await expect(
+      page.getByText('part 2, on 6 ranks, has no stop: enter after how many steps it stops, 0 to 7'),
+    ).toBeVisible();
+    await page.getByLabel('Steps taken').fill('3, 4, 2');
+    await expect(page.getByText('The last 1 number of “Steps taken” is not used')).toBeVisible();
+    await page.getByLabel('World sizes').fill('8 7 6 5 4 3 2');
+    await expect(page.getByText('7 world sizes; allowed: 1 to 6').last()).toBeVisible();
   });
 });
 

@@ -3,40 +3,67 @@ import { literal } from '../../parts/code.ts';
 import { edited } from '../../parts/json.ts';
 import type { Part } from './compute.ts';
 
-/** The first two parts of the epoch, in every language. */
+/** All parts of the epoch, one after the other, in every language. Each program prints the first batch of rank 0 in the last part. */
 export function snippets(values: { recipe: string; epoch: string; batch: string }, parts: readonly Part[]): Snippets {
   const { epoch, batch } = values;
-  const [first, second = first] = parts;
-  const [worldSize, next, taken] = [first?.worldSize ?? 1, second?.worldSize ?? 1, (first?.taken ?? 0) * Number(batch)];
-  const before = literal(edited(values.recipe, 'deal.world_size', String(worldSize)));
-  const after = literal(edited(values.recipe, 'deal.world_size', String(next)));
+  const all = parts.map(({ worldSize, samples }, at) => {
+    const isLast = at === parts.length - 1;
+    return {
+      ...literal(edited(values.recipe, 'deal.world_size', String(worldSize))),
+      samples,
+      at,
+      isFirst: at === 0,
+      isLast,
+    };
+  });
+  const lines = (line: (part: (typeof all)[number]) => string[], indent = '') =>
+    all
+      .map((part) =>
+        line(part)
+          .map((text) => indent + text)
+          .join('\n'),
+      )
+      .join('\n');
   return {
     Python: `from samedeal import Sampler
 
-before = Sampler.from_recipe(${before.python}, epoch=${epoch})
-state = before.state(${taken})  # after so many samples of every rank
-after = Sampler.from_recipe(${after.python})
-after.resume(state)
-print(after.consumed, after.batch(0, ${batch}))`,
+${lines(({ python, samples, isFirst, isLast }) => [
+  `sampler = Sampler.from_recipe(${python}${isFirst ? `, epoch=${epoch}` : ''})`,
+  ...(isFirst ? [] : ['sampler.resume(state)']),
+  ...(isLast ? [] : [`state = sampler.state(${samples})  # after so many samples of every rank`]),
+])}
+print(sampler.consumed, sampler.batch(0, ${batch}))`,
     JavaScript: `import { Sampler } from 'samedeal';
 
-const before = Sampler.fromRecipe(${before.javascript}, { epoch: ${epoch} });
-const state = before.state(${taken}); // after so many samples of every rank
-const after = Sampler.fromRecipe(${after.javascript});
-after.resume(state);
-console.log(after.consumed, after.batch(0, ${batch}));`,
+let sampler;
+${all.length > 1 ? 'let state;\n' : ''}${lines(({ javascript, samples, isFirst, isLast }) => [
+  `sampler = Sampler.fromRecipe(${javascript}${isFirst ? `, { epoch: ${epoch} }` : ''});`,
+  ...(isFirst ? [] : ['sampler.resume(state);']),
+  ...(isLast ? [] : [`state = sampler.state(${samples}); // after so many samples of every rank`]),
+])}
+console.log(sampler.consumed, sampler.batch(0, ${batch}));`,
     Rust: `use samedeal::Sampler;
 
 fn main() -> Result<(), samedeal::Error> {
-    let before = Sampler::from_recipe(${before.rust}).epoch(${epoch}).build()?;
-    let state = before.state(${taken})?; // after so many samples of every rank
-    let mut after = Sampler::from_recipe(${after.rust}).build()?;
-    after.resume(&state)?;
-    println!("{} {:?}", after.consumed(), after.batch::<u64>(0, ${batch}, false)?);
+${lines(
+  ({ rust, samples, isFirst, isLast }) => [
+    `let ${isFirst ? '' : 'mut '}sampler = Sampler::from_recipe(${rust})${isFirst ? `.epoch(${epoch})` : ''}.build()?;`,
+    ...(isFirst ? [] : ['sampler.resume(&state)?;']),
+    ...(isLast ? [] : [`let state = sampler.state(${samples})?; // after so many samples of every rank`]),
+  ],
+  '    ',
+)}
+    println!("{} {:?}", sampler.consumed(), sampler.batch::<u64>(0, ${batch}, false)?);
     Ok(())
 }`,
-    Command: `echo ${before.shell} |
-  samedeal state --recipe - --epoch ${epoch} --taken ${taken} --output state.json
-samedeal batches --resume state.json --world-size ${next} --batch-size ${batch} --count 1`,
+    Command: lines(({ shell, samples, at, isFirst, isLast }) => {
+      const resume = isFirst ? ` --epoch ${epoch}` : ` --resume state-${at}.json`;
+      return [
+        `echo ${shell} |`,
+        isLast
+          ? `  samedeal batches --recipe -${resume} --batch-size ${batch} --count 1`
+          : `  samedeal state --recipe -${resume} --taken ${samples} --output state-${at + 1}.json`,
+      ];
+    }),
   };
 }

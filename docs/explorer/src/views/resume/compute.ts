@@ -17,6 +17,8 @@ export interface Part {
   /** Steps that it does, of those that there are. */
   taken: number;
   steps: number;
+  /** Samples of each rank in these steps. */
+  samples: number;
   /** The positions that it reads. */
   from: number;
   to: number;
@@ -39,6 +41,10 @@ export interface Count {
 export interface ResumeAnswer {
   positions: number;
   parts: Part[];
+  /** So many samples are counted. */
+  most: number;
+  /** How many stops were given that no part has. */
+  unused: number;
   /** None of them if there are too many samples to count. */
   own: Count | null;
   torch: Count | null;
@@ -51,7 +57,9 @@ const PIECES = 160;
 
 /** An epoch that is begun on one number of ranks and finished on others: with states, and as torch's sampler does it. */
 export function resume(question: ResumeQuestion): ResumeAnswer {
-  const worlds = listed(question.worlds).slice(0, MOST_PARTS);
+  const worlds = listed(question.worlds);
+  if (worlds.length > MOST_PARTS)
+    throw new PageError('world-size', `${worlds.length} world sizes; allowed: 1 to ${MOST_PARTS}`);
   const taken = listed(question.taken);
   if (worlds.length === 0) throw new PageError('world-size', 'Enter at least one world size');
   const epoch = integer(question.epoch);
@@ -66,14 +74,19 @@ export function resume(question: ResumeQuestion): ResumeAnswer {
     const { length, consumed: from, epochLength } = sampler;
     const steps = sampler.numBatches(size);
     const isLast = at === worlds.length - 1;
-    const wanted = isLast ? steps : Number(integer(taken[at] ?? '1'));
+    const stop = taken[at];
+    if (!isLast && stop === undefined) {
+      const missing = `part ${at + 1}, on ${world} ranks, has no stop`;
+      throw new PageError('taken', `${missing}: enter after how many steps it stops, 0 to ${steps}`);
+    }
+    const wanted = isLast ? steps : Number(integer(stop ?? ''));
     if (!isLast && !(wanted >= 0 && wanted <= steps)) {
       throw new PageError('taken', `${wanted} steps on ${world} ranks; allowed: 0 to ${steps}`);
     }
     const number = Math.min(wanted * Number(size), length);
     const next = isLast ? '' : sampler.state(number);
     const to = isLast ? epochLength : samplerOf(recipe, epoch, next).consumed;
-    parts.push({ worldSize: sampler.worldSize, taken: wanted, steps, from, to, state });
+    parts.push({ worldSize: sampler.worldSize, taken: wanted, steps, samples: number, from, to, state });
     runs.push({ recipe, state, skip: 0, take: isLast ? Number.POSITIVE_INFINITY : number });
     state = next;
   }
@@ -83,6 +96,8 @@ export function resume(question: ResumeQuestion): ResumeAnswer {
   return {
     positions,
     parts,
+    most: MOST_COUNTED,
+    unused: Math.max(0, taken.length - worlds.length + 1),
     own: counts ? count(runs, epoch, edited(question.recipe, 'deal.world_size', '1')) : null,
     torch: counts ? torch(question, epoch, parts, Number(size)) : null,
   };

@@ -137,6 +137,67 @@ test('a problem of no field on the screen is said at the bottom', async ({ page 
   await expect(page.getByLabel('Recipe of a sampler')).toHaveAttribute('aria-invalid', 'true');
 });
 
+test('on a phone, all views and the recipe are on the first screen', async ({ page }) => {
+  await page.setViewportSize({ width: 390, height: 844 });
+  await page.goto(at('step'));
+  for (const name of ['Step', 'Sample', 'Resume', 'Differ', 'Batches', 'Shards', 'Ledger', 'Mix'])
+    await expect(page.getByRole('link', { name, exact: true }), name).toBeInViewport({ ratio: 1 });
+  const summary = page.getByText('Recipe: feistel, 1,000 samples, 8 ranks');
+  await expect(summary).toBeInViewport();
+  await summary.click();
+  await expect(page.getByLabel('Seed')).toBeInViewport();
+  await page.getByLabel('World size').fill('6');
+  await expect(page.getByText('Recipe: feistel, 1,000 samples, 6 ranks')).toBeVisible();
+  // A field that is wrong is not hidden.
+  await page.goto(at('resume', { recipe: '{"order":{"samples":1000},"deal":{"unit":-1}}' }));
+  await page.reload();
+  await expect(page.getByLabel('Unit', { exact: true })).toHaveAttribute('aria-invalid', 'true');
+  await expect(page.getByLabel('Unit', { exact: true })).toBeVisible();
+});
+
+for (const width of [390, 1440])
+  test(`no label of a chart lies over another one at ${width} pixels`, async ({ page }) => {
+    await page.setViewportSize({ width, height: 844 });
+    const recipe = '{"order":{"samples":1000000000000,"seed":42},"deal":{"world_size":4096}}';
+    for (const [view, values] of [
+      ['sample', { recipe, samples: '123456789', epoch: '9007199254740000', epochs: '40', batch: '2' }],
+      ['resume', { recipe, taken: '500, 500' }],
+      ['resume', {}],
+    ] as const) {
+      await page.goto(at(view, values));
+      await page.reload();
+      await expect(page.locator('svg.chart text').first()).toBeVisible();
+      const found = await page.locator('svg.chart').evaluateAll((charts) =>
+        charts.flatMap((chart) => {
+          const { left, right } = chart.getBoundingClientRect();
+          const texts = [...chart.querySelectorAll('text')].map((text) => ({
+            name: text.textContent,
+            box: text.getBoundingClientRect(),
+          }));
+          const over = texts.flatMap((one, at) =>
+            texts
+              .slice(at + 1)
+              .filter(
+                ({ box }) =>
+                  box.left < one.box.right &&
+                  one.box.left < box.right &&
+                  box.top + 2 < one.box.bottom &&
+                  one.box.top + 2 < box.bottom,
+              )
+              .map(({ name }) => [one.name, name]),
+          );
+          return [
+            ...over,
+            ...texts
+              .filter(({ box }) => box.left < left - 1 || box.right > right + 12)
+              .map(({ name }) => ['cut', name]),
+          ];
+        }),
+      );
+      expect(found, view).toEqual([]);
+    }
+  });
+
 test('what one view shows stays while others are open, and the button back goes back', async ({ page }) => {
   await page.goto(at('step'));
   await page.getByLabel('Step', { exact: true }).fill('5');

@@ -1,3 +1,6 @@
+import { isObject, parsed } from './json.ts';
+import { counted } from './text.ts';
+
 /** The words of a recipe, for those who see them for the first time. */
 export const REMAINDER =
   'What happens if the ranks do not divide the samples. pad: some samples are read twice, so that every rank has as many; they are marked. drop: a few samples are left out. uneven: every sample is read once, and some ranks have one more.';
@@ -16,6 +19,21 @@ const ORDERS: Readonly<Record<string, string>> = {
   blend: 'blend takes samples of several sources in the proportions of their weights, mixed evenly along the epoch.',
 };
 const SYSTEMS: Readonly<Record<string, string>> = { torch: 'PyTorch', python: 'Python', dotnet: '.NET' };
+
+/** A recipe in a line, as far as it is one. */
+export function inWords(recipe: string): string {
+  const document = parsed(recipe);
+  const member = (section: string, name: string): unknown => {
+    const inner = isObject(document) ? document[section] : undefined;
+    return isObject(inner) ? inner[name] : undefined;
+  };
+  const samples = Number(member('order', 'samples'));
+  const ranks = Number(member('deal', 'world_size') ?? 1);
+  const name = String(member('order', 'name') ?? (member('order', 'sizes') ? 'sharded' : 'feistel'));
+  return [name, samples ? counted(samples, 'sample') : '', ranks ? counted(ranks, 'rank') : '']
+    .filter(Boolean)
+    .join(', ');
+}
 
 /** What an order is. */
 export function aboutOrder(name: string): string {

@@ -7,6 +7,7 @@ export const DEFAULTS = {
   /** A recipe of a sampler, of batches, and of a reading. */
   recipe: '{"order":{"name":"feistel","samples":1000,"seed":42},"deal":{"world_size":8}}',
   batches: '{"order":{"seed":42},"deal":{"world_size":4},"batch":{"strategy":"budget","max_tokens":8192}}',
+  budget: '',
   reading:
     '{"order":{"name":"sharded","seed":7,"lanes":16,"shuffle_window":64,"sizes":[900,1200,400,1500,800,1100,600,1300,700,1000,500,950]},"deal":{"world_size":4,"workers":2},"batch":{"batch_size":32}}',
   epoch: '0',
@@ -38,7 +39,18 @@ export const DEFAULTS = {
 
 export type Key = keyof typeof DEFAULTS;
 /** The values that are whole numbers. */
-const NUMBERS: readonly Key[] = ['epoch', 'step', 'batch', 'rank', 'epochs', 'round', 'entry', 'replay', 'readers'];
+const NUMBERS: readonly Key[] = [
+  'budget',
+  'epoch',
+  'step',
+  'batch',
+  'rank',
+  'epochs',
+  'round',
+  'entry',
+  'replay',
+  'readers',
+];
 type Values = Record<Key, string>;
 
 /** The longest value that a link holds: browsers and chats cut longer addresses. */

@@ -97,6 +97,8 @@ def batches(recipes, lengths, epoch, step):
         metrics = batcher.metrics()
         found[strategy] = {
             "steps": len(batcher),
+            "tokens": metrics.tokens,
+            "concerned": metrics.too_long + metrics.truncated + metrics.split,
             "padding": metrics.padding_ratio,
             "utilisation": metrics.budget_utilisation,
             "slowest": metrics.slowest_rank_utilisation,

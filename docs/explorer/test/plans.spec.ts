@@ -40,12 +40,69 @@ test.describe('batches', () => {
     const steps = page.locator('tr[data-strategy=budget] [data-fact=steps]');
     await expect(steps).toBeVisible();
     const before = numbers(await steps.innerText().then((text) => text.replaceAll(',', '')));
-    await page.getByLabel('Drag the room of a batch').fill('16376');
+    await page.getByLabel('Drag the tokens of a batch').fill('16384');
     await expect(steps).not.toHaveText(String(before[0]));
+    const after = await steps.innerText();
+    await expect(page.locator('[data-change]')).toContainText(
+      `From 8,192 to 16,384 tokens, budget takes ${after} steps instead of ${before[0]}`,
+    );
     await page.getByRole('radio', { name: 'pack' }).check();
-    await expect(page.getByLabel('Capacity')).toHaveValue('2047');
+    await expect(page.getByLabel('Capacity')).toHaveValue('2048');
     await page.getByLabel('Capacity').fill('100');
-    await expect(page.getByText(/maxLength is|capacity is|length is|lengths/).first()).toBeVisible();
+    const wrong = page.getByText(/samples are longer than 100 tokens: the longest has 2,047/);
+    await expect(wrong.first()).toBeVisible();
+    await expect(page.getByLabel('Samples that are too long')).toHaveAttribute('aria-invalid', 'true');
+  });
+
+  test('the budget stays while strategies change, and samples that are too long are counted', async ({ page }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'explorer-'));
+    const lengths = Array.from({ length: 4000 }, (_, sample) =>
+      sample % 100 === 0 ? 4097 : 20 + ((sample * 37) % 900),
+    );
+    const file = join(folder, 'lengths.json');
+    writeFileSync(file, JSON.stringify(lengths));
+    await page.goto(
+      at('batches', { batches: '{"deal":{"world_size":8},"batch":{"strategy":"budget","max_tokens":8191}}' }),
+    );
+    await page.getByLabel('Files to open').setInputFiles(file);
+    await expect(page.getByText('4,000 samples, the longest has 4,097 tokens')).toBeVisible();
+    const max = page.getByLabel('Max tokens', { exact: true });
+    for (const strategy of ['pack', 'pad-to-max', 'bucket', 'budget']) {
+      await page.getByRole('radio', { name: strategy }).check();
+      await expect(page.getByRole('heading', { name: 'Strategies at 8,191 tokens a batch' })).toBeVisible();
+      await expect(max).toHaveValue('8191');
+    }
+    const verdict = page.locator('p.verdict');
+    await max.fill('4096');
+    await expect(verdict).toContainText('40 of 4,000 samples are longer than 4,096 tokens');
+    for (const policy of ['drop', 'truncate', 'split'] as const) {
+      await page.getByLabel('Samples that are too long').selectOption(policy);
+      await expect(verdict).toContainText('40 samples are too long');
+      const batch = { too_long: policy };
+      const recipes = {
+        budget: { strategy: 'budget', max_tokens: 4096, ...batch },
+        bucket: { strategy: 'bucket', max_tokens: 4096, ...batch },
+        pack: { strategy: 'pack', capacity: 4096, max_batch_size: 1, ...batch },
+        'pad-to-max': { strategy: 'pad-to-max', max_length: 4096, max_batch_size: 1, ...batch },
+      };
+      const { compared } = python<{ compared: Record<string, Record<string, number>> }>('batches', {
+        recipes: Object.fromEntries(
+          Object.entries(recipes).map(([name, own]) => [name, JSON.stringify({ deal: { world_size: 8 }, batch: own })]),
+        ),
+        lengths,
+        epoch: 0,
+        step: 0,
+      });
+      for (const [strategy, { steps = 0, padding = 0, tokens = 0, concerned }] of Object.entries(compared)) {
+        const row = page.locator(`tr[data-strategy=${strategy}]`);
+        await expect(row.locator('[data-fact=steps]'), `${policy} ${strategy}`).toHaveText(steps.toLocaleString('en'));
+        await expect(row.locator('[data-fact=padding]')).toHaveText(percent(padding));
+        await expect(row.locator('[data-fact=filled]')).toHaveText(percent(tokens / (steps * 8 * 4096)));
+        expect(concerned).toBe(40);
+      }
+      const [best] = Object.entries(compared).sort(([, a], [, b]) => (a.steps ?? 0) - (b.steps ?? 0))[0] ?? [];
+      await expect(verdict).toContainText(`At 4,096 tokens a batch on 8 ranks, ${best} wastes the least`);
+    }
   });
 
   test('a list of lengths is dropped, and what is copied prints what the page shows', async ({ page }) => {

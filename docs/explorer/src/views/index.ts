@@ -64,7 +64,7 @@ export const VIEWS: readonly View[] = [
     id: 'batches',
     title: 'Batches',
     question: 'How do samples of different length become batches?',
-    keys: ['batches', 'lengths', 'epoch', 'step'],
+    keys: ['batches', 'budget', 'lengths', 'epoch', 'step'],
     Panel: BatchesPanel,
     Picture: Batches,
   },

@@ -3,11 +3,15 @@ import { PageError } from '../../engine/answer.ts';
 import { columnLengths, opened } from '../../engine/files.ts';
 import { integer } from '../../engine/samplers.ts';
 import { unshelved } from '../../engine/shelf.ts';
+import { member } from '../../parts/json.ts';
+import { counted, grouped } from '../../parts/text.ts';
 import { EXAMPLES, type Example, example } from './lengths.ts';
-import { roomOf, STRATEGIES, strategyOf, withRoom } from './strategies.ts';
+import { limitOf, roomOf, STRATEGIES, strategyOf, withBatch, withRoom } from './strategies.ts';
 
 export interface BatchesQuestion {
   batches: string;
+  /** The budget that the recipe came from, if its strategy has no limit of tokens that says it. */
+  budget: string;
   /** The name of an example, `column:` and the name of a column of the files, or numbers. */
   lengths: string;
   epoch: string;
@@ -22,7 +26,8 @@ export interface Compared {
   steps: number;
   rows: number;
   padding: number;
-  utilisation: number;
+  /** The part of the budgets of all batches that tokens of samples fill. */
+  filled: number;
   slowest: number;
   /** Why there is no plan. */
   problem: string;
@@ -41,7 +46,10 @@ export interface Shape {
 export interface BatchesAnswer {
   samples: number;
   longest: number;
+  /** The tokens of a batch that every strategy is compared at. */
   room: number;
+  /** How many samples are longer than a recipe with this budget takes, and from where on. */
+  tooLong: { count: number; limit: number | undefined };
   worldSize: number;
   histogram: { from: number; to: number; count: number }[];
   compared: Compared[];
@@ -99,37 +107,60 @@ export async function batches(question: BatchesQuestion): Promise<BatchesAnswer>
   const lengths = await lengthsOf(question.lengths);
   const epoch = integer(question.epoch);
   const longest = lengths.reduce((most, length) => Math.max(most, length), 1);
-  const room = roomOf(question.batches, longest);
+  const asked = Number(integer(question.budget || '0'));
+  if (!(asked >= 0 && Number.isSafeInteger(asked)))
+    throw new PageError('max-tokens', `max_tokens is ${question.budget}; allowed: 1 to 2^53 - 1`);
+  const room = roomOf(question.batches, longest, asked);
   const chosen = strategyOf(question.batches);
-  const own = batcherOf(question.batches, question.lengths, lengths, epoch);
+  const plan = (recipe: string) => batcherOf(recipe, question.lengths, lengths, epoch);
+  const tooLong = tooLongOf(question.batches, lengths, longest, plan);
+  const own = plan(question.batches);
+  const { numSteps: steps, config } = own;
+  const worldSize = Number(config.worldSize);
   const compared = STRATEGIES.map((strategy): Compared => {
     const isChosen = strategy === chosen;
-    const recipe = isChosen ? question.batches : withRoom(question.batches, strategy, room, longest);
-    const none = { strategy, isChosen, recipe, steps: 0, rows: 0, padding: 0, utilisation: 0, slowest: 0 };
+    const recipe = isChosen ? question.batches : withRoom(question.batches, strategy, room, longest, asked);
+    const none = { strategy, isChosen, recipe, steps: 0, rows: 0, padding: 0, filled: 0, slowest: 0 };
     try {
-      const batcher = isChosen ? own : batcherOf(recipe, question.lengths, lengths, epoch);
-      const { steps, rows, paddingRatio, budgetUtilisation, slowestRankUtilisation } = batcher.metrics();
-      const ratios = { padding: paddingRatio, utilisation: budgetUtilisation, slowest: slowestRankUtilisation };
-      return { ...none, steps, rows, ...ratios, problem: '' };
+      const { steps, rows, tokens, paddingRatio, slowestRankUtilisation } = plan(recipe).metrics();
+      const filled = Number(tokens) / Math.max(1, steps * worldSize * room);
+      return { ...none, steps, rows, padding: paddingRatio, filled, slowest: slowestRankUtilisation, problem: '' };
     } catch (error) {
       return { ...none, problem: (error as Error).message };
     }
   });
-  const steps = own.numSteps;
   const number = integer(question.step);
-  const { worldSize } = own.config;
-  const shapes = steps === 0 ? [] : shapesOf(own, number, Math.min(SHOWN_RANKS, Number(worldSize)));
+  const shapes = steps === 0 ? [] : shapesOf(own, number, Math.min(SHOWN_RANKS, worldSize));
   return {
     samples: lengths.length,
     longest,
     room,
-    worldSize: Number(worldSize),
+    tooLong,
+    worldSize,
     histogram: histogramOf(lengths, longest),
     compared,
     steps,
     shapes,
-    costs: costsOf(own, steps, Number(worldSize)),
+    costs: costsOf(own, steps, worldSize),
   };
+}
+
+/** The component counts the samples that are too long: those that it would leave out. */
+function tooLongOf(
+  recipe: string,
+  lengths: Float64Array,
+  longest: number,
+  plan: (recipe: string) => Batcher,
+): BatchesAnswer['tooLong'] {
+  const limit = limitOf(recipe);
+  if (limit !== undefined && longest <= limit) return { count: 0, limit };
+  const count = plan(withBatch(recipe, { too_long: 'drop' })).metrics().tooLong;
+  if (count > 0 && member(recipe, 'batch.too_long').replace('error', '') === '')
+    throw new PageError(
+      'too-long',
+      `${grouped(count)} of ${counted(lengths.length, 'sample')} ${count === 1 ? 'is' : 'are'} longer than ${limit === undefined ? 'the budget' : counted(limit, 'token')}: the longest has ${grouped(longest)}. Choose what happens to samples that are too long`,
+    );
+  return { count, limit };
 }
 
 function shapesOf(batcher: Batcher, step: number | bigint, ranks: number): Shape[] {

@@ -1,40 +1,79 @@
-import { edited, isObject, type Members, parsed } from '../../parts/json.ts';
+import { isObject, type Members, parsed } from '../../parts/json.ts';
 
-/** The four strategies with about the same room in memory, so that they can be compared. */
+/** The four strategies at one budget of tokens, so that they can be compared. */
 export const STRATEGIES = ['pad-to-max', 'bucket', 'budget', 'pack'] as const;
-export type Strategy = (typeof STRATEGIES)[number];
+export const TOO_LONG = {
+  error: 'There is no plan if a sample is too long.',
+  drop: 'They are left out.',
+  truncate: 'Their beginning is kept.',
+  split: 'Each becomes several items.',
+  single: 'Each is a batch of its own, over the budget.',
+} as const;
 
 const batchOf = (recipe: string): Members => {
   const document = parsed(recipe);
   return isObject(document) && isObject(document.batch) ? document.batch : {};
 };
+const positive = (value: unknown): number | undefined => (typeof value === 'number' && value > 0 ? value : undefined);
 
 export const strategyOf = (recipe: string): string => String(batchOf(recipe).strategy ?? 'budget');
 
-/** How many tokens of a batch, padding included, a recipe has room for. */
-export function roomOf(recipe: string, longest: number): number {
+/** How many tokens of a batch, padding included, a recipe has room for. Rows cannot say every budget: `asked` is the one that they came from. */
+export function roomOf(recipe: string, longest: number, asked?: number): number {
   const { max_tokens, max_cost, max_batch_size, capacity, max_length } = batchOf(recipe);
-  const number = (value: unknown, missing: number) => (typeof value === 'number' && value > 0 ? value : missing);
-  if (max_tokens ?? max_cost) return number(max_tokens ?? max_cost, longest);
-  if (strategyOf(recipe) === 'pack') return number(max_batch_size, 1) * number(capacity ?? max_length, longest);
-  return number(max_batch_size, 32) * number(max_length, longest);
+  if (max_tokens ?? max_cost) return positive(max_tokens ?? max_cost) ?? longest;
+  if (asked) {
+    const same = batchOf(withSizes(recipe, strategyOf(recipe), asked, longest));
+    if (same.max_batch_size === max_batch_size && same.capacity === capacity && same.max_length === max_length)
+      return asked;
+  }
+  if (strategyOf(recipe) === 'pack')
+    return (positive(max_batch_size) ?? 1) * (positive(capacity ?? max_length) ?? longest);
+  return (positive(max_batch_size) ?? 32) * Math.min(longest, positive(max_length) ?? longest);
 }
 
-/** A recipe with a strategy and room for so many tokens. What the strategy does not use is taken away. */
-export function withRoom(recipe: string, strategy: string, room: number, longest: number): string {
+/** The most tokens of a sample that is not too long. With weights, only the core knows. */
+export function limitOf(recipe: string): number | undefined {
+  const { max_tokens, max_cost, capacity, max_length } = batchOf(recipe);
+  if (max_cost) return undefined;
+  return Math.min(
+    ...[max_tokens, strategyOf(recipe) === 'pack' ? capacity : 0, max_length].map(
+      (limit) => positive(limit) ?? Number.POSITIVE_INFINITY,
+    ),
+  );
+}
+
+/** A recipe with other members of `batch`; those that are undefined are taken away. */
+export function withBatch(recipe: string, members: Members): string {
+  const document = parsed(recipe);
+  return JSON.stringify({ ...(isObject(document) ? document : {}), batch: { ...batchOf(recipe), ...members } });
+}
+
+/** A recipe with a strategy and a budget of exactly so many tokens. What the strategy does not use is taken away. */
+export function withRoom(recipe: string, strategy: string, room: number, longest: number, asked?: number): string {
+  // A limit of samples that only followed from the budget follows the new one.
+  const { max_length } = batchOf(recipe);
+  const own = (positive(max_length) ?? room) < roomOf(recipe, longest, asked) ? max_length : undefined;
+  return withSizes(withBatch(recipe, { max_length: own }), strategy, room, longest);
+}
+
+function withSizes(recipe: string, strategy: string, room: number, longest: number): string {
   const same = strategyOf(recipe) === strategy;
-  const { too_long, tail, batch_window, batch_size_multiple, counting } = batchOf(recipe);
-  const rows = String(Math.max(1, Math.floor(room / Math.max(1, longest))));
-  const sizes: Record<string, unknown> =
+  const { too_long, tail, max_length, batch_window, batch_size_multiple, counting, packing } = batchOf(recipe);
+  const limit = Math.max(1, Math.min(longest, room, positive(max_length) ?? room));
+  const rows = Math.floor(room / limit);
+  const sizes: Members =
     strategy === 'pack'
-      ? { capacity: longest, max_batch_size: Number(rows) }
+      ? { capacity: Math.floor(room / rows), max_batch_size: rows }
       : strategy === 'pad-to-max'
-        ? { max_batch_size: Number(rows) }
-        : { max_tokens: Math.max(longest, room) };
-  const kept = {
+        ? { max_batch_size: rows, ...(longest > room ? { max_length: limit } : {}) }
+        : { max_tokens: room };
+  const kept: Members = {
+    ...(max_length ? { max_length } : {}),
     ...(too_long ? { too_long } : {}),
     ...(tail ? { tail } : {}),
     ...(same && batch_window ? { batch_window } : {}),
+    ...(same && packing ? { packing } : {}),
   };
   const own =
     same && strategy === 'budget'
@@ -46,5 +85,3 @@ export function withRoom(recipe: string, strategy: string, room: number, longest
   const document = parsed(recipe);
   return JSON.stringify({ ...(isObject(document) ? document : {}), batch: { strategy, ...sizes, ...kept, ...own } });
 }
-
-export const withWorld = (recipe: string, text: string): string => edited(recipe, 'deal.world_size', text);

@@ -1,0 +1,36 @@
+import { counted, grouped, percent } from '../../parts/text.ts';
+import type { BatchesAnswer, Compared } from './compute.ts';
+
+/** The strategy that fills most of the budget with tokens: padding and room that stays empty are both waste. */
+export const leastWaste = ({ compared }: BatchesAnswer): Compared | undefined =>
+  compared.reduce<Compared | undefined>(
+    (best, one) => (one.problem || one.steps === 0 || (best && best.filled >= one.filled) ? best : one),
+    undefined,
+  );
+
+/** Which strategy wastes the least, in one sentence. */
+export function verdict(answer: BatchesAnswer): string {
+  const { room, worldSize, tooLong, compared } = answer;
+  const best = leastWaste(answer);
+  const at = `At ${grouped(room)} tokens a batch on ${counted(worldSize, 'rank')}`;
+  if (!best) return `${at}, no strategy has a step.`;
+  const others = compared
+    .filter((one) => one !== best && !one.problem)
+    .sort((a, b) => b.filled - a.filled)
+    .map(({ strategy, padding, filled }) =>
+      padding < best.padding || filled < best.filled / 2
+        ? `${strategy} pads ${percent(padding)} but fills only ${percent(filled)}`
+        : `${strategy} pads ${percent(padding)}`,
+    );
+  const long =
+    tooLong.count > 0 ? `; ${counted(tooLong.count, 'sample')} ${tooLong.count === 1 ? 'is' : 'are'} too long` : '';
+  return `${at}, ${best.strategy} wastes the least: ${percent(best.padding)} is padding and ${percent(best.filled)} of the budget is filled, in ${counted(best.steps, 'step')} (${others.join(', ')})${long}.`;
+}
+
+/** What another budget changed for the chosen strategy. */
+export function changed(now: BatchesAnswer, before: BatchesAnswer | undefined): string {
+  const [own, old] = [now, before].map((answer) => answer?.compared.find(({ isChosen }) => isChosen));
+  if (!before || !own || !old || own.strategy !== old.strategy)
+    return 'Drag the tokens of a batch to see what another budget changes.';
+  return `From ${grouped(before.room)} to ${grouped(now.room)} tokens, ${own.strategy} takes ${counted(own.steps, 'step')} instead of ${grouped(old.steps)}, and pads ${percent(own.padding)} instead of ${percent(old.padding)}.`;
+}

@@ -4,7 +4,7 @@ import json
 import sys
 
 import samedeal
-from ledgers import ledger_log, ledger_replay, ledger_states  # noqa: F401
+from ledgers import ledger_log, ledger_replay, ledger_states, ledger_takeovers  # noqa: F401
 from mixes import drift, labels, steps_of_blend  # noqa: F401
 
 

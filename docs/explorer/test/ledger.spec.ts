@@ -69,6 +69,46 @@ for (const name of ['dies', 'restarts', 'many']) {
   });
 }
 
+test('who took over the work of a lost reader is said, drawn and in the table', async ({ page }) => {
+  const made = { samples: 3000, block: 50, seconds: [1, 1.4, 2.1, 3.3, 1.2] };
+  const pasted = python<string>('ledger_log', { ...made, dies: { 2: 200, 4: 375 }, restarts: 4 });
+  const logs = { pasted, ...Object.fromEntries(['dies', 'restarts', 'many'].map((name) => [name, example(name)])) };
+  for (const [name, log] of Object.entries(logs)) {
+    const expected = python<Record<string, number>>('ledger_takeovers', { log });
+    expect(Object.keys(expected).length, name).toBeGreaterThan(0);
+    await page.goto(at('ledger', name === 'pasted' ? {} : { log: name }));
+    if (name === 'pasted') await paste(page, log);
+    const last = log.split('\n').filter(Boolean).length - 1;
+    await expect(page.locator('[data-said]')).toContainText(`Entry ${last.toLocaleString('en')}:`);
+    const found = await page
+      .locator('tr[data-reader]')
+      .evaluateAll((rows) =>
+        rows.map((row) => [row.getAttribute('data-reader'), row.querySelector('[data-taken]')?.textContent ?? '']),
+      );
+    const shown = found.flatMap(([loser, text]) =>
+      [...(text ?? '').matchAll(/reader (\d+): ([\d,]+)/g)].map(([, taker, count]) => [
+        `${loser} ${taker}`,
+        whole(count ?? ''),
+      ]),
+    );
+    expect(Object.fromEntries(shown), name).toEqual(expected);
+    const drawn = await page
+      .locator('[data-takeover]')
+      .evaluateAll((all) => all.map((one) => one.getAttribute('data-takeover')));
+    expect(new Set(drawn), name).toEqual(new Set(Object.keys(expected)));
+  }
+  await page.goto(at('ledger', { log: 'dies' }));
+  const verdict = page.locator('p.verdict');
+  await expect(verdict).toHaveText(
+    'Reader 1 was lost, its last entry is 38: reader 0 took over the 16 positions that it held (368 to 383); 1,000 of 1,000 positions are committed, none twice.',
+  );
+  await expect(page.locator('[data-lost="1"]')).toBeAttached();
+  await page.getByLabel('State after entry', { exact: true }).fill('40');
+  await expect(verdict).toContainText('No reader was lost up to entry 40:');
+  await page.goto(at('ledger', { log: 'restarts' }));
+  await expect(verdict).toContainText('Reader 2 started again at entry');
+});
+
 test('a log that was pasted is read entry by entry, with the keyboard', async ({ page }) => {
   const log = python<string>('ledger_log', {
     samples: 3000,

@@ -66,6 +66,29 @@ def ledger_states(log):
     return states
 
 
+def ledger_takeovers(log):
+    """How many positions each reader claimed that another claim had left: by the reader that left them, and the one that took them."""
+    owner, committed, left, found = {}, set(), {}, {}
+    for line in log.splitlines()[1:]:
+        entry = json.loads(line)
+        event, reader = entry.get("event"), entry.get("reader")
+        run = range(entry.get("start", 0), entry.get("start", 0) + entry.get("count", 0))
+        if event == "claim":
+            for position in run:
+                if position in left:
+                    pair = f"{left.pop(position)} {reader}"
+                    found[pair] = found.get(pair, 0) + 1
+                owner[position] = reader
+        elif event == "commit":
+            committed.update(run)
+        elif event in ("release", "join"):
+            held = run if event == "release" else [position for position, who in owner.items() if who == reader]
+            for position in held:
+                if position not in committed and owner.pop(position, None) is not None:
+                    left[position] = reader
+    return found
+
+
 def ledger_replay(log, reader, readers):
     """The samples that a reader replays."""
     order = json.loads(log.splitlines()[0])["recipe"]

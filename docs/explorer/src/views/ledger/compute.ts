@@ -137,6 +137,28 @@ export interface Bar {
   commits: number[];
 }
 
+/** The work of a reader that did not finish a claim: what it held then, and who claimed it afterwards. */
+export interface Loss {
+  reader: number;
+  /** `lost`: it wrote nothing more. `again`: it joined again. `back`: it gave the positions back, or its lease ended, and it went on. */
+  kind: 'lost' | 'again' | 'back';
+  /** Its last entry; with `again` the one at which it joined. */
+  last: number;
+  count: number;
+  /** The first position, if they are one run. */
+  start: number | null;
+  by: { reader: number; count: number }[];
+  /** How many of them nobody claimed again. */
+  free: number;
+}
+
+/** A claim that took what another one left, for the picture. */
+export interface Takeover {
+  from: { reader: number; line: number; entry: number };
+  to: { reader: number; line: number; entry: number };
+  count: number;
+}
+
 export interface EntryAnswer {
   entry: number;
   text: string;
@@ -148,7 +170,12 @@ export interface EntryAnswer {
   /** Given back or lost, and not claimed again yet. */
   free: number;
   readers: ReaderState[];
+  losses: Loss[];
   bars: Bar[];
+  /** On the screen, the newest ones if there are many. */
+  takeovers: Takeover[];
+  /** The last entries of readers that were lost. */
+  ends: { reader: number; entry: number }[];
   /** The entries on the screen at which a reader joined. */
   joins: { reader: number; entry: number }[];
   /** The epoch by positions, in pieces: for each piece the positions of each reader, those held, and those that are left. */
@@ -221,6 +248,11 @@ export function ledgerAt({ id, entry: asked, from, to, width }: EntryQuestion): 
     open,
     free: claimed - committed - open,
     readers,
+    losses: losses(log, entry),
+    takeovers: takeovers(log, from, to),
+    ends: losses(log, count - 1).flatMap(({ reader, kind, last }) =>
+      kind === 'lost' && last >= from && last < to ? [{ reader, entry: last }] : [],
+    ),
     bars: bars(log, from, to, width),
     joins: joins.slice(0, 2000),
     pieces: pieces(
@@ -231,6 +263,68 @@ export function ledgerAt({ id, entry: asked, from, to, width }: EntryQuestion): 
     runs: runs.slice(0, RUNS),
     committedRuns: runs.length,
   };
+}
+
+const isLeft = ({ outcome, count, committed }: Claim) =>
+  (outcome === 'released' || outcome === 'rejoined') && committed < count;
+
+/** What readers left up to an entry, in the order of their numbers. */
+function losses(log: Log, entry: number): Loss[] {
+  const left = new Map<number, Claim[]>();
+  for (const claim of log.claims) {
+    if (claim.number > entry) break;
+    if (!isLeft(claim) || (claim.end as number) > entry) continue;
+    const others = left.get(claim.reader);
+    if (others) others.push(claim);
+    else left.set(claim.reader, [claim]);
+  }
+  if (left.size === 0) return [];
+  // A release is written for a reader that may be gone: it says nothing of it.
+  const last = new Map<number, number>();
+  for (const [number, it] of log.entries.entries())
+    if (number <= entry && 'reader' in it && it.kind !== 'release') last.set(it.reader, number);
+  return [...left]
+    .map(([reader, claims]): Loss => {
+      const by = new Map<number, number>();
+      let [count, free] = [0, 0];
+      for (const claim of claims) {
+        const rest = claim.count - claim.committed;
+        count += rest;
+        free += rest;
+        for (const taken of claim.taken) {
+          if (taken.claim > entry) continue;
+          by.set(taken.reader, (by.get(taken.reader) ?? 0) + taken.count);
+          free -= taken.count;
+        }
+      }
+      const [first, newest] = [claims[0] as Claim, claims.at(-1) as Claim];
+      const own = last.get(reader) ?? 0;
+      const ended = newest.end as number;
+      const kind = newest.outcome === 'rejoined' ? 'again' : own < ended ? 'lost' : 'back';
+      return {
+        reader,
+        kind,
+        last: kind === 'again' ? ended : own,
+        count,
+        start: claims.length === 1 ? first.start + first.committed : null,
+        by: [...by].map(([other, positions]) => ({ reader: other, count: positions })),
+        free,
+      };
+    })
+    .sort((a, b) => a.reader - b.reader);
+}
+
+const TAKEOVERS = 200;
+
+function takeovers(log: Log, from: number, to: number): Takeover[] {
+  const found = log.claims.filter(isLeft).flatMap(({ reader, line, end, taken }) =>
+    taken.map((next) => ({
+      from: { reader, line, entry: end as number },
+      to: { reader: next.reader, line: next.line, entry: next.claim },
+      count: next.count,
+    })),
+  );
+  return found.filter((one) => one.to.entry >= from && one.from.entry <= to).slice(-TAKEOVERS);
 }
 
 /** The epoch in pieces, from runs of readers and those that are held, which have no row. */

@@ -14,8 +14,8 @@ export interface Claim {
   end: number | null;
   /** How it ended. A `release` does not say whether the reader gave the rest back or another one took it over. */
   outcome: 'committed' | 'released' | 'rejoined' | 'open';
-  /** The claims that took the rest. */
-  next: number[];
+  /** The claims that took the rest, or parts of it. */
+  taken: { claim: number; reader: number; line: number; start: number; count: number }[];
   /** Claims that a reader holds at the same time have lines of their own. */
   line: number;
   commits: { entry: number; start: number; count: number }[];
@@ -44,8 +44,8 @@ export function follow(lines: string[]): Log {
   const claims: Claim[] = [];
   /** The claims that each reader holds, by the position that it commits next. */
   const held = new Map<number, Map<number, Claim>>();
-  /** The claims that were not finished, by the position where the rest of them begins. */
-  const free = new Map<number, Claim>();
+  /** What claims that were not finished left, and nobody claimed again yet. */
+  let free: { start: number; end: number; claim: Claim }[] = [];
   const of = (reader: number) => {
     const found = held.get(reader) ?? new Map<number, Claim>();
     held.set(reader, found);
@@ -54,7 +54,21 @@ export function follow(lines: string[]): Log {
   const end = (claim: Claim, entry: number, outcome: Claim['outcome']) => {
     Object.assign(claim, { end: entry, outcome });
     of(claim.reader).delete(claim.start + claim.committed);
-    if (outcome !== 'committed') free.set(claim.start + claim.committed, claim);
+    if (outcome !== 'committed')
+      free.push({ start: claim.start + claim.committed, end: claim.start + claim.count, claim });
+  };
+  /** A claim takes what is free of its positions. */
+  const take = ({ number, reader, line, start, count }: Claim) => {
+    if (!free.some((rest) => rest.start < start + count && rest.end > start)) return;
+    free = free.flatMap((rest) => {
+      const [from, to] = [Math.max(rest.start, start), Math.min(rest.end, start + count)];
+      if (to <= from) return [rest];
+      rest.claim.taken.push({ claim: number, reader, line, start: from, count: to - from });
+      return [
+        { ...rest, end: from },
+        { ...rest, start: to },
+      ].filter((part) => part.end > part.start);
+    });
   };
   for (const [number, text] of lines.entries()) {
     const { event, reader, start, count, lease } = (parsed(text) ?? {}) as Members & Record<string, number>;
@@ -75,12 +89,11 @@ export function follow(lines: string[]): Log {
           committed: 0,
           end: null,
           outcome: 'open',
-          next: [],
+          taken: [],
           line,
           commits: [],
         };
-        free.get(from)?.next.push(number);
-        free.delete(from);
+        take(claim);
         of(by).set(from, claim);
         claims.push(claim);
         entries.push({ kind: 'claim', reader: by, start: from, count: length, claim: number });

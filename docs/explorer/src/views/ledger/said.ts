@@ -6,7 +6,8 @@ export function said({ entry, said: it, claim }: EntryAnswer, log: LedgerAnswer)
   const at = `Entry ${grouped(entry)}:`;
   const positions = (start: number, count: number) =>
     count === 1 ? `position ${grouped(start)}` : `positions ${grouped(start)} to ${grouped(start + count - 1)}`;
-  const then = claim?.next.length ? `. They are claimed again at entry ${grouped(claim.next[0] as number)}` : '';
+  const [next] = claim?.taken ?? [];
+  const then = next ? `. Reader ${next.reader} claims them at entry ${grouped(next.claim)}` : '';
   switch (it.kind) {
     case 'begins':
       return `${at} the log begins, for ${counted(log.positions, 'position')} in blocks of ${grouped(log.block)}.`;
@@ -24,4 +25,29 @@ export function said({ entry, said: it, claim }: EntryAnswer, log: LedgerAnswer)
     default:
       return `${at} ${positions(it.start, it.count)} of reader ${it.reader} are free: it gave them back, or its lease ended and another reader takes them over${then}.`;
   }
+}
+
+/** What became of the work of readers that did not finish their claims, in one sentence, and how far the epoch is. */
+export function verdict({ entry, committed, losses }: EntryAnswer, log: LedgerAnswer): string {
+  const positions = (count: number) => counted(count, 'position');
+  const told = losses.slice(0, 3).map(({ reader, kind, last, count, start, by, free }) => {
+    const what = `${positions(count)} that it held${start === null ? '' : ` (${grouped(start)}${count > 1 ? ` to ${grouped(start + count - 1)}` : ''})`}`;
+    const who =
+      by.length === 1 && free === 0
+        ? `reader ${by[0]?.reader} took over the ${what}`
+        : `of the ${what}, ${[...by.map((other) => `reader ${other.reader} took over ${grouped(other.count)}`), ...(free > 0 ? [`${grouped(free)} ${free === 1 ? 'is' : 'are'} not claimed again`] : [])].join(', ')}`;
+    const how = {
+      lost: `Reader ${reader} was lost, its last entry is ${grouped(last)}`,
+      again: `Reader ${reader} started again at entry ${grouped(last)}`,
+      back: `Reader ${reader} gave work back, or its lease ended`,
+    }[kind];
+    return `${how}: ${who}`;
+  });
+  const more =
+    losses.length > told.length
+      ? [`${counted(losses.length - told.length, 'more reader')} did not finish their claims`]
+      : [];
+  const done = `${grouped(committed)} of ${positions(log.positions)} are committed${log.twice > 0 ? `, and ${positions(log.twice)} twice` : ', none twice'}`;
+  if (told.length === 0) return `No reader was lost up to entry ${grouped(entry)}: ${done}.`;
+  return `${[...told, ...more, done].join('; ').replaceAll('; Reader', '; reader')}.`;
 }

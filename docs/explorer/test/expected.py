@@ -5,7 +5,7 @@ import sys
 
 import samedeal
 from ledgers import ledger_log, ledger_replay, ledger_states, ledger_takeovers  # noqa: F401
-from mixes import drift, labels, steps_of_blend  # noqa: F401
+from mixes import drift, labels, rank_drift, steps_of_blend  # noqa: F401
 
 
 def step(recipe, epoch, step, batch, ranks, indices, drop=False):

@@ -22,8 +22,7 @@ for (const [name, recipe] of Object.entries(BLENDS)) {
       // Every position is on the screen.
       await page.goto(at('mix', { recipe, epoch: String(epoch), part: '70-160' }));
       await page.getByText('Drift as a table').click();
-      const rows = await page.locator('tr[data-column]').all();
-      expect(rows.length).toBe(90);
+      await expect(page.locator('tr[data-column]')).toHaveCount(90);
       const positions = Array.from({ length: 90 }, (_, position) => 71 + position);
       const expected = python<{ drift: number[][]; bounds: number[] }>('drift', { recipe, epoch, positions });
       const cells = await page
@@ -46,11 +45,61 @@ for (const [name, recipe] of Object.entries(BLENDS)) {
   }
 }
 
+for (const name of ['plain', 'exact', 'stages', 'stop'] as const) {
+  test(`the drift of each rank of "${name}" is what Python says, and the sentence has the largest one`, async ({
+    page,
+  }) => {
+    const recipe = BLENDS[name];
+    await page.goto(at('mix', { recipe, epoch: '1', part: '70-1070' }));
+    const expected = python<Record<string, number[]>>('rank_drift', { recipe, epoch: 1, start: 70, end: 1070 });
+    const rows = page.locator('tr[data-rank-drift]');
+    await expect(rows).toHaveCount(Object.keys(expected).length);
+    const found = await rows.evaluateAll((all) =>
+      all.map(
+        (row) =>
+          [
+            row.getAttribute('data-rank-drift') ?? '',
+            [...row.querySelectorAll('[data-drift]')].map((cell) => Math.abs(Number(cell.getAttribute('data-drift')))),
+          ] as const,
+      ),
+    );
+    for (const [rank, drifts] of found)
+      for (const [source, drift] of drifts.entries()) expect(drift).toBeCloseTo(expected[rank]?.[source] ?? -1, 6);
+    const largest = Math.max(...Object.values(expected).flat());
+    const all = await page
+      .locator('[data-farthest]')
+      .evaluateAll((cells) => Math.max(...cells.map((cell) => Math.abs(Number(cell.getAttribute('data-farthest'))))));
+    const written = (value: number) => value.toLocaleString('en', { maximumFractionDigits: 3 });
+    await expect(page.locator('p.verdict')).toContainText(`is ${written(all)} samples (`);
+    await expect(page.locator('p.verdict')).toContainText(`on one rank alone it is ${written(largest)} (`);
+  });
+}
+
+test('drawing labels keeps the page busy for less than 50 ms at a time', async ({ page }) => {
+  await page.goto(at('mix', { mix: 'labels' }));
+  await expect(page.locator('[data-order=feistel]')).toBeVisible();
+  await page.evaluate(() => {
+    const long: number[] = [];
+    Object.assign(window, { long });
+    new PerformanceObserver((list) => long.push(...list.getEntries().map(({ duration }) => duration))).observe({
+      type: 'longtask',
+    });
+  });
+  await page.getByRole('button', { name: '1,000 labels of ImageNet' }).click();
+  await expect(page.getByText('Dark colours are the labels that are stored first.')).toBeVisible();
+  // What takes long is the number of elements: one for each group of labels, and none for rows of tables that are closed.
+  expect(await page.locator('[aria-label="Labels by batch"] svg *').count()).toBeLessThan(250);
+  await expect(page.locator('tr[data-batch]')).toHaveCount(0);
+  const longest = await page.evaluate(() => Math.max(0, ...(window as unknown as { long: number[] }).long));
+  console.log(`longest task of the page while labels are drawn: ${Math.round(longest)} ms`);
+});
+
 for (const name of ['plain', 'exact', 'stop'] as const) {
   test(`what sources give to the steps of "${name}" is what Python counts, sample by sample`, async ({ page }) => {
     const recipe = BLENDS[name];
     await page.goto(at('mix', { recipe, epoch: '1', batch: '20', step: '2', rank: '1' }));
     await page.getByText('Steps as a table').click();
+    await expect(page.locator('tr[data-step]').first()).toBeVisible();
     const rows = await page
       .locator('tr[data-step]')
       .evaluateAll((found) =>
@@ -159,7 +208,8 @@ for (const [name, settings] of Object.entries(SETTINGS)) {
     for (const part of ['', '60-100']) {
       if (part && settings.samples < 4000) continue;
       await page.goto(at('mix', { mix: 'labels', labelled, part }));
-      await page.getByText('As a table').click();
+      if (!part) await page.getByText('As a table').click();
+      await expect(page.locator('tr[data-batch]').first()).toHaveAttribute('data-batch', part ? '60' : '0');
       const shown = await page
         .locator('tr[data-batch]')
         .evaluateAll((rows) =>

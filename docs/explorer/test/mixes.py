@@ -33,6 +33,26 @@ def drift(recipe, epoch, positions):
     return {"drift": found, "bounds": [int(bound) / 1e6 for bound in sampler.source_bounds]}
 
 
+def rank_drift(recipe, epoch, start, end):
+    """For each rank the farthest drift of each source, after any of its samples among these positions."""
+    sampler = samedeal.Sampler.from_recipe(recipe, epoch=epoch)
+    order = json.loads(sampler.recipe)["order"]
+    stages = [(0, [source["weight"] for source in order["sources"]])]
+    stages += [(stage["from"], stage["weights"]) for stage in order["stages"]]
+    first = epoch * sampler.length if order["exhaustion"] == "repeat" else 0
+    ahead, found = {}, {}
+    for position in range(start, min(end, sampler.length)):
+        rank = sampler.place_of(position, 1).rank
+        source = sampler.source_of(sampler.sample_at(position)).source
+        weights = [weights for begin, weights in stages if begin <= first + position][-1]
+        drift = ahead.setdefault(rank, [Fraction(0)] * len(weights))
+        worst = found.setdefault(rank, [0.0] * len(weights))
+        for at, weight in enumerate(weights):
+            drift[at] += (at == source) - Fraction(weight, sum(weights))
+            worst[at] = max(worst[at], abs(float(drift[at])))
+    return found
+
+
 def steps_of_blend(recipe, epoch, batch, steps):
     """What each source gives to each step, counted sample by sample over all ranks; and to the batch of rank 1."""
     world = json.loads(samedeal.Sampler.from_recipe(recipe).recipe)["deal"]["world_size"]

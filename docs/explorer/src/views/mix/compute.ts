@@ -1,2 +1,3 @@
 export { drift, mixedSteps, stepOf } from './drift.ts';
 export { labels } from './labels.ts';
+export { rankDrift } from './ranks.ts';

@@ -43,7 +43,7 @@ const LOOKS = 1152;
 const GOLDEN = 0.618033988749895;
 
 /** The weights of a blend, from the positions on at which they hold; positions count over all epochs if the blend goes on over them. */
-class Weights {
+export class Weights {
   readonly #stages: { from: bigint; weights: bigint[]; sum: bigint }[];
   readonly #first: bigint;
   readonly goesOn: boolean;
@@ -69,6 +69,13 @@ class Weights {
     this.goesOn = order.exhaustion === 'repeat';
     this.isSteady = order.exhaustion !== 'renormalise';
     this.#first = this.goesOn ? epoch * BigInt(length) : 0n;
+  }
+
+  /** The part of one position that a source should have. */
+  share(source: number, position: number): number {
+    const at = this.#first + BigInt(position);
+    const stage = this.#stages.findLast(({ from }) => from <= at);
+    return Number(stage?.weights[source] ?? 0n) / Number(stage?.sum ?? 1n);
   }
 
   /** How many samples of a source exact proportion has in these positions of the epoch, in millionths. From none on: since the blend began. */

@@ -1,0 +1,71 @@
+import { integer, samplerOf } from '../../engine/samplers.ts';
+import { type DriftQuestion, Weights } from './drift.ts';
+
+/** What one rank has of each source, and how far that is from the share of its weight. */
+export interface RankDrift {
+  rank: number;
+  samples: number;
+  counts: number[];
+  /** The farthest drift after any of its samples, in samples. */
+  farthest: number[];
+}
+
+export interface RankDriftAnswer {
+  names: string[];
+  worldSize: number;
+  /** The positions that were looked at, one by one. */
+  from: number;
+  to: number;
+  ranks: RankDrift[];
+  /** The rank and the source that are the farthest. */
+  worst: { rank: number; source: number; drift: number } | null;
+}
+
+/** So many positions are asked for one by one. */
+const POSITIONS = 16_384;
+/** So many ranks have a row: those that are the farthest. */
+const RANKS = 64;
+
+/** The drift of every rank from the beginning of a part of the epoch on: the deal gives each rank some of its positions. */
+export function rankDrift(question: DriftQuestion): RankDriftAnswer {
+  const epoch = integer(question.epoch);
+  const sampler = samplerOf(question.recipe, epoch);
+  const [names, length] = [sampler.sources, sampler.epochLength];
+  const weights = new Weights(sampler.recipe, BigInt(epoch), length);
+  const from = Math.min(question.from, Math.max(0, length - 1));
+  const to = Math.min(question.to > from ? Math.min(question.to, length) : length, from + POSITIONS);
+  const found = new Map<number, RankDrift & { asked: number[] }>();
+  // A remainder that is dropped has no rank.
+  const end = Math.min(to, length - sampler.numDropped);
+  for (let position = from; weights.isSteady && position < end; position++) {
+    const { rank } = sampler.placeOf(position, 1);
+    let own = found.get(rank);
+    if (!own) {
+      const none = () => names.map(() => 0);
+      own = { rank, samples: 0, counts: none(), farthest: none(), asked: none() };
+      found.set(rank, own);
+    }
+    const { count } = sampler.sourceCounts(position, position + 1);
+    own.samples += 1;
+    for (const source of names.keys()) {
+      own.counts[source] = (own.counts[source] as number) + (count[source] as number);
+      own.asked[source] = (own.asked[source] as number) + weights.share(source, position);
+      const drift = (own.counts[source] as number) - (own.asked[source] as number);
+      if (Math.abs(drift) > Math.abs(own.farthest[source] as number)) own.farthest[source] = drift;
+    }
+  }
+  const largest = ({ farthest }: RankDrift) => Math.max(...farthest.map(Math.abs));
+  const ranks = [...found.values()]
+    .map(({ asked: _, ...rank }) => rank)
+    .sort((a, b) => largest(b) - largest(a) || a.rank - b.rank);
+  const [first] = ranks;
+  const source = first ? first.farthest.findIndex((drift) => Math.abs(drift) === largest(first)) : 0;
+  return {
+    names,
+    worldSize: sampler.worldSize,
+    from,
+    to: end,
+    ranks: ranks.slice(0, RANKS).sort((a, b) => a.rank - b.rank),
+    worst: first ? { rank: first.rank, source, drift: first.farthest[source] as number } : null,
+  };
+}

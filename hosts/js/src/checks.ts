@@ -1,3 +1,4 @@
+import { Handle } from './engine.js';
 import { type Fact, type Failure, type Kind, SamedealError } from './errors.js';
 
 /** Whole numbers from the first to the second, both included. */
@@ -8,6 +9,8 @@ export const FROM_ONE: Range = [1n, 0xffff_ffffn];
 export const S64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
 /** What a `number` holds exactly. */
 const EXACT = 2 ** 53;
+/** A count, as an error tells it. */
+export const COUNT: Range = [0n, 2n ** 53n - 1n];
 export const U64: Range = [0n, 2n ** 64n - 1n];
 
 /** The most bytes of an entry of a log. */
@@ -63,9 +66,20 @@ export function string(field: string, value: unknown): string {
   return value.slice(0, 4 * TEXT_MAX);
 }
 
-/** A text that may be a state. Told before it crosses, as none may be too long for the engine's memory. */
-export function stateText(value: unknown): string {
-  if (typeof value !== 'string') fail('wrong-type', 'state', value, 'the text that `state` gave');
+const STATE = 'the text that `state` gave';
+
+/**
+ * A text that may be a state, or the text in an object that Python saved. Told before it crosses, as none may be too long for the
+ * engine's memory.
+ */
+export function stateText(given: unknown): string {
+  const isObject = typeof given === 'object' && given !== null && Object.hasOwn(given, 'samedeal');
+  const value = isObject ? (given as { samedeal: unknown }).samedeal : given;
+  if (isObject && typeof value === 'number') {
+    // Its numbers may have more than 53 bits, so that it cannot be written again.
+    fail('wrong-type', 'state', given, `${STATE}, as a text: JSON.parse was called with it`);
+  }
+  if (typeof value !== 'string') fail('wrong-type', 'state', value, STATE);
   // A character is a byte or more: what is much too long is not looked at.
   const isLong = value.length > 4 * RECIPE_MAX;
   const size = isLong ? value.length : utf8Size(value);
@@ -111,6 +125,9 @@ export function options<T extends object>(value: T | undefined, known: readonly 
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     fail('wrong-type', 'options', value, `an object with ${known.join(', ')}`);
   }
+  // Its getters would be taken for options.
+  if (value instanceof Handle)
+    fail('wrong-type', 'options', value, `a plain object with ${known.join(', ')}, and no other object of samedeal`);
   const unknown = Object.keys(value).find((key) => !known.includes(key as keyof T & string));
   if (unknown !== undefined) fail('unknown-name', 'options', unknown, known.join(', '), knownFacts(known));
   return value;

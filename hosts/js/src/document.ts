@@ -149,6 +149,8 @@ const DEEPEST = 100;
 const MEMBER = 2;
 /** Members whose objects have members of their own. */
 const NESTING = ['of', 'order', 'sources', 'stages', 'growth', 'ranges', 'parts'];
+/** Members that may have more than 53 bits, where a `number` may not be the one that was written in the source. */
+const WIDE = ['seed', 'epoch', 'max-tokens', 'max-cost'];
 /** Names that callers choose, and that may be long. */
 const CHOSEN = ['source', 'part'];
 
@@ -168,11 +170,11 @@ export function written(field: string, value: unknown, depth: number): string {
       // No name of ours and no hash is that long, and no error shows more of it. A half of a surrogate pair is no text.
       return JSON.stringify(wellFormed(value.slice(0, CHOSEN.includes(field) ? RECIPE_MAX : 4 * TEXT_MAX)));
     case 'number':
-      if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
-        fail('out-of-range', field, value, 'a bigint, for a whole number beyond 2^53 - 1');
-      }
-      if (!Number.isFinite(value)) fail('wrong-type', field, value, 'what JSON has');
-      return String(value);
+      if (!Number.isFinite(value)) fail('wrong-type', field, value, 'a finite number');
+      if (!Number.isInteger(value) || Number.isSafeInteger(value)) return String(value);
+      if (WIDE.includes(field)) fail('out-of-range', field, value, 'a bigint, for a whole number beyond 2^53 - 1');
+      // The engine refuses it, and names the range.
+      return String(BigInt(value));
     case 'bigint':
     case 'boolean':
       return String(value);

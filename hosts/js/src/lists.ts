@@ -1,6 +1,6 @@
 // Lists of whole numbers on their way in and out. Nothing else crosses in bulk.
 import type { Copied } from './bindings/types.js';
-import { fail, integer, natural, natural32, placed, type Range, U64 } from './checks.js';
+import { COUNT, fail, integer, natural, natural32, placed, type Range } from './checks.js';
 import type { Spans as RawSpans } from './components/interfaces/samedeal-deal-types.js';
 import { SamedealError } from './errors.js';
 import type { Indices, Spans } from './types.js';
@@ -72,7 +72,9 @@ export function words(field: string, value: unknown): BigUint64Array<ArrayBuffer
       halves[2 * i] = element;
       halves[2 * i + 1] = element / 2 ** 32;
     } else {
-      out[i] = placed(`at index ${i}`, () => integer(field, element, U64));
+      out[i] = placed(`at index ${i}`, () =>
+        typeof element === 'bigint' ? natural(field, element) : integer(field, element, COUNT),
+      );
     }
   }
   return out;

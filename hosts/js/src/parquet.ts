@@ -26,8 +26,8 @@ import { type MarkOptions, type Marks, marksOf, type Row, rowsOf } from './parqu
 import { Shards } from './parquet/shards.js';
 import { type Given, givenOf, placesOf } from './parquet/sources.js';
 import { warnOfLanes, warnOfRank } from './parquet/warnings.js';
-import type { ReadingOptions, SavedState } from './read/types.js';
-import type { Integer } from './types.js';
+import type { ReadingOptions } from './read/types.js';
+import type { Integer, SavedState } from './types.js';
 
 export type { FindOptions, Paths, ReaderOptions, RowOptions, ShardFiles } from './parquet/files.js';
 export type { MarkOptions, Row } from './parquet/rows.js';

@@ -4,7 +4,7 @@ import { written } from './document.js';
 import { placeOf } from './json.js';
 
 /** An object after a state. It is freed where that is no state of it. */
-export function resumed<T extends { resume(state: string): unknown; dispose(): void }>(made: T, state: string): T {
+export function resumed<S, T extends { resume(state: S): unknown; dispose(): void }>(made: T, state: S): T {
   try {
     made.resume(state);
   } catch (error) {

@@ -161,6 +161,11 @@ export interface SourcePlace {
   index: number;
 }
 
+/** The dictionary that Python's `state_dict` saves: the text of the state is in it. */
+export interface SavedState {
+  samedeal: string;
+}
+
 /** What a state does not say: how the rest of its epoch is dealt, and lists of which it has the hash. */
 export type StateOptions = Pick<SamplerOptions, 'rank' | 'worldSize' | 'remainder' | 'layout' | 'unit'> &
   Pick<RecipeOptions, 'sizes' | 'lists'>;

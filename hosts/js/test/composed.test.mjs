@@ -574,7 +574,6 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         [blend({ a: [3, 0] }), 'out-of-range', 'weight'],
         [blend({ 'a/b': [3] }), 'out-of-range', 'source'],
         [blend({ 'a/b': [order('feistel', { samples: 400 }).exclude(range(300))] }), 'out-of-range', 'source'],
-        [blend({ 'a"b': [3] }), 'wrong-type', 'source'],
         [blend({ '\ud800': [3], '\ud801': [3] }), 'contradiction', 'source'],
         [blend({ a: [order('torch', { samples: 3 })] }), 'contradiction', 'order'],
         [blend({ a: [3] }, { exhaustion: 'end' }), 'unknown-name', 'exhaustion'],

@@ -113,15 +113,37 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
 
     test('names', () => {
       for (const option of ['order', 'remainder', 'layout']) {
-        for (const value of [null, 3, true, [], {}, ['pad'], Symbol('pad'), '\0', 'pad"']) {
+        for (const value of [null, 3, true, [], {}, ['pad'], Symbol('pad')]) {
           refused(() => as(option)(value), 'wrong-type', option);
         }
-        for (const value of ['', 'Pad', 'pad ', '\ud800', 'π'.repeat(200), 'x'.repeat(2 ** 28)]) {
+        for (const value of ['', 'Pad', 'pad ', 'pad"', '\0', '\ud800', 'π'.repeat(200), 'x'.repeat(2 ** 28)]) {
           refused(() => as(option)(value), 'unknown-name', option);
         }
       }
       assert.throws(() => as('order')('π'.repeat(200)), { value: 'π'.repeat(64) });
       assert.throws(() => as('layout')('round'), { message: 'layout is "round"; known: strided, contiguous, rotated' });
+    });
+
+    test('another sampler is no options', () => {
+      assert.throws(() => new Sampler(10, new Sampler(20, { worldSize: 2 })), {
+        kind: 'wrong-type',
+        field: 'options',
+        message: /allowed: a plain object with .*, and no other object of samedeal$/,
+      });
+    });
+
+    test('the words say what is allowed', () => {
+      for (const [option, value, words] of [
+        ['worldSize', Number.NaN, 'worldSize is NaN; allowed: a finite number'],
+        ['worldSize', 2 ** 60, 'worldSize is 1152921504606846976; allowed: up to 4294967295'],
+        ['seed', 2 ** 60, 'seed is 1152921504606846976; allowed: a bigint, for a whole number beyond 2^53 - 1'],
+        ['seed', Number.NEGATIVE_INFINITY, 'seed is -Infinity; allowed: a finite number'],
+      ]) {
+        assert.throws(() => as(option)(value), { message: words });
+      }
+      const samples = { message: 'samples is -1; allowed: 0 to 9007199254740991' };
+      assert.throws(() => new Sampler(-1), samples);
+      assert.throws(() => new Sampler(2 ** 60), { kind: 'out-of-range', field: 'samples', most: 2 ** 53 - 1 });
     });
 
     test('options', () => {

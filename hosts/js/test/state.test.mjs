@@ -245,3 +245,24 @@ test('a state is the same text in both entries, and goes on in either', () => {
   assert.equal(one.consumed, 400);
   assert.equal(one.fingerprint(), other.fingerprint());
 });
+
+test('a state is a text, or what Python saved, in every class', async () => {
+  const { Batcher, Reading, Sampler, Schedule } = await import('samedeal');
+  for (const make of [
+    () => new Sampler(10),
+    () => new Batcher([3, 4, 5], { maxTokens: 9 }),
+    () => new Reading([5, 6]),
+    () => new Schedule(10, 2),
+  ]) {
+    const made = make();
+    const state = made.state(1);
+    const other = make();
+    const moved = other.resume({ samedeal: state }) ?? other;
+    assert.equal(typeof moved === 'number' ? other.state(moved) : moved.state(0), state);
+    assert.throws(() => other.resume(JSON.parse(state)), {
+      kind: 'wrong-type',
+      message: 'state is an object; allowed: the text that `state` gave, as a text: JSON.parse was called with it',
+    });
+    assert.throws(() => other.resume({}), { message: 'state is an object; allowed: the text that `state` gave' });
+  }
+});

@@ -2,11 +2,10 @@
 //! starts, a tenth larger; the tests hold this one to such a library.
 
 use alloc::borrow::Cow;
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use crate::base::memory::has_room;
+use crate::base::memory::{has_headroom, has_room};
 
 /// Whether it is negative, and its amount.
 pub(crate) type Number = (bool, u64);
@@ -200,7 +199,7 @@ impl<'a> Reader<'a> {
             return None;
         }
         let mut start = self.at;
-        let mut decoded = Vec::new();
+        let mut decoded = String::new();
         loop {
             let byte = self.peek()?;
             if byte < 0x20 {
@@ -210,19 +209,19 @@ impl<'a> Reader<'a> {
             if byte != b'"' && byte != b'\\' {
                 continue;
             }
-            let plain = self.text.as_bytes().get(start..self.at - 1)?;
+            let plain = self.text.get(start..self.at - 1)?;
             if byte == b'"' && decoded.is_empty() {
-                return core::str::from_utf8(plain).ok().map(Cow::Borrowed);
+                return Some(Cow::Borrowed(plain));
             }
             // A character is at most four bytes.
-            if !has_room(&mut decoded, plain.len() + 4) {
+            if decoded.try_reserve(plain.len() + 4).is_err() || !has_headroom() {
                 return None;
             }
-            decoded.extend_from_slice(plain);
+            decoded += plain;
             if byte == b'"' {
-                return String::from_utf8(decoded).ok().map(Cow::Owned);
+                return Some(Cow::Owned(decoded));
             }
-            decoded.extend_from_slice(self.escaped()?.encode_utf8(&mut [0; 4]).as_bytes());
+            decoded.push(self.escaped()?);
             start = self.at;
         }
     }
@@ -318,7 +317,8 @@ pub(crate) fn quoted(text: &str) -> String {
             '\r' => 'r',
             '\t' => 't',
             '\0'..' ' => {
-                out += &format!("\\u{:04x}", u32::from(letter));
+                out += if letter < '\u{10}' { "\\u000" } else { "\\u001" };
+                out.push(char::from_digit(u32::from(letter) % 16, 16).unwrap_or_default());
                 continue;
             }
             _ => {

@@ -7,7 +7,7 @@ import { SamedealError } from '../errors.js';
 import { type Integers, naturals } from '../lists.js';
 import { plain } from '../options.js';
 import { resumed } from '../state.js';
-import type { Integer } from '../types.js';
+import type { Integer, SavedState } from '../types.js';
 import { BatcherRecipe, historySource, type Planned, segments } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
 import type {
@@ -65,7 +65,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    */
   static fromState<T extends BaseBatcher>(
     this: Class<T>,
-    state: string,
+    state: string | SavedState,
     lengths?: Lengths,
     options?: BatcherStateOptions,
   ): T {
@@ -156,7 +156,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    * a batcher; more than 2^20 bytes), the first member of the recipe that is not as in the state, `history` (more taken than there
    * was), memory; then the batcher is where it was.
    */
-  resume(state: string): void {
+  resume(state: string | SavedState): void {
     const text = stateText(state);
     this.#move((plan) => plan.resume(text));
   }

@@ -21,6 +21,7 @@ import type {
   Round,
   SamplerJson,
   SamplerOptions,
+  SavedState,
   ShardedOptions,
   ShardPlace,
   SourceCounts,
@@ -84,7 +85,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
    * `worldSize` 1 and so on, whatever they were. Give `sizes` or `lists` if the state has their hash. If you know the options of the run, use
    * `resume`: it also checks that the state is of this order. Errors: as `fromRecipe` and `resume`.
    */
-  static fromState<T extends BaseSampler>(this: Class<T>, state: string, options?: StateOptions): T {
+  static fromState<T extends BaseSampler>(this: Class<T>, state: string | SavedState, options?: StateOptions): T {
     const made = new this(0, SamplerRecipe.ofState(state, options) as unknown as SamplerOptions);
     return resumed(made, state);
   }
@@ -310,7 +311,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
    * `consumed` (more than there is; within a unit), the first member of the order that is not as in the state, memory; then the sampler is where
    * it was.
    */
-  resume(state: string): void {
+  resume(state: string | SavedState): void {
     const text = stateText(state);
     this.#move((raw) => raw.resume(text));
   }

@@ -5,7 +5,7 @@ import { type Engine, Facade } from '../engine.js';
 import { gathered, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { Steps } from '../shard/types.js';
-import type { Integer } from '../types.js';
+import type { Integer, SavedState } from '../types.js';
 import { ReadingRecipe, type Stand } from './recipe.js';
 import type {
   MixingAdvice,
@@ -17,7 +17,6 @@ import type {
   ReadingStateOptions,
   ReadRound,
   RoundRows,
-  SavedState,
 } from './types.js';
 
 /** How many indices one call hands out. */
@@ -56,7 +55,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
    * `bytes` if the state has their hash. Errors: as `fromRecipe` and `resume`.
    */
   static fromState<T>(this: Class<T>, state: string | SavedState, options?: ReadingStateOptions): T {
-    return new this([], ReadingRecipe.ofState(textIn(state), options) as unknown as ReadingOptions);
+    return new this([], ReadingRecipe.ofState(state, options) as unknown as ReadingOptions);
   }
 
   /** Samples in each shard: a new copy. */
@@ -145,7 +144,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
    * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1); memory.
    */
   resume(state: string | SavedState): this {
-    return this.#at({ state: stateText(textIn(state)) });
+    return this.#at({ state: stateText(state) });
   }
 
   /**
@@ -313,10 +312,4 @@ function readerOf(rank: Integer, worker: Integer): Reader {
 
 function roundOf({ start, count, spans }: Copied<RawRound>): ReadRound {
   return { start: Number(start), count: Number(count), spans: spansOf(spans) };
-}
-
-/** The text of a state that Python saved; anything else as it is, for others to refuse. */
-function textIn(state: unknown): unknown {
-  if (typeof state !== 'object' || state === null || !Object.hasOwn(state, 'samedeal')) return state;
-  return (state as SavedState).samedeal;
 }

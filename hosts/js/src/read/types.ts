@@ -90,11 +90,6 @@ export interface MixingAdvice {
   shuffleWindow: number;
 }
 
-/** The dictionary that Python's `state_dict` saves: the text of the state is in it. */
-export interface SavedState {
-  samedeal: string;
-}
-
 /** What the recipe of a reading does not say: lists of which it has the hash, or which it does not have. */
 export interface ReadingRecipeOptions {
   /** Samples in each shard. */

@@ -6,7 +6,7 @@ import { fewRanks, type Integers, joined, naturals, numbers } from '../lists.js'
 import { plain } from '../options.js';
 import type { OrderOrSamples } from '../order/types.js';
 import { resumed } from '../state.js';
-import type { Indices, Integer, Layout } from '../types.js';
+import type { Indices, Integer, Layout, SavedState } from '../types.js';
 import { ScheduleRecipe } from './recipe.js';
 import type {
   BatchSizes,
@@ -59,7 +59,11 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
    * The schedule of a state, which has the order and the batch sizes, on `worldSize` ranks (1). `resume` of the same state gives the step to go
    * on with. Give `sizes` or `lists` if the state has their hash. Errors: as `fromRecipe` and `resume`.
    */
-  static fromState<T extends BaseSchedule>(this: Class<T>, state: string, options?: ScheduleStateOptions): T {
+  static fromState<T extends BaseSchedule>(
+    this: Class<T>,
+    state: string | SavedState,
+    options?: ScheduleStateOptions,
+  ): T {
     return resumed(new this(0, 0, ScheduleRecipe.ofState(state, options) as unknown as ScheduleOptions), state);
   }
 
@@ -247,7 +251,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
    * const larger = new Schedule(1000, [[0, 64], [500, 128]], { worldSize: 16 });
    * console.log(larger.resume(state)); // 500
    */
-  resume(state: string): number {
+  resume(state: string | SavedState): number {
     const text = stateText(state);
     return this.number((raw) => raw.resume(text));
   }

@@ -1,7 +1,6 @@
 //! `samedeal locate`: when and where samples are seen.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use clap::{Arg, Args};
 use samedeal::{Remainder, Sampler};
@@ -151,7 +150,6 @@ pub fn in_epochs<T>(
     mut find: impl FnMut(u64, u64) -> Result<T, Problem>,
 ) -> Result<Vec<T>, Problem> {
     let bar = progress::bar("searching", epochs.count() * samples.len() as u64);
-    bar.enable_steady_tick(Duration::from_millis(100));
     let mut found = Vec::new();
     for epoch in epochs.iter() {
         for &sample in samples {

@@ -72,6 +72,7 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let windows = reader.windows(shown.start, shown.start + count);
     if shown.output.format() == ArrayFormat::Shown(Format::Table) {
         let mut items = Items::new([&["index", "sample"], dataset.columns()].concat());
+        let spinner = progress::spinner("reading");
         for window in windows {
             let (start, window) = window?;
             for (index, sample) in (start..).zip(window) {
@@ -80,6 +81,7 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
                 items.push([index.into(), number].into_iter().chain(dataset.row(sample)));
             }
         }
+        spinner.finish_and_clear();
         return shown.table(&items, count, &counted(reader.samples, "sample", "samples"), &reader, reader.samples);
     }
     let mut answer = Answer::new(shown, reader.head()?, "indices", &[count])?;
@@ -104,10 +106,12 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     let numbers = shown.start..shown.start + count;
     if shown.output.format() == ArrayFormat::Shown(Format::Table) {
         let mut items = Items::new(["batch", "size", "samples"]);
+        let spinner = progress::spinner("reading");
         for batch in numbers {
             let samples = reader.batch(batch)?;
             items.push([batch.into(), (samples.len() as u64).into(), abridged(&samples).into()]);
         }
+        spinner.finish_and_clear();
         return shown.table(&items, count, &counted(reader.batches, "batch", "batches"), &reader, reader.batches);
     }
     let full = reader.samples / reader.size;

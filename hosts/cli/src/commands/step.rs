@@ -2,7 +2,6 @@
 
 use std::iter::once;
 use std::ops::Range;
-use std::time::Duration;
 
 use clap::Args;
 use samedeal::Segment;
@@ -162,7 +161,6 @@ pub fn taken<S: Steps, T>(
     }
     let mut step = find(epochs, args, asked.first)?;
     let bar = progress::bar("reading", asked.count());
-    bar.enable_steady_tick(Duration::from_millis(100));
     let (mut all, mut samples) = (Vec::new(), 0);
     for number in asked.iter() {
         if number > asked.first {

@@ -6,14 +6,19 @@ use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 pub fn bar(what: &'static str, length: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta}");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_bar());
-    ProgressBar::new(length).with_style(style).with_message(what).with_finish(ProgressFinish::AndClear)
+    shown(ProgressBar::new(length).with_style(style).with_message(what))
 }
 
 /// The same for work of unknown length.
 pub fn spinner(what: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());
-    let spinner = ProgressBar::new_spinner().with_style(style).with_message(what).with_finish(ProgressFinish::AndClear);
-    spinner.enable_steady_tick(Duration::from_millis(100));
-    spinner
+    shown(ProgressBar::new_spinner().with_style(style).with_message(what))
+}
+
+/// Shows it at once, and not only when the first part of the work is done: an order that is made as a whole takes seconds before.
+fn shown(progress: ProgressBar) -> ProgressBar {
+    let progress = progress.with_finish(ProgressFinish::AndClear);
+    progress.enable_steady_tick(Duration::from_millis(100));
+    progress
 }

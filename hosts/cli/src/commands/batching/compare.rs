@@ -1,7 +1,6 @@
 //! What every strategy makes of the same lengths.
 
 use std::io::Write;
-use std::time::Duration;
 
 use samedeal::{Batcher, Metrics};
 use serde_json::{Value, json};
@@ -31,7 +30,6 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     let room = Room::new(args, lengths.values.iter().max().copied().unwrap_or(0));
     let candidates = room.candidates();
     let bar = progress::bar("comparing strategies", candidates.len() as u64);
-    bar.enable_steady_tick(Duration::from_millis(100));
     let (mut outcomes, mut refused) = (Vec::new(), Vec::new());
     for candidate in candidates {
         let (batcher, others) = candidate.batcher(args, &lengths.values)?;

@@ -60,7 +60,7 @@ fn what_readers_did_and_its_samples() {
     }
     fs::write(&path, "").unwrap();
     assert!(told(&format!("ledger {log}")).ends_with("the first line of the log of a ledger"));
-    assert!(told(&format!("ledger {log}.no")).contains("epoch.log.no: "));
+    assert_eq!(told(&format!("ledger {log}.no")).matches("epoch.log.no: ").count(), 1);
     // A file that is no log is not called a state.
     for text in ["name,tokens", &sampler.state(0).unwrap()] {
         fs::write(&path, format!("{text}\n")).unwrap();

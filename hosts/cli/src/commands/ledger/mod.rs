@@ -51,7 +51,9 @@ pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
         Some(Failure { kind: FailureKind::WrongType, value, .. }) => {
             Problem::of(&args.log, format!("is no log of a ledger: it begins with {value}"))
         }
-        _ => Problem::of(&args.log, error),
+        Some(_) => Problem::of(&args.log, error),
+        // A file that cannot be read has its name in the error.
+        None => Problem::worded(error),
     })?;
     match (args.reader, args.readers) {
         (Some(reader), Some(readers)) => samples(args, schedule.of(reader, readers)?, reader, readers),

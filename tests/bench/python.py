@@ -12,10 +12,13 @@ from time import perf_counter
 
 from process import done, memory, reset_peak, with_compiled, without_compiled
 from resuming import (
+    first_batch_grain,
     first_batch_loader,
     first_batch_loader_torch,
+    pass_grain,
     passes,
     resume_feistel,
+    resume_grain,
     resume_order_torch,
     resume_torchdata,
     verify_ranks,
@@ -298,7 +301,10 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
         resume_feistel,
         resume_order_torch,
         resume_torchdata,
+        resume_grain,
         passes,
+        pass_grain,
+        first_batch_grain,
         first_batch_loader_torch,
         verify_ranks,
     )

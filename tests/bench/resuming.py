@@ -1,5 +1,6 @@
-"""Samplers under PyTorch's DataLoader, and resuming them: ours, torch's and torchdata's."""
+"""Samplers under PyTorch's DataLoader, and resuming them: ours, torch's and torchdata's; and Grain's pipeline."""
 
+import logging
 import os
 import statistics
 import subprocess
@@ -60,6 +61,36 @@ def resume_torchdata(samples: int, world_size: int, epoch: int) -> float:
     return done(began, (sampler, index))
 
 
+def resume_grain(samples: int, world_size: int, epoch: int) -> float:
+    """The same with a pipeline of Grain."""
+
+    def made(count: int) -> Any:
+        return grain_of(count, world_size, epoch)
+
+    next(grain_iterator(made(1000)))
+    began = perf_counter()
+    iterator = grain_iterator(made(samples))
+    # It has no method that makes a state: this is what its own has after so many.
+    iterator.set_state(iterator.get_state() | {"next_index": samples // world_size * 9 // 10})
+    index = next(iterator)
+    return done(began, (iterator, index))
+
+
+def grain_of(samples: int, world_size: int, epoch: int) -> Any:
+    """The shuffled numbers of rank 0, as the documentation of Grain makes them."""
+    logging.getLogger("absl").setLevel(logging.ERROR)  # grain misses jax, aloud
+    import grain
+
+    return grain.MapDataset.range(samples).seed(epoch).shuffle()[0::world_size]
+
+
+def grain_iterator(dataset: Any) -> Any:
+    """Goes through it in the cheapest way: threads that read ahead only cost time where reading costs nothing."""
+    import grain
+
+    return iter(dataset.to_iter_dataset(grain.ReadOptions(num_threads=0, prefetch_buffer_size=0)))
+
+
 class Numbers:
     """A dataset that takes no time."""
 
@@ -101,6 +132,26 @@ def passes(samples: int, world_size: int, epoch: int, count: int) -> tuple[float
                 found.append(perf_counter() - began)
     theirs, ours, feistel = map(statistics.median, times)
     return theirs, ours, feistel
+
+
+def pass_grain(samples: int, world_size: int, epoch: int) -> float:
+    """A pass over the batches of Grain, which makes them itself, without a DataLoader."""
+    for _ in grain_iterator(grain_of(1000, world_size, epoch).batch(BATCH)):
+        pass
+    began = perf_counter()
+    for _ in grain_iterator(grain_of(samples, world_size, epoch).batch(BATCH)):
+        pass
+    return perf_counter() - began
+
+
+def first_batch_grain(samples: int, world_size: int, epoch: int) -> tuple[float, float]:
+    """Time to the first batch of Grain, and the most memory until then beyond the imports."""
+    # What it imports.
+    grain_of(BATCH, 1, epoch)
+    before = reset_peak()
+    began = perf_counter()
+    batch = next(grain_iterator(grain_of(samples, world_size, epoch).batch(BATCH)))
+    return done(began, batch), memory("VmHWM") - before
 
 
 def first_batch_loader(samples: int, world_size: int, epoch: int) -> tuple[float, float]:

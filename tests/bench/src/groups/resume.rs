@@ -8,6 +8,8 @@ use crate::table::Row;
 
 /// Whatever of torch is held against a sampler of ours.
 const SAMPLER: &str = "DistributedSampler";
+/// Its pipeline shuffles and makes batches, without a loader of torch.
+const GRAIN: &str = "Grain";
 const RANKS: u64 = 8;
 
 /// How many samples a loader goes through, as people write it, and how many passes are taken of them.
@@ -30,11 +32,13 @@ pub const GROUP: Group = Group {
 
 fn run(bench: &mut Bench) -> Result<()> {
     let deal = format!("{} {RANKS} {}", bench.size(100_000_000, 10_000), bench.run);
-    for measurement in ["resume_feistel", "resume_order_torch", "resume_torchdata"] {
+    for measurement in ["resume_feistel", "resume_order_torch", "resume_torchdata", "resume_grain"] {
         let time = bench.fresh_python()?.ask(&format!("{measurement} {deal}"))?[0];
         bench.series.record(format!("resume {measurement}"), time);
     }
-    for measurement in ["first_batch_loader", "first_batch_loader_once", "first_batch_loader_torch"] {
+    for measurement in
+        ["first_batch_loader", "first_batch_loader_once", "first_batch_loader_torch", "first_batch_grain"]
+    {
         let answer = bench.fresh_python()?.ask(&format!("{measurement} {deal}"))?;
         bench.series.record(format!("resume {measurement} time"), answer[0]);
         bench.series.record(format!("resume {measurement} memory"), answer[1]);
@@ -47,6 +51,9 @@ fn run(bench: &mut Bench) -> Result<()> {
             bench.series.record(format!("resume pass {name} {whose}"), time);
         }
     }
+    let request = format!("pass_grain {} {RANKS} {}", bench.size(10_000_000, 1_000), bench.run);
+    let time = bench.python()?.ask(&request)?[0];
+    bench.series.record("resume pass_grain", time);
     let request = format!("verify_ranks {} {}", bench.size(4, 2), bench.size(100, 2));
     let time = bench.python()?.ask(&request)?[0];
     bench.series.record("resume verify_ranks", time);
@@ -78,6 +85,13 @@ fn rows(series: &Series) -> Vec<Row> {
             let row = Row::new(title, Seconds(figure(&format!("pass {name} {whose}")))).less_than(SAMPLER, theirs);
             rows.push(if whose == "ours" { row.at_least(Times(1.0), None) } else { row });
         }
+    }
+    for (title, ours, theirs) in [
+        ("resume at 90 % of N = 10^8, W = 8, feistel", "resume_feistel", "resume_grain"),
+        ("first batch, N = 10^8, W = 8, feistel", "first_batch_loader time", "first_batch_grain time"),
+        ("pass in batches of 32, N = 10^7, W = 8, feistel", "pass 10^7 feistel", "pass_grain"),
+    ] {
+        rows.push(Row::new(title, Seconds(figure(ours))).less_than(GRAIN, Seconds(figure(theirs))));
     }
     rows.push(
         Row::new("verify_ranks, 4 ranks, an epoch", Seconds(figure("verify_ranks"))).at_most(Seconds(5e-3), None),

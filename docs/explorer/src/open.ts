@@ -1,5 +1,6 @@
 import { engine } from './engine/client.svelte.ts';
 import { link } from './link.svelte.ts';
+import { factsOf, readingOf } from './parts/state.ts';
 import { counted } from './parts/text.ts';
 import { session } from './session.svelte.ts';
 import { entriesOf, withEntry } from './views/differ/entries.ts';
@@ -55,6 +56,7 @@ export async function openText(text: string, name = UNNAMED): Promise<void> {
   if ('problem' in found) return session.say(found.problem.message);
   const { kind } = found.value;
   if (link.view === 'differ' && kind !== 'log' && kind !== 'lengths') return addEntry(found.value.text, name);
+  session.state = undefined;
   switch (found.value.kind) {
     case 'sampler':
       link.values.recipe = found.value.text;
@@ -70,10 +72,16 @@ export async function openText(text: string, name = UNNAMED): Promise<void> {
       link.view = 'shards';
       break;
     case 'state':
-      if (found.value.of !== 'sampler')
-        return session.say(`${name} is a state of a ${found.value.of}: this page shows states of samplers`);
-      showState(found.value);
-      link.view = 'sample';
+      if (found.value.of === 'sampler') {
+        showState(found.value);
+        link.view = 'sample';
+        break;
+      }
+      session.state = factsOf(found.value.text);
+      if (found.value.of === 'reading') {
+        Object.assign(link.values, { reading: readingOf(found.value.text), epoch: found.value.epoch, round: '0' });
+        link.view = 'shards';
+      }
       break;
     case 'log':
       link.values.log = await kept(found.value.text);
@@ -112,6 +120,7 @@ function showState({ text, recipe, epoch }: { text: string; recipe: string; epoc
 export async function enterState(text: string): Promise<void> {
   const found = text.trim() ? await engine.recognise({ text, shown: link.values.recipe }) : undefined;
   if (found && 'value' in found && found.value.kind === 'state' && found.value.of === 'sampler') showState(found.value);
+  else if (found && 'value' in found && found.value.kind === 'state') await openText(text);
   else link.values.state = text;
 }
 

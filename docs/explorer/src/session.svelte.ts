@@ -1,10 +1,13 @@
 import type { Dataset } from './engine/files.ts';
+import type { StateFacts } from './parts/state.ts';
 
 /** What somebody gave to the page and no link holds: files, and what is too long for an address. */
 class Session {
   dataset = $state.raw<Dataset>();
   /** Counts the times that files were given: what was computed before is not of them. */
   opened = $state(0);
+  /** A state that was opened and that no view asks. */
+  state = $state.raw<StateFacts>();
   /** What is said at the bottom of the page, for a moment. */
   notice = $state('');
   #timer: ReturnType<typeof setTimeout> | undefined;

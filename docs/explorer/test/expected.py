@@ -42,6 +42,17 @@ def state(recipe, epoch, taken):
     return {"state": samplers[0].state(taken), "seen": seen}
 
 
+def other_states(lengths):
+    """The states of batches that went on with more ranks, and of a dataset in files."""
+    batches = {"order": {"seed": 42}, "batch": {"strategy": "budget", "max_tokens": 100}}
+    first = samedeal.Batcher.from_recipe({**batches, "deal": {"world_size": 2}}, lengths, epoch=3)
+    batcher = samedeal.Batcher.from_recipe({**batches, "deal": {"world_size": 4}}, lengths)
+    batcher.resume(first.state(3))
+    files = {"order": {"name": "sharded", "seed": 7, "lanes": 16, "sizes": [90, 120]}, "batch": {"batch_size": 8}}
+    reading = samedeal.Reading.from_recipe({**files, "deal": {"world_size": 2, "workers": 2}}).at_epoch(5)
+    return [batcher.state(2), reading.state(3)]
+
+
 def resume(recipe, epoch, batch, worlds, taken):
     """Reads an epoch in parts, with states and as torch's sampler is resumed, and counts every sample."""
     samples = samedeal.Sampler.from_recipe(recipe).samples

@@ -130,6 +130,35 @@ test.describe('sample', () => {
   });
 });
 
+test('a state of batches, or of files, says what it is, and what can be said of it', async ({ page }) => {
+  const lengths = Array.from({ length: 600 }, (_, sample) => 10 * (1 + (sample % 3)));
+  const [batcher = '', reading = ''] = python<string[]>('other_states', { lengths });
+  const open = (state: string) =>
+    page
+      .getByLabel('Files to open')
+      .setInputFiles({ name: 'state.json', mimeType: 'application/json', buffer: Buffer.from(state) });
+  await page.goto(at('step'));
+  await open(batcher);
+  const card = page.getByLabel('The state that was opened');
+  await expect(card).toContainText('The run had taken 5 steps of epoch 3. It holds a hash of the lengths');
+  await expect(card.locator('tr')).toContainText(['Epoch3', 'Part 13 steps on 2 ranks', 'Part 22 steps on 4 ranks']);
+  await card.getByRole('button', { name: 'Close' }).click();
+  await expect(card).toHaveCount(0);
+  await open(reading);
+  await expect(card).toContainText('The run had taken 1 step of epoch 5.');
+  const facts = ['Epoch5', 'Positions read', 'Part 11 step on 2 ranks, 2 workers each, batch size 8'];
+  await expect(card.locator('tr')).toContainText(facts);
+  // Its recipe is shown, with the ranks and workers of its last part.
+  await expect(page.getByRole('heading', { level: 1 })).toHaveText('Which files does every reader read?');
+  await expect(page.getByLabel('World size')).toHaveValue('2');
+  await expect(page.getByLabel('Epoch', { exact: true }).last()).toHaveValue('5');
+  await expect(page.locator('[data-answers]').first()).toBeVisible();
+  await page.goto(at('sample'));
+  await page.getByText('Had a checkpoint seen it?').click();
+  await page.getByLabel('State of a checkpoint').fill(batcher);
+  await expect(card).toContainText('A state of batches');
+});
+
 test.describe('resume', () => {
   for (const [recipe, worlds, taken] of [
     [PLAIN, [8, 6, 5], [3, 4]],

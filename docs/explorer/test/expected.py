@@ -131,7 +131,8 @@ def shards(recipe, epoch, round):
             columns = (spans.shard, spans.first_row, spans.num_rows) if spans else ()
             text = [f"{shard}:{first}+{rows}" for shard, first, rows in zip(*columns, strict=True)]
             held = int(spans.num_rows.sum()) if spans else 0
-            found[f"{rank} {worker}"] = [reading.num_samples(rank, worker), held, " ".join(text)]
+            files = sorted({int(shard) for each in rounds for shard in each.spans.shard})
+            found[f"{rank} {worker}"] = [reading.num_samples(rank, worker), held, " ".join(text), files]
     return found
 
 

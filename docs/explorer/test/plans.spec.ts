@@ -137,11 +137,33 @@ test.describe('shards', () => {
   ] as const) {
     test(`round ${round} of ${recipe.slice(0, 20)} is what Python says`, async ({ page }) => {
       await page.goto(at('shards', { reading: recipe, epoch: '1', round: String(round) }));
-      const expected = python<Record<string, [number, number, string]>>('shards', { recipe, epoch: 1, round });
-      for (const [reader, [count, held, spans]] of Object.entries(expected)) {
+      const expected = python<Record<string, [number, number, string, number[]]>>('shards', {
+        recipe,
+        epoch: 1,
+        round,
+      });
+      const counts = Object.values(expected).map(([count]) => count);
+      const [most, least] = [Math.max(...counts), Math.min(...counts)];
+      await expect(page.locator('p.verdict')).toContainText(
+        most === least
+          ? `evenly: each reads ${most.toLocaleString('en')} samples`
+          : `the largest reads ${most.toLocaleString('en')} samples`,
+      );
+      if (most > least) await expect(page.locator('p.verdict')).toContainText(`: ${percent(most / least - 1)} more`);
+      await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+      await page.getByRole('button', { name: 'Copy as a table' }).click();
+      await expect(page.getByText(/readers copied/)).toBeVisible();
+      const lines = (await page.evaluate(() => navigator.clipboard.readText())).split('\n').slice(1);
+      expect(lines).toEqual(
+        Object.entries(expected).map(([reader, [count, , , files]]) =>
+          [...reader.split(' '), count, files.join(' ')].join('\t'),
+        ),
+      );
+      for (const [reader, [count, held, spans, files]] of Object.entries(expected)) {
         const row = page.locator(`tr[data-reader="${reader}"]`);
         await expect(row.locator('[data-fact=samples]'), reader).toHaveText(count.toLocaleString('en'));
         await expect(row.locator('[data-fact=held]'), reader).toHaveText(held.toLocaleString('en'));
+        await expect(row.locator('[data-files]'), reader).toHaveText(files.join(', '));
         const shown = await row.locator('[data-spans]').innerText();
         expect(shown.replace(/ … .*/, ''), reader).toBe(spans.split(' ').slice(0, 12).join(' '));
       }

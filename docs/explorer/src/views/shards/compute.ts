@@ -18,9 +18,17 @@ export interface ReaderRow {
   samples: number;
   padding: number;
   rounds: number;
+  /** The files that it opens in the epoch; nothing if it has too many rounds to look at all of them. */
+  files: number[] | null;
   /** Its samples of this round. */
   count: number;
   spans: { shard: number; firstRow: number; numRows: number }[];
+}
+
+export interface Load {
+  rank: number;
+  worker: number;
+  samples: number;
 }
 
 export interface ShardsAnswer {
@@ -30,12 +38,50 @@ export interface ShardsAnswer {
   batchSize: number;
   first: number;
   readers: ReaderRow[];
+  /** The most and the fewest samples of a reader, of as many readers as were looked at; padding is none of its own. */
+  balance: { looked: number; most: Load; least: Load };
   rounds: number;
   steps: { least: number; most: number; equal: boolean };
   idle: number;
   readsPerRow: number;
   lanesReadOnce: number | undefined;
   advice: { lanes: number; shuffleWindow: number; varianceRatio: number } | undefined;
+}
+
+/** Of a reader with more rounds, the files are not gathered. */
+const ROUNDS = 256;
+const gathered = new Map<string, number[] | null>();
+
+/** The files of a reader: its own, or those of all its rounds if single samples are dealt. */
+function filesOf(reading: Reading, rank: number, worker: number): number[] | null {
+  const key = `${rank} ${worker}`;
+  const known = gathered.get(key);
+  if (known !== undefined) return known;
+  const rounds = reading.numRounds(rank, worker);
+  const files = new Set<number>();
+  for (let round = 0; rounds <= ROUNDS && round < rounds; round++)
+    for (const file of reading.round(rank, worker, round).spans.shard) files.add(file);
+  const found = rounds > ROUNDS ? null : [...files].sort((a, b) => a - b);
+  gathered.set(key, found);
+  return found;
+}
+
+/** Of more readers, as many at equal distances are looked at. */
+const READERS = 4096;
+
+function balanceOf(reading: Reading): ShardsAnswer['balance'] {
+  const { worldSize, workers } = reading;
+  const looked = Math.min(worldSize * workers, READERS);
+  let [most, least]: [Load | undefined, Load | undefined] = [undefined, undefined];
+  for (let at = 0; at < looked; at++) {
+    const reader = Math.floor((at * worldSize * workers) / looked);
+    const [rank, worker] = [Math.floor(reader / workers), reader % workers];
+    const load = { rank, worker, samples: reading.numSamples(rank, worker) };
+    if (!most || load.samples > most.samples) most = load;
+    if (!least || load.samples < least.samples) least = load;
+  }
+  const none = { rank: 0, worker: 0, samples: 0 };
+  return { looked, most: most ?? none, least: least ?? none };
 }
 
 let kept: { key: string; reading: Reading } | undefined;
@@ -45,6 +91,7 @@ function readingOf(recipe: string, epoch: number | bigint): Reading {
   if (kept?.key !== key) {
     const reading = Reading.fromRecipe(recipe, besides(recipe)).atEpoch(epoch);
     kept?.reading.dispose();
+    gathered.clear();
     kept = { key, reading };
   }
   return kept.reading;
@@ -68,7 +115,8 @@ export function shards({ reading: recipe, epoch, round: text, first: from, count
       numRows: Number(numRows[span]),
     }));
     const [samples, padding] = [reading.numSamples(rank, worker), reading.numPadding(rank, worker)];
-    return { rank, worker, samples, padding, rounds, count: round?.count ?? 0, spans };
+    const files = filesOf(reading, rank, worker);
+    return { rank, worker, samples, padding, rounds, files, count: round?.count ?? 0, spans };
   });
   return {
     sizes: Array.from(reading.sizes, Number),
@@ -77,6 +125,7 @@ export function shards({ reading: recipe, epoch, round: text, first: from, count
     batchSize,
     first,
     readers,
+    balance: balanceOf(reading),
     rounds: Math.max(1, ...readers.map(({ rounds }) => rounds)),
     steps: reading.steps(),
     idle: reading.numIdleReaders(),

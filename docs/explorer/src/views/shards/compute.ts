@@ -38,7 +38,7 @@ export interface ShardsAnswer {
   batchSize: number;
   first: number;
   readers: ReaderRow[];
-  /** The most and the fewest samples of a reader, of as many readers as were looked at; padding is none of its own. */
+  /** The most and the fewest samples of a reader, of as many readers as were looked at, padding included. */
   balance: { looked: number; most: Load; least: Load };
   rounds: number;
   steps: { least: number; most: number; equal: boolean };

@@ -438,6 +438,42 @@ describe('Ledger', () => {
     assert.throws(() => [...replayLedger(sharded.entries).samples(others)], { field: 'sizes' });
   });
 
+  test('the events of a log are the entries about runs, of all readers', async () => {
+    const log = new MemoryLog();
+    const ledger = await openLedger(sampler(), log, { reader: 3, block: 600 });
+    const [first, second] = [await ledger.claim(), await (await openLedger(sampler(), log, { reader: 8 })).claim()];
+    await first.commit(400);
+    await first.release();
+    await second.commit();
+    // Of one reader of many, as of all.
+    for (const options of [{}, { reader: 1, readers: 2 }]) {
+      const schedule = replayLedger(log.entries, options);
+      const found = [];
+      for (let event = schedule.nextEvent(); event; event = schedule.nextEvent()) found.push(event);
+      assert.deepEqual(
+        found.map(({ kind, reader, start, count }) => [kind, reader, start, count]),
+        [
+          ['claim', 3, 0, 600],
+          ['claim', 8, 600, 400],
+          ['commit', 3, 0, 400],
+          ['release', 3, 400, 200],
+          ['commit', 8, 600, 400],
+        ],
+      );
+      const [one, other] = found.map(({ number }) => number);
+      assert.deepEqual(
+        found.map(({ claim }) => claim),
+        [one, other, one, one, other],
+      );
+      assert.equal(schedule.nextEvent(), null);
+      const runs = found.filter(({ kind, reader }) => kind === 'commit' && (!options.readers || reader % 2 === 1));
+      assert.deepEqual(
+        [...schedule],
+        runs.map(({ kind, ...run }) => run),
+      );
+    }
+  });
+
   test('entries and logs may be bytes', async () => {
     const log = new MemoryLog();
     const encoder = new TextEncoder();

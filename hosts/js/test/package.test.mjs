@@ -342,6 +342,7 @@ test('the types hold in a strict project', async () => {
     const schedule: LedgerSchedule = replayLedger(new MemoryLog().entries, { reader: 0, readers: 2n });
     const runs: CommittedRun[] = [...schedule];
     const finished: boolean = schedule.progress().finished;
+    const kind: string | undefined = schedule.nextEvent()?.kind;
     replayLedger(new Uint8Array(3)); replayLedger([new Uint8Array(3), 'entry']); replayLedger('entry');
     // @ts-expect-error
     replayLedger([3]);
@@ -352,7 +353,7 @@ test('the types hold in a strict project', async () => {
     openLedger(sampler, { read: () => [] }, { reader: 0 });
     // @ts-expect-error
     ledger.commit(next);
-    export { finished, next, runs };`,
+    export { finished, kind, next, runs };`,
     ['es2022', 'dom'],
   );
   await check(

@@ -131,6 +131,35 @@ def test_a_schedule_in_a_notebook() -> None:
     assert rows[1:] == [[str(run.number), "3", str(run.start), "2"] for run in schedule.commits[:100]]
 
 
+def test_events_of_a_log() -> None:
+    """Every entry about a run, of all readers, and nothing of the others."""
+    ledger = Ledger(Sampler(10), log := MemoryLog(), reader=3, block=6, lease=5.0)
+    first, second = ledger.claim(), Ledger(Sampler(10), log, reader=8).claim()
+    assert first is not None
+    assert second is not None
+    first.commit(4)
+    first.release()
+    ledger.set_lease(9.0)
+    second.commit()
+    schedule = Schedule(log)
+    expected = [
+        ("claim", 3, 0, 6),
+        ("claim", 8, 6, 4),
+        ("commit", 3, 0, 4),
+        ("release", 3, 4, 2),
+        ("commit", 8, 6, 4),
+    ]
+    found = [event for event in iter(schedule.next_event, None) if event is not None]
+    assert [event[1:5] for event in found] == expected
+    claims = [event.number for event in found[:2]]
+    assert [event.claim for event in found] == [*claims, claims[0], claims[0], claims[1]]
+    assert schedule.next_event() is None
+    # The commits are the same as ever, and a copy tells its events anew.
+    assert [run.number for run in schedule.commits] == [event.number for event in found if event.kind == "commit"]
+    for again in (copy.copy(schedule), pickle.loads(pickle.dumps(schedule))):
+        assert list(iter(again.next_event, None)) == found
+
+
 def test_long_logs_are_replayed_in_parts() -> None:
     """Whatever the component applies at a time, the schedule is that of the whole log, and an error has its line."""
     header = Ledger(Sampler(6000), MemoryLog(), reader=7, block=2, checkpoint_interval=2**53 - 1).log.read(0)[0]

@@ -4,7 +4,7 @@ import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
 import type { Integer } from '../types.js';
 import { entryText } from './client.js';
 import type { RawLedger, RawRun } from './raw.js';
-import type { CommittedRun, LedgerProgress } from './types.js';
+import type { CommittedRun, LedgerEvent, LedgerProgress } from './types.js';
 
 /** The first entry of a log, for the state of a sampler. */
 export function headerWith(engine: Engine<PlanningBindings>, state: string, block: number, lease: Integer): string {
@@ -30,12 +30,6 @@ export class LedgerRecipe implements Recipe<PlanningBindings, RawLedger> {
   make(bindings: PlanningBindings): RawLedger {
     return bindings.ledger(this.header);
   }
-}
-
-/** An entry of the log about a run of positions. */
-interface LedgerEvent extends CommittedRun {
-  /** `claim`, `commit` or `release`. Later versions may add names. */
-  kind: string;
 }
 
 /** What a log says, as far as it was applied. */

@@ -4,7 +4,7 @@ import type { Engine } from '../engine.js';
 import { attached } from '../lists.js';
 import { AppliedLog } from './applied.js';
 import { type Samplers, whole } from './ledger.js';
-import type { CommittedRun, LedgerProgress, LogLines, ReplayOptions } from './types.js';
+import type { CommittedRun, LedgerEvent, LedgerProgress, LogLines, ReplayOptions } from './types.js';
 
 /** How many samples are read at a time. */
 const WINDOW = 1 << 15;
@@ -15,6 +15,8 @@ const WINDOW = 1 << 15;
  */
 export class LedgerSchedule implements Iterable<CommittedRun> {
   readonly #committed: CommittedRun[] = [];
+  readonly #entries: string[] = [];
+  readonly #events: Iterator<LedgerEvent, void>;
   readonly #progress: LedgerProgress;
   readonly #samplers: Samplers;
   /** Which reader of how many. */
@@ -44,10 +46,13 @@ export class LedgerSchedule implements Iterable<CommittedRun> {
         }
         const log = applied;
         this.#committed.push(...placed(place, () => log.replay([entry], this.reader, this.readers)));
+        // No other than a text was applied.
+        this.#entries.push(entry as string);
       }
       if (!applied) fail('missing', 'entry', '', 'the first line of the log of a ledger');
       this.#progress = applied.progress();
       this.initialState = applied.initialState();
+      this.#events = this.#eventsOf(engine);
     } finally {
       applied?.dispose();
     }
@@ -72,6 +77,26 @@ export class LedgerSchedule implements Iterable<CommittedRun> {
       }
     } finally {
       positions.dispose();
+    }
+  }
+
+  /**
+   * The next entry about a run, of any reader: the first call gives the first of them, and after the last one comes null. Iteration,
+   * `samples` and `progress` do not depend on it. Errors: memory.
+   */
+  nextEvent(): LedgerEvent | null {
+    return this.#events.next().value ?? null;
+  }
+
+  *#eventsOf(engine: Engine<PlanningBindings>): Generator<LedgerEvent, void, undefined> {
+    const log = new AppliedLog(engine, this.#entries[0] as string);
+    try {
+      for (const entry of this.#entries) {
+        const event = log.apply(entry);
+        if (event) yield event;
+      }
+    } finally {
+      log.dispose();
     }
   }
 

@@ -14,6 +14,25 @@ export interface CommittedRun {
   claim: number;
 }
 
+/** An entry of the log about a run of positions. */
+export interface LedgerEvent {
+  /** Number of the entry. */
+  number: number;
+  /**
+   * What happens to the run: `claim`, `commit` (a run of 0 positions only renews the lease of the reader) or `release` (its reader gave it
+   * back, or another reader took it away after the lease ended). Later versions may add names.
+   */
+  kind: string;
+  /** Number of the reader that claimed the run. */
+  reader: number;
+  /** First position of the run. */
+  start: number;
+  /** Number of positions in the run. */
+  count: number;
+  /** Number of the `claim` entry that the run belongs to. For a claim, it is the number of the entry itself. */
+  claim: number;
+}
+
 /** How far the readers of a log have come. */
 export interface LedgerProgress {
   /** How many positions there are. */

@@ -4,10 +4,21 @@ Readers claim runs of positions from a *log* that they share, and commit the run
 committed once, even if readers die. The same schedule can be replayed from the log.
 """
 
-from ..bindings.ledger import CommittedRun
+from ..bindings.ledger import CommittedRun, Event
 from .binding import Progress
 from .ledger import Claim, Ledger
 from .log import FileLog, Log, MemoryLog, copy_log
 from .schedule import Schedule
 
-__all__ = ["Claim", "CommittedRun", "FileLog", "Ledger", "Log", "MemoryLog", "Progress", "Schedule", "copy_log"]
+__all__ = [
+    "Claim",
+    "CommittedRun",
+    "Event",
+    "FileLog",
+    "Ledger",
+    "Log",
+    "MemoryLog",
+    "Progress",
+    "Schedule",
+    "copy_log",
+]

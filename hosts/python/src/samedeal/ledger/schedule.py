@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..bindings.ledger import CommittedRun
+from ..bindings.ledger import CommittedRun, Event
 from ..deal.sampler import Sampler
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
@@ -84,6 +84,22 @@ class Schedule:
         machine = Machine(self._entries[0])
         for part in self._parts():
             yield from machine.replay(part, reader, readers)
+
+    def next_event(self) -> Event | None:
+        """The next entry about a run, of any reader; None after the last one. The first call returns the first entry.
+
+        `commits`, `replay` and `progress` do not depend on it. A copy of the schedule begins with the first one again.
+        """
+        return next(self._events, None)
+
+    @cached_property
+    def _events(self) -> Iterator[Event]:
+        machine = Machine(self._entries[0])
+        return (event for entry in self._entries if (event := machine.apply(entry)))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """All but how far the events were told: that is an engine's."""
+        return {name: value for name, value in self.__dict__.items() if name != "_events"}
 
     def progress(self) -> Progress:
         """How much of the epoch was done."""

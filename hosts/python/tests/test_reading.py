@@ -141,8 +141,12 @@ def test_rows_of_rounds() -> None:
     for options in ({"lanes": 6, "shuffle_window": 5}, {"deal": "shards"}):
         reading = Reading(SIZES, **GROUP, **options)
         for rank, worker in ((0, 0), (1, 2)):
-            for start, count, spans in reading.rounds(rank, worker):
+            everything = [reading.round(rank, worker, number) for number in range(reading.num_rounds(rank, worker))]
+            given = list(reading.rounds(rank, worker))
+            assert [found.start for found in everything if found.count] == [found.start for found in given]
+            for start, count, spans in given:
                 number = reading.round_of(rank, worker, start)
+                assert [column.tolist() for column in everything[number].spans] == [column.tolist() for column in spans]
                 rows, padding = reading.round_rows(rank, worker, number)
                 stored = np.concatenate(
                     [bases[shard] + np.arange(row, row + many) for _, shard, row, many in zip(*spans, strict=True)]
@@ -203,6 +207,9 @@ def test_questions_that_are_not_allowed() -> None:
         (lambda: list(reading.rounds(0, 0, 99)), "start"),
         (lambda: reading.state(10**6), "steps"),
         (lambda: reading.num_steps(-1), "rank"),
+        (lambda: reading.num_rounds(0, 3), "worker"),
+        (lambda: reading.round(0, 0, reading.num_rounds(0)), "number"),
+        (lambda: reading.round(2, 0, 0), "rank"),
         (lambda: reading.at_epoch(2**64), "epoch"),
     ):
         with pytest.raises(OutOfRangeError) as caught:

@@ -347,6 +347,20 @@ class Reading(Answered):
             out[at - first : end - first] = self._engine.use(Read.indices, *reader, at, end - at)
         return out
 
+    def num_rounds(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
+        """Number of rounds in which a reader reads."""
+        return self._engine.use(Read.num_rounds, *_reader(rank, worker))
+
+    def round(self, rank: SupportsIndex, worker: SupportsIndex, number: SupportsIndex) -> ReadRound:
+        """Round `number` of a reader: which of its samples come together, and the rows to read for them.
+
+        It may have no samples.
+
+        Raises:
+            OutOfRangeError: There is no such rank, worker or round, or `shuffle_window` leads to more than 2**20 spans.
+        """
+        return self._engine.use(Read.round, *_reader(rank, worker), check.integer("number", number, check.U64))
+
     def rounds(self, rank: SupportsIndex, worker: SupportsIndex = 0, start: SupportsIndex = 0) -> Iterator[ReadRound]:
         """The rounds of a reader, beginning with the round of its sample number `start`.
 

@@ -314,6 +314,7 @@ export const CALLS = {
   ),
   'LedgerSchedule#samples': call(1, one('@Sampler')),
   'LedgerSchedule#progress': call(0),
+  'LedgerSchedule#nextEvent': call(0),
   'new Batcher': call(
     1,
     lengths,

@@ -68,11 +68,25 @@ export function string(field: string, value: unknown): string {
 
 const STATE = 'the text that `state` gave';
 
+/** What the JSON of a Python `state_dict` is; anything else as it is. */
+function savedByPython(given: unknown): unknown {
+  if (typeof given !== 'string' || given.length > 4 * RECIPE_MAX) return given;
+  // In a state, the first member is a number.
+  const start = [' ', '\n'].reduce((text, blank) => text.split(blank).join(''), given.slice(0, 32));
+  if (!start.startsWith('{"samedeal":"')) return given;
+  try {
+    return JSON.parse(given);
+  } catch {
+    return given;
+  }
+}
+
 /**
  * A text that may be a state, or the text in an object that Python saved. Told before it crosses, as none may be too long for the
  * engine's memory.
  */
-export function stateText(given: unknown): string {
+export function stateText(saved: unknown): string {
+  const given = savedByPython(saved);
   const isObject = typeof given === 'object' && given !== null && Object.hasOwn(given, 'samedeal');
   const value = isObject ? (given as { samedeal: unknown }).samedeal : given;
   if (isObject && typeof value === 'number') {

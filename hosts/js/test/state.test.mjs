@@ -257,12 +257,28 @@ test('a state is a text, or what Python saved, in every class', async () => {
     const made = make();
     const state = made.state(1);
     const other = make();
-    const moved = other.resume({ samedeal: state }) ?? other;
-    assert.equal(typeof moved === 'number' ? other.state(moved) : moved.state(0), state);
+    for (const saved of [
+      { samedeal: state },
+      JSON.stringify({ samedeal: state }),
+      JSON.stringify({ samedeal: state }, null, 1),
+    ]) {
+      const moved = other.resume(saved) ?? other;
+      assert.equal(typeof moved === 'number' ? other.state(moved) : moved.state(0), state);
+    }
     assert.throws(() => other.resume(JSON.parse(state)), {
       kind: 'wrong-type',
       message: 'state is an object; allowed: the text that `state` gave, as a text: JSON.parse was called with it',
     });
     assert.throws(() => other.resume({}), { message: 'state is an object; allowed: the text that `state` gave' });
   }
+});
+
+test('a rank that is undefined is no rank 0', async () => {
+  const { Sampler } = await import('samedeal');
+  const { NO_SUCH_RANK } = process.env;
+  assert.throws(() => new Sampler(10, { rank: NO_SUCH_RANK, worldSize: 8 }), {
+    kind: 'wrong-type',
+    message: 'rank is undefined; allowed: a whole number, or no option `rank` at all',
+  });
+  assert.equal(new Sampler(10, { worldSize: 8 }).rank, 0);
 });

@@ -1,6 +1,6 @@
 import { using } from '../bindings/resources.js';
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
-import { integer, natural, natural32, options, U32, U64 } from '../checks.js';
+import { fail, integer, natural, natural32, options, U32, U64 } from '../checks.js';
 import { besideOf, Document, fromJson, numberIn, section } from '../document.js';
 import { BEFORE_OTHERS, type Recipe } from '../engine.js';
 import { OrderValue } from '../order/value.js';
@@ -102,7 +102,11 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
   readonly size: number;
   readonly isMadeFirst: boolean;
 
-  constructor(document: Document, { rank = 0, epoch = 0, consumed = 0 }: Omit<RecipeOptions, 'sizes' | 'lists'>) {
+  constructor(document: Document, place: Omit<RecipeOptions, 'sizes' | 'lists'>) {
+    const { rank = 0, epoch = 0, consumed = 0 } = place;
+    // Such as that of a variable of the environment which is not set: all processes would read the samples of rank 0.
+    if (rank !== place.rank && Object.hasOwn(place, 'rank'))
+      fail('wrong-type', 'rank', place.rank, 'a whole number, or no option `rank` at all');
     this.document = document;
     this.rank = natural32('rank', rank, U32);
     this.epoch = integer('epoch', epoch, U64);

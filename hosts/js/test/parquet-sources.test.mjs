@@ -2,9 +2,18 @@
 import assert from 'node:assert/strict';
 import { openAsBlob, readdirSync, readFileSync, readlinkSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { compressors } from 'hyparquet-compressors';
 import { Batcher, Reading, SamedealError, Sampler } from 'samedeal';
 import { findShards, readBatches, readRows, readShards } from 'samedeal/parquet';
 import { folder, rowOf, write, writeWithPyarrow } from './parquet-files.mjs';
+
+/** How many bytes each page had that was decompressed from Snappy. The package takes the functions at its first reading. */
+const decompressed = [];
+const { SNAPPY } = compressors;
+compressors.SNAPPY = (input, length) => {
+  decompressed.push(length);
+  return SNAPPY(input, length);
+};
 
 const SIZES = [130, 0, 71, 500, 33, 1];
 const TOTAL = SIZES.reduce((sum, size) => sum + size, 0);
@@ -223,6 +232,24 @@ test('the first rows come before the rest of their window is read', async (t) =>
   open();
   assert.deepEqual(idsOf([first, ...(await all(reading))]), [...sampler]);
   assert(most > 4, `${most} reads at a time`);
+});
+
+test('a dictionary is decompressed once for the lanes that read its pages', async (t) => {
+  const data = Array.from({ length: 4000 }, (_, i) => `text ${(i * i) % 97}`);
+  const columnData = [{ name: 'text', data, type: 'STRING', nullable: false }];
+  const paths = write(folder(t), [0], { columnData, codec: 'SNAPPY', rowGroupSize: 4000, pageSize: 250 });
+  const sampler = Sampler.sharded([4000], { lanes: 8, shuffleWindow: 16, seed: 1 });
+  decompressed.length = 0;
+  const reading = readShards(paths, { batchSize: 64, lanes: 8, shuffleWindow: 16, seed: 1 });
+  const { value: first } = await reading.next();
+  await reading.return();
+  assert.deepEqual(
+    first.map(({ text }) => text),
+    [...sampler.indices(0, 64)].map((sample) => data[sample]),
+  );
+  assert(decompressed.length > 8, `${decompressed.length} pages`);
+  const longest = Math.max(...decompressed);
+  assert.equal(decompressed.filter((length) => length === longest).length, 1);
 });
 
 describe('rows of any samples', () => {

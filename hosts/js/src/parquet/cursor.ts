@@ -86,7 +86,7 @@ class ColumnCursor {
   }
 
   leave(file: ParquetFile): void {
-    if (this.#held) file.decoded.release(this.#held.unit.key);
+    if (this.#held) file.decoded.release(this.#held.unit.key, this.#held.unit.leave);
     this.#held = undefined;
   }
 }

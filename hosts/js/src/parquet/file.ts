@@ -1,7 +1,7 @@
 import type { ColumnMetaData, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
 import type { Bytes } from './bytes.js';
 import type { Library } from './library.js';
-import { type Pages, pagesOf } from './pages.js';
+import { pagesOf } from './pages.js';
 import { Shared } from './shared.js';
 import type { Place } from './sources.js';
 
@@ -18,6 +18,15 @@ export interface Unit {
   readonly start: number;
   readonly end: number;
   decode(): Promise<Values>;
+  /** Is called when nobody holds what was decoded any more. */
+  leave?(): Promise<void>;
+}
+
+/** A dictionary, decompressed once for all pages that are held and need it. */
+interface Dictionary {
+  readonly range: readonly [start: number, end: number];
+  pages: number;
+  bytes?: Uint8Array | undefined;
 }
 
 /** A row group, and where it begins in the file. */
@@ -118,14 +127,23 @@ export class ParquetFile {
     if (tree.children.length === 0 && tree.element.repetition_type !== 'REPEATED') {
       const start = Math.min(...[meta.dictionary_page_offset, meta.data_page_offset].filter(isOffset).map(Number));
       const pages = await pagesOf(this.#bytes.slice, this.#bytes.byteLength, start, rows);
-      return pages.data.map(({ row, rows: count, start: from, end: to, needsDictionary }) => ({
-        key: `${key} ${row}`,
-        start: group.start + row,
-        end: group.start + row + count,
+      const shared: Dictionary | undefined = pages.dictionary && { range: pages.dictionary, pages: 0 };
+      return pages.data.map(({ row, rows: count, start: from, end: to, needsDictionary }) => {
         // A writer gives up on a dictionary that becomes too large: its later pages do without, and need not decompress it.
-        decode: () =>
-          this.#page(column, group.raw, meta, needsDictionary ? pages.dictionary : undefined, [from, to], count),
-      }));
+        const dictionary = needsDictionary ? shared : undefined;
+        return {
+          key: `${key} ${row}`,
+          start: group.start + row,
+          end: group.start + row + count,
+          decode: () => {
+            if (dictionary) dictionary.pages += 1;
+            return this.#page(column, group.raw, meta, dictionary, [from, to], count);
+          },
+          leave: async () => {
+            if (dictionary && --dictionary.pages === 0) dictionary.bytes = undefined;
+          },
+        };
+      });
     }
     // How many rows a page has is known by an index alone, where a row has several values.
     const cuts = chunks.every(isIndexed) ? await this.#indexed(chunk) : [0];
@@ -150,18 +168,19 @@ export class ParquetFile {
     column: string,
     group: RowGroup,
     meta: ColumnMetaData,
-    dictionary: Pages['dictionary'],
+    dictionary: Dictionary | undefined,
     page: readonly [start: number, end: number],
     rows: number,
   ): Promise<Values> {
-    const parts = await Promise.all([dictionary, page].map((range) => range && this.#bytes.slice(...range)));
+    const parts = await Promise.all([dictionary?.range, page].map((range) => range && this.#bytes.slice(...range)));
     const bytes = concat(parts.filter((part) => part !== undefined));
     const { dictionary_page_offset: _, ...others } = meta;
     const meta_data = { ...others, data_page_offset: 0n, total_compressed_size: BigInt(bytes.byteLength) };
     const row_groups = [{ ...group, num_rows: BigInt(rows), columns: [{ file_offset: 0n, meta_data }] }];
     const metadata = { ...this.#metadata, num_rows: BigInt(rows), row_groups };
     const buffer = { byteLength: bytes.byteLength, slice: (start: number, end?: number) => bytes.slice(start, end) };
-    return this.#decode(buffer, metadata, column, 0, rows);
+    const { compressors } = this.#library;
+    return this.#decode(buffer, metadata, column, 0, rows, dictionary ? once(compressors, dictionary) : compressors);
   }
 
   async #decode(
@@ -170,8 +189,9 @@ export class ParquetFile {
     column: string,
     rowStart: number,
     rowEnd: number,
+    compressors = this.#library.compressors,
   ): Promise<Values> {
-    const { parquet, compressors } = this.#library;
+    const { parquet } = this.#library;
     // Bytes that are not said to be text are none.
     const options = { file, metadata, columns: [column], utf8: false, ...(compressors && { compressors }) };
     const scan = await parquet.parquetScan(options);
@@ -184,6 +204,22 @@ export class ParquetFile {
     }
     return values;
   }
+}
+
+/** The same, of which the first call, which is for the dictionary, decompresses it only if no other page did. */
+function once(compressors: Library['compressors'], dictionary: Dictionary): Library['compressors'] {
+  let isFirst = true;
+  const known = Object.entries(compressors ?? {}).map(([codec, decompress]) => [
+    codec,
+    (input: Uint8Array, length: number) => {
+      if (!isFirst) return decompress(input, length);
+      isFirst = false;
+      dictionary.bytes ??= decompress(input, length);
+      // Rows of bytes are parts of it, and may be written to.
+      return dictionary.bytes.slice();
+    },
+  ]);
+  return compressors && Object.fromEntries(known);
 }
 
 /** The same error with the path in front, if it is not of this package. */

@@ -163,7 +163,7 @@ def test_a_state_resumes_elsewhere(three: dict[str, Path], workers: int, then: i
     expected = Sampler(order=order_of(stages, samples=600)).indices().tolist()
     assert Counter(row["sample"] for row in taken) == Counter(expected)
     early = dataset(three, stages=[(read - 1, [1, 1, 2])], **options)
-    with pytest.raises(ContradictionError, match=f"one that begins at {read} or later"):
+    with pytest.raises(ContradictionError, match=f"new entries that begin at {read} or later"):
         early.load_state_dict(state)
 
 

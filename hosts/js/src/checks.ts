@@ -68,14 +68,15 @@ export function string(field: string, value: unknown): string {
 
 const STATE = 'the text that `state` gave';
 
-/** What the JSON of a Python `state_dict` is; anything else as it is. */
+/** What the JSON of a Python `state_dict` is, which has this one member; anything else as it is. */
 function savedByPython(given: unknown): unknown {
   if (typeof given !== 'string' || given.length > 4 * RECIPE_MAX) return given;
   // In a state, the first member is a number.
   const start = [' ', '\n'].reduce((text, blank) => text.split(blank).join(''), given.slice(0, 32));
   if (!start.startsWith('{"samedeal":"')) return given;
   try {
-    return JSON.parse(given);
+    const saved: Readonly<Record<string, unknown>> = JSON.parse(given);
+    return Object.keys(saved).length === 1 ? saved : given;
   } catch {
     return given;
   }

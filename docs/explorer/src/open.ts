@@ -39,6 +39,7 @@ async function openParquet(files: File[]): Promise<void> {
   const { sizes, samples } = found.value;
   session.dataset = found.value;
   session.opened += 1;
+  session.carried = true;
   const list = [...sizes];
   // The files are now the dataset: the deal is over their rows.
   link.values.recipe = JSON.stringify({ order: { name: 'feistel', samples, seed: 42 }, deal: { world_size: 8 } });
@@ -57,6 +58,7 @@ export async function openText(text: string, name = UNNAMED): Promise<void> {
   const { kind } = found.value;
   if (link.view === 'differ' && kind !== 'log' && kind !== 'lengths') return addEntry(found.value.text, name);
   session.state = undefined;
+  session.carried = true;
   switch (found.value.kind) {
     case 'sampler':
       link.values.recipe = found.value.text;
@@ -113,6 +115,7 @@ function addEntry(text: string, name: string): void {
 
 /** A state decides the recipe and the epoch: no field shows those of another run. */
 function showState({ text, recipe, epoch }: { text: string; recipe: string; epoch: string }): void {
+  session.carried = true;
   Object.assign(link.values, { state: text, recipe, epoch });
 }
 

@@ -8,6 +8,8 @@ class Session {
   opened = $state(0);
   /** A state that was opened and that no view asks. */
   state = $state.raw<StateFacts>();
+  /** Whether what is shown came from another view or document, and not from what somebody types: then it may be fitted. */
+  carried = $state(false);
   /** What is said at the bottom of the page, for a moment. */
   notice = $state('');
   #timer: ReturnType<typeof setTimeout> | undefined;

@@ -272,3 +272,43 @@ test('a link brings back what it was copied from', async ({ page }) => {
   await other.goto(page.url());
   expect(await shown(other)).toEqual(before);
 });
+
+test('what another view had and this one has not is fitted, but not what somebody types', async ({ page }) => {
+  const large = '{"order":{"samples":5000000,"seed":42},"deal":{"world_size":16}}';
+  const tab = (name: string) => page.getByRole('navigation').getByRole('link', { name, exact: true }).click();
+  const field = (name: string) => page.getByRole('textbox', { name, exact: true });
+  await page.goto(at('step', { recipe: large, step: '1000', batch: '64', rank: '9' }));
+  await tab('Batches');
+  await expect(field('Step')).toHaveValue(/^[1-9]\d\d$/);
+  const last = Number(await field('Step').inputValue());
+  await expect(page.locator('tr[data-strategy=budget] [data-fact=steps]')).toHaveText(String(last + 1));
+  await field('Step').fill('1000');
+  await expect(page.getByText(`step is 1000; allowed: 0 to ${last}`)).toBeVisible();
+  await expect(field('Step')).toHaveValue('1000');
+  await tab('Mix');
+  await expect(field('Rank')).toHaveValue('7');
+  await expect(field('Step')).toHaveValue(/^[1-9]\d*$/);
+  await expect(page.locator('.stale')).toHaveCount(0);
+
+  // A state is of a smaller run than what was shown.
+  await page.goto(at('step', { recipe: large, step: '1000', batch: '64', rank: '9' }));
+  await tab('Sample');
+  await field('Sample indices').fill('123 4000000 4999999');
+  const small = '{"order":{"samples":50000,"seed":42}}';
+  const { state } = python<{ state: string }>('state', { recipe: small, epoch: 1, taken: 512 });
+  const opened = page.getByRole('region', { name: 'The checkpoint' });
+  await page.getByText('Had a checkpoint seen it?').click();
+  await field('State of a checkpoint').fill(state);
+  await expect(field('Sample indices')).toHaveValue('123 49999');
+  await expect(opened).toContainText('512 of 50,000 positions read');
+  await expect(opened.locator('[data-verdict]')).toHaveCount(2);
+  await tab('Step');
+  await expect(field('Step')).toHaveValue('781');
+  await expect(field('Rank')).toHaveValue('0');
+  await page.goto(at('batches', { step: '1000' }));
+  await expect(page.getByText('step is 1000; allowed')).toBeVisible();
+  await field('Step').fill('3');
+  await expect(page.locator('[data-shape="0"]')).toBeVisible();
+  await page.goto(at('sample', { recipe: small, samples: '50000', state }));
+  await expect(opened).toContainText('512 of 50,000 positions read');
+});

@@ -3,6 +3,8 @@ export interface Problem {
   /** The name of the value in the core, such as `world-size`; empty if no value is at fault. */
   field: string;
   message: string;
+  /** The largest number that is allowed, if the core says it. */
+  most?: number | bigint | undefined;
 }
 
 export type Answer<T> = { value: T } | { problem: Problem };
@@ -22,7 +24,7 @@ export async function answer<T>(compute: () => T | Promise<T>): Promise<Answer<T
   try {
     return { value: await compute() };
   } catch (error) {
-    const { field = '', message = String(error) } = error as Partial<Problem>;
-    return { problem: { field, message } };
+    const { field = '', message = String(error), most } = error as Partial<Problem>;
+    return { problem: { field, message, most } };
   }
 }

@@ -33,6 +33,13 @@ export interface Verdict {
   position: number | null;
 }
 
+/** How far a run was when it wrote its state. */
+export interface Progress {
+  epoch: string;
+  consumed: number;
+  positions: number;
+}
+
 export interface SampleAnswer {
   samples: number[];
   epochs: string[];
@@ -40,7 +47,7 @@ export interface SampleAnswer {
   places: Seen[];
   /** Samples that an epoch leaves out, or that come more often than is shown. */
   missing: { sample: number; epoch: string }[];
-  checkpoint: { epoch: string; consumed: number; positions: number; verdicts: Verdict[] } | null;
+  checkpoint: (Progress & { verdicts: Verdict[] }) | null;
 }
 
 /** So many samples, epochs, and places of a sample in an epoch fit on a screen. */
@@ -53,13 +60,12 @@ export function sample(question: SampleQuestion): SampleAnswer {
   const size = integer(question.batch);
   const first = BigInt(integer(question.epoch));
   const count = Math.max(1, Math.min(MOST_EPOCHS, Number(integer(question.epochs)) || 1));
-  const samples = digitsOfEach(question.samples)
-    .slice(0, MOST_SAMPLES)
-    .map((text) => {
-      if (text.includes(','))
-        throw new PageError('sample', `sample is ${text}; commas group thousands: separate samples by spaces`);
-      return integer(text) as number;
-    });
+  // An index that is there twice has the same places.
+  const samples = [...new Set(digitsOfEach(question.samples))].slice(0, MOST_SAMPLES).map((text) => {
+    if (text.includes(','))
+      throw new PageError('sample', `sample is ${text}; commas group thousands: separate samples by spaces`);
+    return integer(text) as number;
+  });
   const answer: SampleAnswer = { samples, epochs: [], steps: 0, places: [], missing: [], checkpoint: null };
   for (let at = 0n; at < count; at++) {
     const epoch = String(first + at);
@@ -89,6 +95,13 @@ function placesOf(sampler: Sampler, sample: number, size: number | bigint, epoch
     place = next < end ? sampler.locateFrom(sample, next, size) : null;
   }
   return places;
+}
+
+/** How far a run was that wrote this state: of no sample, so it is known also if a sample is not. */
+export function progress({ recipe, state }: Pick<SampleQuestion, 'recipe' | 'state'>): Progress | null {
+  if (!state) return null;
+  const { epoch, consumed, epochLength } = samplerOf(recipe, 0, state);
+  return { epoch: String(epoch), consumed, positions: epochLength };
 }
 
 /** Whether a run that wrote this state had seen the samples in its epoch: a rest of the epoch finds only what is to come. */

@@ -67,7 +67,7 @@ def ledger_states(log):
 
 
 def ledger_takeovers(log):
-    """Positions that one claim left and another took: counts by the reader that left them and the one that took them."""
+    """Positions that one claim left and another took: counts by the reader that left and the one that took."""
     owner, committed, left, found = {}, set(), {}, {}
     for line in log.splitlines()[1:]:
         entry = json.loads(line)

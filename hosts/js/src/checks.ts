@@ -1,5 +1,6 @@
 import { Handle } from './engine.js';
 import { type Fact, type Failure, type Kind, SamedealError } from './errors.js';
+import { placeOf } from './json.js';
 
 /** Whole numbers from the first to the second, both included. */
 export type Range = readonly [least: bigint, most: bigint];
@@ -71,10 +72,10 @@ const STATE = 'the text that `state` gave';
 /** What the JSON of a Python `state_dict` is, which has this one member; anything else as it is. */
 function savedByPython(given: unknown): unknown {
   if (typeof given !== 'string' || given.length > 4 * RECIPE_MAX) return given;
-  // In a state, the first member is a number.
-  const start = [' ', '\n'].reduce((text, blank) => text.split(blank).join(''), given.slice(0, 32));
-  if (!start.startsWith('{"samedeal":"')) return given;
   try {
+    // The member of a state is a number: only a text is read whole.
+    const [start] = placeOf(given, 'samedeal') ?? [];
+    if (start === undefined || given[start] !== '"') return given;
     const saved: Readonly<Record<string, unknown>> = JSON.parse(given);
     return Object.keys(saved).length === 1 ? saved : given;
   } catch {

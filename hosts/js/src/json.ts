@@ -23,7 +23,7 @@ function endOf(json: string, start: number): number {
   for (let at = start; at < json.length; at++) {
     const letter = json[at] as string;
     if (letter === '"') {
-      for (at += 1; json[at] !== '"'; at++) if (json[at] === '\\') at += 1;
+      for (at += 1; at < json.length && json[at] !== '"'; at++) if (json[at] === '\\') at += 1;
       if (depth === 0) return at + 1;
     } else if (letter === '{' || letter === '[') {
       depth += 1;

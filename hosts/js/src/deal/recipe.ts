@@ -105,7 +105,7 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
   constructor(document: Document, place: Omit<RecipeOptions, 'sizes' | 'lists'>) {
     const { rank = 0, epoch = 0, consumed = 0 } = place;
     // Such as that of a variable of the environment which is not set: all processes would read the samples of rank 0.
-    if (rank !== place.rank && Object.hasOwn(place, 'rank'))
+    if (place.rank === undefined && Object.hasOwn(place, 'rank'))
       fail('wrong-type', 'rank', place.rank, 'a whole number, or no option `rank` at all');
     this.document = document;
     this.rank = natural32('rank', rank, U32);

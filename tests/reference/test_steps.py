@@ -339,6 +339,23 @@ def test_states_that_lie_about_their_place() -> None:
                 assert found[0] == "contradiction"
 
 
+def test_a_past_with_other_ranks() -> None:
+    """Twelve ranks, then four, and now three: these have the steps from the last stage that they do not fit."""
+    sizes = [(0, 12), (3, 8), (5, 9)]
+    three, four, twelve = (ranks_of(plain(40), sizes[:last], world_size=n) for n, last in ((3, 3), (4, 2), (12, 1)))
+    for step in range(9):
+        here = Schedule(recipe(plain(40), sizes, {"world_size": 3}), [], 1)
+        state = (twelve if step <= 3 else four if step <= 5 else three)[0].state(step)
+        if step >= 5:
+            assert here.resume(state) == step
+            assert len(here.indices(step, 1)) == 3
+            assert here.locate(7, step) is not None
+        else:
+            for call in (lambda s=state: here.resume(s), lambda n=step: here.indices(n, 1)):
+                assert failure(call) == ("contradiction", "batch-size", "8")
+    assert failure(lambda: three[0].locate(three[0]._order.sample(0, 0), 0)) == ("contradiction", "batch-size", "8")
+
+
 # Reading
 
 
@@ -382,7 +399,6 @@ REFUSED: list[tuple[dict[str, Any], tuple[str, str, str | None]]] = [
     (staged(size=3), ("contradiction", "batch-size", "3")),
     (staged(stage(2, 4), stage(3, 5), size=3), ("contradiction", "batch-size", "5")),
     (staged(stage(2, 5), stage(3, 7), size=3), ("contradiction", "batch-size", "7")),
-    (staged(stage(2, 4), stage(3, 5), stage(4, 6), size=3), ("contradiction", "batch-size", "5")),
     (ORDER | {"deal": {"unit": 2}, "steps": {"batch_size": 3, "stages": [stage(1, 4)]}}, CONTRADICTED),
     (ORDER | STEPS | {"deal": {"unit": 3}}, ("contradiction", "batch-size", "4")),
     ({"order": {"samples": 0}} | STEPS, ("out-of-range", "samples", "0")),

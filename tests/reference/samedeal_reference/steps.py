@@ -74,11 +74,8 @@ def read_steps(section: Section, world_size: int, unit: int) -> Section:
         require(1 <= size < 2**32, "batch-size", size)
     for size in sizes:
         require(size % unit == 0, "batch-size", size, "contradiction")
-    # The first stages may be those of a past with other ranks.
-    fits = [size % (world_size * unit) == 0 for size in sizes]
-    for at, size in enumerate(sizes):
-        past = at + 1 < len(sizes) and not any(fits[:at])
-        require(fits[at] or past, "batch-size", size, "contradiction")
+    # Stages before may be those of a past with other ranks.
+    require(sizes[-1] % (world_size * unit) == 0, "batch-size", sizes[-1], "contradiction")
     return {"batch_size": section["batch_size"], **({"stages": stages} if stages else {})}
 
 
@@ -191,9 +188,10 @@ class Schedule:
             return EpochPosition(self._epochs, 0)
         return EpochPosition(*self._order.find(draw))
 
-    def _require_fit(self, step: int) -> None:
-        size = self._size(step)
-        require(size % (self._world_size * self._unit) == 0, "batch-size", size, "contradiction")
+    def _require_ranks(self, step: int) -> None:
+        for size in self._sizes[self._sizes.index(self._size_of(step)) :]:
+            fits = size.batch_size % (self._world_size * self._unit) == 0
+            require(fits, "batch-size", size.batch_size, "contradiction")
 
     def _deal(self, step: int) -> Deal:
         turns = rotation(self.seed(), 0, self._world_size) if self._layout == "rotated" else None
@@ -231,8 +229,7 @@ class Schedule:
         samples = (self._begin(start + count) - self._begin(start)) // self._world_size
         require(samples <= MAX_WINDOW, "count", count)
         if count:
-            # Steps after one that fits do so, too.
-            self._require_fit(start)
+            self._require_ranks(start)
         return [
             self._order.sample(*self._order.find(draw))
             for step in range(start, start + count)
@@ -252,7 +249,7 @@ class Schedule:
         if draw is None:
             return None
         at, found = self._place(draw), self._step(draw)
-        self._require_fit(found)
+        self._require_ranks(found)
         return StepPlace(draw, at.epoch, at.position, found, *self._deal(found).place(draw))
 
     # States
@@ -276,6 +273,8 @@ class Schedule:
         at = self._place(self._begin(step))
         same = at == EpochPosition(epoch, consumed)
         require(same, "consumed", f"position {at.position} of epoch {at.epoch}", "contradiction")
+        if step < self._num_steps:
+            self._require_ranks(step)
         return step
 
     def _same_steps(self, there: Section, step: int) -> None:

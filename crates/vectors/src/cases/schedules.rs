@@ -246,6 +246,27 @@ fn states() -> Vec<Case> {
         calls.extend([indices(3, 1), indices(5, 2)]);
         cases.push(asked(&format!("states: {name}"), subject(order, deal, steps, 0), calls));
     }
+    // 12 ranks, then 4, and now 3: a batch size of the past can fit these ranks, and a later one not.
+    let steps = "\"batch_size\":12,\"stages\":[{\"from\":3,\"batch_size\":8},{\"from\":5,\"batch_size\":9}]";
+    let calls = || [0, 2, 3, 4, 5, 6].map(|step| resume(&state_of(&subject(order, "", steps, 0), step)));
+    for world in [1, 3, 9, 4, 12] {
+        let mut calls = calls().to_vec();
+        for step in [0, 2, 3, 4, 5, 6] {
+            calls.extend([indices(step, 0), indices(step, 2)]);
+            calls.push(ask(ScheduleCall::Locate { sample: U64(7), step: U64(step) }));
+        }
+        let name = format!("states: another past, {world} ranks");
+        cases.push(asked(&name, subject(order, &format!("\"world_size\":{world}"), steps, 0), calls));
+    }
+    let far = "\"batch_size\":4,\"stages\":[{\"from\":9007199254740991,\"batch_size\":5},{\"from\":9007199254740992,\"batch_size\":4}]";
+    let last = count(&subject(order, "", far, 0), &ask(ScheduleCall::NumSteps)).expect("a number");
+    let calls =
+        [resume(&state_of(&subject(order, "", far, 0), last)), indices(last, 0), indices(last - 1, 1), indices(0, 1)];
+    cases.push(asked(
+        "states: the end, before a stage that does not fit",
+        subject(order, "\"world_size\":2", far, 0),
+        calls,
+    ));
     let broken = [
         "".into(),
         "{}".into(),

@@ -159,7 +159,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
   /**
    * This rank's samples at the steps `start` to `start` + `count` - 1, one step after the other. A step has `batchSize(step)` /
    * `worldSize` of them. Errors: `start`, `count` (past the last step; a step has more than 2^20 samples of this rank), `batchSize`
-   * (that of a step is no multiple of `worldSize` * `unit`: it was taken by other ranks), memory.
+   * (that of a step from `start` on, however late, is no multiple of `worldSize` * `unit`), memory.
    */
   indices(start: Integer, count: Integer = 1): Indices {
     const first = Number(integer('start', start, [0n, BigInt(this.#numSteps)]));

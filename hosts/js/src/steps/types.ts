@@ -2,8 +2,8 @@ import type { Integer, Layout, RecipeOptions, SamplerJson, SamplerOptions } from
 
 /**
  * The global batch size: how many samples all ranks together take at a step. Or the batch sizes by stages, as pairs: from which step on, and
- * the size. Steps ascend, and the first one is 0. Each size is a multiple of `worldSize` * `unit`. Only the first ones need not be: they may be those
- * of a past with other ranks.
+ * the size. Steps ascend, and the first one is 0. Each size is a multiple of `unit`, and the last one of `worldSize` * `unit`. Those before
+ * need not be: they may be of a past with other ranks.
  */
 export type BatchSizes = Integer | readonly (readonly [from: Integer, batchSize: Integer])[];
 

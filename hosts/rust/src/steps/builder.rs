@@ -87,9 +87,9 @@ impl ScheduleBuilder {
         self
     }
 
-    /// The global batch size of the first steps: of all ranks together. Range: a multiple of `world_size` * `unit`, 1 to 2^32 - 1. If later
-    /// [`stages`](Self::stages) are such multiples, the first ones need not be: they may be of a past with other ranks. Then this rank has no
-    /// samples of those steps.
+    /// The global batch size of the first steps: of all ranks together. Range: a multiple of `unit`, 1 to 2^32 - 1. That of the last
+    /// [stage](Self::stages) is a multiple of `world_size` * `unit`. Those before need not be: they may be of a past with other ranks, and then
+    /// this rank has no samples of the steps before the stage after.
     pub fn batch_size(mut self, samples: u32) -> Self {
         self.draft.set("steps", "batch_size", samples);
         self

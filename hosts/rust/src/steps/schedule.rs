@@ -215,8 +215,8 @@ impl Schedule {
 
     /// This rank's samples at the steps number `start` to `start + count - 1`, one step after the other, in one call of the component. A
     /// step has `batch_size` / `world_size` of them. Errors: out of range (`start`; `count` past the end, or where there are more than 2^20
-    /// samples), [`Contradiction`](crate::FailureKind::Contradiction) (`batch-size`: that of a step is no multiple of `world_size` * `unit`, in
-    /// stages of a past with other ranks), out of memory.
+    /// samples), [`Contradiction`](crate::FailureKind::Contradiction) (`batch-size`: that of a step from `start` on, however late, is no multiple of
+    /// `world_size` * `unit`), out of memory.
     pub fn indices(&self, start: u64, count: u32) -> Result<Vec<u64>, Error> {
         self.ask(|methods, store, schedule| methods.call_indices(store, schedule, start, count))
     }
@@ -267,7 +267,7 @@ impl Schedule {
     /// composed orders may have got more, as with [`Sampler::resume`](crate::Sampler::resume). The schedule does not change. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a schedule of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that differs; `batch-size`, `stages`; `consumed`: not that
-    /// of the step), out of range (`state`: more than 2^20 bytes; `step`), out of memory.
+    /// of the step; `batch-size`, as with [`indices`](Self::indices)), out of range (`state`: more than 2^20 bytes; `step`), out of memory.
     pub fn resume(&self, state: &str) -> Result<u64, Error> {
         let state = checked_state(state)?;
         self.ask(|methods, store, schedule| methods.call_resume(store, schedule, state))

@@ -36,6 +36,8 @@ pub struct Schedule {
     rotation: Rotation,
     stages: Rc<Vec<Stage>>,
     num_steps: u64,
+    /// All steps from this one on fit these ranks. Those before are a past with other ranks.
+    dealt_from: u64,
     /// The epoch that was asked for last; the ranks share it, since it may have a table.
     recent: Rc<RefCell<Option<Epoch>>>,
 }
@@ -88,8 +90,10 @@ impl Schedule {
         let draws = order.draws()?;
         let last = stages.partition_point(|stage| stage.before <= draws) - 1;
         let num_steps = stages[last].from + (draws - stages[last].before) / u64::from(stages[last].batch_size);
+        let unfit = stages.iter().rposition(|stage| !recipe::fits(stage.batch_size, world_size, unit));
+        let dealt_from = unfit.map_or(0, |last| stages.get(last + 1).map_or(u64::MAX, |stage| stage.from));
         let recent = Rc::default();
-        let made = Self { order, rank: 0, world_size, layout, unit, rotation, stages, num_steps, recent };
+        let made = Self { order, rank: 0, world_size, layout, unit, rotation, stages, num_steps, dealt_from, recent };
         made.at_rank(rank)
     }
 
@@ -192,9 +196,8 @@ impl Schedule {
             let allowed = format!("steps that have at most {MAX_COUNT} samples of a rank together, from {start}");
             return Err(Failure::out_of_range("count", count, allowed));
         }
-        // Stages that do not fit these ranks come first, if at all.
         if count > 0 {
-            self.deal(start)?;
+            self.check_dealt(start)?;
         }
         let mut out = collect("count", total as usize, core::iter::repeat_n(0, total as usize))?;
         let mut rest = &mut out[..];
@@ -222,6 +225,7 @@ impl Schedule {
             return Ok(None);
         }
         let step = self.taking(draw);
+        self.check_dealt(step)?;
         let deal = self.deal(step)?;
         let place = deal.place(draw, u32::MAX);
         Ok(Some(StepPlace { draw, epoch, position, step, rank: place.rank, index_in_batch: place.index as u32 }))
@@ -269,12 +273,21 @@ impl Schedule {
         Ok(())
     }
 
-    /// Who takes what of a step. Failures: `batch-size`.
+    /// Whether all ranks have equal shares of a step, and of all that come after it: one that has not would end a training that goes on from
+    /// here. Failures: `batch-size`.
+    fn check_dealt(&self, step: u64) -> Result<(), Failure> {
+        if step >= self.dealt_from {
+            return Ok(());
+        }
+        let now = self.stages.partition_point(|stage| stage.from <= step) - 1;
+        let (world_size, unit) = (self.world_size, self.unit);
+        let unfit = self.stages[now..].iter().find(|stage| !recipe::fits(stage.batch_size, world_size, unit));
+        unfit.map_or(Ok(()), |stage| Err(recipe::unfit(*stage, world_size, unit)))
+    }
+
+    /// Who takes what of a step.
     fn deal(&self, step: u64) -> Result<Deal, Failure> {
         let batch_size = self.stage(step).batch_size;
-        if !recipe::fits(batch_size, self.world_size, self.unit) {
-            return Err(recipe::unfit(batch_size, self.world_size, self.unit));
-        }
         let first = self.before(step);
         let end = first + u64::from(batch_size);
         let deal = Deal::new(end, first, (self.rank, self.world_size), Remainder::Uneven, self.layout, self.unit)?;

@@ -136,17 +136,14 @@ pub(super) fn fits(batch_size: u32, world_size: u32, unit: u32) -> bool {
     u64::from(batch_size).is_multiple_of(u64::from(world_size) * u64::from(unit))
 }
 
-pub(super) fn unfit(batch_size: u32, world_size: u32, unit: u32) -> Failure {
+pub(super) fn unfit(Stage { from, batch_size, .. }: Stage, world_size: u32, unit: u32) -> Failure {
     let row = u64::from(world_size) * u64::from(unit);
-    let allowed = if unit == 1 {
-        format!("a multiple of {row}, the world size")
-    } else {
-        format!("a multiple of {row}, the world size times unit")
-    };
+    let times = if unit == 1 { "" } else { " times unit" };
+    let allowed = format!("a multiple of {row}, the world size{times}, from step {from} on");
     Failure::contradiction("batch-size", batch_size, allowed)
 }
 
-/// Failures: `batch-size`, where ranks cannot have equal shares. The first stages may be of a past with other ranks.
+/// Failures: `batch-size`, where ranks cannot have equal shares of the last steps. Stages before may be of a past with other ranks.
 fn check_fit(stages: &[Stage], world_size: u32, unit: u32) -> Result<(), Failure> {
     for stage in stages {
         if !stage.batch_size.is_multiple_of(unit) {
@@ -154,10 +151,8 @@ fn check_fit(stages: &[Stage], world_size: u32, unit: u32) -> Result<(), Failure
             return Err(Failure::contradiction("batch-size", stage.batch_size, allowed));
         }
     }
-    let fit = |stage: &Stage| fits(stage.batch_size, world_size, unit);
-    let past = stages.iter().take_while(|stage| !fit(stage)).count();
-    match stages.iter().skip(past.min(stages.len() - 1)).find(|stage| !fit(stage)) {
-        Some(stage) => Err(unfit(stage.batch_size, world_size, unit)),
+    match stages.last().filter(|stage| !fits(stage.batch_size, world_size, unit)) {
+        Some(stage) => Err(unfit(*stage, world_size, unit)),
         None => Ok(()),
     }
 }

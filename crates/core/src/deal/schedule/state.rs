@@ -33,7 +33,7 @@ impl Schedule {
     }
 
     /// The step to go on with after a state. Failures: `state`; the first member of the order that differs; `batch-size`, `stages`, of
-    /// steps that were taken; `step`, `consumed`, `out-of-memory`.
+    /// steps that were taken; `step`, `consumed`; `batch-size`, of a step that is still to come; `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<u64, Failure> {
         let state = state::read(state, "steps", STATE)?;
         let [epoch, consumed, step] = ["epoch", "consumed", "step"].map(|field| state.count(field).unwrap_or_default());
@@ -47,6 +47,9 @@ impl Schedule {
             let shown = |(epoch, position): (u64, u64)| format!("position {position} of epoch {epoch}");
             let allowed = only(shown((epoch, consumed))).and(", as in the state");
             return Err(Failure::contradiction("consumed", shown(place), allowed));
+        }
+        if step < self.num_steps {
+            self.check_dealt(step)?;
         }
         Ok(step)
     }

@@ -75,8 +75,8 @@ class Schedule(Answered):
             order_or_samples: An `Order`, such as a blend, or the number of samples in the dataset.
             batch_size: The global batch size, over all ranks: a multiple of `world_size` * `unit`. Or a list of
                 (from_step, batch_size), which begins with step 0 and ascends: the batch size from each of these steps
-                on. Only the first ones, of steps that another number of ranks took, need not be multiples of
-                `world_size`.
+                on. Those before the last one need not be multiples of `world_size`, since another number of ranks may have
+                taken their steps; this rank has no samples of steps before the last such size.
             order: Name of the order, one of `samedeal.orders()`; "feistel" by default. None with an `Order`.
             seed: Seed of the order; 0 by default. None with an `Order`.
             world_size: Number of data-parallel ranks; 1 by default.
@@ -89,7 +89,7 @@ class Schedule(Answered):
         Raises:
             OutOfRangeError: A number is outside its range, or steps of `batch_size` do not ascend.
             MissingError: `batch_size` is a list that does not begin with step 0.
-            ContradictionError: A batch size is no multiple of `world_size` * `unit`; or `order` or `seed` is given with
+            ContradictionError: A batch size is no multiple of `unit`, or the last one of `world_size` * `unit`; or `order` or `seed` is given with
                 an `Order`.
             UnknownNameError: There is no such order or layout.
             WrongTypeError: A value is not of the type that its parameter takes.
@@ -244,7 +244,8 @@ class Schedule(Answered):
 
         Raises:
             OutOfRangeError: There are not so many steps, or one step has more than 2**20 samples of this rank.
-            ContradictionError: The batch size of a step is no multiple of `world_size` * `unit`: it is one of the past.
+            ContradictionError: The batch size of a step from `start` on, however late, is no multiple of `world_size` *
+                `unit`.
             OutOfMemoryError: There is no memory for so many.
         """
         first = check.number("start", start, lambda: self.num_steps + 1)

@@ -64,14 +64,18 @@ def resume(recipe, epoch, batch, worlds, taken):
     for part, world in enumerate(worlds):
         take = taken[part] * batch if part < len(taken) else None
         for rank in range(world):
-            sampler = samedeal.Sampler.from_recipe({**whole, "deal": {"world_size": world}}, rank=rank, epoch=epoch)
+            sampler = samedeal.Sampler.from_recipe(
+                {**whole, "deal": {**whole["deal"], "world_size": world}}, rank=rank, epoch=epoch
+            )
             if checkpoint is not None:
                 sampler.resume(checkpoint)
             padding["own"] += count(own, sampler, 0, take)
             sampler = samedeal.Sampler.from_recipe({**torch, "deal": {"world_size": world}}, rank=rank, epoch=epoch)
             padding["torch"] += count(other, sampler, skip, take)
         if take is not None:
-            sampler = samedeal.Sampler.from_recipe({**whole, "deal": {"world_size": world}}, epoch=epoch)
+            sampler = samedeal.Sampler.from_recipe(
+                {**whole, "deal": {**whole["deal"], "world_size": world}}, epoch=epoch
+            )
             if checkpoint is not None:
                 sampler.resume(checkpoint)
             checkpoint = sampler.state(min(take, len(sampler)))

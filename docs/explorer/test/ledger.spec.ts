@@ -98,7 +98,7 @@ test('who took over the work of a lost reader is said, drawn and in the table', 
     expect(new Set(drawn), name).toEqual(new Set(Object.keys(expected)));
   }
   await page.goto(at('ledger', { log: 'dies' }));
-  const verdict = page.locator('p.verdict');
+  const verdict = page.locator('[data-says]');
   await expect(verdict).toHaveText(
     'Reader 1 was lost, its last entry is 38: reader 0 took over the 16 positions that it held (368 to 383); 1,000 of 1,000 positions are committed, none twice.',
   );

@@ -72,7 +72,7 @@ test.describe('batches', () => {
       await expect(page.getByRole('heading', { name: 'Strategies at 8,191 tokens a batch' })).toBeVisible();
       await expect(max).toHaveValue('8191');
     }
-    const verdict = page.locator('p.verdict');
+    const verdict = page.locator('[data-says]');
     await max.fill('4096');
     await expect(verdict).toContainText('40 of 4,000 samples are longer than 4,096 tokens');
     for (const policy of ['drop', 'truncate', 'split'] as const) {
@@ -144,12 +144,12 @@ test.describe('shards', () => {
       });
       const counts = Object.values(expected).map(([count]) => count);
       const [most, least] = [Math.max(...counts), Math.min(...counts)];
-      await expect(page.locator('p.verdict')).toContainText(
+      await expect(page.locator('[data-says]')).toContainText(
         most === least
           ? `evenly: each reads ${most.toLocaleString('en')} samples`
           : `the largest reads ${most.toLocaleString('en')} samples`,
       );
-      if (most > least) await expect(page.locator('p.verdict')).toContainText(`: ${percent(most / least - 1)} more`);
+      if (most > least) await expect(page.locator('[data-says]')).toContainText(`: ${percent(most / least - 1)} more`);
       await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
       await page.getByRole('button', { name: 'Copy as a table' }).click();
       await expect(page.getByText(/readers copied/)).toBeVisible();

@@ -230,12 +230,31 @@ test.describe('resume', () => {
     );
   });
 
-  test('what is not counted is said, for torch too', async ({ page }) => {
+  for (const remainder of ['pad', 'drop', 'uneven'])
+    test(`above what is counted one by one, positions say the same as Python, ${remainder}`, async ({ page }) => {
+      const recipe = JSON.stringify({ order: { samples: 2_100_005, seed: 42 }, deal: { remainder } });
+      const worlds = [8, 6, 7];
+      const taken = [500, 400];
+      await page.goto(at('resume', { recipe, worlds: worlds.join(','), taken: taken.join(',') }));
+      const question = { recipe, epoch: 0, batch: 16, worlds, taken };
+      const expected = python<Record<string, Record<string, number>>>('resume', question);
+      await expect(page.locator('[data-positions]')).toContainText('up to 2,097,152');
+      for (const kind of ['own', 'torch']) {
+        const facts = page.locator(`[data-count=${kind}]`);
+        for (const [fact, number] of Object.entries(expected[kind] ?? {}))
+          await expect(facts.locator(`[data-fact=${fact}]`), `${kind} ${fact}`).toHaveText(number.toLocaleString('en'));
+      }
+    });
+
+  test('at 10^12 samples, torch has an answer too', async ({ page }) => {
     const recipe = '{"order":{"samples":1000000000000,"seed":42}}';
     await page.goto(at('resume', { recipe, taken: '500, 500' }));
-    await expect(page.locator('[data-says]')).toContainText('Nothing was counted, neither for samedeal nor for torch');
-    await expect(page.locator('[data-uncounted]')).toBeVisible();
     await expect(page.locator('tr[data-part]').nth(1)).toContainText('64,000');
+    // 8 ranks read positions 0 to 64,000; 6 ranks that skip 8,000 each, 48,000 to 96,000; and 5 that skip 16,000 each, from 80,000 on.
+    await expect(page.locator('[data-says]')).toHaveText(
+      "8 to 6 to 5 ranks: no position is lost or seen twice. torch's sampler repeats 32,000 and loses 0.",
+    );
+    await expect(page.getByLabel('World size', { exact: true })).toHaveCount(0);
   });
 
   test('a stop that is missing is asked for, and one too many is said', async ({ page }) => {

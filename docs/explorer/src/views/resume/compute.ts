@@ -1,6 +1,7 @@
 import { PageError } from '../../engine/answer.ts';
 import { integer, samplerOf } from '../../engine/samplers.ts';
-import { edited, isObject, parsed } from '../../parts/json.ts';
+import { edited } from '../../parts/json.ts';
+import { ownByPosition, type Segment, torchByPosition } from './positions.ts';
 
 export interface ResumeQuestion {
   recipe: string;
@@ -26,7 +27,7 @@ export interface Part {
   state: string;
 }
 
-/** What became of the samples of an epoch, counted one by one. */
+/** What became of the samples of an epoch. */
 export interface Count {
   once: number;
   /** Seen by two parts, or twice by one, without padding. */
@@ -36,18 +37,19 @@ export interface Count {
   padding: number;
   /** For each piece of the epoch, in the order of positions: how many of its samples each part saw; then those seen twice, and never. */
   pieces: number[][];
+  /** The same by positions alone, if samples were not counted one by one. */
+  segments: Segment[];
 }
 
 export interface ResumeAnswer {
   positions: number;
   parts: Part[];
-  /** So many samples are counted. */
+  /** So many samples are counted one by one; of more, the positions are. */
   most: number;
   /** How many stops were given that no part has. */
   unused: number;
-  /** None of them if there are too many samples to count. */
-  own: Count | null;
-  torch: Count | null;
+  own: Count;
+  torch: Count;
 }
 
 const MOST_PARTS = 6;
@@ -87,48 +89,29 @@ export function resume(question: ResumeQuestion): ResumeAnswer {
     const next = isLast ? '' : sampler.state(number);
     const to = isLast ? epochLength : samplerOf(recipe, epoch, next).consumed;
     parts.push({ worldSize: sampler.worldSize, taken: wanted, steps, samples: number, from, to, state });
-    runs.push({ recipe, state, skip: 0, take: isLast ? Number.POSITIVE_INFINITY : number });
+    runs.push({ recipe, state, take: isLast ? Number.POSITIVE_INFINITY : number });
     state = next;
   }
   const whole = samplerOf(question.recipe, epoch);
   const positions = whole.epochLength;
-  const counts = whole.samples <= MOST_COUNTED && positions <= MOST_COUNTED;
+  const isCounted = whole.samples <= MOST_COUNTED && positions <= MOST_COUNTED;
   return {
     positions,
     parts,
     most: MOST_COUNTED,
     unused: Math.max(0, taken.length - worlds.length + 1),
-    own: counts ? count(runs, epoch, edited(question.recipe, 'deal.world_size', '1')) : null,
-    torch: counts ? torch(question, epoch, parts, Number(size)) : null,
+    own: isCounted
+      ? count(runs, epoch, edited(question.recipe, 'deal.world_size', '1'))
+      : ownByPosition(whole.recipe, parts, positions),
+    torch: torchByPosition(question, parts),
   };
 }
 
-/** What every rank of a part reads: of its own samples, `take` after the first `skip` ones. */
+/** What every rank of a part reads: the first ones of its own samples. */
 interface Run {
   recipe: string;
   state: string;
-  skip: number;
   take: number;
-}
-
-/**
- * torch's `DistributedSampler` has no state. Loaders that resume it skip as many samples of every rank as each had read: torchdata's
- * `StatefulDistributedSampler` does so, and Accelerate's `skip_first_batches` by batches. The list of a rank depends on the number of ranks.
- */
-function torch(question: ResumeQuestion, epoch: number | bigint, parts: Part[], size: number): Count {
-  const document = parsed(question.recipe);
-  const order = isObject(document) && isObject(document.order) ? document.order : {};
-  const seed = order.seed ?? 0;
-  let skip = 0;
-  const samples = samplerOf(question.recipe, epoch).samples;
-  const recipe = JSON.stringify({ order: { name: 'torch', samples, seed }, deal: { world_size: 1 } });
-  const runs = parts.map(({ worldSize, taken }, at) => {
-    const take = at === parts.length - 1 ? Number.POSITIVE_INFINITY : taken * size;
-    const run = { recipe: edited(recipe, 'deal.world_size', String(worldSize)), state: '', skip, take };
-    skip += take;
-    return run;
-  });
-  return count(runs, epoch, recipe);
 }
 
 /** Reads all parts of an epoch and counts how often each sample is seen. `whole` has the order of positions, on one rank. */
@@ -143,14 +126,14 @@ function count(runs: readonly Run[], epoch: number | bigint, whole: string): Cou
   const due = new Uint8Array(all.samples);
   for (const sample of order) due[sample] = (due[sample] ?? 0) + 1;
   let padding = 0;
-  for (const [at, { recipe, state, skip, take }] of runs.entries()) {
+  for (const [at, { recipe, state, take }] of runs.entries()) {
     const sampler = samplerOf(recipe, epoch, state);
     for (let rank = 0; rank < sampler.worldSize; rank++) {
       sampler.setRank(rank);
-      const [start, end] = [Math.min(skip, sampler.length), Math.min(skip + take, sampler.length)];
-      const own = Math.max(start, Math.min(end, sampler.length - sampler.numPadding));
+      const end = Math.min(take, sampler.length);
+      const own = Math.min(end, sampler.length - sampler.numPadding);
       padding += end - own;
-      for (const sample of sampler.indices(start, own)) {
+      for (const sample of sampler.indices(0, own)) {
         seen[sample] = (seen[sample] ?? 0) + 1;
         by[sample] = at + 1;
       }
@@ -160,7 +143,7 @@ function count(runs: readonly Run[], epoch: number | bigint, whole: string): Cou
   const pieces = Array.from({ length: Math.min(PIECES, Math.max(1, order.length)) }, () =>
     new Array(runs.length + 2).fill(0),
   );
-  const result: Count = { once: 0, twice: 0, never: 0, padding, pieces };
+  const result: Count = { once: 0, twice: 0, never: 0, padding, pieces, segments: [] };
   for (const [position, sample] of order.entries()) {
     const piece = pieces[Math.floor((position * pieces.length) / order.length)] as number[];
     const [times = 0, expected = 0] = [seen[sample], due[sample]];

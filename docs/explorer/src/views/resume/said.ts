@@ -2,21 +2,18 @@ import { counted, grouped } from '../../parts/text.ts';
 import type { Count, ResumeAnswer } from './compute.ts';
 
 /** Whether a sample is lost or seen twice, in plain words. */
-export function said({ own, torch, parts, positions, most }: ResumeAnswer): string {
+export function said({ own, torch, parts }: ResumeAnswer): string {
   const chain = parts.map(({ worldSize }) => grouped(worldSize)).join(' to ');
   const ranks = parts.length > 1 ? `${chain} ranks` : counted(parts[0]?.worldSize ?? 1, 'rank');
-  if (!own) {
-    const begin = parts.length > 1 ? ': each part begins at the position where the one before it ended' : '';
-    return `${ranks}: no position is read twice or lost${begin}. Nothing was counted, neither for samedeal nor for torch: ${counted(positions, 'position')} are more than ${grouped(most)}.`;
-  }
-  return `${ranks}: ${ours(own)}.${torch ? ` ${theirs(torch)}.` : ''}`;
+  return `${ranks}: ${ours(own)}. ${theirs(torch)}.`;
 }
 
-function ours({ twice, never, padding }: Count): string {
+function ours({ twice, never, padding, segments }: Count): string {
+  const one = segments.length > 0 ? 'position' : 'sample';
   const lost =
     twice === 0 && never === 0
-      ? 'no sample is lost or seen twice'
-      : `${twice === 0 ? 'no sample is seen twice' : `${counted(twice, 'sample')} are seen twice`}, and the remainder leaves ${grouped(never)} out`;
+      ? `no ${one} is lost or seen twice`
+      : `${twice === 0 ? `no ${one} is seen twice` : `${counted(twice, one)} are seen twice`}, and the remainder leaves ${grouped(never)} out`;
   return padding > 0 ? `${lost}; ${grouped(padding)} are read again as padding` : lost;
 }
 

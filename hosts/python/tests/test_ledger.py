@@ -7,6 +7,7 @@ import json
 import math
 import os
 import pickle
+import shutil
 import signal
 import subprocess
 import sys
@@ -22,16 +23,17 @@ from limits import HANG
 from notebook import cells
 from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, UnknownNameError, WrongTypeError
 from samedeal.bindings.ledger import Step
-from samedeal.ledger import Claim, FileLog, Ledger, MemoryLog, Schedule, copy_log
+from samedeal.ledger import Claim, FileLog, FolderLog, Ledger, MemoryLog, Schedule, copy_log
 from samedeal.ledger.binding import Client
 
 READER = """
 import sys, time
 from samedeal import Sampler
-from samedeal.ledger import FileLog, Ledger
+from samedeal.ledger import FileLog, FolderLog, Ledger
 
 path, reader, pause, block = sys.argv[1], int(sys.argv[2]), float(sys.argv[3]), int(sys.argv[4])
-ledger = Ledger(Sampler(600, seed=5, order="torch"), FileLog(path), reader=reader, block=block, lease=5.0)
+log = {"FileLog": FileLog, "FolderLog": FolderLog}[sys.argv[5]](path)
+ledger = Ledger(Sampler(600, seed=5, order="torch"), log, reader=reader, block=block, lease=5.0)
 print("ready", flush=True)
 sys.stdin.readline()
 for claim in ledger:
@@ -43,8 +45,8 @@ for claim in ledger:
 """
 
 
-def reader(path: Path, number: int, pause: float, block: int = 20) -> subprocess.Popen[str]:
-    command = [sys.executable, "-c", READER, str(path), str(number), str(pause), str(block)]
+def reader(path: Path, number: int, pause: float, block: int = 20, log: str = "FileLog") -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", READER, str(path), str(number), str(pause), str(block), log]
     return subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
 
 
@@ -471,10 +473,13 @@ class Counting:
         return entries
 
 
-@pytest.mark.parametrize("kind", ["file", "memory"])
+@pytest.mark.parametrize("kind", ["file", "folder", "memory"])
 def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("samedeal.ledger.log._WINDOW", 8)
-    log: Any = FileLog(tmp_path / "log") if kind == "file" else MemoryLog()
+    monkeypatch.setattr("samedeal.ledger.folder._WINDOW", 8)
+    log: Any = MemoryLog()
+    if kind != "memory":
+        log = (FileLog if kind == "file" else FolderLog)(tmp_path / "log")
     assert log.last_checkpoint() is None
     ledger = Ledger(Sampler(400), log, reader=0, block=2, checkpoint_interval=100)
     for claim in ledger:
@@ -483,13 +488,13 @@ def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, mo
     last = json.loads(log.last_checkpoint())["number"]
     assert json.loads(log.read(last)[0])["number"] == last
     # From another place on than the last call, and of another object than the one that wrote it.
-    again: Any = FileLog(tmp_path / "log") if kind == "file" else log
+    again: Any = log if kind == "memory" else type(log)(tmp_path / "log")
     assert [again.read(number)[0] for number in (last, 3, last)] == [log.read(number)[0] for number in (last, 3, last)]
-    counting = Counting(FileLog(tmp_path / "log") if kind == "file" else log)
+    counting = Counting(log if kind == "memory" else type(log)(tmp_path / "log"))
     other = Ledger(Sampler(400), counting, reader=1)
     assert other.progress() == ledger.progress()
     total = other.progress().entries
-    if kind == "file":
+    if kind != "memory":
         # Some of the first ones, and all that come after the checkpoint.
         assert counting.read_entries <= 8 + total - last < total - 100
     assert (other.block, other.progress().committed, other.progress().claimed) == (2, 300, 2)
@@ -623,6 +628,65 @@ def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> Non
         assert Schedule(FileLog(path)).progress().finished
     # The object of the old one reads the new one from its beginning, where somebody asks for that.
     assert Ledger(Sampler(40), old.log, reader=2, block=10).progress().entries == len(path.read_bytes().splitlines())
+
+
+@pytest.mark.parametrize("how", ["begun anew", "gone", "cut"])
+def test_a_folder_that_was_replaced_is_another_log(tmp_path: Path, how: str) -> None:
+    path = tmp_path / "log"
+    old = Ledger(Sampler(40), FolderLog(path), reader=0, block=10)
+    claim = old.claim()
+    assert claim is not None
+    if how == "cut":
+        (path / "0000000000000002.json").unlink()
+    else:
+        shutil.rmtree(path)
+    new = Ledger(Sampler(40), FolderLog(path), reader=0, block=10) if how == "begun anew" else None
+    # Its last entry is the same text as in the old log.
+    held = None if new is None else new.claim()
+    before = {file.name: file.read_bytes() for file in path.glob("*")}
+    for call in (claim.commit, claim.release, old.claim, old.progress):
+        with pytest.raises(ContradictionError, match=r"another log: entry [12] is not the one that was read"):
+            call()
+    assert {file.name: file.read_bytes() for file in path.glob("*")} == before
+    if new is not None and held is not None:
+        held.commit()
+        assert [one.start for one in new] == [10, 20, 30]
+        assert Schedule(FolderLog(path)).progress().finished
+
+
+def test_processes_share_a_folder_and_leave_no_other_file(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    readers = [reader(path, number, 0.0005, log="FolderLog") for number in range(3)]
+    begin(*readers)
+    found = [[int(sample) for sample in process.communicate()[0].split()] for process in readers]
+    assert all(process.returncode == 0 for process in readers)
+    assert sorted(sample for samples in found for sample in samples) == [*range(600)]
+    log = FolderLog(path)
+    assert repr(pickle.loads(pickle.dumps(log))) == repr(log)
+    file = FileLog(tmp_path / "file")
+    number = copy_log(log, file)
+    assert [entry.name for entry in sorted(path.iterdir())] == [f"{at:016}.json" for at in range(number)]
+    assert b"".join(entry.read_bytes() for entry in sorted(path.iterdir())) == file.path.read_bytes()
+    for at, samples in enumerate(found):
+        replayed = [*Schedule(log).replay(Sampler(600, seed=5, order="torch"), reader=at, readers=3)]
+        assert [sample for run in replayed for sample in run] == samples
+
+
+def test_a_lost_answer_of_a_folder_is_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    link, log = os.link, FolderLog(tmp_path / "log")
+
+    def twice(source: Any, target: Any) -> None:
+        link(source, target)
+        link(source, target)
+
+    monkeypatch.setattr(os, "link", twice)
+    assert log.append(0, "one")
+    monkeypatch.undo()
+    assert not FolderLog(log.path).append(0, "two")
+    assert not log.append(2, "three")
+    assert log.append(1, "two")
+    assert log.read(0) == ["one", "two"]
+    assert len([*log.path.iterdir()]) == 2
 
 
 @pytest.mark.parametrize("torn", [b"", b'{"ev', b'{"event":"commit","rea'])
@@ -857,7 +921,7 @@ def test_nothing_to_claim() -> None:
 
 @pytest.mark.parametrize(("number", "error"), [(-1, OutOfRangeError), (2**53, OutOfRangeError), ("0", WrongTypeError)])
 def test_logs_take_numbers_of_entries(number: Any, error: type[SamedealError], tmp_path: Path) -> None:
-    for log in (MemoryLog(), FileLog(tmp_path / "log")):
+    for log in (MemoryLog(), FileLog(tmp_path / "log"), FolderLog(tmp_path / "folder")):
         with fails(error, "start"):
             log.read(number)
         with fails(error, "number"):
@@ -866,7 +930,7 @@ def test_logs_take_numbers_of_entries(number: Any, error: type[SamedealError], t
 
 @pytest.mark.parametrize("entry", [3, b"x", "two\nlines", "\ud800"])
 def test_an_entry_is_a_text_of_one_line(entry: Any, tmp_path: Path) -> None:
-    for log in (MemoryLog(), FileLog(tmp_path / "log")):
+    for log in (MemoryLog(), FileLog(tmp_path / "log"), FolderLog(tmp_path / "folder")):
         with fails(OutOfRangeError if isinstance(entry, str) else WrongTypeError, "entry"):
             log.append(0, entry)
         assert log.append(0, "x")
@@ -877,11 +941,12 @@ def test_what_is_no_log_is_refused(tmp_path: Path) -> None:
     for entries in (3, "text", {"a"}, [3]):
         with fails(WrongTypeError, "entry" if entries == [3] else "entries"):
             MemoryLog(entries)  # type: ignore[arg-type]
-    with fails(WrongTypeError, "path"):
-        FileLog(3)  # type: ignore[arg-type]
-    for path in ("\0", "\ud800", Path("a\0b")):
-        with fails(OutOfRangeError, "path"):
-            FileLog(path)
+    for kind in (FileLog, FolderLog):
+        with fails(WrongTypeError, "path"):
+            kind(3)  # type: ignore[arg-type]
+        for path in ("\0", "\ud800", Path("a\0b")):
+            with fails(OutOfRangeError, "path"):
+                kind(path)
     with fails(WrongTypeError, "source"):
         copy_log(3, MemoryLog())  # type: ignore[arg-type]
     with fails(WrongTypeError, "target"):

@@ -254,6 +254,8 @@ def _log(c: Context) -> str:
     kind = c.r.randrange(4)
     if kind == 0:
         return c.held("ledger.FileLog", "samedeal.ledger.FileLog(folder.missing())")
+    if kind == 1:
+        return c.held("ledger.FolderLog", "samedeal.ledger.FolderLog(folder.missing())")
     return c.held("ledger.MemoryLog", "samedeal.ledger.MemoryLog()")
 
 
@@ -433,6 +435,7 @@ SPECIAL: dict[str, Make] = {
     "ledger.Ledger.samples.start": upto(20),
     "ledger.Ledger.samples.count": upto(5),
     "ledger.FileLog.number": upto(3),
+    "ledger.FolderLog.number": upto(3),
     "ledger.MemoryLog.number": upto(3),
     "order.samples": _samples,
     "parquet.Shards.open.shard": upto(2),

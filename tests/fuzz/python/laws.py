@@ -54,6 +54,7 @@ _DOCUMENTED: tuple[tuple[str, type[Exception], str], ...] = (
     ("torch.StepBatchSampler", TypeError, "is endless, and has no len"),
     ("torch.Claim", TypeError, "a Ledger does not pickle"),
     ("ledger.FileLog", OSError, ""),
+    ("ledger.FolderLog", OSError, ""),
     ("ledger.Ledger", OSError, ""),
     ("ledger.Schedule", OSError, ""),
     ("ledger.copy_log", OSError, ""),

@@ -59,6 +59,7 @@ RECEIVERS: dict[str, str] = {
     "Verification": "samedeal.ShardPlan([3, 4], world_size=2).verify()",
     "ledger.Claim": "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0).claim(0)",
     "ledger.FileLog": "samedeal.ledger.FileLog(folder.missing())",
+    "ledger.FolderLog": "samedeal.ledger.FolderLog(folder.missing())",
     "ledger.Ledger": "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0, block=3)",
     "ledger.MemoryLog": "samedeal.ledger.MemoryLog()",
     "ledger.Progress": "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0).progress()",

@@ -7,6 +7,9 @@ import type { Integer } from '../types.js';
 import type { RawClient, RawClientOptions, RawStep } from './raw.js';
 import type { LedgerProgress } from './types.js';
 
+/** The beginning of a checkpoint. Its number follows. */
+export const CHECKPOINT = '{"event":"checkpoint","number":';
+
 /** How many entries are told at a time. */
 const WINDOW = 2 ** 12;
 
@@ -130,4 +133,11 @@ export class LedgerClient {
 export function entryText(value: unknown): string {
   if (typeof value !== 'string') fail('wrong-type', 'entry', value, 'an entry of a ledger');
   return cutText(value);
+}
+
+/** The same, if a log can have it as a line. */
+export function lineOf(entry: unknown): string {
+  if (typeof entry !== 'string') fail('wrong-type', 'entry', entry, 'a text of one line');
+  if (entry.includes('\n')) fail('out-of-range', 'entry', entry, 'a text of one line');
+  return entry;
 }

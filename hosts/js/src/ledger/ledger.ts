@@ -3,7 +3,7 @@ import { FROM_ONE, fail, integer, knownFacts, natural, natural32, options, state
 import { BaseSampler } from '../deal/sampler.js';
 import { type Engine, symbolDispose } from '../engine.js';
 import type { Indices, Integer, SamplerOptions } from '../types.js';
-import { entryText, LedgerClient, type Run, type Step } from './client.js';
+import { CHECKPOINT, entryText, LedgerClient, lineOf, type Run, type Step } from './client.js';
 import type { RawClient, RawStep } from './raw.js';
 import type { LedgerOptions, LedgerProgress, Log } from './types.js';
 
@@ -129,15 +129,14 @@ export class MemoryLog implements Log {
   /** Makes this entry number `number`, unless there is one already. Errors: `number`, `entry` (no text of one line). */
   append(number: number, entry: string): boolean {
     const isNext = Number(natural('number', number)) === this.entries.length;
-    if (typeof entry !== 'string') fail('wrong-type', 'entry', entry, 'a text of one line');
-    if (entry.includes('\n')) fail('out-of-range', 'entry', entry, 'a text of one line');
-    if (isNext) this.entries.push(entry);
+    const line = lineOf(entry);
+    if (isNext) this.entries.push(line);
     return isNext;
   }
 
   lastCheckpoint(): string | undefined {
     for (let at = this.entries.length - 1; at > 0; at--) {
-      if (this.entries[at]?.startsWith('{"event":"checkpoint",')) return this.entries[at];
+      if (this.entries[at]?.startsWith(CHECKPOINT)) return this.entries[at];
     }
     return undefined;
   }

@@ -6,6 +6,7 @@ committed once, even if readers die. The same schedule can be replayed from the 
 
 from ..bindings.ledger import CommittedRun, Event
 from .binding import Progress
+from .folder import FolderLog
 from .ledger import Claim, Ledger
 from .log import FileLog, Log, MemoryLog, copy_log
 from .schedule import Schedule
@@ -15,6 +16,7 @@ __all__ = [
     "CommittedRun",
     "Event",
     "FileLog",
+    "FolderLog",
     "Ledger",
     "Log",
     "MemoryLog",

@@ -31,7 +31,7 @@ _SEARCHED = 1 << 16
 """How many bytes are searched for a checkpoint at a time."""
 
 
-_NUMBER = check.Width(0, check.MAX_EXACT, f"0 to {check.MAX_EXACT}")
+NUMBER = check.Width(0, check.MAX_EXACT, f"0 to {check.MAX_EXACT}")
 """Of an entry."""
 
 
@@ -67,11 +67,11 @@ class MemoryLog:
 
     def read(self, start: int) -> Sequence[str]:
         """The entries from number `start` on."""
-        return self._entries[check.integer("start", start, _NUMBER) :]
+        return self._entries[check.integer("start", start, NUMBER) :]
 
     def append(self, number: int, entry: str) -> bool:
         """Makes this entry number `number`, unless there is one already."""
-        number, entry = check.integer("number", number, _NUMBER), _line(entry)
+        number, entry = check.integer("number", number, NUMBER), line_of(entry)
         with self._lock:
             if number != len(self._entries):
                 return False
@@ -82,7 +82,7 @@ class MemoryLog:
         """The last checkpoint, if there is one."""
         entries = self._entries
         numbers = range(len(entries) - 1, 0, -1)
-        return next((entries[number] for number in numbers if _is_checkpoint(entries[number])), None)
+        return next((entries[number] for number in numbers if is_checkpoint(entries[number])), None)
 
 
 class _Mark(NamedTuple):
@@ -120,15 +120,7 @@ class FileLog:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """The file need not exist yet."""
-        if not isinstance(path, (str, os.PathLike)):
-            raise WrongTypeError("path", check.described(path), "the path of a file")
-        try:
-            is_path = b"\0" not in os.fsencode(path)
-        except UnicodeEncodeError:
-            is_path = False
-        if not is_path:
-            raise OutOfRangeError("path", check.described(os.fspath(path)), "a path that a file can have")
-        self.path = Path(path)
+        self.path = path_of(path, "file")
         self._known = _Known()
         self._mark: _Mark | None = None
         """To go on there without a look at what is before it."""
@@ -144,7 +136,7 @@ class FileLog:
             ContradictionError: Entries before `start`, which were read, are not in the file any more.
             OSError: The file cannot be read. A missing file is no error.
         """
-        start = check.integer("start", start, _NUMBER)
+        start = check.integer("start", start, NUMBER)
         try:
             with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
                 return self._new(file.fileno(), start, _WINDOW)
@@ -159,7 +151,7 @@ class FileLog:
             ContradictionError: The file is no log, or another log than the one that was read.
             OSError: The file cannot be written.
         """
-        number, entry = check.integer("number", number, _NUMBER), _line(entry)
+        number, entry = check.integer("number", number, NUMBER), line_of(entry)
         flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (0 if number else os.O_CREAT)
         try:
             descriptor = os.open(self.path, flags, 0o666)
@@ -303,7 +295,20 @@ class FileLog:
         self._known = _Known()
 
 
-def _line(entry: Any) -> str:
+def path_of(path: Any, what: str) -> Path:
+    """The path of a file or a folder, if it can be one."""
+    if not isinstance(path, (str, os.PathLike)):
+        raise WrongTypeError("path", check.described(path), f"the path of a {what}")
+    try:
+        is_path = b"\0" not in os.fsencode(path)
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        raise OutOfRangeError("path", check.described(os.fspath(path)), f"a path that a {what} can have")
+    return Path(path)
+
+
+def line_of(entry: Any) -> str:
     """The text of an entry, if a file can have it as a line."""
     allowed = "a text of one line"
     if not isinstance(entry, str):
@@ -320,7 +325,8 @@ def checked(field: str, log: Any, *methods: str) -> None:
         raise WrongTypeError(field, check.described(log), "a log, such as FileLog(path)")
 
 
-def _is_checkpoint(entry: Any) -> bool:
+def is_checkpoint(entry: Any) -> bool:
+    """Whether an entry is a checkpoint, by its beginning."""
     return isinstance(entry, str) and entry.startswith(_CHECKPOINT)
 
 

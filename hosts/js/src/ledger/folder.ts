@@ -1,0 +1,139 @@
+// A log for several processes of Node: which cannot lock a file, but can create one that nobody else creates.
+import { link, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { fail, natural } from '../checks.js';
+import { CHECKPOINT, lineOf } from './client.js';
+import type { Log } from './types.js';
+
+/** About how many entries are read at a time: a reader goes on from the first ones to the last checkpoint. */
+const WINDOW = 64;
+/** The name of an entry, as `nameOf` makes it. */
+const NAME = /^\d{16}\.json$/;
+
+const nameOf = (number: number) => `${String(number).padStart(16, '0')}.json`;
+
+/**
+ * A log in a folder, for the processes of one machine: each entry is a file, whose name is its number and whose content is its line. Python's
+ * `FolderLog` uses the same folder. The files in the order of their names are the lines of a log in one file. An entry is written to
+ * a temporary file (`.*.tmp`) and then linked to its name, so it is there as a whole or not at all; a process that is killed may leave
+ * a temporary file, which nobody reads. If the folder is replaced, or deleted and made again, it is another log: readers of the old one
+ * get an error, and append nothing.
+ */
+export class FolderLog implements Log {
+  /** The folder. */
+  readonly path: string;
+  /** The last entry that is known, and the second one, which no other log has: it has 64 random bits. */
+  #known: Map<number, string> = new Map();
+
+  /** The folder need not exist yet, but the folder that it is in. Errors: `path`. */
+  constructor(path: string | URL) {
+    const text: unknown = path instanceof URL && path.protocol === 'file:' ? fileURLToPath(path) : path;
+    if (typeof text !== 'string') fail('wrong-type', 'path', path, 'the path of a folder, or a URL with file:');
+    if (text === '' || text.includes('\0')) fail('out-of-range', 'path', text, 'a path that a folder can have');
+    this.path = text;
+  }
+
+  /**
+   * The entries from number `from` on, or the first ones of them. Errors: `from`, `log` (entries before `from`, which were read, are not
+   * there any more), those of the file system. A missing folder is no error.
+   */
+  async read(from: number): Promise<string[]> {
+    const first = Number(natural('from', from));
+    await this.#checkSame(first);
+    const entries: string[] = [];
+    // One file where nothing is new, as is most often so.
+    for (let count = 1; entries.length < WINDOW; count *= 2) {
+      const numbers = Array.from({ length: count }, (_, i) => first + entries.length + i);
+      const found = await Promise.all(numbers.map((number) => this.#entry(number)));
+      // One behind a gap may have been added after the gap was seen.
+      const gap = found.indexOf(undefined);
+      entries.push(...(found.slice(0, gap < 0 ? count : gap) as string[]));
+      if (gap >= 0) break;
+    }
+    if (entries.length > 0) await this.#learn(first + entries.length - 1, entries.at(-1) as string);
+    return entries;
+  }
+
+  /** All entries, for `replayLedger`. Errors: as `read`. */
+  async entries(): Promise<string[]> {
+    const entries: string[] = [];
+    for (;;) {
+      const found = await this.read(entries.length);
+      if (found.length === 0) return entries;
+      entries.push(...found);
+    }
+  }
+
+  /**
+   * Makes this entry number `number`, unless there is one already. Errors: `number`, `entry` (no text of one line), `log` (it is another
+   * log than the one that was read), those of the file system.
+   */
+  async append(number: number, entry: string): Promise<boolean> {
+    const which = Number(natural('number', number));
+    const line = lineOf(entry);
+    await this.#checkSame(which);
+    if (which > 0 && (await this.#entry(which - 1)) === undefined) return false;
+    if (which === 0) await mkdir(this.path).catch(unless('EEXIST'));
+    const temporary = join(this.path, `.${crypto.randomUUID()}.tmp`);
+    const file = await open(temporary, 'wx');
+    try {
+      try {
+        await file.writeFile(`${line}\n`);
+        // The name must not outlive a loss of power that the content does not.
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      const isRefused = await link(temporary, join(this.path, nameOf(which))).catch(unless('EEXIST'));
+      // A server of files may have lost its answer, and refused the second request.
+      if (isRefused && (await stat(temporary)).nlink < 2) return false;
+    } finally {
+      await rm(temporary, { force: true });
+    }
+    await this.#learn(which, line);
+    return true;
+  }
+
+  /** The last checkpoint, if there is one. Errors: those of the file system. A missing folder is no error. */
+  async lastCheckpoint(): Promise<string | undefined> {
+    const names = await readdir(this.path).catch(unless('ENOENT'));
+    if (names === true) return undefined;
+    const numbers = names.filter((name) => NAME.test(name)).map((name) => Number.parseInt(name, 10));
+    // It is never the first entry.
+    for (const number of numbers.sort((one, other) => other - one).filter((number) => number > 0)) {
+      const entry = await this.#entry(number);
+      if (entry?.startsWith(CHECKPOINT)) return entry;
+    }
+    return undefined;
+  }
+
+  /** Entry number `number`, if it is there. */
+  async #entry(number: number): Promise<string | undefined> {
+    const text = await readFile(join(this.path, nameOf(number)), 'utf8').catch(unless('ENOENT'));
+    return text === true ? undefined : text.replace(/\n$/, '');
+  }
+
+  async #learn(number: number, entry: string): Promise<void> {
+    const second = this.#known.get(1) ?? (number > 1 ? await this.#entry(1) : undefined);
+    this.#known = new Map(second === undefined ? [] : [[1, second]]).set(number, entry);
+  }
+
+  /** Refuses to go on in the middle of another log; from its beginning, anybody may read it. */
+  async #checkSame(from: number): Promise<void> {
+    if (from === 0) this.#known = new Map();
+    for (const [number, entry] of this.#known) {
+      if ((await this.#entry(number)) === entry) continue;
+      const value = `another log: entry ${number} is not the one that was read, in ${this.path}`;
+      fail('contradiction', 'log', value, 'the same folder for the whole epoch: open the ledger anew');
+    }
+  }
+}
+
+/** For `catch`: true for an error with this code; any other one goes on. */
+function unless(code: string): (error: unknown) => true {
+  return (error) => {
+    if ((error as NodeJS.ErrnoException).code !== code) throw error;
+    return true;
+  };
+}

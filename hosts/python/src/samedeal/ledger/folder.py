@@ -1,0 +1,126 @@
+"""A log of a ledger in a folder, which programs without locks of files can share."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Sequence
+from uuid import uuid4
+
+from ..engine import arguments as check
+from ..engine.errors import ContradictionError
+from .log import NUMBER, is_checkpoint, line_of, path_of
+
+_NAME = re.compile(r"[0-9]{16}\.json")
+"""The name of an entry, as `_name` makes it."""
+_WINDOW = 64
+"""How many entries are read at a time: a reader goes on from the first ones to the last checkpoint."""
+
+
+class FolderLog:
+    """A log in a folder, for processes of one machine that have no common lock of files.
+
+    Each entry is a file. Its name is its number, and its content is its line. `FolderLog` of the JavaScript package
+    uses the same folder. If all processes are Python or Rust, `FileLog` is faster. The files in the order of their
+    names are the lines of a log in one file; `copy_log` writes such a file.
+
+    An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so it is there as a whole or not at
+    all. A process that is killed may leave a temporary file, which nobody reads. If the folder is replaced, or deleted
+    and made again, it is another log: readers of the old one get an error, and append nothing. It can be pickled, and
+    works after a fork.
+    """
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        """The folder need not exist yet, but the folder that it is in."""
+        self.path = path_of(path, "folder")
+        self._known: dict[int, str] = {}
+        """The last entry that is known, and the second one, which no other log has: it has 64 random bits."""
+
+    def __repr__(self) -> str:
+        """The call that makes an equal one."""
+        return f"FolderLog({str(self.path)!r})"
+
+    def read(self, start: int) -> Sequence[str]:
+        """The entries from number `start` on, or the first ones of them.
+
+        Raises:
+            ContradictionError: Entries before `start`, which were read, are not in the folder any more.
+            OSError: A file cannot be read. A missing folder is no error.
+        """
+        start = check.integer("start", start, NUMBER)
+        self._check_same(start)
+        entries: list[str] = []
+        while len(entries) < _WINDOW and (entry := self._entry(start + len(entries))) is not None:
+            entries.append(entry)
+        if entries:
+            self._learn(start + len(entries) - 1, entries[-1])
+        return entries
+
+    def append(self, number: int, entry: str) -> bool:
+        """Makes this entry number `number`, unless there is one already.
+
+        Raises:
+            ContradictionError: The folder has another log than the one that was read.
+            OSError: The file cannot be written.
+        """
+        number, entry = check.integer("number", number, NUMBER), line_of(entry)
+        self._check_same(number)
+        if number > 0 and self._entry(number - 1) is None:
+            return False
+        if number == 0:
+            self.path.mkdir(exist_ok=True)
+        temporary = self.path / f".{uuid4()}.tmp"
+        try:
+            with temporary.open("xb") as file:
+                file.write(entry.encode() + b"\n")
+                file.flush()
+                # The name must not outlive a loss of power that the content does not.
+                os.fsync(file.fileno())
+            try:
+                os.link(temporary, self.path / _name(number))
+            except FileExistsError:
+                # A server of files may have lost its answer, and refused the second request.
+                if temporary.stat().st_nlink < 2:
+                    return False
+        finally:
+            temporary.unlink(missing_ok=True)
+        self._learn(number, entry)
+        return True
+
+    def last_checkpoint(self) -> str | None:
+        """The last checkpoint, if there is one.
+
+        Raises:
+            OSError: The folder cannot be read. A missing folder is no error.
+        """
+        try:
+            names = sorted(filter(_NAME.fullmatch, os.listdir(self.path)), reverse=True)
+        except FileNotFoundError:
+            return None
+        # It is never the first entry.
+        entries = (self._entry(int(name[:16])) for name in names if int(name[:16]))
+        return next(filter(is_checkpoint, entries), None)
+
+    def _entry(self, number: int) -> str | None:
+        """The text of an entry, if it is there. An entry that is none is told by whoever applies it."""
+        try:
+            return (self.path / _name(number)).read_bytes().decode(errors="replace").removesuffix("\n")
+        except FileNotFoundError:
+            return None
+
+    def _learn(self, number: int, entry: str) -> None:
+        second = self._known.get(1) or (self._entry(1) if number > 1 else None)
+        self._known = {**({1: second} if second is not None else {}), number: entry}
+
+    def _check_same(self, start: int) -> None:
+        """Raises where somebody would go on in the middle of another log; from its beginning, anybody may read it."""
+        if start == 0:
+            self._known = {}
+        for number, entry in self._known.items():
+            if self._entry(number) != entry:
+                value = f"another log: entry {number} is not the one that was read, in {self.path}"
+                raise ContradictionError("log", value, "the same folder for the whole epoch: open the ledger anew")
+
+
+def _name(number: int) -> str:
+    return f"{number:016}.json"

@@ -52,6 +52,9 @@ test.describe('batches', () => {
     const wrong = page.getByText(/samples are longer than 100 tokens: the longest has 2,047/);
     await expect(wrong.first()).toBeVisible();
     await expect(page.getByLabel('Samples that are too long')).toHaveAttribute('aria-invalid', 'true');
+    await page.locator('[data-policy=truncate]').click();
+    await expect(page.getByLabel('Samples that are too long')).toHaveValue('truncate');
+    await expect(page.locator('[data-policy]')).toHaveCount(0);
   });
 
   test('the budget stays while strategies change, and samples that are too long are counted', async ({ page }) => {

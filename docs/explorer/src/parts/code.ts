@@ -4,7 +4,14 @@ import { parsed } from './json.ts';
 export function literal(recipe: string) {
   const document = parsed(recipe);
   const text = document === undefined ? recipe : JSON.stringify(document);
-  // Recipes have no escapes, and names that somebody made may have quotes of their own.
+  // Names that somebody made may have quotes, backslashes, and what ends a raw string of Rust.
   const quoted = `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
-  return { python: quoted, javascript: quoted, rust: `r#"${text}"#`, shell: `'${text.replaceAll("'", "'\\''")}'` };
+  let marks = '#';
+  while (text.includes(`"${marks}`)) marks += '#';
+  return {
+    python: quoted,
+    javascript: quoted,
+    rust: `r${marks}"${text}"${marks}`,
+    shell: `'${text.replaceAll("'", "'\\''")}'`,
+  };
 }

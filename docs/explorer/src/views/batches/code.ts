@@ -24,7 +24,7 @@ fn main() -> Result<(), samedeal::Error> {
     println!("{} {:?}", batcher.num_steps(), batcher.batch(${step})?.samples);
     Ok(())
 }`,
-    Command: `echo ${shell} > recipe.json
+    Command: `printf '%s\\n' ${shell} > recipe.json
 samedeal step ${step} lengths.json --lengths --recipe recipe.json --epoch ${epoch} # lengths.json: a list of numbers`,
   };
 }

@@ -23,7 +23,7 @@ fn main() -> Result<(), samedeal::Error> {
     println!("{}", sampler.config_fingerprint()?); // equal on all ranks of one deal
     Ok(())
 }`,
-    Command: `echo ${shell} |
+    Command: `printf '%s\\n' ${shell} |
   samedeal fingerprint --recipe - --epoch 0`,
   };
 }

@@ -8,7 +8,7 @@ export interface Entry {
 
 /**
  * Finds the documents and fingerprints in a text. Each may have a label before it, in its line, such as `rank 3:`. Documents may have several
- * lines; their strings have no escapes.
+ * lines.
  */
 export function entriesOf(text: string): Entry[] {
   const entries: Entry[] = [];
@@ -47,13 +47,12 @@ export function entriesOf(text: string): Entry[] {
 /** Where an object ends that begins here. */
 function endOf(text: string, from: number): number {
   let depth = 0;
-  let quoted = false;
-  for (let at = from; at < text.length; at++) {
-    const letter = text[at];
-    if (letter === '"') quoted = !quoted;
-    else if (quoted) continue;
-    else if (letter === '{') depth += 1;
-    else if (letter === '}' && --depth === 0) return at + 1;
+  // Strings are taken whole, with braces and escapes that they have.
+  const token = /"(?:[^"\\]|\\.)*"|[{}]/g;
+  token.lastIndex = from;
+  for (let found = token.exec(text); found; found = token.exec(text)) {
+    if (found[0] === '{') depth += 1;
+    else if (found[0] === '}' && --depth === 0) return token.lastIndex;
   }
   return text.length;
 }

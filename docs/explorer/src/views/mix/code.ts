@@ -24,7 +24,7 @@ fn main() -> Result<(), samedeal::Error> {
     println!("{:?} {:?}", sampler.sources()?, sampler.source_counts(${from}..${to})?.count);
     Ok(())
 }`,
-    Command: `echo ${shell} |
+    Command: `printf '%s\\n' ${shell} |
   samedeal blend --recipe - --epoch ${epoch} --start ${from} --end ${to}`,
   };
 }
@@ -63,7 +63,7 @@ fn main() -> Result<(), samedeal::Error> {
     println!("{counts:?}"); // samples of each label
     Ok(())
 }`,
-    Command: `echo ${shell} |
+    Command: `printf '%s\\n' ${shell} |
   samedeal batches --recipe - --epoch ${epoch} --batch-size ${batch} --start ${number} --count 1`,
   };
 }

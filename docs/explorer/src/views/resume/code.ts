@@ -59,7 +59,7 @@ ${lines(
     Command: lines(({ shell, samples, at, isFirst, isLast }) => {
       const resume = isFirst ? ` --epoch ${epoch}` : ` --resume state-${at}.json`;
       return [
-        `echo ${shell} |`,
+        `printf '%s\\n' ${shell} |`,
         isLast
           ? `  samedeal batches --recipe -${resume} --batch-size ${batch} --count 1`
           : `  samedeal state --recipe -${resume} --taken ${samples} --output state-${at + 1}.json`,

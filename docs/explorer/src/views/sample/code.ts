@@ -28,7 +28,7 @@ fn main() -> Result<(), samedeal::Error> {
     println!("{:?}", sampler.locate(${sample}, ${batch})?);
     Ok(())
 }`,
-    Command: `echo ${shell} |
+    Command: `printf '%s\\n' ${shell} |
   samedeal locate --recipe - --epoch ${epoch} --batch-size ${batch} --sample ${sample}`,
   };
 }

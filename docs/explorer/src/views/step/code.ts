@@ -31,7 +31,7 @@ fn main() -> Result<(), samedeal::Error> {
     println!("{:?}", sampler.batch::<u64>(${step}, ${batch}, ${drop ? 'true' : 'false'})?);
     Ok(())
 }`,
-    Command: `echo ${shell} |
+    Command: `printf '%s\\n' ${shell} |
   samedeal step ${step} --recipe - --epoch ${epoch} --batch-size ${batch}${drop ? ' --drop-last' : ''} --rank ${rank}`,
   };
 }

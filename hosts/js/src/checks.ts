@@ -83,12 +83,22 @@ function savedByPython(given: unknown): unknown {
   }
 }
 
+/** The bytes of a file with a state, as text. */
+function stateOfBytes(bytes: Uint8Array): string {
+  const size = bytes.length;
+  if (size > 4 * RECIPE_MAX)
+    fail('out-of-range', 'state', `of ${size} bytes`, `up to ${RECIPE_MAX}`, mostFacts(RECIPE_MAX));
+  const text = textOf(bytes);
+  if (typeof text !== 'string') fail('wrong-type', 'state', bytes, `${STATE}, or its bytes in UTF-8`);
+  return text;
+}
+
 /**
  * A text that may be a state, or the text in an object that Python saved. Told before it crosses, as none may be too long for the
  * engine's memory.
  */
 export function stateText(saved: unknown): string {
-  const given = savedByPython(saved);
+  const given = savedByPython(saved instanceof Uint8Array ? stateOfBytes(saved) : saved);
   const isObject = typeof given === 'object' && given !== null && Object.hasOwn(given, 'samedeal');
   const value = isObject ? (given as { samedeal: unknown }).samedeal : given;
   if (isObject && typeof value === 'number') {

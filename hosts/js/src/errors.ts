@@ -125,6 +125,10 @@ function message({ kind, field, value, allowed }: Failure): string {
       return `no memory for ${name} = ${value}; allowed: ${allowed}`;
     case 'missing':
       return `${name} is missing; needed: ${allowed}`;
+    case 'wrong-type':
+      // An argument or an option that was not given. A text of this word is in quotes.
+      if (value === 'undefined') return `${name} is missing; needed: ${allowed}`;
+      return `${name} is ${value}; allowed: ${allowed}`;
     default:
       return `${name} is ${value}; allowed: ${allowed}`;
   }

@@ -29,6 +29,7 @@ import type { Integer } from './types.js';
 
 export type { Metrics, MetricsJson } from './batch/run.js';
 export type * from './batch/types.js';
+export type { Counted } from './counted.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
 export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger/ledger.js';
 export type { LedgerSchedule } from './ledger/schedule.js';

@@ -94,7 +94,7 @@ export interface ReadOptions extends MarkOptions, Pick<ReadingOptions, (typeof S
    * Where to go on: what `state` of a `Reading` gave, in any language, or the dictionary that Python's `state_dict` saved. The state has the
    * epoch. With `batchSize`, steps are counted as `readBatches` does. Default: the beginning of `epoch`.
    */
-  state?: string | SavedState;
+  state?: string | Uint8Array | SavedState;
   /** The names of the columns to read. Default all of them. */
   columns?: readonly string[];
   /** Ends the iteration if it aborts, with the reason of the signal. */

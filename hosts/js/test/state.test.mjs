@@ -162,7 +162,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         3,
         3n,
         true,
-        Buffer.from(state),
+        Uint8Array.of(0xff),
         JSON.parse(state),
         [state],
         Object(state),
@@ -246,7 +246,7 @@ test('a state is the same text in both entries, and goes on in either', () => {
   assert.equal(one.fingerprint(), other.fingerprint());
 });
 
-test('a state is a text, or what Python saved, in every class', async () => {
+test('a state is a text or its bytes, or what Python saved, in every class', async () => {
   const { Batcher, Reading, Sampler, Schedule } = await import('samedeal');
   for (const make of [
     () => new Sampler(10),
@@ -261,6 +261,8 @@ test('a state is a text, or what Python saved, in every class', async () => {
       { samedeal: state },
       JSON.stringify({ samedeal: state }),
       JSON.stringify({ samedeal: state }, null, 1),
+      Buffer.from(state),
+      new TextEncoder().encode(JSON.stringify({ samedeal: state })),
     ]) {
       const moved = other.resume(saved) ?? other;
       assert.equal(typeof moved === 'number' ? other.state(moved) : moved.state(0), state);
@@ -269,6 +271,11 @@ test('a state is a text, or what Python saved, in every class', async () => {
       kind: 'wrong-type',
       message: 'state is an object; allowed: the text that `state` gave, as a text: JSON.parse was called with it',
     });
+    assert.throws(() => other.resume(Buffer.from([0xff])), {
+      kind: 'wrong-type',
+      message: 'state is an object; allowed: the text that `state` gave, or its bytes in UTF-8',
+    });
+    assert.throws(() => other.resume(new Uint8Array(2 ** 23)), { kind: 'out-of-range', value: 'of 8388608 bytes' });
     assert.throws(() => other.resume({}), { message: 'state is an object; allowed: the text that `state` gave' });
   }
 });
@@ -278,7 +285,60 @@ test('a rank that is undefined is no rank 0', async () => {
   const { NO_SUCH_RANK } = process.env;
   assert.throws(() => new Sampler(10, { rank: NO_SUCH_RANK, worldSize: 8 }), {
     kind: 'wrong-type',
-    message: 'rank is undefined; allowed: a whole number, or no option `rank` at all',
+    message: 'rank is missing; needed: a whole number, or no option `rank` at all',
   });
   assert.equal(new Sampler(10, { worldSize: 8 }).rank, 0);
+});
+
+test('a loop over batches has the state after those that it gave', async () => {
+  const { Batcher, Sampler, Schedule } = await import('samedeal');
+  const sampler = new Sampler(103, { seed: 3, worldSize: 2, remainder: 'uneven' });
+  const batcher = new Batcher([3, 4, 5, 6, 7], { strategy: 'pad-to-max', maxBatchSize: 1 });
+  const schedule = new Schedule(103, 4, { seed: 3, worldSize: 2 });
+  for (const [loop, states] of [
+    [sampler.batches(10), [0, 10, 20, 30, 40, 50, 52].map((taken) => sampler.state(taken))],
+    [sampler.batches(10, { start: 4 }), [40, 50, 52].map((taken) => sampler.state(taken))],
+    // Nothing is left after the last one.
+    [sampler.batches(10, { start: 3, dropLast: true }), [30, 40, 52].map((taken) => sampler.state(taken))],
+    [batcher.batches(2), [2, 3, 4, 5].map((steps) => batcher.state(steps))],
+    [batcher[Symbol.iterator](), [0, 1, 2, 3, 4, 5].map((steps) => batcher.state(steps))],
+    [schedule.batches(40, 43), [40, 41, 42, 43].map((step) => schedule.state(step))],
+  ]) {
+    const found = [loop.state()];
+    for (const _ of loop) found.push(loop.state());
+    assert.deepEqual([...found, loop.state()], [...states, states.at(-1)]);
+  }
+  // Whatever else was read meanwhile, and after `break`.
+  const loop = sampler.batches(10);
+  for (const batch of loop) if (batch.includes(sampler.indices(25, 26)[0])) break;
+  sampler.batch(5, 10);
+  assert.equal(loop.state(), sampler.state(30));
+  assert.deepEqual([...loop], []);
+  const rest = Sampler.fromState(loop.state());
+  assert.deepEqual([rest.consumed, rest.length], [60, 43]);
+  // It is not the state of another epoch.
+  sampler.setEpoch(1);
+  assert.throws(() => loop.state(), { kind: 'out-of-range', field: 'epoch' });
+});
+
+test('an argument that is not given is missing, and a list is no number of samples', async () => {
+  const { Mesh, order, Sampler, Schedule } = await import('samedeal');
+  for (const call of [
+    () => new Sampler(10).batch(0),
+    () => new Sampler(10).numBatches(),
+    () => new Sampler(10).locate(1),
+  ])
+    assert.throws(call, {
+      kind: 'wrong-type',
+      message: 'batchSize is missing; needed: a whole number, 1 to 4294967295',
+    });
+  assert.throws(() => new Mesh(8), { message: 'axes is missing; needed: an object with a whole number for each name' });
+  assert.throws(() => new Sampler(10).batch(0, 'undefined'), { message: /^batchSize is "undefined"; allowed: / });
+  const allowed = 'the number of samples, or an order that `order`, `blend` and others made';
+  for (const samples of [[1, 2], new Uint8Array(3), null, { samples: 3 }]) {
+    const told = { kind: 'wrong-type', field: 'samples', allowed };
+    assert.throws(() => new Sampler(samples), told);
+    assert.throws(() => new Schedule(samples, 2), told);
+  }
+  assert.equal(new Sampler(order('feistel', { samples: 3 })).length, 3);
 });

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import pickle
 from collections.abc import Callable
@@ -12,6 +13,7 @@ import pytest
 import samedeal
 from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
 from samedeal import MissingError, OutOfRangeError, Sampler, UnknownNameError, WrongTypeError
+from samedeal.engine import arguments
 
 
 @pytest.mark.parametrize("field", ["samples", "seed", "epoch", "rank", "world_size", "memory_limit"])
@@ -304,6 +306,23 @@ def test_an_array_of_more_numbers_than_there_can_be_is_refused_at_once() -> None
     ):
         with fails(samedeal.OutOfMemoryError, field):
             call()
+
+
+def test_a_list_without_an_end_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert arguments._MOST_OF_UNKNOWN == 2**25
+    monkeypatch.setattr(arguments, "_MOST_OF_UNKNOWN", 1000)
+    for field, call in (
+        ("lengths", lambda: samedeal.Batcher(itertools.repeat(1), max_tokens=4)),
+        ("sizes", lambda: samedeal.Reading(itertools.repeat(1))),
+        ("indices", lambda: samedeal.order("feistel", 4).subset(itertools.repeat(1))),
+        ("keys", lambda: samedeal.Split({"a": 1}).part_of_keys(itertools.repeat("a"))),
+        ("sequences", lambda: samedeal.collate.pad(itertools.repeat(np.array([1])))),
+    ):
+        with fails(samedeal.OutOfMemoryError, field):
+            call()
+    # A list says how long it is.
+    assert len(samedeal.Split({"a": 1}).part_of([1] * 2000)) == 2000
+    assert len(samedeal.Split({"a": 1}).part_of(iter([1] * 1000))) == 1000
 
 
 def test_batches_are_of_a_sampler() -> None:

@@ -2,6 +2,7 @@ import { release } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher } from '../bindings/types.js';
 import { fail, integer, natural, natural32, stateText, U64 } from '../checks.js';
 import type { BatchPlace as RawPlace } from '../components/interfaces/samedeal-deal-batches.js';
+import { type Counted, counted } from '../counted.js';
 import { type Engine, Facade } from '../engine.js';
 import { SamedealError } from '../errors.js';
 import { type Integers, naturals } from '../lists.js';
@@ -65,7 +66,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    */
   static fromState<T extends BaseBatcher>(
     this: Class<T>,
-    state: string | SavedState,
+    state: string | Uint8Array | SavedState,
     lengths?: Lengths,
     options?: BatcherStateOptions,
   ): T {
@@ -156,7 +157,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    * a batcher; more than 2^20 bytes), the first member of the recipe that is not as in the state, `history` (more taken than there
    * was), memory; then the batcher is where it was.
    */
-  resume(state: string | SavedState): void {
+  resume(state: string | Uint8Array | SavedState): void {
     const text = stateText(state);
     this.#move((plan) => plan.resume(text));
   }
@@ -182,20 +183,25 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   }
 
   /**
-   * One pass over the batches of a rank, by default this one, from step number `start` on. A pass that goes on after
-   * `setEpoch` or `resume` fails, since what it would go on with is no epoch. Errors: `start`, `rank`, `epoch`,
-   * `history`, memory.
+   * One pass over the batches of a rank, by default this one, from step number `start` on. It counts them: its `state()` is the state
+   * after those that it gave. A pass that goes on after `setEpoch` or `resume` fails, since what it would go on with is no epoch. Errors:
+   * `start`, `rank`, `epoch`, `history`, memory.
    */
-  batches(start: Integer = 0, rank: Integer = this.rank): Generator<Batch, void, undefined> {
+  batches(start: Integer = 0, rank: Integer = this.rank): Counted<Batch> {
     const whose = this.#whose(rank);
     const first = Number(integer('start', start, [0n, BigInt(this.numSteps)]));
     // The engine says what is wrong with the rank.
     this.#take(whose, first, 0);
-    return this.#pass(whose, first, this.numSteps, this.#unmoved());
+    const same = this.#unmoved();
+    const state = (steps: number) => {
+      same();
+      return this.state(steps);
+    };
+    return counted(this.#pass(whose, first, this.numSteps, same), first, state);
   }
 
   /** One pass over this rank's batches; see `batches`. */
-  [Symbol.iterator](): Generator<Batch, void, undefined> {
+  [Symbol.iterator](): Counted<Batch> {
     return this.batches();
   }
 

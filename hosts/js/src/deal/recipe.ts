@@ -93,6 +93,9 @@ export function causeOf(document: Document): readonly [string, unknown] {
   return samples === undefined && name !== undefined ? ['order', name] : ['samples', samples];
 }
 
+/** What takes samples or an order, as an error tells it. */
+export const SAMPLES = 'the number of samples, or an order that `order`, `blend` and others made';
+
 /** What decides a sampler: a recipe, the rank, and the place in an epoch. */
 export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
   readonly document: Document;
@@ -146,6 +149,8 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
   /** Of the options of a constructor. */
   static of(samples: unknown, given: SamplerOptions | undefined): SamplerRecipe {
     if (samples instanceof OrderValue) return SamplerRecipe.ofOrder(samples, given);
+    // The component would show a part of the list.
+    if (typeof samples === 'object') fail('wrong-type', 'samples', samples, SAMPLES);
     const { order: name, seed, worldSize, remainder, layout, unit, ...place } = options(given, OPTIONS);
     const deal = section({ worldSize, remainder, layout, unit });
     return new SamplerRecipe(new Document({ order: { name, samples, seed }, deal }), place);

@@ -3,6 +3,7 @@
 import type { RawSampler, SamplerBindings } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U64 } from '../checks.js';
 import type { Place as RawPlace } from '../components/interfaces/samedeal-deal-sampling.js';
+import { type Counted, counted } from '../counted.js';
 import { type Engine, Facade } from '../engine.js';
 import { camelled } from '../errors.js';
 import { fewRanks, gathered, type Integers, naturals, numbers, spansOf } from '../lists.js';
@@ -85,7 +86,11 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
    * `worldSize` 1 and so on, whatever they were. Give `sizes` or `lists` if the state has their hash. If you know the options of the run, use
    * `resume`: it also checks that the state is of this order. Errors: as `fromRecipe` and `resume`.
    */
-  static fromState<T extends BaseSampler>(this: Class<T>, state: string | SavedState, options?: StateOptions): T {
+  static fromState<T extends BaseSampler>(
+    this: Class<T>,
+    state: string | Uint8Array | SavedState,
+    options?: StateOptions,
+  ): T {
     const made = new this(0, SamplerRecipe.ofState(state, options) as unknown as SamplerOptions);
     return resumed(made, state);
   }
@@ -260,15 +265,28 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   }
 
   /**
-   * The batches of this rank, one after the other, from number `start` on: by default all of them. As to `setEpoch`,
-   * `setRank` and `resume`, see the iteration over samples. Errors: as `batch`, and `start`, `epoch`, `consumed`,
-   * `rank`.
+   * The batches of this rank, one after the other, from number `start` on: by default all of them. The loop counts them: its `state()` is
+   * the state after those that it gave. As to `setEpoch`, `setRank` and `resume`, see the iteration over samples. Errors: as `batch`, and
+   * `start`, `epoch`, `consumed`, `rank`.
+   *
+   * @example
+   * const sampler = new Sampler(10, { order: 'sequential', worldSize: 2 });
+   * const loop = sampler.batches(2);
+   * for (const batch of loop) if (batch[0] === 4) break;
+   * console.log(JSON.parse(loop.state()).consumed); // 8
    */
-  batches(batchSize: Integer, given?: BatchesOptions): Generator<Indices, void, undefined> {
+  batches(batchSize: Integer, given?: BatchesOptions): Counted<Indices> {
     const { start = 0, ...cut } = options(given, ['dropLast', 'start']);
     const count = this.numBatches(batchSize, cut);
     const first = Number(integer('start', start, [0n, BigInt(count)]));
-    return this.#batches(first, count, batchSize, cut, this.#unmoved());
+    const same = this.#unmoved();
+    const state = (batches: number) => {
+      same();
+      // With `dropLast`, nothing is left after the last one.
+      const taken = batches > 0 && batches === count ? this.#length : batches * Number(batchSize);
+      return this.state(taken);
+    };
+    return counted(this.#batches(first, count, batchSize, cut, same), first, state);
   }
 
   *#batches(first: number, count: number, batchSize: Integer, cut: BatchOptions, same: () => void) {
@@ -311,7 +329,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
    * `consumed` (more than there is; within a unit), the first member of the order that is not as in the state, memory; then the sampler is where
    * it was.
    */
-  resume(state: string | SavedState): void {
+  resume(state: string | Uint8Array | SavedState): void {
     const text = stateText(state);
     this.#move((raw) => raw.resume(text));
   }

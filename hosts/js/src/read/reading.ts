@@ -54,7 +54,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
    * The reading that goes on after a state, which has the order and the epoch. The options say how what is left is dealt. Give `sizes` or
    * `bytes` if the state has their hash. Errors: as `fromRecipe` and `resume`.
    */
-  static fromState<T>(this: Class<T>, state: string | SavedState, options?: ReadingStateOptions): T {
+  static fromState<T>(this: Class<T>, state: string | Uint8Array | SavedState, options?: ReadingStateOptions): T {
     return new this([], ReadingRecipe.ofState(state, options) as unknown as ReadingOptions);
   }
 
@@ -143,7 +143,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
    * is not as in the state; `consumed`, `history`, `steps`, `world-size`, `workers`, `batch-size` (a state says what cannot be);
    * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1); memory.
    */
-  resume(state: string | SavedState): this {
+  resume(state: string | Uint8Array | SavedState): this {
     return this.#at({ state: stateText(state) });
   }
 

@@ -1,6 +1,6 @@
 import type { BatchingBindings, RawSchedule } from '../bindings/types.js';
 import { fail, natural, natural32, options, placed, U32 } from '../checks.js';
-import { causeOf, orderSize } from '../deal/recipe.js';
+import { causeOf, orderSize, SAMPLES } from '../deal/recipe.js';
 import { besideOf, Document, fromJson, section } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { list } from '../lists.js';
@@ -55,6 +55,7 @@ export class ScheduleRecipe implements Recipe<BatchingBindings, RawSchedule> {
     const deal = section({ worldSize, layout, unit });
     if (isOrder)
       return new ScheduleRecipe(new Document({ order: samples.section, deal, steps }, {}, samples.beside), rank);
+    if (typeof samples === 'object') fail('wrong-type', 'samples', samples, SAMPLES);
     const order = { name: named.order, samples, seed: named.seed };
     return new ScheduleRecipe(new Document({ order, deal, steps }), rank);
   }

@@ -1,6 +1,7 @@
 import type { BatchingBindings, RawSchedule } from '../bindings/types.js';
 import { integer, natural, natural32, stateText, U64 } from '../checks.js';
 import type { StepPlace as RawPlace } from '../components/interfaces/samedeal-deal-steps.js';
+import { type Counted, counted } from '../counted.js';
 import { type Engine, Facade } from '../engine.js';
 import { fewRanks, type Integers, joined, naturals, numbers } from '../lists.js';
 import { plain } from '../options.js';
@@ -61,7 +62,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
    */
   static fromState<T extends BaseSchedule>(
     this: Class<T>,
-    state: string | SavedState,
+    state: string | Uint8Array | SavedState,
     options?: ScheduleStateOptions,
   ): T {
     return resumed(new this(0, 0, ScheduleRecipe.ofState(state, options) as unknown as ScheduleOptions), state);
@@ -190,7 +191,8 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
 
   /**
    * This rank's samples step by step: the steps `start` to `end` - 1. Without `end`, it goes on practically without end, so leave the loop
-   * where the training ends. Errors: `start`, `end`, and as `batch`.
+   * where the training ends. The loop counts its steps: its `state()` is the state after those that it gave. Errors: `start`, `end`, and as
+   * `batch`.
    *
    * @example
    * const schedule = new Schedule(10, 4, { order: 'sequential' });
@@ -198,14 +200,14 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
    * // 8 9 0 1
    * // 2 3 4 5
    */
-  batches(start: Integer = 0, end: Integer = this.#numSteps): Generator<Indices, void, undefined> {
+  batches(start: Integer = 0, end: Integer = this.#numSteps): Counted<Indices> {
     const first = Number(integer('start', start, [0n, BigInt(this.#numSteps)]));
     const last = Number(integer('end', end, [BigInt(first), BigInt(this.#numSteps)]));
-    return this.#batches(first, last);
+    return counted(this.#batches(first, last), first, (step) => this.state(step));
   }
 
   /** The steps from step 0 on; see `batches`. */
-  [Symbol.iterator](): Generator<Indices, void, undefined> {
+  [Symbol.iterator](): Counted<Indices> {
     return this.batches();
   }
 
@@ -251,7 +253,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
    * const larger = new Schedule(1000, [[0, 64], [500, 128]], { worldSize: 16 });
    * console.log(larger.resume(state)); // 500
    */
-  resume(state: string | SavedState): number {
+  resume(state: string | Uint8Array | SavedState): number {
     const text = stateText(state);
     return this.number((raw) => raw.resume(text));
   }

@@ -182,7 +182,7 @@ def _end_to_end(sequences: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
     meant = isinstance(sequences, Iterable) and not isinstance(sequences, (str, bytes, bytearray, Mapping, Set))
     if not meant or getattr(sequences, "ndim", 2) < 2:
         raise WrongTypeError("sequences", check.described(sequences), allowed)
-    parts = [_array("sequences", part, allowed) for part in sequences]
+    parts = [_array("sequences", part, allowed) for part in check.listed("sequences", sequences)]
     # What nothing is in has no type of its own.
     known = [part for part in parts if len(part)]
     if not known:

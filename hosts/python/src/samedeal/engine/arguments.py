@@ -6,7 +6,7 @@ import operator
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from itertools import chain
+from itertools import chain, islice
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .errors import OutOfMemoryError, OutOfRangeError, UnknownNameError, WrongTypeError
@@ -115,6 +115,8 @@ def u32s(
 
 _MOST = 2**32
 """More numbers than any list has. An array of strides 0 shows that many without having them."""
+_MOST_OF_UNKNOWN = 2**25
+"""The same of what does not say how long it is, and may have no end."""
 
 
 def _numbers(
@@ -202,7 +204,12 @@ def listed(field: str, values: Iterable[Any], allowed: str = "a list") -> list[A
     except TypeError as error:
         # An array without dimensions.
         raise WrongTypeError(field, described(values), allowed) from error
-    return list(given)
+    most = _MOST if hasattr(values, "__len__") else _MOST_OF_UNKNOWN
+    found = list(islice(given, most + 1))
+    if len(found) > most:
+        remedy = f"up to {most} of them where there is no length; for more, a list or an array"
+        raise OutOfMemoryError(field, f"more than {most} values", remedy)
+    return found
 
 
 def plain(field: str, values: Any) -> Any:

@@ -351,7 +351,7 @@ def test_a_past_with_other_ranks() -> None:
             assert len(here.indices(step, 1)) == 3
             assert here.locate(7, step) is not None
         else:
-            for call in (lambda s=state: here.resume(s), lambda n=step: here.indices(n, 1)):
+            for call in (lambda h=here, s=state: h.resume(s), lambda h=here, n=step: h.indices(n, 1)):
                 assert failure(call) == ("contradiction", "batch-size", "8")
     assert failure(lambda: three[0].locate(three[0]._order.sample(0, 0), 0)) == ("contradiction", "batch-size", "8")
 

@@ -76,7 +76,7 @@ class Schedule(Answered):
             batch_size: The global batch size, over all ranks: a multiple of `world_size` * `unit`. Or a list of
                 (from_step, batch_size), which begins with step 0 and ascends: the batch size from each of these steps
                 on. Those before the last one need not be multiples of `world_size`, since another number of ranks may have
-                taken their steps; this rank has no samples of steps before the last such size.
+                taken their steps. This rank has no samples of them.
             order: Name of the order, one of `samedeal.orders()`; "feistel" by default. None with an `Order`.
             seed: Seed of the order; 0 by default. None with an `Order`.
             world_size: Number of data-parallel ranks; 1 by default.
@@ -89,8 +89,8 @@ class Schedule(Answered):
         Raises:
             OutOfRangeError: A number is outside its range, or steps of `batch_size` do not ascend.
             MissingError: `batch_size` is a list that does not begin with step 0.
-            ContradictionError: A batch size is no multiple of `unit`, or the last one of `world_size` * `unit`; or `order` or `seed` is given with
-                an `Order`.
+            ContradictionError: A batch size is no multiple of `unit`, or the last one is none of `world_size` *
+                `unit`; or `order` or `seed` is given with an `Order`.
             UnknownNameError: There is no such order or layout.
             WrongTypeError: A value is not of the type that its parameter takes.
             OutOfMemoryError: There is no memory for another schedule.

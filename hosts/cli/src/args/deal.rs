@@ -15,6 +15,9 @@ use crate::write::problem::Problem;
 
 /// The order that is made of the sizes of files, and not by its name alone.
 pub const SHARDED: &str = "sharded";
+/// What an answer ends with that is of files and another order.
+pub const OF_SHARDED: &str =
+    "(a ShardedDataset reads other samples: add --order sharded, its --seed, and the loader's --workers)";
 
 /// What every subcommand takes that answers for an epoch.
 #[derive(Args)]
@@ -115,6 +118,11 @@ impl EpochArgs {
     pub fn has_batches(&self) -> bool {
         let saved = self.reading().and_then(|saved| saved.history.last()).and_then(|past| past.batch_size);
         self.batch_size.is_some() || saved.is_some()
+    }
+
+    /// Whether there are files, and they are dealt in another order than a `ShardedDataset` has. A state has the order of its run.
+    pub fn is_unsharded(&self, dataset: &Dataset) -> bool {
+        !dataset.files.is_empty() && self.deal.order() != SHARDED && self.reading().is_none()
     }
 
     /// Refuses options of batches for an answer without batches.

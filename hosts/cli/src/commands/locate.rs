@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
-use crate::args::deal::{AllRanks, EpochArgs};
+use crate::args::deal::{AllRanks, EpochArgs, OF_SHARDED};
 use crate::args::format::{Format, Output};
 use crate::args::values::{Numbers, Samples, samples};
 use crate::commands::readers::{Reader, Readers, Steps, left};
@@ -61,6 +61,17 @@ impl LocateArgs {
     pub fn epochs(&self, one: u64) -> Numbers {
         let epochs = self.epoch.deal.epochs;
         if epochs.is_range { epochs } else { Numbers::one(one) }
+    }
+
+    /// What the answer is of, for people: the order and the seed may have been assumed.
+    pub fn of(&self, epochs: Numbers, ranks: u32, samples: u64) -> String {
+        let deal = &self.epoch.deal;
+        let epochs = match epochs {
+            Numbers { first, last, .. } if first < last => format!("epochs {first} to {last}"),
+            Numbers { first, .. } => format!("epoch {first}"),
+        };
+        let (ranks, samples) = (counted(ranks.into(), "rank", "ranks"), counted(samples, "sample", "samples"));
+        format!("{epochs}, {ranks}, {samples}, order {}, seed {}", deal.order(), deal.seed())
     }
 
     /// The samples that are asked for, of so many.
@@ -125,7 +136,10 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
             if found.iter().flat_map(|one| &one.places).any(|it| it.spot.is_some_and(|spot| !spot.in_batch)) {
                 print("left out: in no batch, because --drop-last leaves out the last, partial one")?;
             }
-            search.notes(&found).iter().try_for_each(print)
+            search.notes(&found).iter().try_for_each(print)?;
+            print(args.of(epochs, search.readers.world_size, dataset.samples))?;
+            // What a ShardedDataset reads is another order, and nothing would look wrong.
+            if args.epoch.is_unsharded(&dataset) { print(OF_SHARDED) } else { Ok(()) }
         }
         Format::Text => print(items(&found, &dataset, split, Format::Text, true, epochs.is_range).lines()),
         Format::Json => {

@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
-use crate::args::deal::{EpochArgs, SHARDED};
+use crate::args::deal::{EpochArgs, OF_SHARDED};
 use crate::args::format::{Format, Output};
 use crate::args::values::{Numbers, numbers, within};
 use crate::commands::locate::Status;
@@ -267,12 +267,7 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
             let more = if is_short { "; --format text shows all of them" } else { "" };
             print(format!("{which}: {} on {who}{more}", counted(samples, "sample", "samples")))?;
             // What a ShardedDataset reads is another order, and nothing would look wrong.
-            match is_short || deal.order() == SHARDED || args.epoch.reading().is_some() {
-                true => Ok(()),
-                false => print(
-                    "(a ShardedDataset reads other samples: add --order sharded, its --seed, and the loader's --workers)",
-                ),
-            }
+            if args.epoch.is_unsharded(dataset) { print(OF_SHARDED) } else { Ok(()) }
         }
         Format::Text => print(answer.items(true).lines()),
         Format::Json => {

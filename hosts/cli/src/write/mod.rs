@@ -2,5 +2,6 @@
 
 pub mod items;
 pub mod output;
+mod partial;
 pub mod problem;
 pub mod progress;

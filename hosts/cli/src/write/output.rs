@@ -1,18 +1,19 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use samedeal::Sampler;
 use serde_json::{Map, Value, json};
 
 use crate::args::values::Numbers;
+use crate::write::partial::Partial;
 use crate::write::problem::Problem;
 
 /// Where an answer goes: standard output, or a file that appears under its name once it is complete.
 pub struct Sink {
     writer: BufWriter<Box<dyn Write>>,
-    /// The name during writing, and the final one; none for what appears at once.
-    file: Option<(PathBuf, PathBuf)>,
+    /// None for what appears at once.
+    file: Option<Partial>,
     is_standard: bool,
 }
 
@@ -35,11 +36,9 @@ impl Sink {
                 is_standard: false,
             });
         }
-        // Next to its final place, so that the last step is a renaming, and unlike the name of another process.
-        let partial = path.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id()));
-        let file = File::create(&partial).map_err(|error| Problem::of(path, error))?;
+        let (partial, file) = Partial::create(path, name).map_err(|error| Problem::of(path, error))?;
         let writer = BufWriter::with_capacity(1 << 16, Box::new(file) as Box<dyn Write>);
-        Ok(Self { writer, file: Some((partial, path.to_owned())), is_standard: false })
+        Ok(Self { writer, file: Some(partial), is_standard: false })
     }
 
     /// Whether bytes would go to a terminal, which shows them as rubbish.
@@ -49,12 +48,9 @@ impl Sink {
 
     pub fn finish(mut self) -> Result<(), Problem> {
         self.flush()?;
-        if let Some((partial, path)) = &self.file {
-            fs::rename(partial, path).map_err(|error| Problem::of(path, error))?;
-        }
-        // There is nothing left to remove.
-        self.file = None;
-        Ok(())
+        let Some(partial) = self.file.take() else { return Ok(()) };
+        let path = partial.path().to_owned();
+        partial.complete().map_err(|error| Problem::of(&path, error))
     }
 
     /// The same once an answer was given besides: there is no file where that failed. A reader that has gone away changes nothing.
@@ -68,7 +64,7 @@ impl Sink {
     /// The error, with the name of the file that it is of.
     fn named(&self, error: io::Error) -> io::Error {
         match &self.file {
-            Some((_, path)) => io::Error::new(error.kind(), format!("{}: {error}", path.display())),
+            Some(partial) => io::Error::new(error.kind(), format!("{}: {error}", partial.path().display())),
             None => error,
         }
     }
@@ -81,15 +77,6 @@ impl Write for Sink {
 
     fn flush(&mut self) -> io::Result<()> {
         self.writer.flush().map_err(|error| self.named(error))
-    }
-}
-
-impl Drop for Sink {
-    fn drop(&mut self) {
-        if let Some((partial, _)) = &self.file {
-            // What was begun and did not succeed. There is nobody left to tell if it cannot be removed.
-            let _ = fs::remove_file(partial);
-        }
     }
 }
 

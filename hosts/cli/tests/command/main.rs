@@ -13,6 +13,7 @@ mod over_epochs;
 mod plans;
 mod readings;
 mod recipes;
+mod signals;
 mod splits;
 mod states;
 mod steps;
@@ -181,6 +182,20 @@ fn locate_knows_what_no_batch_holds() {
     let found = text(&format!("locate {deal} --drop-last --format text"));
     assert_eq!(found.lines().nth(1), Some("9\tdropped\t9\t1\t4\tleft out\t\t0"));
     assert!(text(&format!("locate {deal} --drop-last")).contains("left out: in no batch"));
+}
+
+#[test]
+fn locate_names_what_it_assumed() {
+    let last = |arguments: &str| text(arguments).lines().last().unwrap_or_default().to_owned();
+    let of = "2 ranks, 1,100 samples, order";
+    assert_eq!(last("locate --samples 1100 --world-size 2 --sample 8"), format!("epoch 0, {of} feistel, seed 0"));
+    let deal = "--samples 1100 --world-size 2 --order torch --seed 5 --sample 8 --epoch 1..3";
+    assert_eq!(last(&format!("locate {deal}")), format!("epochs 1 to 2, {of} torch, seed 5"));
+    let dataset = Dataset::write("located");
+    let folder = dataset.folder.display();
+    assert!(last(&format!("locate {folder} --sample 8")).contains("add --order sharded, its --seed"));
+    let shown = last(&format!("locate {folder} --order sharded --seed 3 --sample 8"));
+    assert_eq!(shown, "epoch 0, 1 rank, 130 samples, order sharded, seed 3");
 }
 
 #[test]

@@ -33,12 +33,13 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
                 true => "all steps are counted from the beginning of the epoch",
                 false => "steps to come are counted from the state on, steps seen from the beginning of the epoch",
             };
-            let ranks = parts.rest.world_size();
+            let (ranks, deal) = (parts.rest.world_size(), &args.epoch.deal);
+            let order = format!("order {}, seed {}", deal.order(), deal.seed());
             steps.into_iter().try_for_each(|(epoch, steps)| {
                 let steps = counted(steps, "step", "steps");
                 match args.epoch.saved.is_none() {
-                    true => print(format!("epoch {epoch}: {steps}")),
-                    false => print(format!("epoch {epoch}: {steps} left on a world size of {ranks}; {from}")),
+                    true => print(format!("epoch {epoch}: {steps}, {order}")),
+                    false => print(format!("epoch {epoch}: {steps} left on a world size of {ranks}, {order}; {from}")),
                 }
             })
         }

@@ -1,6 +1,8 @@
 //! The subcommands.
 
-use clap::{Arg, CommandFactory, FromArgMatches, Parser, Subcommand};
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue};
+use clap::{Arg, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
 
 use crate::args::blend::BlendArgs;
 use crate::args::plan::{DetectArgs, MeshArgs, ShardsArgs};
@@ -36,9 +38,39 @@ impl Cli {
             true => arg.allow_negative_numbers(true),
             false => arg,
         };
-        let matches = Self::command().mut_subcommands(|it| it.mut_args(with_numbers)).get_matches();
+        let mut command = Self::command().mut_subcommands(|it| it.mut_args(with_numbers));
+        let matches = command.try_get_matches_from_mut(std::env::args_os());
+        let matches = matches.unwrap_or_else(|error| suggesting(error, &command).exit());
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
+}
+
+/// Words for which the parser knows no subcommand with a similar name, and the subcommands that are meant.
+const MEANT: [(&str, &[&str]); 7] = [
+    ("batch", &["batches"]),
+    ("find", &["locate"]),
+    ("resume", &["explain", "state"]),
+    ("sample", &["indices", "locate"]),
+    ("samples", &["indices"]),
+    ("shuffle", &["indices", "orders"]),
+    ("where", &["locate"]),
+];
+
+/// The error, with the subcommands that an unknown one may mean.
+fn suggesting(mut error: Error, command: &clap::Command) -> Error {
+    let Some(ContextValue::String(word)) = error.get(ContextKind::InvalidSubcommand) else { return error };
+    let Some((word, meant)) = MEANT.iter().find(|(known, _)| known == word) else { return error };
+    let about = |name: &&str| {
+        let about = command.find_subcommand(name).and_then(clap::Command::get_about);
+        StyledStr::from(format!("samedeal {name}: {}", about.cloned().unwrap_or_default()))
+    };
+    let mut tips = meant.iter().map(about).collect::<Vec<_>>();
+    if *word == "resume" {
+        tips.push("--resume FILE is an option of the subcommands that answer for an epoch, and of steps".into());
+    }
+    error.remove(ContextKind::SuggestedSubcommand);
+    error.insert(ContextKind::Suggested, ContextValue::StyledStrs(tips));
+    error
 }
 
 #[derive(Subcommand)]
@@ -135,6 +167,22 @@ mod tests {
     #[test]
     fn the_command_line_is_well_formed() {
         Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn words_that_mean_a_subcommand() {
+        let mut command = Cli::command();
+        for (word, meant) in MEANT {
+            let error = command.try_get_matches_from_mut(["samedeal", word]).unwrap_err();
+            let told = suggesting(error, &command).to_string();
+            for name in meant {
+                let about = command.find_subcommand(name).unwrap().get_about().unwrap();
+                assert!(told.contains(&format!("tip: samedeal {name}: {about}\n")), "{told}");
+            }
+            assert!(!told.contains("similar"), "{told}");
+        }
+        let error = command.try_get_matches_from_mut(["samedeal", "locat"]).unwrap_err();
+        assert!(suggesting(error, &command).to_string().contains("'locate'"));
     }
 
     #[test]

@@ -10,7 +10,7 @@ use crate::args::dataset::{Dataset, DatasetArgs};
 use crate::args::deal::{SHARDED, list, lists, unit};
 use crate::args::format::Output;
 use crate::args::recipe;
-use crate::args::resume::differing;
+use crate::args::resume::{contradiction, differing};
 use crate::args::values::{Samples, named, number, samples, within};
 use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::problem::Problem;
@@ -132,15 +132,29 @@ impl StepsArgs {
         let files = if dataset.paths.is_empty() { None } else { Some(Dataset::of_files(&dataset.paths)?) };
         let opened = match (&args.recipe, &saved) {
             (Some(path), _) => args.of_recipe(recipe::text(path)?, files).map_err(|why| Problem::of(path, why))?,
-            (None, Some(saved)) if dataset.samples.is_none() => {
+            (None, Some(saved)) => {
                 let recipe = Value::Object(saved.recipe().cloned().unwrap_or_default()).to_string();
-                args.of_recipe(recipe, files).map_err(|why| saved.refused(why))?
+                let opened = args.of_recipe(recipe, files).map_err(|why| saved.refused(why))?;
+                self.check_state(&opened.schedule).map_err(|why| saved.refused(why))?;
+                opened
             }
-            (None, _) => args.of_options(Dataset::new(dataset)?)?,
+            (None, None) => args.of_options(Dataset::new(dataset)?)?,
         };
         let Some(saved) = saved else { return Ok(opened) };
         let step = opened.schedule.resume(&saved.text).map_err(|error| saved.refused(differing(error)))?;
         Ok(Opened { resumed: Some(step), ..opened })
+    }
+
+    /// Refuses what a state decides and an option says differently. (Seed and batch sizes go on to the schedule, which compares them.)
+    fn check_state(&self, schedule: &Schedule) -> Result<(), String> {
+        let samples = self.dataset.samples.filter(|samples| *samples != schedule.samples());
+        if let Some(samples) = samples {
+            return Err(contradiction("samples", samples, schedule.samples()));
+        }
+        match self.schedule.order.as_deref().filter(|order| *order != schedule.order()) {
+            Some(order) => Err(contradiction("order", order, schedule.order())),
+            None => Ok(()),
+        }
     }
 }
 

@@ -1,6 +1,6 @@
 //! `samedeal explain`: what the states in a checkpoint say.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::{Arg, Args};
 use samedeal::{Error, FailureKind, Sampler, Segment as Past};
@@ -77,6 +77,7 @@ pub fn run(mut args: ExplainArgs) -> Result<(), Problem> {
         return Err(Problem::of(&args.checkpoint, "holds no state of samedeal"));
     }
     if args.sample.is_empty() && args.step.is_none() {
+        args.check_paths()?;
         return show(&args, &states);
     }
     let saved = args.chosen(&states)?;
@@ -319,6 +320,19 @@ fn json_of(saved: &Saved) -> Value {
 }
 
 impl ExplainArgs {
+    /// Refuses files that the answer would ignore, such as a second checkpoint.
+    fn check_paths(&self) -> Result<(), Problem> {
+        let Some(path) = self.epoch.dataset.paths.first() else { return Ok(()) };
+        let each = |path: &Path| format!("<(samedeal explain {} --format text)", path.display());
+        Err(Problem::message(format!(
+            "{} has no effect: CHECKPOINT is one file, and a PATH after it, a Parquet file of the run, is for --sample or --step. To compare two \
+             checkpoints: diff {} {}",
+            path.display(),
+            each(&self.checkpoint),
+            each(path)
+        )))
+    }
+
     /// The state that is asked about.
     fn chosen(&self, states: &[Saved]) -> Result<Saved, Problem> {
         if let Some(place) = &self.place {

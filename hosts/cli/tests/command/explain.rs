@@ -416,6 +416,11 @@ fn several_states_are_told_apart() {
     }
     assert!(failing(&format!("explain {}", folder.display())).1.contains("is a directory"));
     assert!(failing("explain no-such-file").1.contains("no-such-file"));
+    // A second checkpoint is not ignored, and the command that is named tells what differs.
+    let (code, said) = failing(&format!("explain {path} {}", data("state.json")));
+    let diff = said.split_once("To compare two checkpoints: diff ").unwrap().1;
+    assert!(code == 2 && diff.contains(&format!("samedeal explain {path} --format text")), "{said}");
+    assert!(diff.contains(&format!("samedeal explain {} --format text", data("state.json"))), "{said}");
 }
 
 #[test]

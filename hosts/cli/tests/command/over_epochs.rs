@@ -147,6 +147,16 @@ fn states_go_on() {
     assert!(code == 2 && said.contains("state.json: --batch-size is 16; allowed: "), "{said}");
     let (_, said) = failing(&format!("steps {} {resume}", STEPS.replace("42", "43")));
     assert!(said.contains("state.json: --seed is 43; allowed: "), "{said}");
+    // The number of samples alone does not ask for batch sizes, nor for the default seed.
+    assert_eq!(text(&format!("steps {resume} --samples 1000 --order feistel")), text(&format!("steps {resume}")));
+    for (option, allowed) in [
+        ("--samples 999", "--samples is 999; allowed: 1000, as in the state, or leave --samples out"),
+        ("--order torch", "--order is torch; allowed: feistel, as in the state, or leave --order out"),
+        ("--samples 1000 --batch-size 16", "--batch-size is 16; allowed: 32, as in the state"),
+    ] {
+        let (code, said) = failing(&format!("steps {resume} {option}"));
+        assert!(code == 2 && said.contains(&format!("state.json: {allowed}")), "{said}");
+    }
     // Other commands do not take it, and this one no other state.
     for other in ["indices --samples 1000", "verify --samples 1000", "indices"] {
         let (_, said) = failing(&format!("{other} {resume}"));

@@ -75,8 +75,8 @@ class Schedule(Answered):
             order_or_samples: An `Order`, such as a blend, or the number of samples in the dataset.
             batch_size: The global batch size, over all ranks: a multiple of `world_size` * `unit`. Or a list of
                 (from_step, batch_size), which begins with step 0 and ascends: the batch size from each of these steps
-                on. Those before the last one need not be multiples of `world_size`, since another number of ranks may have
-                taken their steps. This rank has no samples of them.
+                on. Those before the last one need not be multiples of `world_size`, since another number of ranks
+                may have taken their steps. This rank has no samples of them.
             order: Name of the order, one of `samedeal.orders()`; "feistel" by default. None with an `Order`.
             seed: Seed of the order; 0 by default. None with an `Order`.
             world_size: Number of data-parallel ranks; 1 by default.

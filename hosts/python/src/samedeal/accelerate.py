@@ -16,7 +16,7 @@ from accelerate.utils import send_to_device
 
 from . import ContradictionError, WrongTypeError
 from .engine import arguments as check
-from .torch import Resumable
+from .torch import DistributedSampler, Resumable
 
 __all__ = ["PreparedLoader", "prepare"]
 
@@ -46,6 +46,9 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
         raise ContradictionError("loader", "prepared by Accelerate", "a DataLoader as PyTorch knows it")
     prepared = PreparedLoader(loader, accelerator)
     check_mesh(accelerator, prepared.sampler)
+    # Accelerate knows how many processes there are.
+    if isinstance(prepared.sampler, DistributedSampler):
+        prepared.sampler._warns = False
     accelerator.register_for_checkpointing(prepared)
     return prepared
 

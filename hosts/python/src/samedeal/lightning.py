@@ -14,7 +14,7 @@ import torch.distributed
 
 from . import ContradictionError
 from .engine import arguments as check
-from .torch import Resumable, StepBatchSampler
+from .torch import DistributedSampler, Resumable, StepBatchSampler
 from .torch.verify import compare
 
 __all__ = ["ResumableData"]
@@ -103,6 +103,9 @@ class _Loader:
                 "a DistributedSampler or BatchSampler: Lightning counts batches by epochs, and this sampler has none"
             )
             raise ContradictionError("sampler", "a StepBatchSampler", allowed)
+        # The trainer knows how many processes there are.
+        if isinstance(self._resumable.sampler, DistributedSampler):
+            self._resumable.sampler._warns = False
         self._data = data
         self._before = self._got = 0
         """How many batches of the epoch were read before, and how many of this pass the trainer got."""

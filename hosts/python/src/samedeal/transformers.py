@@ -113,6 +113,9 @@ class TrainerMixin(_Trainer):
             raise ContradictionError("dataloader-in-order", "False", allowed)
         sampler = self._sampler_for(theirs.dataset, strategy == "random")
         check_mesh(self.accelerator, sampler)
+        # The trainer knows how many processes there are.
+        if isinstance(sampler, DistributedSampler):
+            sampler._warns = False
         self._batches = _Batches(sampler, theirs.batch_sampler.batch_size, self.args.dataloader_drop_last)
         if self._saved is not None:
             sampler.load_state_dict(self._saved)

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 import torch.distributed as dist
-from samedeal import ContradictionError, Mesh, MissingError, SamedealError
-from samedeal.torch import BatchSampler, DistributedSampler, ShardedDataset, StepBatchSampler
+from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
+from samedeal.torch import BatchSampler, DistributedSampler, RankWarning, ShardedDataset, StepBatchSampler
 from torch.utils.data import DistributedSampler as Theirs
 
 
@@ -86,3 +87,54 @@ def test_half_of_a_place_is_completed_by_the_group(tmp_path: Path) -> None:
         assert (sampler.rank, sampler.num_replicas) == (0, 3)
     finally:
         dist.destroy_process_group()
+
+
+def test_a_rank_that_is_too_large_is_told_by_the_name_of_what_was_passed(data: Path) -> None:
+    with pytest.raises(OutOfRangeError, match="rank is 7; allowed: 0 to 3, as num_replicas=4") as caught:
+        DistributedSampler(range(10), num_replicas=4, rank=7)
+    assert (caught.value.field, caught.value.most) == ("rank", 3)
+    for make in others(data):
+        for name in ("world_size", "num_replicas"):
+            with pytest.raises(OutOfRangeError, match=f"allowed: 0 to 3, as {name}=4"):
+                make(**{name: 4}, rank=7)
+
+
+def test_a_pass_of_everything_warns_once_where_nobody_says_the_rank(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sampler = DistributedSampler(range(10), shuffle=False)
+    with pytest.warns(RankWarning, match="num_replicas=1, rank=0"):
+        assert [*sampler] == [*range(10)]
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        sampler.set_epoch(1)
+        assert [*sampler] == [*range(10)]
+        len(DistributedSampler(range(10)))
+        list(DistributedSampler(range(10), num_replicas=1, rank=0))
+        dataset = range(10)
+        later = DistributedSampler(dataset)
+        dist.init_process_group("gloo", init_method=f"file://{tmp_path / 'store'}", rank=0, world_size=1)
+        try:
+            assert len([*later]) == 10
+        finally:
+            dist.destroy_process_group()
+        monkeypatch.setenv("RANK", "0")
+        monkeypatch.setenv("WORLD_SIZE", "1")
+        list(DistributedSampler(dataset))
+
+
+def test_a_state_under_another_key_is_found(data: Path) -> None:
+    sampler = DistributedSampler(range(10), num_replicas=1, rank=0)
+    state = sampler.state_dict()
+    inner: dict[str, Any] = {"step": 3}
+    inner["self"] = inner
+    for given, place in (
+        ({"model": 3, "loader": state}, r"there is one under \['loader'\]: pass that"),
+        ({"trainer": {"model": inner, "data": {0: state}}}, r"one under \['trainer'\]\['data'\]\[0\]: pass that"),
+    ):
+        for resume in (sampler.load_state_dict, Sampler(10, order=sampler.order).resume):
+            with pytest.raises(WrongTypeError, match=place):
+                resume(given)
+    for without in (inner, {"loader": {"samedeal": 3}}):
+        with pytest.raises(WrongTypeError, match=r"a dictionary with 'samedeal'$"):
+            sampler.load_state_dict(without)

@@ -279,11 +279,29 @@ def state(value: Any) -> str:
     if isinstance(value, Mapping) and isinstance(text := value.get(STATE_KEY), str):
         value = text
     if not isinstance(value, str):
-        raise WrongTypeError("state", described(value), "the text that `state` gave")
+        raise WrongTypeError("state", described(value), f"the text that `state` gave{elsewhere(value)}")
     size = len(value.encode("utf-8", "backslashreplace"))
     if size > STATE:
         raise OutOfRangeError("state", f"of {size} bytes", *up_to(STATE))
     return value.encode("utf-8", "backslashreplace").decode()
+
+
+def elsewhere(value: Any) -> str:
+    """Words that say under which keys of a larger checkpoint a state is; empty if there is none."""
+    level: list[tuple[str, Any]] = [("", value)]
+    # Not for ever, where a dictionary contains itself.
+    for _ in range(4):
+        level = [
+            (f"{keys}[{key!r}]", inner)
+            for keys, outer in level
+            if isinstance(outer, Mapping)
+            for key, inner in islice(outer.items(), FEW)
+            if isinstance(key, (str, int))
+        ]
+        for keys, inner in level:
+            if isinstance(inner, Mapping) and isinstance(inner.get(STATE_KEY), str):
+                return f"; there is one under {keys}: pass that"
+    return ""
 
 
 def variable(field: str, value: Any) -> str:

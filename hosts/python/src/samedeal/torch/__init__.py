@@ -12,7 +12,7 @@ from .nested import BatchWarning
 from .packed import PackedDataset, PackedRow
 from .resumable import Resumable
 from .rng import rng_state, set_rng_state
-from .sampler import DistributedSampler
+from .sampler import DistributedSampler, RankWarning
 from .split import random_split
 from .states import EpochWarning
 from .steps import StepBatchSampler
@@ -34,6 +34,7 @@ __all__ = [
     "PackedDataset",
     "PackedRow",
     "PadCollator",
+    "RankWarning",
     "Resumable",
     "ShardInfo",
     "ShardedDataset",

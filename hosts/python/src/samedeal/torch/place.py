@@ -11,7 +11,7 @@ import torch.distributed
 import torch.distributed.device_mesh
 from torch.utils.data import get_worker_info
 
-from .. import ContradictionError, Mesh, MissingError, WrongTypeError, detect_rank
+from .. import ContradictionError, Mesh, MissingError, OutOfRangeError, WrongTypeError, detect_rank
 from ..engine import arguments as check
 
 RANKS = check.U32_FROM_1._replace(least=1)
@@ -25,6 +25,8 @@ class Place(NamedTuple):
     world_size: int
     explicit: bool
     """Whether somebody said so, and no process group has a say."""
+    told: bool = True
+    """Whether anybody said so: the caller, a process group or a launcher."""
 
 
 def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place, Mesh | None]:
@@ -57,12 +59,14 @@ def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place
             raise MissingError(missing.replace("_", "-"), "", needed)
         own, count = (told.rank, count) if own is None else (own, told.world_size)
     if own is None:
-        return _told() or Place(0, 1, explicit=False), known_mesh
-    known = detect_rank(
-        check.integer("rank", own, check.RANK),
-        check.integer(name.replace("_", "-"), count, RANKS),
-        environment={},
-    )
+        return _told() or Place(0, 1, explicit=False, told=False), known_mesh
+    own, count = check.integer("rank", own, check.RANK), check.integer(name.replace("_", "-"), count, RANKS)
+    try:
+        known = detect_rank(own, count, environment={})
+    except OutOfRangeError as error:
+        # By the name that it was passed by.
+        allowed = error.allowed.replace("world_size", name)
+        raise OutOfRangeError(error.field, error.value, allowed, error.facts) from None
     return Place(known.rank, known.world_size, explicit=True), known_mesh
 
 

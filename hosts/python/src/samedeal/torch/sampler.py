@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import functools
 import json
+import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, SupportsIndex
 
@@ -27,12 +28,17 @@ TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 """The order of the PyTorch that is installed: its `randperm` became another one with 2.6."""
 
 
+class RankWarning(UserWarning):
+    """A `DistributedSampler` reads all samples, and nobody has said that this is the only process."""
+
+
 class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """`torch.utils.data.DistributedSampler` with less memory and with states: the same parameters, the same indices.
 
     The order is that of the installed PyTorch version. `order="feistel"`, which PyTorch does not have, needs no table,
     so an epoch of any length begins at once. If there is a process group, its rank is used; otherwise the rank of the
-    launcher's variables; without both, this is rank 0 of 1, until there is a process group. A pass belongs to the epoch
+    launcher's variables; without both, this is rank 0 of 1, until there is a process group, and the first pass gives a
+    `RankWarning`. A pass belongs to the epoch
     in which it began, and several passes can run at the same time. The dataset may change its length between passes.
     After `load_state_dict`, the next pass and the lengths are those of the rest of the epoch.
 
@@ -48,6 +54,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     _unit: int | None = None
     _mesh: Any = None
     _shares = False
+    _warns = True
+    """Whether the next pass warns if nobody has said the rank. Adapters of frameworks, which know it, say no."""
     _place = place.Place(0, 1, explicit=True)
     _pass: Pass | None = None
     _count: Any = None
@@ -193,12 +201,12 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @property
     def num_padding(self) -> int:
-        """How many samples of the next pass are padding: repeated ones. They are the last ones of this rank."""
+        """How many samples of this rank's next pass are padding, the last ones: they repeat samples."""
         return self._dealt().num_padding
 
     @property
     def num_dropped(self) -> int:
-        """How many samples no rank gets in this epoch, because of `drop_last`."""
+        """How many samples no rank gets in this epoch, because of `drop_last`: a number of all ranks together."""
         return self._dealt().num_dropped
 
     def locate(self, sample: SupportsIndex, batch_size: SupportsIndex) -> Place | None:
@@ -252,6 +260,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             OutOfRangeError: A rank was set that is not below `num_replicas`.
         """
         self._check_counts()
+        self._warn_if_alone()
         cursor = Cursor(self, self._begin())
         self._pass = cursor
         if cursor.end == 0:
@@ -277,6 +286,17 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         """Which of how many data-parallel readers this is."""
         self._place = place.current(self._place)
         return place.data_rank(self._place, self._mesh)
+
+    def _warn_if_alone(self) -> None:
+        """Warns once if this process reads everything, and nobody has said that it is the only one."""
+        if self._warns and not place.current(self._place).told:
+            self._warns = False
+            text = (
+                "no process group and no launcher says which rank this is, so this process reads all samples, and so "
+                "does every other one: call torch.distributed.init_process_group before the first pass, or pass "
+                "num_replicas and rank. For a single process, num_replicas=1, rank=0 silences this warning."
+            )
+            warnings.warn(text, RankWarning, stacklevel=3)
 
     def _place_at(self, rank: int, num_replicas: int) -> None:
         # That they fit together is checked when they are used: both may be about to be set.

@@ -30,9 +30,8 @@ def text_of(state: Any) -> str:
     """
     state = part_of(state)
     if not isinstance(state, Mapping) or not isinstance(text := state.get(check.STATE_KEY), str):
-        raise WrongTypeError(
-            "state", check.described(state), f"what state_dict gave: a dictionary with {check.STATE_KEY!r}"
-        )
+        allowed = f"what state_dict gave: a dictionary with {check.STATE_KEY!r}{check.elsewhere(state)}"
+        raise WrongTypeError("state", check.described(state), allowed)
     return text
 
 

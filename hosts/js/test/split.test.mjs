@@ -76,6 +76,13 @@ describe('by weight', () => {
     const parts = split.partOfKeys(keys);
     assert(parts instanceof Uint32Array);
     assert.deepEqual(split.partOfKeys(keys.toReversed()), parts.toReversed());
+    for (const [number, name] of split.parts.entries()) {
+      const own = [...parts.keys()].filter((i) => parts[i] === number);
+      assert.deepEqual([...split.indicesOfKeys(name, keys)], own);
+      assert.deepEqual(split.indicesOfKeys(number, keys), Uint32Array.from(own));
+    }
+    refused(() => split.indicesOfKeys('none', keys), 'unknown-name', 'part');
+    refused(() => split.indicesOfKeys(99, keys), 'out-of-range', 'part');
     assert(new Set(parts).size === 3);
     assert.equal(split.nameOf(keys[17]), split.parts[parts[17]]);
     assert.deepEqual(split.partOfKeys(['', 'x'.repeat(5e6), 'y'.repeat(5e6), '', '']).length, 5);

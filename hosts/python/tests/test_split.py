@@ -99,6 +99,13 @@ def test_groups_stay_together() -> None:
     assert split.part_of_keys(np.array(keys[:3])).tolist() == by_key[:3].tolist()
     many = split.part_of_keys(map(str, range(40_000)))
     assert many[[0, 20_000, 39_999]].tolist() == split.part_of_keys(["0", "20000", "39999"]).tolist()
+    for number, name in enumerate(split.parts):
+        own = np.flatnonzero(by_key == number).tolist()
+        assert split.indices_of_keys(name, keys).tolist() == split.indices_of_keys(number, iter(keys)).tolist() == own
+    with fails(UnknownNameError, "part"):
+        split.indices_of_keys("none", keys)
+    with fails(OutOfRangeError, "part"):
+        split.indices_of_keys(len(split.parts), keys)
     assert split.part_of([]).tolist() == split.part_of_keys([]).tolist() == []
 
 

@@ -268,6 +268,7 @@ export const CALLS = {
   'Split.fromJSON': call(1, json('Split')),
   'Split#partOf': call(1, ids),
   'Split#partOfKeys': call(1, one("['anna', 'boris']", '[]', "['\\ud800', '']", "Array(99).fill('a')")),
+  'Split#indicesOfKeys': call(2, part, one("['anna', 'boris']", '[]', "['\\ud800', '']", "Array(99).fill('a')")),
   'Split#nameOf': call(1, one('0', "'anna'", '2 ** 40')),
   'Split#indices': call(1, part, upto(2000)),
   'Split#others': call(1, part, upto(2000)),

@@ -165,6 +165,21 @@ export abstract class BaseSplit extends Facade<PlanningBindings, RawSplit> {
     });
   }
 
+  /**
+   * The indices of a list of keys that are in a part, ascending: of the samples of a part, if `keys` has the key of the group of each
+   * sample. Errors: `part`, and as `partOfKeys`.
+   *
+   * @example
+   * const patients = ['anna', 'boris', 'anna', 'chen'];
+   * const split = new Split({ test: 1, training: 1 }, { seed: 1 });
+   * console.log(split.indicesOfKeys('test', patients).join(' ')); // 0 2
+   */
+  indicesOfKeys(part: string | Integer, keys: readonly string[]): Uint32Array<ArrayBuffer> {
+    const number = this.#number(part);
+    const parts = this.partOfKeys(keys);
+    return Uint32Array.from(parts.keys()).filter((i) => parts[i] === number);
+  }
+
   /** The recipe as it was given, for `JSON.stringify` and `fromJSON`. */
   toJSON(): SplitJson {
     return this.#recipe.document.toJson({});

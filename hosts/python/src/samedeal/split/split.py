@@ -256,6 +256,27 @@ class Split(Answered):
 
         return self._windows(count, not_in)
 
+    def indices_of_keys(self, part: str | SupportsIndex, keys: Iterable[str]) -> NDArray[np.int64]:
+        """The indices of a list of keys that are in one part, ascending.
+
+        These are the samples of the part, if `keys` has the key of the group of each sample.
+
+        Args:
+            part: The name of the part, or its number.
+            keys: As for `part_of_keys`.
+
+        Raises:
+            SamedealError: As `indices` and `part_of_keys`.
+
+        >>> split = Split({"test": 1, "training": 1}, seed=1)
+        >>> split.indices_of_keys("test", ["anna", "boris", "anna", "chen"]).tolist()
+        [0, 2]
+        """
+        import numpy
+
+        number = self._asked(part, 0)[0]
+        return numpy.flatnonzero(self.part_of_keys(keys) == number)
+
     def __repr__(self) -> str:
         """The call that makes an equal split; many parts in short."""
         own = json.loads(self.recipe)["split"]

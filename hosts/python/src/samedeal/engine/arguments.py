@@ -288,18 +288,18 @@ def state(value: Any) -> str:
 
 def elsewhere(value: Any) -> str:
     """Words that say under which keys of a larger checkpoint a state is; empty if there is none."""
-    level: list[tuple[str, Any]] = [("", value)]
-    # Not for ever, where a dictionary contains itself.
+    level: list[tuple[str, Any]] = [("", value)] if isinstance(value, Mapping) else []
+    # Not for ever, where a dictionary contains itself, or many others.
     for _ in range(4):
-        level = [
+        below = (
             (f"{keys}[{key!r}]", inner)
             for keys, outer in level
-            if isinstance(outer, Mapping)
             for key, inner in islice(outer.items(), FEW)
-            if isinstance(key, (str, int))
-        ]
+            if isinstance(key, (str, int)) and isinstance(inner, Mapping)
+        )
+        level = list(islice(below, FEW**2))
         for keys, inner in level:
-            if isinstance(inner, Mapping) and isinstance(inner.get(STATE_KEY), str):
+            if isinstance(inner.get(STATE_KEY), str):
                 return f"; there is one under {keys}: pass that"
     return ""
 

@@ -234,12 +234,16 @@ Examples:
     samedeal explain checkpoint-500/trainer_state.json --json
   Whether the model has seen a sample. The state of a sampler does not say how many ranks there were:
     samedeal explain run.pt --sample 31337 --world-size 8 --batch-size 32
-  What all ranks read in step 97 of the epoch:
+  What all ranks read in step 97 of the epoch, and in the steps 97 to 99:
     samedeal explain run.pt --step 97 --world-size 8 --batch-size 32
+    samedeal explain run.pt --step 97..100 --world-size 8 --batch-size 32
+  When the sample was seen, or will be, in the epochs 0 to 4:
+    samedeal explain run.pt --sample 31337 --epoch 0..=4 --world-size 8 --batch-size 32
   The same with batches of samples of different length, whose state knows the world sizes:
     samedeal explain run.pt data/train --lengths tokens --max-tokens 16384 --step 97
 
-Steps are counted from the beginning of the epoch, also those that are to come. The answer to --sample is that of `samedeal locate`,
+Steps are counted from the beginning of the epoch, also those that are to come. With --epoch, the answer assumes that earlier epochs were read to
+their ends, by the same ranks. The answer to --sample is that of `samedeal locate`,
 the answer to --step is that of `samedeal step`; for the state of a dataset in files, --sample only says \"seen\" or \"to come\". Pickles
 are read up to 67,108,864 bytes without tensors, and nothing in them is executed.";
 

@@ -43,9 +43,9 @@ pub struct DealArgs {
     /// Seed of the order [default: 0, or the seed of --resume]
     #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
     pub seed: Option<i64>,
-    /// Number of the epoch
-    #[arg(id = "epoch", long = "epoch", value_name = "EPOCH", value_parser = numbers, default_value = "0")]
-    pub epochs: Numbers,
+    /// Number of the epoch [default: 0]
+    #[arg(id = "epoch", long = "epoch", value_name = "EPOCH", value_parser = numbers)]
+    pub epochs: Option<Numbers>,
     /// The one epoch of an answer: the first of them, or that of a state.
     #[arg(skip)]
     pub epoch: u64,

@@ -16,8 +16,7 @@ pub const NAME_FILES: &str = "the state has a hash of the sizes of the files, no
 impl EpochArgs {
     /// Reads the recipe, and the state that is to be resumed, if there is one. `by_length` is whether batches have samples of different length.
     pub fn settle(&mut self, by_length: bool) -> Result<(), Problem> {
-        let epochs = self.deal.epochs;
-        if epochs.is_range {
+        if let Some(epochs) = self.deal.epochs.filter(|epochs| epochs.is_range) {
             return Err(Problem::message(format!(
                 "--epoch is {epochs}; allowed here: one epoch; locate takes several"
             )));
@@ -27,7 +26,7 @@ impl EpochArgs {
 
     /// The same where several epochs may be asked for.
     pub fn settle_epochs(&mut self, by_length: bool) -> Result<(), Problem> {
-        self.deal.epoch = self.deal.epochs.first;
+        self.deal.epoch = self.deal.epochs.map_or(0, |epochs| epochs.first);
         self.read_recipe(by_length)?;
         let Some(path) = &self.deal.resume else { return Ok(()) };
         let saved = checkpoint::only(path)?;

@@ -59,6 +59,16 @@ impl Numbers {
         Self { first: number, last: number, is_range: false }
     }
 
+    /// The same numbers, counted from `first` on. All of them are at least that.
+    pub const fn minus(self, first: u64) -> Self {
+        Self { first: self.first - first, last: self.last - first, ..self }
+    }
+
+    /// The inverse.
+    pub const fn plus(self, first: u64) -> Self {
+        Self { first: self.first.saturating_add(first), last: self.last.saturating_add(first), ..self }
+    }
+
     pub fn iter(self) -> RangeInclusive<u64> {
         self.first..=self.last
     }

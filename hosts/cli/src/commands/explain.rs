@@ -11,8 +11,8 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs, SHARDED};
 use crate::args::format::{Format, Output};
 use crate::args::resume::contradiction;
-use crate::args::values::{Numbers, Samples, number, samples};
-use crate::commands::locate::{LocateArgs, Status, add_stored, to_come};
+use crate::args::values::{Numbers, Samples, numbers, samples};
+use crate::commands::locate::{LocateArgs, Reached, Status, add_stored, in_answers, in_epochs, to_come};
 use crate::commands::readers::{Source, Steps, left};
 use crate::commands::step::{Explained, StepArgs};
 use crate::commands::{batching, locate, step};
@@ -40,9 +40,10 @@ pub struct ExplainArgs {
     /// Say what became of a sample: seen, to come, padding or dropped. May be repeated, or separated by commas
     #[arg(long, value_name = "INDEX", value_parser = samples)]
     sample: Vec<Samples>,
-    /// Show what the ranks read in a step, counted from the beginning of the epoch
-    #[arg(long, value_name = "STEP", value_parser = number, conflicts_with = "sample")]
-    step: Option<u64>,
+    /// Show what the ranks read in a step, counted from the beginning of the epoch. Or several steps: 1200..1210 for the steps 1200 to 1209,
+    /// 1200..=1210 for the steps 1200 to 1210
+    #[arg(long, value_name = "STEP|RANGE", value_parser = numbers, conflicts_with = "sample")]
+    step: Option<Numbers>,
     #[command(flatten)]
     epoch: EpochArgs,
     #[command(flatten)]
@@ -54,8 +55,13 @@ pub struct ExplainArgs {
 /// Hides what the state decides, and explains the rest of the options of an epoch as those of the run.
 pub fn explain_epoch(arg: Arg) -> Arg {
     let help = match arg.get_id().as_str() {
-        "resume" | "seed" | "epoch" | "order" | "layout" | "samples" => {
+        "resume" | "seed" | "order" | "layout" | "samples" => {
             return arg.hide(true).conflicts_with("checkpoint");
+        }
+        "epoch" => {
+            let help = "The epoch that is asked about; with --sample also several: 0..4 for the epochs 0 to 3, 0..=4 for the epochs 0 to 4 \
+                        [default: that of the state]";
+            return arg.help(help).value_name("EPOCH|RANGE");
         }
         "paths" => {
             "The Parquet files of the run, or their directories: for the file and the row of a sample. If there are more than 256 of \
@@ -77,8 +83,11 @@ pub fn run(mut args: ExplainArgs) -> Result<(), Problem> {
         return Err(Problem::of(&args.checkpoint, "holds no state of samedeal"));
     }
     if args.sample.is_empty() && args.step.is_none() {
-        args.check_paths()?;
+        args.check_unused()?;
         return show(&args, &states);
+    }
+    if let Some(epochs) = args.epoch.deal.epochs.filter(|epochs| epochs.is_range && args.step.is_some()) {
+        return Err(Problem::message(format!("--epoch is {epochs}; allowed with --step: one epoch")));
     }
     let saved = args.chosen(&states)?;
     args.epoch.read_recipe(args.by_length.lengths.is_some())?;
@@ -320,8 +329,12 @@ fn json_of(saved: &Saved) -> Value {
 }
 
 impl ExplainArgs {
-    /// Refuses files that the answer would ignore, such as a second checkpoint.
-    fn check_paths(&self) -> Result<(), Problem> {
+    /// Refuses what an answer without a question would ignore, such as a second checkpoint.
+    fn check_unused(&self) -> Result<(), Problem> {
+        if let Some(epochs) = self.epoch.deal.epochs {
+            let what = format!("--epoch {epochs} has no effect: it is for --sample or --step; a state has one epoch");
+            return Err(Problem::message(what));
+        }
         let Some(path) = self.epoch.dataset.paths.first() else { return Ok(()) };
         let each = |path: &Path| format!("<(samedeal explain {} --format text)", path.display());
         Err(Problem::message(format!(
@@ -351,17 +364,22 @@ impl ExplainArgs {
         }
     }
 
-    fn locate(self, consumed: Option<u64>) -> LocateArgs {
-        let Self { sample, epoch, by_length, output, .. } = self;
-        LocateArgs { epoch, sample, consumed, is_explained: true, ranks: AllRanks::default(), by_length, output }
+    /// The epochs that are asked about; `own` is that of the state.
+    fn epochs(&self, own: u64) -> Numbers {
+        self.epoch.deal.epochs.unwrap_or(Numbers::one(own))
     }
 
-    /// `first` steps came before those that the step is counted among.
-    fn step(self, number: u64, status: Status, past: Vec<Past>, first: u64) -> StepArgs {
+    fn locate(self, reached: Option<Reached>) -> LocateArgs {
+        let Self { sample, epoch, by_length, output, .. } = self;
+        LocateArgs { epoch, sample, reached, is_explained: true, ranks: AllRanks::default(), by_length, output }
+    }
+
+    /// Steps in one epoch. `first` of them came before those that they are counted among.
+    fn step(self, steps: Numbers, in_epoch: u64, reached: Reached, past: Vec<Past>, first: u64) -> StepArgs {
         let Self { epoch, by_length, output, .. } = self;
-        let explained = Some(Explained { status, past, first });
+        let explained = Some(Explained { epoch: in_epoch, reached, past, first });
         StepArgs {
-            step: Numbers::one(number - first),
+            step: steps.minus(first),
             epoch,
             global: false,
             rank: None,
@@ -380,8 +398,8 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     // Files and options are to be those of the state.
     let rest = args.epoch.resumed(args.epoch.deal.whole(&dataset)?)?;
     let consumed = rest.consumed();
-    (args.epoch.saved, args.epoch.deal.epoch) = (None, rest.epoch());
-    let whole = args.epoch.deal.whole(&dataset)?;
+    let (reached, epochs) = (Reached { epoch: rest.epoch(), consumed }, args.epochs(rest.epoch()));
+    (args.epoch.saved, args.epoch.deal.epoch) = (None, epochs.first);
     let known = saved.batch_size.and_then(|size| u32::try_from(size).ok());
     let size = match (args.epoch.batch_size, known) {
         (Some(given), Some(known)) if given != known => {
@@ -393,9 +411,13 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let (ranks, size) = match (args.epoch.deal.world_size, size) {
         (Some(ranks), Some(size)) => (ranks, size),
         (None, _) if args.step.is_none() && args.epoch.batch_size.is_none() => {
-            return statuses(&args, &dataset, true, |sample| {
-                let status = |at| if at < consumed { Status::Seen } else { Status::ToCome };
-                let found = positions(&whole, sample)?.into_iter().map(|at| (status(at), Some(at))).collect::<Vec<_>>();
+            let mut whole = args.epoch.deal.whole(&dataset)?;
+            return statuses(&args, &dataset, epochs, true, |epoch, sample| {
+                if whole.epoch() != epoch {
+                    whole.set_epoch(epoch)?;
+                }
+                let found = positions(&whole, sample)?.into_iter();
+                let found = found.map(|at| (reached.status(epoch, at), Some(at))).collect::<Vec<_>>();
                 Ok(if found.is_empty() { vec![(Status::Dropped, None)] } else { found })
             });
         }
@@ -406,7 +428,7 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let workers = u64::from(args.epoch.deal.workers.unwrap_or(1));
     let readers = u64::from(ranks) * workers;
     let turn = readers * u64::from(size);
-    let samples = whole.length();
+    let samples = rest.length();
     if consumed % turn != 0 && consumed != samples {
         return Err(saved.refused(format!(
             "{} were consumed, which is no multiple of {turn} (--world-size times --workers times --batch-size). Name the world size, \
@@ -423,12 +445,12 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     );
     let is_table = args.output.format() == Format::Table;
     match args.step {
-        Some(number) => {
-            let is_read = consumed == samples || (number / workers).saturating_add(1).saturating_mul(turn) <= consumed;
-            let status = if is_read { Status::Seen } else { Status::ToCome };
-            step::run(&args.step(number, status, Vec::new(), 0))?;
+        Some(steps) => {
+            let taken = if consumed == samples { u64::MAX } else { consumed / turn * workers };
+            let reached = Reached { consumed: taken, ..reached };
+            step::run(&args.step(steps, epochs.first, reached, Vec::new(), 0))?;
         }
-        None => locate::run(&args.locate(Some(consumed)))?,
+        None => locate::run(&args.locate(Some(reached)))?,
     }
     if is_table { print(assumed) } else { Ok(()) }
 }
@@ -447,21 +469,25 @@ fn positions(whole: &Sampler, sample: u64) -> Result<Vec<u64>, Problem> {
     Ok(found)
 }
 
-/// Whether samples were seen, if nobody knows by which ranks. `find` gives one answer or several.
+/// Whether samples were seen, if nobody knows by which ranks. `find` gives one answer or several for a sample in an epoch.
 fn statuses(
     args: &ExplainArgs,
     dataset: &Dataset,
+    epochs: Numbers,
     has_position: bool,
-    find: impl Fn(u64) -> Result<Vec<(Status, Option<u64>)>, Problem>,
+    mut find: impl FnMut(u64, u64) -> Result<Vec<(Status, Option<u64>)>, Problem>,
 ) -> Result<(), Problem> {
+    let epoch: &[&str] = if epochs.is_range { &["epoch"] } else { &[] };
     let position: &[&str] = if has_position { &["position"] } else { &[] };
-    let mut items = Items::new([&["sample", "status"], position, dataset.columns()].concat());
+    let mut items = Items::new([epoch, &["sample", "status"], position, dataset.columns()].concat());
     let mut answers = Vec::new();
-    for sample in args.sample.iter().flat_map(|samples| samples.of(dataset.samples)) {
-        let found = find(sample)?;
+    let samples = args.sample.iter().flat_map(|samples| samples.of(dataset.samples)).collect::<Vec<_>>();
+    let found = in_epochs(epochs, &samples, |epoch, sample| Ok((epoch, sample, find(epoch, sample)?)))?;
+    for (epoch, sample, found) in found {
         for (status, position) in &found {
             let position = has_position.then(|| position.map_or_else(|| "".into(), Cell::from));
-            let row = [Cell::from(sample), status.name().into()].into_iter().chain(position);
+            let row = epochs.is_range.then(|| epoch.into()).into_iter();
+            let row = row.chain([Cell::from(sample), status.name().into()]).chain(position);
             items.push(row.chain(dataset.row(sample)));
         }
         let status = found.first().map_or(Status::Dropped, |(status, _)| *status);
@@ -473,10 +499,10 @@ fn statuses(
             answer["places"] = found.iter().filter_map(place).collect();
         }
         add_stored(&mut answer, dataset, sample);
-        answers.push(answer);
+        answers.push((epoch, answer));
     }
     match args.output.format() {
-        Format::Json => print(json!({ "samples": answers })),
+        Format::Json => print(in_answers(epochs, answers.into_iter())),
         Format::Text => print(items.lines()),
         Format::Table => {
             print(items.table())?;
@@ -493,11 +519,14 @@ fn statuses(
 /// What became of samples or of a step, by the state of a dataset in files.
 fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.epoch.dataset)?;
-    let Some(number) = args.step else {
+    let own = saved.number("epoch").unwrap_or(0);
+    let epochs = args.epochs(own);
+    let Some(steps) = args.step else {
         let asked = args.sample.iter().flat_map(|samples| samples.of(dataset.samples)).collect();
         let to_come = to_come(&saved, &dataset, &asked)?;
-        return statuses(&args, &dataset, false, |sample| {
-            Ok(vec![(if to_come.contains(&sample) { Status::ToCome } else { Status::Seen }, None)])
+        return statuses(&args, &dataset, epochs, false, |epoch, sample| {
+            let is_to_come = if epoch == own { to_come.contains(&sample) } else { epoch > own };
+            Ok(vec![(if is_to_come { Status::ToCome } else { Status::Seen }, None)])
         });
     };
     // The last group is asked, unless another is named.
@@ -507,7 +536,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     deal.workers = deal.workers.or(number_of(last.and_then(|past| past.workers)));
     deal.world_size = deal.world_size.or(number_of(last.map(|past| past.world_size)));
     let mut readers = args.epoch.readers(&dataset)?;
-    readers.set_epoch(saved.number("epoch").unwrap_or(0))?;
+    readers.set_epoch(own)?;
     let Source::Reading(whole) = &readers.source else { return Err(saved.refused(saved.described())) };
     // If this group alone read the epoch, its state is this one.
     let turn = u64::from(readers.world_size) * u64::from(readers.batch_size);
@@ -524,8 +553,9 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
              --world-size, --workers, --batch-size and --remainder. `samedeal step --resume` shows the steps from the state on",
         ));
     }
-    let status = if number < taken { Status::Seen } else { Status::ToCome };
-    step::show(&args.step(number, status, Vec::new(), 0), &dataset, readers)
+    readers.set_epoch(epochs.first)?;
+    let reached = Reached { epoch: own, consumed: taken };
+    step::show(&args.step(steps, epochs.first, reached, Vec::new(), 0), &dataset, readers)
 }
 
 /// The same by the state of batches, which knows its world sizes.
@@ -534,21 +564,34 @@ fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         .history
         .iter()
         .map(|past| Past { world_size: u32::try_from(past.world_size).unwrap_or(u32::MAX), steps: past.steps });
-    let history = history.collect::<Vec<_>>();
+    let mut history = history.collect::<Vec<_>>();
+    let goes_on = args.epoch.deal.world_size.or(history.last().map(|past| past.world_size));
+    let own = saved.number("epoch").unwrap_or(0);
+    let reached = Reached { epoch: own, consumed: history.iter().map(|past| past.steps).sum() };
+    let epoch = args.epochs(own).first;
+    if epoch != own {
+        history.clear();
+    }
     let (mut first, mut place) = (0, 0);
-    let number = args.step.unwrap_or(u64::MAX);
+    let number = args.step.map_or(u64::MAX, |steps| steps.first);
     while let Some(past) = history.get(place).filter(|past| number - first >= past.steps) {
         first = first.saturating_add(past.steps);
         place += 1;
     }
-    let goes_on = args.epoch.deal.world_size.or(history.last().map(|past| past.world_size));
     let segment = history.get(place);
+    if let (Some(steps), Some(past)) = (args.step, segment) {
+        let next = first.saturating_add(past.steps);
+        if steps.last >= next {
+            let what = "the run had other ranks from then on, or stopped there";
+            let said = format!("--step is {steps}; allowed: {}..{next}, or from {next} on: {what}", steps.first);
+            return Err(saved.refused(said));
+        }
+    }
     let ranks = segment.map(|past| past.world_size).or(goes_on);
     let needed = || saved.refused("the state does not say how many ranks continue; add --world-size");
     args.epoch.deal.world_size = Some(ranks.ok_or_else(needed)?);
-    let status = if segment.is_some() { Status::Seen } else { Status::ToCome };
     match args.step {
-        Some(number) => batching::step(&args.step(number, status, history[..place].to_vec(), first)),
+        Some(steps) => batching::step(&args.step(steps, epoch, reached, history[..place].to_vec(), first)),
         None => batching::locate(&args.locate(None)),
     }
 }

@@ -1,5 +1,6 @@
 //! `samedeal locate`: when and where samples are seen.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 
 use clap::{Arg, Args};
@@ -32,9 +33,9 @@ pub struct LocateArgs {
     /// The samples to find; may be repeated, or separated by commas. 14,822 is one number if there is such a sample
     #[arg(long, value_name = "INDEX", value_parser = samples, required = true)]
     pub sample: Vec<Samples>,
-    /// How many positions of the epoch this world size has consumed, where that is known.
+    /// How far this world size has come, where that is known.
     #[arg(skip)]
-    pub consumed: Option<u64>,
+    pub reached: Option<Reached>,
     /// Whether `samedeal explain` asks, which counts steps from the beginning of the epoch.
     #[arg(skip)]
     pub is_explained: bool,
@@ -50,7 +51,9 @@ pub struct LocateArgs {
 pub fn locate_epochs(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
         "epoch" => arg
-            .help("Number of the epoch, or several: 0..4 for the epochs 0 to 3, 0..=4 for the epochs 0 to 4")
+            .help(
+                "Number of the epoch, or several: 0..4 for the epochs 0 to 3, 0..=4 for the epochs 0 to 4 [default: 0]",
+            )
             .value_name("EPOCH|RANGE"),
         _ => arg,
     }
@@ -59,8 +62,7 @@ pub fn locate_epochs(arg: Arg) -> Arg {
 impl LocateArgs {
     /// The epochs that are asked for; if that is one, its number, which a state may have decided.
     pub fn epochs(&self, one: u64) -> Numbers {
-        let epochs = self.epoch.deal.epochs;
-        if epochs.is_range { epochs } else { Numbers::one(one) }
+        self.epoch.deal.epochs.filter(|epochs| epochs.is_range).unwrap_or(Numbers::one(one))
     }
 
     /// What the answer is of, for people: the order and the seed may have been assumed.
@@ -103,6 +105,25 @@ impl Status {
     }
 }
 
+/// How far a state is in all epochs: those before its own were read to their ends.
+#[derive(Clone, Copy)]
+pub struct Reached {
+    pub epoch: u64,
+    /// Positions, or steps of all ranks.
+    pub consumed: u64,
+}
+
+impl Reached {
+    /// What became of a position or a step that is no padding.
+    pub fn status(self, epoch: u64, number: u64) -> Status {
+        match epoch.cmp(&self.epoch) {
+            Ordering::Less => Status::Seen,
+            Ordering::Equal if number < self.consumed => Status::Seen,
+            Ordering::Equal | Ordering::Greater => Status::ToCome,
+        }
+    }
+}
+
 /// `samedeal locate`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     if args.epoch.drop_last && args.epoch.batch_size.is_none() && args.epoch.reading().is_none() {
@@ -119,7 +140,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     })?;
     match args.output.format() {
         Format::Table => {
-            let told = args.epoch.saved.is_some() || args.consumed.is_some();
+            let told = args.epoch.saved.is_some() || args.reached.is_some();
             print(items(&found, &dataset, split, Format::Table, told, epochs.is_range).table())?;
             let of = |one: &Found| match epochs.is_range {
                 true => format!("sample {} in epoch {}", one.sample, one.epoch),
@@ -342,8 +363,7 @@ impl<'a> Search<'a> {
                 let status = match () {
                     () if position >= samples => Status::Padding,
                     () if !spot.in_batch => Status::Dropped,
-                    () if args.consumed.is_some_and(|consumed| position < consumed) => Status::Seen,
-                    () => Status::ToCome,
+                    () => args.reached.map_or(Status::ToCome, |reached| reached.status(epoch, position)),
                 };
                 places.push(Seen { position: Some(position), status, spot: Some(spot) });
             }
@@ -382,8 +402,7 @@ impl<'a> Search<'a> {
                 None => Status::Seen,
                 Some(_) if position >= length => Status::Padding,
                 Some(spot) if !spot.in_batch => Status::Dropped,
-                Some(_) if args.consumed.is_some_and(|consumed| position < consumed) => Status::Seen,
-                Some(_) => Status::ToCome,
+                Some(_) => args.reached.map_or(Status::ToCome, |reached| reached.status(epoch, position)),
             };
             places.push(Seen { position: Some(position), status, spot });
         }

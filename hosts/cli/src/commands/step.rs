@@ -12,7 +12,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::{EpochArgs, OF_SHARDED};
 use crate::args::format::{Format, Output};
 use crate::args::values::{Numbers, numbers, within};
-use crate::commands::locate::Status;
+use crate::commands::locate::{Reached, Status};
 use crate::commands::numbers::abridged;
 use crate::commands::readers::{Readers, Steps};
 use crate::read::contents::Contents;
@@ -55,10 +55,11 @@ pub struct StepArgs {
     pub explained: Option<Explained>,
 }
 
-/// A step that is counted from the beginning of an epoch that came to a state.
+/// Steps that are counted from the beginning of an epoch, of a run that came to a state.
 pub struct Explained {
-    /// Whether the step was read before the state, or is to come.
-    pub status: Status,
+    pub epoch: u64,
+    /// The steps that were read before the state, all from the beginning of its epoch.
+    pub reached: Reached,
     /// With --lengths: what was read before the segment that the step is in, and how many steps these are.
     pub past: Vec<Segment>,
     pub first: u64,
@@ -78,6 +79,11 @@ impl StepArgs {
         }
     }
 
+    /// What the steps are called on the command line.
+    fn name(&self) -> &'static str {
+        if self.explained.is_some() { "--step" } else { "STEP" }
+    }
+
     fn first(&self) -> u64 {
         self.explained.as_ref().map_or(0, |explained| explained.first)
     }
@@ -92,8 +98,12 @@ impl StepArgs {
         let deal = &self.epoch.deal;
         let number = |number: u64| grouped(number.saturating_add(self.first()));
         let epoch = |one: &Taken<T>| match &self.explained {
-            Some(Explained { status, .. }) => {
-                format!("epoch {} ({}), counted from the beginning of the epoch", one.epoch, status.name())
+            Some(explained) => {
+                format!(
+                    "epoch {} ({}), counted from the beginning of the epoch",
+                    one.epoch,
+                    explained.told(taken.iter().map(|it| it.step))
+                )
             }
             None if one.is_rest => format!("what is left of epoch {}, counted from the state on", one.epoch),
             None => format!("epoch {}", one.epoch),
@@ -123,7 +133,7 @@ impl StepArgs {
     }
 
     pub fn cells<T>(&self, one: &Taken<T>) -> impl Iterator<Item = Cell> {
-        let cells = [one.epoch.into(), one.step.into()];
+        let cells = [one.epoch.into(), one.step.saturating_add(self.first()).into()];
         cells.into_iter().skip(2 - self.columns().len())
     }
 
@@ -131,10 +141,33 @@ impl StepArgs {
     pub fn head<T>(&self, one: &Taken<T>) -> Value {
         let [step, steps] = [one.step, one.steps].map(|number| number.saturating_add(self.first()));
         let mut head = json!({ "epoch": one.epoch, "step": step, "steps": steps });
-        if let Some(Explained { status, .. }) = &self.explained {
-            head["status"] = status.name().into();
+        if let Some(explained) = &self.explained {
+            head["status"] = explained.status(one.step).name().into();
         }
         head
+    }
+}
+
+impl Explained {
+    /// Of a step, as it is counted here.
+    fn status(&self, step: u64) -> Status {
+        self.reached.status(self.epoch, step.saturating_add(self.first))
+    }
+
+    /// What became of steps, one after the other.
+    fn told(&self, mut steps: impl Iterator<Item = u64>) -> String {
+        let status = steps.next().map_or(Status::ToCome, |step| self.status(step));
+        match steps.find(|step| self.status(*step) != status) {
+            None => status.name().to_owned(),
+            Some(next) => {
+                let next_status = self.status(next).name();
+                format!(
+                    "{} before step {}, then {next_status}",
+                    status.name(),
+                    grouped(next.saturating_add(self.first))
+                )
+            }
+        }
     }
 }
 
@@ -169,10 +202,18 @@ pub fn taken<S: Steps, T>(
         let parts = ranks.clone().map(|rank| part(epochs, rank, step)).collect::<Result<Vec<_>, _>>()?;
         samples += parts.iter().map(|(_, samples)| samples).sum::<usize>();
         if asked.is_range && samples > MOST_SAMPLES {
-            let (first, read) = (asked.first, number - asked.first);
-            let what = format!("STEP is {asked}, more than {} samples", grouped(MOST_SAMPLES as u64));
-            let fewer = if read > 0 { format!("{first}..{}, or ", first + read) } else { String::new() };
-            return Err(Problem::message(format!("{what}; allowed at once: {fewer}fewer ranks (--rank)")));
+            let (first, read) = (asked.first.saturating_add(args.first()), number - asked.first);
+            let what = format!(
+                "{} is {}, more than {} samples",
+                args.name(),
+                asked.plus(args.first()),
+                grouped(MOST_SAMPLES as u64)
+            );
+            let steps = (read > 0).then(|| format!("{first}..{}", first + read));
+            let ranks = args.explained.is_none().then(|| "fewer ranks (--rank)".to_owned());
+            let fewer = steps.into_iter().chain(ranks).collect::<Vec<_>>().join(", or ");
+            let fewer = if fewer.is_empty() { "one step" } else { &fewer };
+            return Err(Problem::message(format!("{what}; allowed at once: {fewer}")));
         }
         let ranks = parts.into_iter().map(|(part, _)| part).collect();
         all.push(Taken { epoch: epochs.epoch()?, step, steps: epochs.steps()?, is_rest: epochs.is_rest()?, ranks });
@@ -211,7 +252,7 @@ fn find(epochs: &mut impl Steps, args: &StepArgs, number: u64) -> Result<u64, Pr
         _ => String::new(),
     };
     let number = number.saturating_add(first);
-    Err(Problem::message(format!("STEP is {number}; allowed: {allowed}{hint}")))
+    Err(Problem::message(format!("{} is {number}; allowed: {allowed}{hint}", args.name())))
 }
 
 /// The same for a step that is counted over epochs; none if it is in none of so many.

@@ -247,6 +247,67 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
 }
 
 #[test]
+fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
+    let path = data("trainer_state.json");
+    let asked = format!("explain {path} --world-size 8");
+    // 10 steps of epoch 3 were read.
+    let found = json(&format!("{asked} --step 8..12 --json"))["answers"].clone();
+    let told = |name: &str| found.as_array().unwrap().iter().map(|it| it[name].clone()).collect::<Value>();
+    assert_eq!((told("step"), told("epoch")), (value!([8, 9, 10, 11]), value!([3, 3, 3, 3])));
+    assert_eq!(told("status"), value!(["seen", "seen", "to come", "to come"]));
+    let single = json(&format!("{asked} --step 10 --json"));
+    assert_eq!(found[2], single);
+    assert_eq!(found[2]["ranks"][1]["samples"], Value::from(sampler(1, 8).batch::<u64>(10, 4, false).unwrap()));
+    let shown = text(&format!("{asked} --step 8..=11"));
+    assert!(
+        shown.contains("steps 8 to 11 of the 32 of epoch 3 (seen before step 10, then to come), counted"),
+        "{shown}"
+    );
+    let lines = text(&format!("{asked} --step 11..13 --format text"));
+    assert!(lines.starts_with("11\t0\t0\t") && lines.lines().count() == 2 * 8 * 4, "{lines}");
+    // The epochs before that of the state were read, the later ones were not.
+    for (epoch, status) in [(2, "seen"), (4, "to come")] {
+        let found = json(&format!("{asked} --step 3 --epoch {epoch} --json"));
+        assert_eq!((&found["epoch"], &found["status"]), (&epoch.into(), &status.into()));
+        let batch = sampler(5, 8).at_epoch(epoch).unwrap().batch::<u64>(3, 4, false).unwrap();
+        assert_eq!(found["ranks"][5]["samples"], Value::from(batch));
+    }
+    for sample in [0, 501, 1002] {
+        let positions = [2, 3, 4].map(|epoch| sampler(0, 1).at_epoch(epoch).unwrap().locate(sample, 1).unwrap());
+        let positions = positions.map(|place| place.unwrap().position);
+        let own = if positions[1] < 320 { "seen" } else { "to come" };
+        for world in ["", "--world-size 8"] {
+            let found = json(&format!("explain {path} {world} --sample {sample} --epoch 2..=4 --json"));
+            for (number, status) in ["seen", own, "to come"].into_iter().enumerate() {
+                let answer = &found["answers"][number];
+                let place = &answer["samples"][0]["places"][0];
+                assert_eq!((&answer["epoch"], &place["status"]), (&(number + 2).into(), &status.into()), "{world}");
+                assert_eq!(place["position"], positions[number]);
+            }
+        }
+    }
+    // The same of a dataset in files: 2 of its steps were read.
+    let readers_of = format!("explain {} --world-size 2", data("lightning.ckpt"));
+    let found = json(&format!("{readers_of} --step 1..=2 --json"))["answers"].clone();
+    assert_eq!((&found[0]["status"], &found[1]["status"]), (&"seen".into(), &"to come".into()));
+    let found = json(&format!("{readers_of} --step 1 --epoch 4 --json"));
+    assert_eq!((&found["epoch"], &found["status"]), (&4.into(), &"to come".into()));
+    let other = readers(2, 3, 4).at_epoch(4).unwrap();
+    assert_eq!(found["ranks"][1]["samples"], Value::from(other.indices(1, 1, ..4).unwrap()));
+    let seen = readers(2, 3, 4).indices(0, 0, ..1).unwrap()[0];
+    let lines = text(&format!("{readers_of} --sample {seen} --epoch 2..5 --format text"));
+    assert_eq!(lines, format!("2\t{seen}\tseen\n3\t{seen}\tseen\n4\t{seen}\tto come\n"));
+    for (arguments, words) in [
+        ("--step 1 --epoch 2..4", "--epoch is 2..=3; allowed with --step: one epoch"),
+        ("--epoch 2", "--epoch 2 has no effect: it is for --sample or --step"),
+        ("--step 30..33", "--step is 32; allowed: 0 to 31 in epoch 3"),
+    ] {
+        let (code, said) = failing(&format!("{asked} {arguments}"));
+        assert!(code == 2 && said.contains(words), "{said}");
+    }
+}
+
+#[test]
 fn batches_know_their_worlds() {
     let folder = files::folder("explain-batches");
     let lengths = (0..600).map(|number| number * 37 % 90 + 1).collect::<Vec<u32>>();
@@ -284,6 +345,26 @@ fn batches_know_their_worlds() {
         for (rank, part) in (0..).zip(found["ranks"].as_array().unwrap()) {
             assert_eq!(part["samples"], Value::from(batcher.batch_of(rank, own).unwrap().samples));
         }
+    }
+    // Several steps, as long as the same ranks read them.
+    let asked = format!("explain {path} {file} {options}");
+    let found = json(&format!("{asked} --step 6..9 --json"))["answers"].clone();
+    assert_eq!(found[2], json(&format!("{asked} --step 8 --json")));
+    let (_, said) = failing(&format!("{asked} --step 6..=9"));
+    assert!(said.contains("--step is 6..=9; allowed: 6..9, or from 9 on: the run had other ranks"), "{said}");
+    let lines = text(&format!("{asked} --step 9..=10 --world-size 2 --format text"));
+    assert!(lines.starts_with("9\t0\t0\t") && lines.contains("\n10\t1\t"), "{lines}");
+    // Other epochs, as the ranks that continue read them.
+    for (epoch, status) in [(1, "seen"), (3, "to come")] {
+        let batcher = build(2).epoch(epoch).build().unwrap();
+        let found = json(&format!("{asked} --world-size 2 --step 7 --epoch {epoch} --json"));
+        assert_eq!((&found["status"], &found["step"]), (&status.into(), &7.into()));
+        assert_eq!(found["ranks"][1]["samples"], Value::from(batcher.batch_of(1, 7).unwrap().samples));
+        let found = json(&format!("{asked} --world-size 2 --sample 5 --epoch 1..=3 --json"))["answers"].clone();
+        let place = &found[epoch as usize - 1]["samples"][0]["places"][0];
+        let own = batcher.locate(5).unwrap()[0];
+        assert_eq!((&place["status"], &place["step"]), (&status.into(), &own.step.into()));
+        assert_eq!(found[1]["samples"], json(&format!("{asked} --world-size 2 --sample 5 --json"))["samples"]);
     }
     // By sample: every one is somewhere, once.
     let all = (0..600).map(|sample| format!("--sample {sample}")).collect::<Vec<_>>().join(" ");

@@ -17,12 +17,14 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let Lengths { values, dataset, .. } = args.by_length.read(&args.epoch)?;
     let samples = args.samples(values.len() as u64);
     let mut parts = Parts::new(args, values)?;
-    let epochs = args.epochs(parts.rest.epoch());
+    // Without --resume and `samedeal explain`, that of --epoch.
+    let own = args.epoch.deal.epochs.map_or(parts.rest.epoch(), |epochs| epochs.first);
+    let epochs = args.epochs(own);
     let mut steps = Vec::new();
     let found = in_epochs(epochs, &samples, |epoch, sample| {
         parts.set_epoch(epoch)?;
         if steps.last().is_none_or(|(last, _)| *last != epoch) {
-            steps.push((epoch, parts.rest.num_steps()));
+            steps.push((epoch, parts.planned().num_steps()));
         }
         parts.find(sample)
     })?;
@@ -37,7 +39,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
             let order = format!("order {}, seed {}", deal.order(), deal.seed());
             steps.into_iter().try_for_each(|(epoch, steps)| {
                 let steps = counted(steps, "step", "steps");
-                match args.epoch.saved.is_none() {
+                match args.epoch.saved.is_none() || epoch != parts.rest.epoch() {
                     true => print(format!("epoch {epoch}: {steps}, {order}")),
                     false => print(format!("epoch {epoch}: {steps} left on a world size of {ranks}, {order}; {from}")),
                 }
@@ -60,6 +62,8 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
 struct Parts {
     before: Vec<Before>,
     rest: Batcher,
+    /// Another epoch, as this world size reads all of it.
+    other: Option<Batcher>,
     /// How many steps came before those of the rest, as these are counted.
     first: u64,
 }
@@ -86,19 +90,33 @@ impl Parts {
         }
         // `samedeal explain` counts all steps from the beginning of the epoch.
         let first = if args.is_explained { first } else { 0 };
-        Ok(Self { before, rest, first })
+        Ok(Self { before, rest, other: None, first })
     }
 
-    /// Plans another epoch; of several, none was begun.
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
-        match self.rest.epoch() == epoch {
-            true => Ok(()),
-            false => Ok(self.rest.set_epoch(epoch)?),
+        if self.planned().epoch() != epoch {
+            self.other = if self.rest.epoch() == epoch { None } else { Some(self.rest.at_epoch(epoch)?) };
         }
+        Ok(())
+    }
+
+    /// The epoch that is searched, or what is left of it.
+    fn planned(&self) -> &Batcher {
+        self.other.as_ref().unwrap_or(&self.rest)
     }
 
     fn find(&self, sample: u64) -> Result<Found, Problem> {
         let mut places = Vec::new();
+        if let Some(batcher) = &self.other {
+            let passed = if batcher.epoch() < self.rest.epoch() { Status::Seen } else { Status::ToCome };
+            // Without a state, the epoch of the rest is the first of several.
+            for place in batcher.locate(sample)? {
+                let status = if is_repeated(batcher, place)? { Status::Padding } else { passed };
+                let world_size = batcher.world_size();
+                places.push(Seen { status, place, first: 0, counted_from: "epoch", world_size });
+            }
+            return Ok(Found { epoch: batcher.epoch(), sample, places });
+        }
         for Before { batcher, steps, first } in &self.before {
             for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
                 let status = if is_repeated(batcher, place)? { Status::Padding } else { Status::Seen };

@@ -19,9 +19,9 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
     let Lengths { values, dataset, unit } = args.by_length.read(&args.epoch)?;
     // Lengths and options have to be those of the state, if there is one.
     let mut batcher = plan(&args.by_length, &args.epoch, 0, values.clone())?;
-    if let Some(Explained { past, .. }) = &args.explained {
-        let (deal, epoch) = (&args.epoch.deal, batcher.epoch());
-        batcher = args.by_length.past(deal, values, epoch, past, deal.world_size())?;
+    if let Some(Explained { epoch, past, .. }) = &args.explained {
+        let deal = &args.epoch.deal;
+        batcher = args.by_length.past(deal, values, *epoch, past, deal.world_size())?;
     }
     let taken = taken(&mut batcher, args, |batcher, rank, step| {
         let batch = batcher.batch_of(rank, step)?;

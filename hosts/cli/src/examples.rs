@@ -306,10 +306,13 @@ Examples:
     samedeal ledger epoch-0.log --reader 0 --readers 2 --format text
   With the file and the row of each sample:
     samedeal ledger epoch-0.log data/train --reader 0 --readers 1
+  The same of a log in a folder, which has a file for each entry:
+    samedeal ledger epoch-0/
 
 The log holds order, seed and epoch. With the order sharded and more than 256 files, the files must be named. Samples are in the order in
 which they were committed. Every entry is checked against the entries before it; an error names the line. A last line without a
-line feed is ignored: its writer died, or is still writing. With --format text, a line has the columns of the table, where 4:60 is 60
+line feed is ignored: its writer died, or is still writing. In a folder, the name of a file is the number of its entry, such as 0, 00000001
+or 2.json, and the first line of errors is entry 0; names that begin with . or _ are ignored. With --format text, a line has the columns of the table, where 4:60 is 60
 samples that reader 4 claimed next; or a sample. The columns are:
   given back or taken over   positions that the reader gave back, or that others took after its lease ended: the log does not say which
   freed by a join            positions that the reader held when another process joined with its number

@@ -1,9 +1,9 @@
 //! `samedeal ledger`: what the log of a ledger says, and the samples of its schedule.
 
 mod readers;
+mod source;
 
-use std::fs::File;
-use std::io::{BufReader, Write};
+use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
@@ -11,6 +11,7 @@ use readers::{Done, follow, joins};
 use samedeal::ledger::{Progress, Schedule};
 use samedeal::{Builder, Failure, FailureKind, Sampler};
 use serde_json::{Value, json};
+use source::Lines;
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::SHARDED;
@@ -25,7 +26,7 @@ const SHOWN: usize = 20;
 
 #[derive(Args)]
 pub struct LedgerArgs {
-    /// The log: a file with an entry in each line
+    /// The log: a file with an entry in each line, or a folder with a file for each entry, whose name is the number of the entry
     #[arg(value_name = "LOG")]
     log: PathBuf,
     /// With --reader: the Parquet files whose rows are the samples, or their directories. The order
@@ -47,13 +48,11 @@ pub struct LedgerArgs {
 }
 
 pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
-    let schedule = Schedule::open(&args.log).map_err(|error| match error.failure() {
+    let schedule = Schedule::new(source::open(&args.log)?).map_err(|error| match error.failure() {
         Some(Failure { kind: FailureKind::WrongType, value, .. }) => {
             Problem::of(&args.log, format!("is no log of a ledger: it begins with {value}"))
         }
-        Some(_) => Problem::of(&args.log, error),
-        // A file that cannot be read has its name in the error.
-        None => Problem::worded(error),
+        _ => Problem::of(&args.log, error),
     })?;
     match (args.reader, args.readers) {
         (Some(reader), Some(readers)) => samples(args, schedule.of(reader, readers)?, reader, readers),
@@ -61,13 +60,13 @@ pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
     }
 }
 
-fn summary(args: &LedgerArgs, mut schedule: Schedule<BufReader<File>>) -> Result<(), Problem> {
+fn summary(args: &LedgerArgs, mut schedule: Schedule<Lines>) -> Result<(), Problem> {
     let mut events = Vec::new();
     while let Some(event) = schedule.next_event().map_err(|error| Problem::of(&args.log, error))? {
         events.push(event);
     }
     let (progress, state) = (schedule.progress()?, state(&schedule)?);
-    let joins = joins(&args.log, progress.entries).map_err(|error| Problem::of(&args.log, error))?;
+    let joins = joins(source::open(&args.log)?, progress.entries).map_err(|error| Problem::of(&args.log, error))?;
     let readers = follow(&events, &joins);
     if args.output.format() == Format::Json {
         let readers = readers.iter().map(|(reader, done)| {
@@ -116,7 +115,7 @@ fn summary(args: &LedgerArgs, mut schedule: Schedule<BufReader<File>>) -> Result
     ))
 }
 
-fn samples(args: &LedgerArgs, schedule: Schedule<BufReader<File>>, reader: u32, readers: u32) -> Result<(), Problem> {
+fn samples(args: &LedgerArgs, schedule: Schedule<Lines>, reader: u32, readers: u32) -> Result<(), Problem> {
     let of_log = |error| Problem::of(&args.log, error);
     let (dataset, sampler) = deal(args, &state(&schedule)?)?;
     let mut samples = schedule.samples(&sampler).map_err(of_log)?;
@@ -184,7 +183,7 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
 }
 
 /// What the log is of, as its first entry has it.
-fn state(schedule: &Schedule<BufReader<File>>) -> Result<Value, Problem> {
+fn state(schedule: &Schedule<Lines>) -> Result<Value, Problem> {
     let state = schedule.initial_state()?;
     serde_json::from_str(&state).map_err(|error| Problem::message(format!("the state of the log: {error}")))
 }

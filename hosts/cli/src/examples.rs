@@ -169,7 +169,7 @@ repeated. Then it has a part for each row: its samples with commas. sample@token
 --compare gives all strategies batches of up to --max-tokens tokens. Without --max-tokens, it gives them --max-batch-size rows (32) of
 --max-length tokens, or of the longest sample. \"pad-to-max\" and \"bucket rows\" have a fixed number of rows, so many that the longest
 samples fit; \"bucket tokens\" and \"budget\" take as many rows as fit; the packed rows share the tokens of a batch, unless --capacity
-sets the tokens of a row. Its columns are:
+sets the tokens of a row. The last two lines of a table are commands that make the batches of the best strategies. The columns are:
   padding        padding tokens / padded tokens
   budget used    tokens / budget of all batches
   slowest rank   tokens / tokens that all ranks could compute until the slowest rank of each step is done

@@ -207,6 +207,16 @@ fn strategies_are_compared_with_the_same_room() {
         let is_multiple = matches!(name, "bucket rows" | "bucket tokens" | "budget padded");
         assert_eq!(batch.get("batch_size_multiple"), is_multiple.then_some(&2.into()), "{name}");
     }
+    // So it does in the command lines to copy, with order, seed and epoch.
+    let more = "--boundaries 90,120 --max-length 200 --too-long drop --order torch --epoch 3 --max-tokens 2500";
+    let shown = text(&format!("{asked} {more}"));
+    let line = shown.lines().find_map(|line| line.strip_prefix("  samedeal ")).unwrap();
+    let ends = [" --lengths --order torch --seed 7 --epoch 3 --world-size 4 --strategy ", " --too-long drop"];
+    assert!(ends.iter().all(|part| line.contains(part)), "{line}");
+    let copied = json(&format!("{line} --json"));
+    let compared = json(&format!("{asked} {more} --json"))["strategies"].clone();
+    let is_same = |it: &Value| (&it["recipe"], &it["metrics"]) == (&copied["recipe"], &copied["metrics"]);
+    assert!(compared.as_array().unwrap().iter().any(is_same), "{line}");
 }
 
 #[test]
@@ -234,6 +244,14 @@ fn a_comparison_fills_the_budget_and_says_which_strategy_wastes_least() {
         let said = format!("full batches: {} with padded rows, {} with packed rows", told(padded), told(packed));
         let shown = text(&format!("{asked} --max-tokens {budget}"));
         assert!(shown.contains(&said), "{said}: {shown}");
+        // The command lines to copy make just these batches.
+        let lines = shown.lines().filter_map(|line| line.strip_prefix("  samedeal ")).collect::<Vec<_>>();
+        assert_eq!(lines.len(), 2, "{shown}");
+        for (line, name) in lines.into_iter().zip([padded, packed]) {
+            let copied = json(&format!("{line} --json"));
+            assert_eq!(copied["recipe"], strategy(name)["recipe"], "{line}");
+            assert_eq!(copied["metrics"], strategy(name)["metrics"], "{line}");
+        }
     }
     assert_eq!(lengths.iter().max(), Some(&250));
 }

@@ -6,8 +6,8 @@ use samedeal::{Batcher, Metrics};
 use serde_json::{Value, json};
 
 use super::plot::{Plot, Waste};
-use super::strategies::{Candidate, Room, refused_by_all};
-use super::{figures, neighbours};
+use super::strategies::{Candidate, Members, Room, refused_by_all};
+use super::{command, figures, neighbours};
 use crate::args::format::Format;
 use crate::commands::numbers::BatchesArgs;
 use crate::read::lengths::Lengths;
@@ -19,6 +19,7 @@ use crate::write::progress;
 /// What a strategy makes of the lengths.
 struct Outcome {
     candidate: Candidate,
+    options: Members,
     recipe: Value,
     world_size: u32,
     metrics: Metrics,
@@ -32,8 +33,8 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     let bar = progress::bar("comparing strategies", candidates.len() as u64);
     let (mut outcomes, mut refused) = (Vec::new(), Vec::new());
     for candidate in candidates {
-        let (batcher, others) = candidate.batcher(args, &lengths.values)?;
-        outcomes.push(Outcome::of(candidate, &batcher)?);
+        let (batcher, options, others) = candidate.batcher(args, &lengths.values)?;
+        outcomes.push(Outcome::of(candidate, options, &batcher)?);
         refused.push(others);
         bar.inc(1);
     }
@@ -59,7 +60,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     match format {
         Format::Table => {
             writeln!(sink, "{}\n{summary}", table(&outcomes, format).table())?;
-            notes(&outcomes, &room).iter().try_for_each(|note| writeln!(sink, "{note}"))?;
+            notes(args, &outcomes, &room).iter().try_for_each(|note| writeln!(sink, "{note}"))?;
         }
         Format::Text => writeln!(sink, "{}", table(&outcomes, format).lines())?,
         Format::Json => {
@@ -72,10 +73,10 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
 }
 
 impl Outcome {
-    fn of(candidate: Candidate, batcher: &Batcher) -> Result<Self, Problem> {
+    fn of(candidate: Candidate, options: Members, batcher: &Batcher) -> Result<Self, Problem> {
         let correlation = neighbours::correlation(batcher)?;
         let (recipe, world_size) = (figures::recipe(batcher)?, batcher.world_size());
-        Ok(Self { candidate, recipe, world_size, metrics: *batcher.metrics(), correlation })
+        Ok(Self { candidate, options, recipe, world_size, metrics: *batcher.metrics(), correlation })
     }
 
     /// Whether the strategy is for models that compute no padding.
@@ -145,7 +146,7 @@ fn table(outcomes: &[Outcome], format: Format) -> Items {
 }
 
 /// What the table has no place for.
-fn notes(outcomes: &[Outcome], room: &Room) -> Vec<String> {
+fn notes(args: &BatchesArgs, outcomes: &[Outcome], room: &Room) -> Vec<String> {
     let rows = counted(room.rows.into(), "row", "rows");
     let mut notes = vec![
         format!(
@@ -157,14 +158,15 @@ fn notes(outcomes: &[Outcome], room: &Room) -> Vec<String> {
         let used = |it: &&Outcome| it.metrics.slowest_rank_utilisation();
         let found = outcomes.iter().filter(|it| names.contains(&it.candidate.name) && it.metrics.steps > 0);
         let found = found.reduce(|best, it| if used(&it) > used(&best) { it } else { best })?;
-        Some(format!("{} ({})", found.candidate.name, percent(1.0 - used(&found))))
+        Some((found, format!("{} ({})", found.candidate.name, percent(1.0 - used(&found)))))
     };
-    if let (Some(padded), Some(packed)) =
+    if let (Some((padded, of_padded)), Some((packed, of_packed))) =
         (least(["bucket tokens", "budget padded"]), least(["pack fast", "pack optimal"]))
     {
         notes.push(format!(
-            "least padding and waiting in full batches: {padded} with padded rows, {packed} with packed rows"
+            "least padding and waiting in full batches: {of_padded} with padded rows, {of_packed} with packed rows"
         ));
+        notes.extend([padded, packed].map(|it| format!("  {}", command::of(args, &it.options))));
     }
     for outcome in outcomes {
         let told = figures::oddities(&outcome.metrics);

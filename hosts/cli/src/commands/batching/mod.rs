@@ -1,5 +1,6 @@
 //! `--lengths`: batches of samples of different length.
 
+mod command;
 mod compare;
 mod figures;
 mod locate;

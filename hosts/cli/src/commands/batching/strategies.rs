@@ -13,8 +13,11 @@ use crate::write::problem::Problem;
 pub struct Candidate {
     /// What tells it from the others.
     pub name: &'static str,
-    members: Map<String, Value>,
+    members: Members,
 }
+
+/// Options of batches, as members of a recipe.
+pub type Members = Map<String, Value>;
 
 /// Options that a strategy does not take, each with the reason.
 pub type Refused = BTreeMap<String, Error>;
@@ -104,8 +107,8 @@ fn fitting(budget: u64, width: u32) -> u32 {
 }
 
 impl Candidate {
-    /// Its batches, with those of the other options that the strategy uses, and why the others were refused.
-    pub fn batcher(&self, args: &BatchesArgs, lengths: &[u32]) -> Result<(Batcher, Refused), Problem> {
+    /// Its batches, with those of the other options that the strategy uses; all options that it has, and why the others were refused.
+    pub fn batcher(&self, args: &BatchesArgs, lengths: &[u32]) -> Result<(Batcher, Members, Refused), Problem> {
         let (options, deal) = (&args.by_length, &args.epoch.deal);
         let mut others = options.options.members();
         // These decide the size of batches, and so the room that all have.
@@ -114,9 +117,9 @@ impl Candidate {
         }
         let mut refused = Refused::new();
         loop {
-            let members = others.clone().into_iter().chain(self.members.clone()).collect();
-            let error = match options.with(deal, members, lengths.to_vec()).build() {
-                Ok(batcher) => return Ok((batcher, refused)),
+            let members = others.clone().into_iter().chain(self.members.clone()).collect::<Members>();
+            let error = match options.with(deal, members.clone(), lengths.to_vec()).build() {
+                Ok(batcher) => return Ok((batcher, members, refused)),
                 Err(error) => error,
             };
             let failure = error.failure().filter(|failure| failure.kind == FailureKind::Contradiction);

@@ -21,6 +21,7 @@ PAGES = STAGE / "pages"
 SITE = ROOT / "target/docs"
 REPOSITORY = "https://github.com/samedeal/samedeal/blob/main"
 COMMAND = ROOT / "target/debug/samedeal"
+MANUAL = ROOT / "target/debug/bindings"
 EXPLORER = ROOT / "docs/explorer/dist"
 
 MOVED = {"SPEC.md": "reference/spec.md", "hosts/rust/src/guide.md": "reference/rust.md", "wit": "reference/wit.md"}
@@ -55,6 +56,8 @@ def relink(text: str, source: Path, page: str) -> str:
         found = os.path.relpath((source.parent / target).resolve(), ROOT)
         if found in MOVED:
             inside = MOVED[found]
+        elif found.startswith("wit/"):
+            inside, hash_, anchor = MOVED["wit"], "#", Path(found).stem
         elif found == "docs/explorer":
             inside = "explorer/index.html"
         elif found.startswith("docs/") and (ROOT / found).is_file() and not found.endswith(".py"):
@@ -139,11 +142,9 @@ def write_help() -> None:
 
 
 def write_interface() -> None:
-    """The interface: a section for each file. Its comments are the manual."""
-    text = "# The interface of the components (WIT)\n\nThe comments are the reference manual of all languages.\n"
-    for file in sorted((ROOT / "wit").glob("*.wit")):
-        text += f"\n## {file.name}\n\n```text\n{file.read_text(encoding='utf-8').strip()}\n```\n"
-    put("reference/wit.md", text)
+    """The interface, whose comments are the manual: all interfaces, types and functions on one page."""
+    subprocess.run([MANUAL, "manual", ROOT / "wit", STAGE / "manual"], check=True)
+    put("reference/wit.md", plain((STAGE / "manual/wit.md").read_text(encoding="utf-8")))
 
 
 def copy_made(folder: Path, inside: str) -> None:

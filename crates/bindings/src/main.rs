@@ -1,8 +1,9 @@
 //! `bindings python WIT FOLDER` writes the binding layer of the Python host: a module for each interface of the WIT. `bindings javascript
-//! WIT FOLDER` writes that of the JavaScript host: a module for each component. A file that is as it should be is not written
-//! again, and a module that is no longer made is removed.
+//! WIT FOLDER` writes that of the JavaScript host: a module for each component. `bindings manual WIT FOLDER` writes the interface as a page
+//! of the site. A file that is as it should be is not written again, and a module that is no longer made is removed.
 
 mod javascript;
+mod manual;
 mod python;
 
 use std::collections::BTreeMap;
@@ -16,13 +17,13 @@ use wit_parser::Resolve;
 
 fn main() -> ExitCode {
     let words: Vec<_> = env::args().skip(1).collect();
-    let [language @ ("python" | "javascript"), wit, folder] = words.iter().map(String::as_str).collect::<Vec<_>>()[..]
+    let [what @ ("python" | "javascript" | "manual"), wit, folder] =
+        words.iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
-        eprintln!("usage: bindings python|javascript WIT FOLDER");
+        eprintln!("usage: bindings python|javascript|manual WIT FOLDER");
         return ExitCode::from(2);
     };
-    match generated(language, wit).and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string()))
-    {
+    match generated(what, wit).and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{wit}: {error}");
@@ -31,12 +32,13 @@ fn main() -> ExitCode {
     }
 }
 
-/// The files of the layer, by their names.
-fn generated(language: &str, wit: &str) -> Result<BTreeMap<String, String>, String> {
+/// The files, by their names.
+fn generated(what: &str, wit: &str) -> Result<BTreeMap<String, String>, String> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(wit).map_err(|error| format!("{error:#}"))?;
-    match language {
+    match what {
         "python" => python::modules(&resolve, package),
+        "manual" => manual::pages(&resolve, package),
         _ => javascript::modules(&resolve, package),
     }
 }

@@ -1,21 +1,18 @@
 // The JavaScript host in a page of a browser: `page.mjs REQUEST [chromium | firefox]`. The page has no disk: it tells this server, which
 // stays while the browser is killed.
-import { spawn } from 'node:child_process';
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
-import { tmpdir } from 'node:os';
 import { extname, join } from 'node:path';
-import { argv, env, exit, getuid, stdin } from 'node:process';
+import { argv, exit, stdin } from 'node:process';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { start } from '../matrix/browsers.mjs';
 import { Lines, save, tell } from './disk.mjs';
 
 const [path, name = 'chromium'] = argv.slice(2);
-const program = { chromium: env.CHROMIUM ?? 'chromium', firefox: env.FIREFOX ?? 'firefox-esr' }[name];
 const root = fileURLToPath(new URL('../../', import.meta.url));
 const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
 const PAGE = '<!doctype html><title>crossing</title><script type="module" src="/tests/crossing/in-page.mjs"></script>';
-const profile = mkdtempSync(join(tmpdir(), 'samedeal-crossing-'));
 const logs = {};
 
 /** What the page asks, by the end of the path. */
@@ -57,36 +54,17 @@ const server = createServer(async (request, response) => {
 });
 await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
 
-/** What makes a browser start with nothing but the page. */
-function options() {
-  if (name === 'firefox') {
-    const quiet = [
-      'app.normandy.enabled',
-      'browser.aboutwelcome.enabled',
-      'datareporting.policy.dataSubmissionEnabled',
-    ];
-    writeFileSync(join(profile, 'user.js'), quiet.map((name) => `user_pref("${name}", false);\n`).join(''));
-    return ['--headless', '--no-remote', '--profile', profile];
-  }
-  const network = ['--disable-background-networking', '--disable-component-update', '--disable-sync', '--disable-quic'];
-  // Root has no sandbox to give.
-  const sandbox = getuid?.() === 0 ? ['--no-sandbox'] : [];
-  return ['--headless', '--disable-gpu', '--no-first-run', `--user-data-dir=${profile}`, ...network, ...sandbox];
-}
-
-const url = `http://127.0.0.1:${server.address().port}/`;
 // Its processes are a group, which the test kills.
-const browser = spawn(program, [...options(), url], { stdio: 'ignore', detached: true });
-browser.once('error', ({ message }) => answers.failed({}, `${program}: ${message}`));
-browser.once('exit', () => end(1));
+const { browser, gone, close } = start(name, `http://127.0.0.1:${server.address().port}/`);
+gone.then(({ message }) => {
+  if (!browser.pid) console.error(message);
+  end(1);
+});
 // It ends with the test.
 stdin.once('end', () => end(1)).resume();
 
-let code;
-function end(how) {
-  code ??= how;
-  if (browser.pid && browser.exitCode === null && browser.signalCode === null)
-    return void process.kill(-browser.pid, 'SIGKILL');
-  rmSync(profile, { recursive: true, force: true, maxRetries: 10 });
-  exit(code);
+let ended = false;
+function end(code) {
+  if (!ended) close().then(() => exit(code));
+  ended = true;
 }

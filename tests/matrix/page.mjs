@@ -4,17 +4,12 @@ import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { extname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { CHROMIUM } from './browsers.mjs';
 
 const require = createRequire(new URL('../../hosts/js/package.json', import.meta.url));
 const { chromium } = require('playwright-core');
 
 const TYPES = { '.js': 'text/javascript', '.mjs': 'text/javascript', '.wasm': 'application/wasm' };
-// The last ones keep a browser without a network from looking for one.
-const ARGS = ['--disable-gpu', '--disable-quic', '--no-first-run'].concat(
-  '--disable-background-networking',
-  '--disable-component-update',
-  '--disable-sync',
-);
 
 /**
  * Serves a page with this HTML. `folders` says, by the beginning of a path, which folder answers it. What is posted to `/told` is
@@ -52,9 +47,7 @@ export async function openPage(folders, html) {
     throw new Error(`no browser at ${executablePath}: ${remedy}`);
   }
   const server = await serve(folders, html);
-  // Root has no sandbox to give.
-  const args = process.getuid?.() === 0 ? [...ARGS, '--no-sandbox'] : ARGS;
-  const browser = await chromium.launch({ executablePath, headless: true, args });
+  const browser = await chromium.launch({ executablePath, headless: true, args: CHROMIUM });
   const page = await browser.newPage();
   page.on('pageerror', (error) => console.error(`the page failed: ${error}`));
   await page.goto(server.url);

@@ -23,7 +23,7 @@ pub const INPUTS: &[&[&str]] = &[
     suites::PYTHON,
     suites::JAVASCRIPT,
     build::WASM,
-    &["hosts/cli", "hosts/rust", "tests/crossing", "docs/crossing.md"],
+    &["hosts/cli", "hosts/rust", "tests/crossing", "tests/matrix/browsers.mjs", "docs/crossing.md"],
 ];
 
 /// `cargo xtask crossing`: rounds of all hosts, or of those that are named.

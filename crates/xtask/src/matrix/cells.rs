@@ -43,7 +43,8 @@ pub const RECORDED: &str = "matrix: Cranelift, core calls";
 const NATIVE: &[&[&str]] = &[suites::MANIFESTS, &["crates/core", "tests/matrix"]];
 const HOSTS: &[&str] = &["tests/matrix"];
 /// What a core module and its replayers are made from.
-pub const ENGINES: &[&[&str]] = &[suites::MANIFESTS, suites::BINDINGS, build::WASM, &["tests/engines"]];
+pub const ENGINES: &[&[&str]] =
+    &[suites::MANIFESTS, suites::BINDINGS, build::WASM, &["tests/engines", "tests/matrix/browsers.mjs"]];
 
 /// All of them, in the order of the table.
 pub const CELLS: &[Cell] = &[

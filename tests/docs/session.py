@@ -1,7 +1,7 @@
 """Runs the blocks of Python of one page one after the other, as a session: `python session.py BLOCKS.json`.
 
-A block with `>>>` is compared line by line, as doctest does. Of other blocks, all that they print is compared with the
-comments behind their calls of `print`, if there are any."""
+A block with `>>>` is compared line by line, as doctest does. What another block prints must be in the comments behind
+its calls of `print`."""
 
 from __future__ import annotations
 
@@ -33,8 +33,7 @@ def run(code: str, where: str, names: dict[str, object]) -> None:
     with contextlib.redirect_stdout(printed):
         exec(program, names)
     shown = _SHOWN.findall(code)
-    if shown:
-        assert printed.getvalue().splitlines() == shown, f"{where} prints\n{printed.getvalue()}"
+    assert printed.getvalue().splitlines() == shown, f"{where} prints\n{printed.getvalue()}"
 
 
 if __name__ == "__main__":

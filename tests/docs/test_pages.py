@@ -93,6 +93,15 @@ def test_examples_in_rust() -> None:
                 assert printed == following.code, block.where
 
 
+@pytest.mark.parametrize("shown", ["", "  # 2"], ids=["not shown", "another"])
+def test_what_a_block_prints_is_shown(shown: str, tmp_path: Path) -> None:
+    page = ROOT / "README.md"
+    with pytest.raises(AssertionError, match=r"README.md:1 prints\s+1"):
+        run.python([Block(page, 1, "python", (), None, f"print(1){shown}\n")], tmp_path)
+    with pytest.raises(AssertionError, match=r"README.md:1 prints\s+1"):
+        run.javascript(Block(page, 1, "js", (), None, f"console.log(1);{shown.replace('#', '//')}\n"), tmp_path)
+
+
 def test_comparing_lines() -> None:
     assert run.matches(["a", "...", "d"], ["a", "b", "c", "d"])
     assert run.matches(["a", "..."], ["a"])

@@ -23,11 +23,16 @@ const EXAMPLES = {
 test('the examples of the documentation run in a page', async () => {
   for (const [file, expected] of Object.entries(EXAMPLES)) {
     const answers = [];
-    for (const [, html] of readFileSync(join(host, file), 'utf8').matchAll(/^```html[^\n]*\n(.*?)^```/gms)) {
+    const text = readFileSync(join(host, file), 'utf8');
+    // A block of text after the HTML is what the page shows.
+    for (const [, html, shown] of text.matchAll(
+      /^```html[^\n]*\n(.*?)^```$(?:[^`]|`(?!``))*(?:^```text\n(.*?)^```)?/gms,
+    )) {
       const { page, close } = await openPage({ '/samedeal/dist/': dist }, html);
       try {
         await page.waitForFunction(() => document.body.textContent.trim() !== '', undefined, { timeout: 600_000 });
         answers.push((await page.textContent('body')).trim());
+        if (shown) assert.equal(answers.at(-1), shown.trim(), file);
       } finally {
         await close();
       }

@@ -5,7 +5,8 @@
 # workers go on. In each epoch, every sample is still trained once.
 #
 # To run it: `python train_with_ray.py`, after `pip install 'hosts/python[torch]' 'ray[train]'`. It needs no GPU and no
-# cluster.
+# cluster. It takes about half a minute on two cores. Most of this time, Ray starts three groups of processes, and each
+# process imports PyTorch.
 
 # %%
 import json
@@ -23,6 +24,10 @@ from ray.train.torch import TorchTrainer, prepare_model
 from samedeal.torch import DistributedSampler, Resumable, verify_ranks
 from torch.utils.data import DataLoader
 
+# By default, Ray's controller looks at the workers every two seconds. A worker that reports twice in this time waits,
+# and the steps of this job take milliseconds.
+os.environ["RAY_TRAIN_HEALTH_CHECK_INTERVAL_S"] = "0.2"
+
 SAMPLES = 192
 EPOCHS = 2
 scratch = tempfile.TemporaryDirectory()
@@ -32,11 +37,11 @@ folder = Path(scratch.name)
 # ## What each worker does
 #
 # The sampler finds rank and world size by itself. `Resumable` counts the batches that the loop got, and its state goes
-# into the checkpoint next to the weights. Ray keeps checkpoints that are reported; all workers report, one of them
-# with the file: what it says about the data is the same for all.
+# into the checkpoint next to the weights. Ray keeps the checkpoints that are reported. All workers report, and one of
+# them has the file, because the state of the data is the same for all.
 #
-# `config["stop"]` is a step to end at, so that there is something left for more workers; `config["death"]` is a step
-# before which worker 1 is killed, if it did not come from a checkpoint.
+# The job ends after the step `config["stop"]`, so that more workers can go on. Worker 1 is killed before the step
+# `config["death"]`, if it did not begin with a checkpoint.
 
 
 # %%
@@ -89,10 +94,10 @@ def run(workers, **config):
 
 
 # %% [markdown]
-# ## Two workers, one of whom dies
+# ## Two workers, and one of them dies
 #
-# An epoch is 192 samples, 8 a step of each of two workers: 12 steps. A worker dies before step 10, and both begin
-# again where the last checkpoint was that Ray had by then. They end after step 16, in the middle of epoch 1.
+# An epoch has 192 samples. Two workers read 8 samples each in a step, so it has 12 steps. A worker dies before step 10.
+# Ray starts both again from the last checkpoint that it has. They end after step 16, in the middle of epoch 1.
 
 # %%
 ray.init(num_cpus=4, include_dashboard=False, object_store_memory=100_000_000, log_to_driver=False)
@@ -112,8 +117,8 @@ ray.shutdown()
 # %% [markdown]
 # ## The proof
 #
-# What counts is what is in the weights: of the workers that were interrupted, the steps up to the checkpoint that the
-# next ones began with.
+# Only the steps that are in the weights count. Of workers that were interrupted, these are the steps before the
+# checkpoint with which the next ones began.
 
 
 # %%
@@ -133,6 +138,6 @@ for epoch in range(EPOCHS):
     of_epoch = [counts[epoch, sample] for sample in range(SAMPLES)]
     again = sum(of_epoch) - SAMPLES
     print(f"epoch {epoch}: {SAMPLES} samples, {of_epoch.count(0)} missing, {again} twice")
-    # What is left of epoch 1 does not divide by three: PyTorch's sampler repeats one of them.
+    # Three workers do not divide the 128 samples that are left of epoch 1. As by PyTorch's sampler, one is repeated.
     assert min(of_epoch) == 1
     assert again == (1 if epoch == 1 else 0)

@@ -58,6 +58,8 @@ def environment(path: Path) -> dict[str, str]:
         # No process that watches for machines of a cloud being taken away. On a busy machine, workers start slowly.
         "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
         "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "600",
+        # The end of a job is noticed at once.
+        "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2",
         "XDG_CACHE_HOME": cache,
     }
     return {**kept, **quiet, "PATH": os.pathsep.join(folders)}

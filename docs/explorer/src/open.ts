@@ -1,5 +1,5 @@
 import { engine } from './engine/client.svelte.ts';
-import { link } from './link.svelte.ts';
+import { type Key, link } from './link.svelte.ts';
 import { factsOf, readingOf } from './parts/state.ts';
 import { counted } from './parts/text.ts';
 import { session } from './session.svelte.ts';
@@ -10,6 +10,19 @@ const UNNAMED = 'The text';
 
 /** The largest text that is read: longer files are no recipes, states or logs. */
 const LARGEST = 64 * 2 ** 20;
+
+/** Where a view has the document of a kind. */
+const KEYS: Readonly<Record<string, Key>> = {
+  sampler: 'recipe',
+  batches: 'batches',
+  reading: 'reading',
+  plan: 'reading',
+  state: 'state',
+  log: 'log',
+  lengths: 'lengths',
+};
+
+const kilobytes = new Intl.NumberFormat('en', { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 1 });
 
 /** Opens what was dropped or chosen: Parquet files together, or one text. */
 export async function openFiles(files: readonly File[]): Promise<void> {
@@ -29,7 +42,7 @@ async function openFile(file: File): Promise<void> {
   const text = await file.text();
   if (text.slice(0, 4096).includes('\0'))
     return session.say(`${file.name} is no text. The command “samedeal explain” reads checkpoints of torch.save`);
-  await openText(text, file.name);
+  await openText(text, file.name, file.size);
 }
 
 async function openParquet(files: File[]): Promise<void> {
@@ -52,7 +65,7 @@ async function openParquet(files: File[]): Promise<void> {
 }
 
 /** Opens a recipe, a state, a log, a list of lengths, or entries of ranks, and shows the view for it. */
-export async function openText(text: string, name = UNNAMED): Promise<void> {
+export async function openText(text: string, name = UNNAMED, size?: number): Promise<void> {
   const found = await engine.recognise({ text, shown: link.values.recipe });
   if ('problem' in found) return session.say(found.problem.message);
   const { kind } = found.value;
@@ -97,6 +110,11 @@ export async function openText(text: string, name = UNNAMED): Promise<void> {
     default:
       link.values.entries = found.value.text;
       link.view = 'differ';
+  }
+  const key = KEYS[found.value.kind];
+  if (key && size !== undefined) {
+    const from = `${name}, ${kilobytes.format(size / 1000)}`;
+    session.loaded = { ...session.loaded, [key]: { from, value: link.values[key] } };
   }
   session.say(
     `${name} is ${{ log: 'the log of a ledger', lengths: 'a list of lengths', entries: 'a list of entries', state: 'a state' }[kind as string] ?? `a recipe of ${kind === 'batches' ? 'batches' : `a ${kind}`}`}`,

@@ -1,4 +1,5 @@
 import type { Dataset } from './engine/files.ts';
+import type { Key } from './link.svelte.ts';
 import type { StateFacts } from './parts/state.ts';
 
 /** What somebody gave to the page and no link holds: files, and what is too long for an address. */
@@ -6,6 +7,8 @@ class Session {
   dataset = $state.raw<Dataset>();
   /** Counts the times that files were given: what was computed before is not of them. */
   opened = $state(0);
+  /** The files that values came from, by the names of the values. */
+  loaded = $state.raw<Partial<Record<Key, { from: string; value: string }>>>({});
   /** A state that was opened and that no view asks. */
   state = $state.raw<StateFacts>();
   /** Whether what is shown came from another view or document, and not from what somebody types: then it may be fitted. */

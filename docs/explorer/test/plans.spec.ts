@@ -40,7 +40,9 @@ test.describe('batches', () => {
     const steps = page.locator('tr[data-strategy=budget] [data-fact=steps]');
     await expect(steps).toBeVisible();
     const before = numbers(await steps.innerText().then((text) => text.replaceAll(',', '')));
-    await page.getByLabel('Drag the tokens of a batch').fill('16384');
+    // Sixteen notches double the tokens.
+    const drag = page.getByLabel('Drag the tokens of a batch');
+    await drag.fill(String(Number(await drag.inputValue()) + 16));
     await expect(steps).not.toHaveText(String(before[0]));
     const after = await steps.innerText();
     await expect(page.locator('[data-change]')).toContainText(
@@ -69,6 +71,7 @@ test.describe('batches', () => {
     );
     await page.getByLabel('Files to open').setInputFiles(file);
     await expect(page.getByText('4,000 samples, the longest has 4,097 tokens')).toBeVisible();
+    await expect(page.locator('[data-loaded=lengths]')).toHaveText(/^From lengths\.json, \d+\.\d kB$/);
     const max = page.getByLabel('Max tokens', { exact: true });
     for (const strategy of ['pack', 'pad-to-max', 'bucket', 'budget']) {
       await page.getByRole('radio', { name: strategy }).check();

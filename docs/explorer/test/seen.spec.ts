@@ -274,7 +274,7 @@ test.describe('differ', () => {
     const documents = [8, 8, 4, 8].map((world) => `{"deal":{"world_size":${world}},"order":{"samples":500}}`);
     await page.goto(at('differ', { entries: documents.join('\n') }));
     await expect(page.locator('[data-first]')).toHaveAttribute('data-first', 'deal.world_size');
-    await expect(page.getByLabel('The difference')).toContainText('4 rank 2');
+    await expect(page.locator('[data-says]')).toContainText('4 in rank 2');
     await expect(page.getByLabel('Fields by rank').locator('tbody tr')).toHaveCount(1);
     await page.getByRole('button', { name: 'Show equal fields' }).click();
     await expect(page.getByLabel('Fields by rank')).toContainText('order.samples');

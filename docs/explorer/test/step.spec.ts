@@ -305,6 +305,10 @@ test('what another view had and this one has not is fitted, but not what somebod
   await tab('Step');
   await expect(field('Step')).toHaveValue('781');
   await expect(field('Rank')).toHaveValue('0');
+  // A link to a step that there is not shows no answer, and its slider still reaches the last step.
+  await page.goto(at('mix', { recipe: small, step: '99999' }));
+  await expect(page.getByText('allowed: 0 to')).toBeVisible();
+  await expect.poll(async () => Number(await page.getByLabel('Drag: Step').getAttribute('max'))).toBeGreaterThan(100);
   await page.goto(at('batches', { step: '1000' }));
   await expect(page.getByText('step is 1000; allowed')).toBeVisible();
   await field('Step').fill('3');

@@ -20,8 +20,8 @@ const ORDERS: Readonly<Record<string, string>> = {
 };
 const SYSTEMS: Readonly<Record<string, string>> = { torch: 'PyTorch', python: 'Python', dotnet: '.NET' };
 
-/** A recipe in a line, as far as it is one. */
-export function inWords(recipe: string): string {
+/** A recipe in a line, as far as it is one; without its ranks where the view has other ones. */
+export function inWords(recipe: string, withRanks: boolean): string {
   const document = parsed(recipe);
   const member = (section: string, name: string): unknown => {
     const inner = isObject(document) ? document[section] : undefined;
@@ -30,7 +30,7 @@ export function inWords(recipe: string): string {
   const samples = Number(member('order', 'samples'));
   const ranks = Number(member('deal', 'world_size') ?? 1);
   const name = String(member('order', 'name') ?? (member('order', 'sizes') ? 'sharded' : 'feistel'));
-  return [name, samples ? counted(samples, 'sample') : '', ranks ? counted(ranks, 'rank') : '']
+  return [name, samples ? counted(samples, 'sample') : '', withRanks && ranks ? counted(ranks, 'rank') : '']
     .filter(Boolean)
     .join(', ');
 }

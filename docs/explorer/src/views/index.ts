@@ -24,6 +24,8 @@ export interface View {
   keys: readonly Key[];
   /** What somebody enters, beside the picture. */
   Panel: Component;
+  /** Its name where it is folded. A recipe of a sampler is shown in words instead. */
+  entered?: string;
   Picture: Component;
 }
 
@@ -58,6 +60,7 @@ export const VIEWS: readonly View[] = [
     question: 'In what do the configurations of ranks differ?',
     keys: ['entries', 'recipe'],
     Panel: EntriesPanel,
+    entered: 'Recipes, states or fingerprints of ranks',
     Picture: Differ,
   },
   {
@@ -66,6 +69,7 @@ export const VIEWS: readonly View[] = [
     question: 'How do samples of different length become batches?',
     keys: ['batches', 'budget', 'lengths', 'epoch', 'step'],
     Panel: BatchesPanel,
+    entered: 'Lengths and recipe',
     Picture: Batches,
   },
   {
@@ -74,6 +78,7 @@ export const VIEWS: readonly View[] = [
     question: 'Which files does every reader read?',
     keys: ['reading', 'epoch', 'round'],
     Panel: ShardsPanel,
+    entered: 'Files, ranks and workers',
     Picture: Shards,
   },
   {
@@ -82,6 +87,7 @@ export const VIEWS: readonly View[] = [
     question: 'Which reader claimed and committed what?',
     keys: ['log', 'entry', 'span', 'replay', 'readers'],
     Panel: LogPanel,
+    entered: 'Log of a ledger',
     Picture: Ledger,
   },
   {
@@ -90,6 +96,7 @@ export const VIEWS: readonly View[] = [
     question: 'How well are sources and labels mixed?',
     keys: ['mix', 'recipe', 'epoch', 'batch', 'step', 'rank', 'part', 'labelled'],
     Panel: MixPanel,
+    entered: 'Sources or labels',
     Picture: Mix,
   },
 ];

@@ -5,6 +5,7 @@ import { describe, test } from 'node:test';
 import { compressors } from 'hyparquet-compressors';
 import { Batcher, Reading, SamedealError, Sampler } from 'samedeal';
 import { findShards, readBatches, readRows, readShards } from 'samedeal/parquet';
+import { blocksOf, Held } from '../dist/parquet/held.js';
 import { folder, rowOf, write, writeWithPyarrow } from './parquet-files.mjs';
 
 /** How many bytes each page had that was decompressed from Snappy. The package takes the functions at its first reading. */
@@ -156,7 +157,7 @@ describe('a reader that ends early', () => {
 
     const stop = new AbortController();
     let reads = 0;
-    const buffers = paths.map((path) => buffer(path, () => ++reads > 20 && stop.abort(reason)));
+    const buffers = paths.map((path) => buffer(path, () => ++reads > 14 && stop.abort(reason)));
     await assert.rejects(all(readShards(buffers, { signal: stop.signal, lanes: 64, shuffleWindow: 4 })), reason);
     assert(reads < 60, `${reads} reads`);
     for (const signal of [3, null, {}]) {
@@ -231,7 +232,91 @@ test('the first rows come before the rest of their window is read', async (t) =>
   assert.equal(first.length, 4);
   open();
   assert.deepEqual(idsOf([first, ...(await all(reading))]), [...sampler]);
-  assert(most > 4, `${most} reads at a time`);
+  assert(most > 2, `${most} files at a time`);
+});
+
+test('columns that are next to each other are asked for at once', async (t) => {
+  const [path] = write(folder(t), [1000]);
+  let asked = 0;
+  const rows = await all(readShards(buffer(path, () => ++asked)));
+  assert.deepEqual(
+    rows.map(({ id }) => id).sort((one, other) => one - other),
+    Array.from({ length: 1000 }, (_, i) => i),
+  );
+  // The footer by whoever looks for files and whoever reads them, and the rows.
+  assert.equal(asked, 3);
+});
+
+test('a large column is read page by page, and only as far as somebody asks', async (t) => {
+  const data = Array.from({ length: 400 }, (_, i) => `${i} `.padEnd(10_000, `${i * i}`));
+  const columnData = [{ name: 'text', data, type: 'STRING', nullable: false, encoding: 'PLAIN' }];
+  const [path] = write(folder(t), [0], { columnData, codec: 'UNCOMPRESSED', rowGroupSize: 400, pageSize: 100_000 });
+  let bytes = 0;
+  const file = buffer(path, (start, end) => {
+    bytes += end - start;
+  });
+  const shards = await findShards(file);
+  bytes = 0;
+  assert.deepEqual(await readRows(shards, [3]), [{ text: data[3] }]);
+  // A footer, a header and a page.
+  assert(bytes < 300_000, `${bytes} bytes for the first page`);
+  assert.deepEqual(
+    await readRows(shards, [399, 3, 200]),
+    [399, 3, 200].map((i) => ({ text: data[i] })),
+  );
+});
+
+test('blocks of files are held up to a bound', async () => {
+  const asked = [];
+  const file = {
+    byteLength: 2 ** 30,
+    slice: async (start, end) => {
+      asked.push(start);
+      return new ArrayBuffer(end - start);
+    },
+    close: async () => {},
+  };
+  const size = 2 ** 20;
+  const parts = Array.from({ length: 40 }, (_, i) => ({ start: i * size, end: (i + 1) * size }));
+  const blocks = blocksOf([...parts].reverse(), file.byteLength);
+  assert.deepEqual(blocks, parts);
+  const held = new Held();
+  for (const block of blocks) await held.read(file, block);
+  assert.equal(asked.length, 40);
+  // The last 32 are there, in whole or in part; what is outside of a block is read.
+  for (const block of blocks.slice(8))
+    assert.equal((await held.slice(file, block, block.start + 5, block.end)).byteLength, size - 5);
+  assert.equal(asked.length, 40);
+  await held.slice(file, blocks[0], 5, 9);
+  await held.slice(file, blocks[39], blocks[39].end - 5, blocks[39].end + 5);
+  assert.deepEqual(asked.slice(40), [5, 40 * size - 5]);
+  held.drop(blocks[39]);
+  await held.slice(file, blocks[39], blocks[39].start, blocks[39].end);
+  assert.equal(asked.length, 43);
+  // Neighbours are joined; what is too large, or not within the file, is in no block.
+  const some = [
+    [0, 100],
+    [100, 2000],
+    [2000, size + 2001],
+    [size, size + 50],
+    [2 ** 30 - 5, 2 ** 30 + 5],
+    [NaN, 7],
+    [9, 9],
+  ];
+  assert.deepEqual(
+    blocksOf(
+      some.map(([start, end]) => ({ start, end })),
+      2 ** 30,
+    ),
+    [
+      { start: 0, end: 2000 },
+      { start: size, end: size + 50 },
+    ],
+  );
+  const failing = { ...file, slice: async () => Promise.reject(new Error('cut')) };
+  const block = { start: 0, end: 10 };
+  await assert.rejects(held.read(failing, block), /cut/);
+  await held.read(file, block);
 });
 
 test('a dictionary is decompressed once for the lanes that read its pages', async (t) => {

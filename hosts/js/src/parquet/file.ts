@@ -1,7 +1,8 @@
 import type { ColumnMetaData, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
 import type { Bytes } from './bytes.js';
+import { type Block, blocksOf, Held } from './held.js';
 import type { Library } from './library.js';
-import { pagesOf } from './pages.js';
+import { pagesOf, type Read } from './pages.js';
 import { Shared } from './shared.js';
 import type { Place } from './sources.js';
 
@@ -29,14 +30,57 @@ interface Dictionary {
   bytes?: Uint8Array | undefined;
 }
 
+/** A column of a row group, cut into what is decoded at once as far as somebody asked: to find a page means to read those before it. */
+class Cut {
+  readonly #units: Unit[] = [];
+  readonly #rest: AsyncGenerator<Unit, void>;
+  #going: Promise<void> = Promise.resolve();
+
+  constructor(units: AsyncGenerator<Unit, void>) {
+    this.#rest = units;
+  }
+
+  /** What holds a row. */
+  async at(row: number): Promise<Unit> {
+    if (!this.#has(row)) {
+      this.#going = this.#going.then(() => this.#until(row));
+      await this.#going;
+    }
+    return search(this.#units, row);
+  }
+
+  #has(row: number): boolean {
+    const last = this.#units.at(-1);
+    return last !== undefined && row < last.end;
+  }
+
+  async #until(row: number): Promise<void> {
+    while (!this.#has(row)) {
+      const { value } = await this.#rest.next();
+      if (!value) return;
+      this.#units.push(value);
+    }
+  }
+}
+
 /** A row group, and where it begins in the file. */
 interface Group {
   start: number;
   end: number;
   raw: RowGroup;
   /** By column, where it can be cut. */
-  units: Map<string, Promise<Unit[]>>;
+  columns: Map<string, Cut>;
+  /** The columns that are small, next to each other. */
+  blocks: Block[];
 }
+
+/** Which columns will be read, and who holds bytes of them. */
+export interface Use {
+  readonly names: readonly string[];
+  readonly held: Held;
+}
+
+const UNUSED: Use = { names: [], held: new Held() };
 
 /** An open Parquet file. Its errors do not name it: see `naming`. */
 export class ParquetFile {
@@ -46,18 +90,22 @@ export class ParquetFile {
   readonly #metadata: FileMetaData;
   readonly #groups: Group[] = [];
   readonly #columns: Map<string, SchemaTree>;
+  readonly #held: Held;
   /** What is decoded, for as long as somebody reads it: lanes that are near each other read the same. */
   readonly decoded = new Shared<string, Values>();
 
-  private constructor(library: Library, bytes: Bytes, metadata: FileMetaData) {
+  private constructor(library: Library, bytes: Bytes, metadata: FileMetaData, { names, held }: Use) {
     this.#library = library;
     this.#bytes = bytes;
+    this.#held = held;
     this.#metadata = metadata;
     let start = 0;
     for (const raw of metadata.row_groups) {
       const end = start + Number(raw.num_rows);
       if (!(end >= start)) throw new Error('a row group has no number of rows');
-      if (end > start) this.#groups.push({ start, end, raw, units: new Map() });
+      const own = raw.columns.filter(({ meta_data }) => names.includes(meta_data?.path_in_schema[0] ?? ''));
+      const blocks = blocksOf(own.map(chunkOf), bytes.byteLength);
+      if (end > start) this.#groups.push({ start, end, raw, columns: new Map(), blocks });
       start = end;
     }
     this.rows = Number(metadata.num_rows);
@@ -67,7 +115,7 @@ export class ParquetFile {
   }
 
   /** Opens a file and reads its footer. */
-  static async open(library: Library, place: Place, signal?: AbortSignal): Promise<ParquetFile> {
+  static async open(library: Library, place: Place, signal?: AbortSignal, use: Use = UNUSED): Promise<ParquetFile> {
     const bytes = await place.open(library, signal);
     try {
       const metadata = await library.parquet
@@ -75,7 +123,7 @@ export class ParquetFile {
         .catch((error: Error) => {
           throw new Error(`not a Parquet file, or cut off: ${error.message}`, { cause: error });
         });
-      return new ParquetFile(library, bytes, metadata);
+      return new ParquetFile(library, bytes, metadata, use);
     } catch (error) {
       await bytes.close();
       throw error;
@@ -102,20 +150,21 @@ export class ParquetFile {
   /** What of a column holds a row. */
   async unit(column: string, row: number): Promise<Unit> {
     const group = search(this.#groups, row);
-    let units = group.units.get(column);
-    if (!units) {
-      units = this.#cut(column, group);
-      group.units.set(column, units);
+    let cut = group.columns.get(column);
+    if (!cut) {
+      cut = new Cut(this.#cut(column, group));
+      group.columns.set(column, cut);
     }
-    return search(await units, row);
+    return cut.at(row);
   }
 
   close(): Promise<void> {
+    for (const { blocks } of this.#groups) for (const block of blocks) this.#held.drop(block);
     return this.#bytes.close();
   }
 
   /** Cuts a column of a row group into pages, where that can be, so that no more than a page is decoded for a row. */
-  async #cut(column: string, group: Group): Promise<Unit[]> {
+  async *#cut(column: string, group: Group): AsyncGenerator<Unit, void> {
     const tree = this.#columns.get(column) as SchemaTree;
     const chunks = group.raw.columns.filter(({ meta_data }) => meta_data?.path_in_schema[0] === column);
     const [chunk] = chunks;
@@ -124,35 +173,41 @@ export class ParquetFile {
     if (chunks.some(({ file_path }) => file_path)) throw new Error(`column ${column} is stored in another file`);
     const rows = group.end - group.start;
     const key = `${group.start} ${column}`;
+    const places = chunks.map(chunkOf);
+    const [start, end] = [Math.min(...places.map(({ start }) => start)), Math.max(...places.map(({ end }) => end))];
+    const block = group.blocks.find((block) => start >= block.start && end <= block.end);
+    if (block) await this.#held.read(this.#bytes, block);
+    const { byteLength } = this.#bytes;
+    const read = (from: number, to = byteLength) => this.#held.slice(this.#bytes, block, from, to);
     if (tree.children.length === 0 && tree.element.repetition_type !== 'REPEATED') {
-      const start = Math.min(...[meta.dictionary_page_offset, meta.data_page_offset].filter(isOffset).map(Number));
-      const pages = await pagesOf(this.#bytes.slice, this.#bytes.byteLength, start, rows);
-      const shared: Dictionary | undefined = pages.dictionary && { range: pages.dictionary, pages: 0 };
-      return pages.data.map(({ row, rows: count, start: from, end: to, needsDictionary }) => {
-        // A writer gives up on a dictionary that becomes too large: its later pages do without, and need not decompress it.
-        const dictionary = needsDictionary ? shared : undefined;
-        return {
+      let shared: Dictionary | undefined;
+      for await (const page of pagesOf(read, byteLength, start, rows, end)) {
+        const { row, rows: count, start: from, end: to } = page;
+        if (page.dictionary) shared ??= { range: page.dictionary, pages: 0 };
+        const dictionary = page.dictionary && shared;
+        yield {
           key: `${key} ${row}`,
           start: group.start + row,
           end: group.start + row + count,
           decode: () => {
             if (dictionary) dictionary.pages += 1;
-            return this.#page(column, group.raw, meta, dictionary, [from, to], count);
+            return this.#page(read, column, group.raw, meta, dictionary, [from, to], count);
           },
           leave: async () => {
             if (dictionary && --dictionary.pages === 0) dictionary.bytes = undefined;
           },
         };
-      });
+      }
+      return;
     }
     // How many rows a page has is known by an index alone, where a row has several values.
     const cuts = chunks.every(isIndexed) ? await this.#indexed(chunk) : [0];
-    return cuts.map((from, i) => {
+    for (const [i, from] of cuts.entries()) {
       const to = cuts[i + 1] ?? rows;
       const metadata = { ...this.#metadata, row_groups: [group.raw] };
-      const decode = () => this.#decode(this.#bytes, metadata, column, from, to);
-      return { key: `${key} ${from}`, start: group.start + from, end: group.start + to, decode };
-    });
+      const decode = () => this.#decode({ byteLength, slice: read }, metadata, column, from, to);
+      yield { key: `${key} ${from}`, start: group.start + from, end: group.start + to, decode };
+    }
   }
 
   /** The numbers of the rows that pages begin with. */
@@ -165,6 +220,7 @@ export class ParquetFile {
 
   /** Decodes a page of a flat column: a file of its own, of a dictionary and a page. */
   async #page(
+    read: Read,
     column: string,
     group: RowGroup,
     meta: ColumnMetaData,
@@ -172,7 +228,7 @@ export class ParquetFile {
     page: readonly [start: number, end: number],
     rows: number,
   ): Promise<Values> {
-    const parts = await Promise.all([dictionary?.range, page].map((range) => range && this.#bytes.slice(...range)));
+    const parts = await Promise.all([dictionary?.range, page].map((range) => range && read(...range)));
     const bytes = concat(parts.filter((part) => part !== undefined));
     const { dictionary_page_offset: _, ...others } = meta;
     const meta_data = { ...others, data_page_offset: 0n, total_compressed_size: BigInt(bytes.byteLength) };
@@ -229,6 +285,13 @@ export function naming(path: string, error: unknown): unknown {
   const many = (error as NodeJS.ErrnoException).code === 'EMFILE';
   const hint = many ? ' (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)' : '';
   return new Error(`${path}: ${error.message}${hint}`, { cause: error });
+}
+
+/** Where a column of a row group is in the file, from its first page on. */
+function chunkOf({ meta_data }: RowGroup['columns'][number]): Block {
+  const offsets = [meta_data?.dictionary_page_offset, meta_data?.data_page_offset].filter(isOffset).map(Number);
+  const start = Math.min(...offsets);
+  return { start, end: start + Number(meta_data?.total_compressed_size ?? 0) };
 }
 
 const isOffset = (offset: bigint | undefined): offset is bigint => offset !== undefined && offset > 0n;

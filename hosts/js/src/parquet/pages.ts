@@ -1,33 +1,36 @@
 // Where the pages of a column are. A file need not have an index of them, but every page begins with its own length.
 
-/** A run of values of a column that can be read by itself, and the dictionary before it, by bytes of the file. */
+/** A run of values of a column that can be read by itself, by bytes of the file. */
 export interface Page {
   /** Number of its first row within the row group. */
   row: number;
   rows: number;
   start: number;
   end: number;
-  /** Whether its values are numbers of entries of the dictionary. */
-  needsDictionary: boolean;
-}
-
-/** The pages of a flat column within a row group. */
-export interface Pages {
+  /** Where the dictionary is, if its values are numbers of entries of one. */
   dictionary: readonly [start: number, end: number] | undefined;
-  data: Page[];
 }
 
 /** Reads bytes of a file, all of those asked for. */
-type Read = (start: number, end: number) => Promise<ArrayBuffer>;
+export type Read = (start: number, end: number) => Promise<ArrayBuffer>;
 
 /** How many bytes are read to find a header, and the most that one may have. */
-const READ = 1 << 16;
+const READ = 1 << 14;
 const LONGEST = 1 << 22;
 const [DATA, DICTIONARY, DATA_V2] = [0, 2, 3] as const;
 
-/** Goes from header to header, from byte `start` on, until there are so many rows. `size` is that of the file. */
-export async function pagesOf(read: Read, size: number, start: number, rows: number): Promise<Pages> {
-  const pages: Pages = { dictionary: undefined, data: [] };
+/**
+ * The pages of a flat column within a row group. Goes from header to header, from byte `start` on, until there are so many rows. `size` is
+ * that of the file. The column is said to end at byte `last`; not every writer counts that right, so a page may go beyond it.
+ */
+export async function* pagesOf(
+  read: Read,
+  size: number,
+  start: number,
+  rows: number,
+  last = size,
+): AsyncGenerator<Page, void> {
+  let found: Page['dictionary'];
   let block = new DataView(new ArrayBuffer(0));
   let [blockStart, at, row] = [0, start, 0];
   /** The header at `at`, from as few reads as possible. */
@@ -41,7 +44,8 @@ export async function pagesOf(read: Read, size: number, start: number, rows: num
       }
       if (at >= size) throw new Error('it ends within a column');
       blockStart = at;
-      block = new DataView(await read(at, Math.min(at + many, size)));
+      const end = at < last && many === READ ? last : size;
+      block = new DataView(await read(at, Math.min(at + many, end)));
     }
   };
   while (row < rows) {
@@ -49,15 +53,16 @@ export async function pagesOf(read: Read, size: number, start: number, rows: num
     const end = at + length + bytes;
     if (end > size) throw new Error('it ends within a page');
     if (type === DICTIONARY) {
-      pages.dictionary = [at, end];
+      found = [at, end];
     } else if (type === DATA || type === DATA_V2) {
       if (row + values > rows) throw new Error('a column has more values than its row group has rows');
-      if (values > 0) pages.data.push({ row, rows: values, start: at, end, needsDictionary });
+      // A writer gives up on a dictionary that becomes too large: its later pages do without, and need not decompress it.
+      const dictionary = needsDictionary ? found : undefined;
+      if (values > 0) yield { row, rows: values, start: at, end, dictionary };
       row += values;
     }
     at = end;
   }
-  return pages;
 }
 
 /** The encodings whose values are in a dictionary: PLAIN_DICTIONARY, RLE_DICTIONARY. */

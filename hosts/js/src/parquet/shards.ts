@@ -1,5 +1,6 @@
 import { fail } from '../checks.js';
 import { naming, ParquetFile } from './file.js';
+import { Held } from './held.js';
 import type { Library } from './library.js';
 import { Shared } from './shared.js';
 import type { Place } from './sources.js';
@@ -20,6 +21,7 @@ export class Shards {
   readonly #places: readonly Place[];
   readonly #signal: AbortSignal | undefined;
   readonly #open = new Shared<number, ParquetFile>();
+  readonly #held = new Held();
 
   private constructor(
     library: Library,
@@ -80,7 +82,8 @@ export class Shards {
   /** Opens a shard, which must still be as long as it was, unless it is open; `release` must follow. */
   acquire(shard: number): Promise<ParquetFile> {
     return this.#open.acquire(shard, async () => {
-      const file = await ParquetFile.open(this.#library, this.#places[shard] as Place, this.#signal);
+      const use = { names: this.columns, held: this.#held };
+      const file = await ParquetFile.open(this.#library, this.#places[shard] as Place, this.#signal, use);
       if (file.rows === this.sizes[shard]) return file;
       await file.close();
       throw new Error(`it holds ${file.rows} rows now, and held ${this.sizes[shard]} at the start`);

@@ -75,6 +75,31 @@ for (const name of ['plain', 'exact', 'stages', 'stop'] as const) {
   });
 }
 
+test('a rank that has other shares than its weights ask for is named, and the layout that is the reason', async ({
+  page,
+}) => {
+  const recipe = (deal: string) =>
+    `{"order":{"name":"blend","samples":20000,"seed":42,${SOURCES}},"deal":{"world_size":8${deal}}}`;
+  await page.goto(at('mix', { recipe: recipe(',"layout":"strided"') }));
+  const said = page.locator('[data-unlike]');
+  await expect(said).toContainText(
+    'That is more than chance explains. The layout strided gives each rank one position of every 8',
+  );
+  const counts = await page.locator('tr[data-rank-drift]').evaluateAll((rows) => {
+    const numbers = rows.map((row) =>
+      [...row.querySelectorAll('[data-count]')].map((cell) => Number(cell.getAttribute('data-count'))),
+    );
+    return numbers;
+  });
+  // Weights 7, 2, 1 repeat after ten positions, and every eighth of them is one of five.
+  const [, rank, share, name] = (await said.textContent())?.match(/rank (\d), ([\d.]+) % are from (\w+)/) ?? [];
+  const source = ['web', 'code', 'maths'].indexOf(name ?? '');
+  expect((100 * (counts[Number(rank)]?.[source] ?? 0)) / 2048).toBeCloseTo(Number(share), 1);
+  await page.goto(at('mix', { recipe: recipe('') }));
+  await expect(page.locator('tr[data-rank-drift]')).toHaveCount(8);
+  await expect(said).toHaveCount(0);
+});
+
 test('drawing labels keeps the page busy for less than 50 ms at a time', async ({ page }) => {
   await page.goto(at('mix', { mix: 'labels' }));
   await expect(page.locator('[data-order=feistel]')).toBeVisible();

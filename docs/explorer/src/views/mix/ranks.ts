@@ -17,6 +17,10 @@ export interface RankDriftAnswer {
   from: number;
   to: number;
   ranks: RankDrift[];
+  /** Whether each rank takes every so many positions. */
+  isStrided: boolean;
+  /** A rank whose share of a source no chance explains: gradients that are averaged over ranks do not see it, metrics of one rank do. */
+  unlike: { rank: number; source: number; share: number; asked: number } | null;
   /** The rank and the source that are the farthest. */
   worst: { rank: number; source: number; drift: number } | null;
 }
@@ -55,6 +59,8 @@ export function rankDrift(question: DriftQuestion): RankDriftAnswer {
     }
   }
   const largest = ({ farthest }: RankDrift) => Math.max(...farthest.map(Math.abs));
+  const { layout } = JSON.parse(sampler.recipe).deal;
+  const unlike = farFromChance([...found.values()]);
   const ranks = [...found.values()]
     .map(({ asked: _, ...rank }) => rank)
     .sort((a, b) => largest(b) - largest(a) || a.rank - b.rank);
@@ -65,7 +71,26 @@ export function rankDrift(question: DriftQuestion): RankDriftAnswer {
     worldSize: sampler.worldSize,
     from,
     to: end,
+    isStrided: layout === 'strided',
+    unlike,
     ranks: ranks.slice(0, RANKS).sort((a, b) => a.rank - b.rank),
     worst: first ? { rank: first.rank, source, drift: first.farthest[source] as number } : null,
   };
+}
+
+/** So many standard deviations: in a million ranks of random samples, not one source is as far. */
+const FAR = 5;
+
+/** The rank and the source that are the farthest from what draws at random would give, if one is farther than those ever are. */
+function farFromChance(ranks: (RankDrift & { asked: number[] })[]): RankDriftAnswer['unlike'] {
+  let [found, most]: [RankDriftAnswer['unlike'], number] = [null, FAR];
+  for (const { rank, samples, counts, asked } of ranks) {
+    for (const [source, expected] of asked.entries()) {
+      const share = expected / samples;
+      const count = counts[source] as number;
+      const far = Math.abs(count - expected) / Math.sqrt(samples * share * (1 - share));
+      if (far > most) [found, most] = [{ rank, source, share: count / samples, asked: share }, far];
+    }
+  }
+  return found;
 }

@@ -337,11 +337,28 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
     }
 }
 
-/// The first value of a text, to be shown.
+/// The first value of a text, to be shown. Of a list or an object, that it is one.
 fn token(text: &str) -> &str {
     let text = text.trim_ascii_start();
-    let ends = |byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
-    text.bytes().position(ends).and_then(|end| text.get(..end)).unwrap_or(text)
+    let mut bytes = text.bytes();
+    match bytes.next() {
+        None => "nothing",
+        Some(b'[') => "a list",
+        Some(b'{') => "an object",
+        Some(b'"') => {
+            let mut is_escaped = false;
+            let end = bytes.position(|byte| {
+                let is_end = byte == b'"' && !is_escaped;
+                is_escaped = byte == b'\\' && !is_escaped;
+                is_end
+            });
+            end.and_then(|end| text.get(..end + 2)).unwrap_or(text)
+        }
+        Some(_) => {
+            let ends = |byte| matches!(byte, b',' | b'}' | b']' | b' ' | b'\n' | b'\r' | b'\t');
+            text.bytes().position(ends).and_then(|end| text.get(..end)).unwrap_or(text)
+        }
+    }
 }
 
 /// What is in the way of a text that is no JSON object.

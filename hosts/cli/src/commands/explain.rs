@@ -80,7 +80,7 @@ pub fn explain_epoch(arg: Arg) -> Arg {
 pub fn run(mut args: ExplainArgs) -> Result<(), Problem> {
     let states = checkpoint::read(&args.checkpoint)?;
     if states.is_empty() {
-        return Err(Problem::of(&args.checkpoint, "holds no state of samedeal"));
+        return Err(Problem::of(&args.checkpoint, checkpoint::NONE));
     }
     if args.sample.is_empty() && args.step.is_none() {
         args.check_unused()?;

@@ -131,8 +131,7 @@ impl Readers {
         for (name, value, count) in [("rank", rank, self.world_size), ("worker", worker, self.workers.unwrap_or(1))] {
             // Without any, the sampler has refused.
             if value >= count {
-                let most = count.saturating_sub(1);
-                return Err(Problem::message(format!("--{name} is {value}; allowed: 0 to {most}")));
+                return Err(Problem::not_one_of(name, value, count));
             }
         }
         let size = u64::from(self.batch_size);

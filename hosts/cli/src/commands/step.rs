@@ -71,7 +71,7 @@ impl StepArgs {
         let ranks = self.epoch.deal.world_size();
         match self.rank {
             Some(rank) if rank < ranks => Ok(rank..rank + 1),
-            Some(rank) => Err(Problem::message(format!("--rank is {rank}; allowed: 0 to {}", ranks.saturating_sub(1)))),
+            Some(rank) => Err(Problem::not_one_of("rank", rank, ranks)),
             None if ranks > MOST => {
                 Err(Problem::message(format!("--world-size is {ranks}, too many ranks to show; name one with --rank")))
             }

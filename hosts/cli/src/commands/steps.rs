@@ -132,7 +132,7 @@ fn ranks(args: &StepsArgs, schedule: &Schedule) -> Result<Range<u32>, Problem> {
     let ranks = schedule.world_size();
     match args.rank {
         Some(rank) if rank < ranks => Ok(rank..rank + 1),
-        Some(rank) => Err(Problem::message(format!("--rank is {rank}; allowed: 0 to {}", ranks - 1))),
+        Some(rank) => Err(Problem::not_one_of("rank", rank, ranks)),
         None if ranks > MOST => {
             Err(Problem::message(format!("--world-size is {ranks}, too many ranks to show; name one with --rank")))
         }

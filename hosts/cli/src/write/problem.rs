@@ -39,6 +39,12 @@ impl Problem {
         Self::Message(error.to_string())
     }
 
+    /// Of a rank or a worker that is not one of so many.
+    pub fn not_one_of(option: &str, value: impl fmt::Display, count: u32) -> Self {
+        let allowed = format!("0 to {}", count.saturating_sub(1));
+        Self::Message(format!("--{option} is {value}; allowed: {allowed}{}", alone(option, &allowed)))
+    }
+
     /// An error of a file, by its name.
     pub fn of(path: &std::path::Path, error: impl fmt::Display) -> Self {
         Self::Message(format!("{}: {error}", path.display()))
@@ -51,7 +57,7 @@ impl fmt::Display for Problem {
             Self::Unheard => Ok(()),
             Self::Message(text) => f.write_str(text),
             Self::Sampler(Error::Failure(Failure { kind, field, value, allowed, .. })) => {
-                let allowed = in_options(&with_powers(allowed));
+                let allowed = in_options(&with_powers(allowed)) + alone(field, allowed);
                 match kind {
                     FailureKind::UnknownName => write!(f, "--{field} is {value:?}; known: {allowed}"),
                     FailureKind::Missing => write!(f, "--{field} is missing; needed: {allowed}"),
@@ -61,6 +67,15 @@ impl fmt::Display for Problem {
             }
             Self::Sampler(error) => error.fmt(f),
         }
+    }
+}
+
+/// The option that somebody forgot who names a rank or a worker while there is only one.
+fn alone(option: &str, allowed: &str) -> &'static str {
+    match (option, allowed) {
+        ("rank", "0 to 0") => ", as --world-size is 1",
+        ("worker", "0 to 0") => ", as --workers is 1",
+        _ => "",
     }
 }
 

@@ -215,7 +215,7 @@ fn refusals_say_what_to_do_next() {
         ("steps --samples 9 --batch-size x", "such as 512@1000"),
         ("steps --samples 0 --batch-size 4", "--samples is 0; allowed: "),
         ("steps --batch-size 4", "the samples are missing; needed: a PATH"),
-        ("steps --samples 9 --batch-size 4 --step 3 --rank 1", "--rank is 1; allowed: 0 to 0"),
+        ("steps --samples 9 --batch-size 4 --step 3 --rank 1", "--rank is 1; allowed: 0 to 0, as --world-size is 1"),
         ("steps --samples 9 --batch-size 4 --step 9e15", "--step is 9000000000000000; allowed: 0 to "),
         ("steps --samples 9 --batch-size 4 --at 9e15", "--at is 9000000000000000; allowed: 0 to "),
         ("steps --samples 9 --batch-size 4 --state 9e15", "--step is 9000000000000000; allowed: 0 to "),

@@ -292,9 +292,9 @@ fn refusals_of_plans() {
     let path = dataset.folder.display();
     for (options, said) in [
         ("--rank 2 --world-size 2", "error: --rank is 2; allowed: 0 to 1"),
-        ("--rank 4294967295", "error: --rank is 4294967295; allowed: 0 to 0"),
+        ("--rank 4294967295", "error: --rank is 4294967295; allowed: 0 to 0, as --world-size is 1"),
         ("--rank 0 --worker 2 --workers 2", "error: --worker is 2; allowed: 0 to 1"),
-        ("--rank 0 --worker 4294967295", "error: --worker is 4294967295; allowed: 0 to 0"),
+        ("--rank 0 --worker 4294967295", "error: --worker is 4294967295; allowed: 0 to 0, as --workers is 1"),
         ("--batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
         ("--world-size 0", "error: --world-size is 0; allowed: 1 to 4194304"),
         ("--world-size x", "error: invalid value 'x' for '--world-size <RANKS>': allowed: 1 to 4194304"),

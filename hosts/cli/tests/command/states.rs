@@ -112,7 +112,7 @@ fn what_is_no_state_is_refused() {
         (&state, "--samples 100 --seed 1", "seed is 1"),
         (&state, "--samples 100 --order torch", "--order is torch; allowed: feistel, as in the state"),
         (&" ".repeat(1 << 17), "--samples 100", "state"),
-        (&state_dict("notes"), "--samples 100", "holds no state of samedeal"),
+        (&state_dict("notes"), "--samples 100", "holds no state of samedeal; `samedeal state` writes one"),
     ] {
         let (code, said) = resume(text, deal);
         assert!(code == 2 && said.contains(word) && said.contains("state.json"), "{said}");

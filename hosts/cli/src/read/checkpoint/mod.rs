@@ -278,12 +278,15 @@ pub fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
     Ok(states)
 }
 
+/// What is said of a document without a state. Many recipes come here.
+pub const NONE: &str = "holds no state of samedeal; `samedeal state` writes one, and a recipe is given with --recipe";
+
 /// The state in a file that has one.
 pub fn only(path: &Path) -> Result<Saved, Problem> {
     let states = read(path)?;
     match &candidates(&states)[..] {
         [saved] => Ok((*saved).clone()),
-        [] => Err(Problem::of(path, "holds no state of samedeal")),
+        [] => Err(Problem::of(path, NONE)),
         [..] => {
             let what = "holds several states that differ; write one of them to its own file, as `samedeal explain --json` shows it";
             Err(Problem::of(path, format!("{what}: {}", places(candidates(&states)))))

@@ -1,4 +1,4 @@
-"""A ledger in a folder that readers in Python and in Node share, some of whom are killed."""
+"""A ledger in a folder that readers in Python, Node and Rust share, some of whom are killed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from pathlib import Path
 from samedeal import Sampler
 from samedeal.ledger import FolderLog, Schedule
 
-SAMPLES, BLOCK, LEASE = 400, 10, 1.0
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES, BLOCK, LEASE, SECONDS = 1200, 10, 1.0, 0.005
 PYTHON = """
 import sys, time
 from samedeal import ContradictionError, Sampler
@@ -25,10 +26,14 @@ for claim in Ledger(Sampler(samples, seed=5), FolderLog(path), reader=reader, bl
 """
 
 
-def begun(language: str, path: Path, reader: int, seconds: float) -> subprocess.Popen[str]:
-    """A reader for which each sample takes so long."""
-    program = {"node": ["node", str(Path(__file__).with_name("claim.mjs"))], "python": [sys.executable, "-c", PYTHON]}
-    command = [*program[language], str(path), *map(str, (reader, SAMPLES, BLOCK, LEASE, seconds))]
+def begun(language: str, path: Path, reader: int) -> subprocess.Popen[str]:
+    """A reader that works on each sample for `SECONDS`."""
+    program = {
+        "node": ["node", str(Path(__file__).with_name("claim.mjs"))],
+        "python": [sys.executable, "-c", PYTHON],
+        "rust": [str(ROOT / "target/debug/examples/claim")],
+    }
+    command = [*program[language], str(path), *map(str, (reader, SAMPLES, BLOCK, LEASE, SECONDS))]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -38,21 +43,26 @@ def numbers(line: str) -> tuple[int, int]:
     return start, count
 
 
-def test_readers_of_both_languages_commit_every_sample_once(tmp_path: Path) -> None:
+def first_run(reader: subprocess.Popen[str]) -> tuple[int, int]:
+    """The first run that a reader commits."""
+    assert reader.stdout is not None
+    return numbers(reader.stdout.readline())
+
+
+def test_readers_of_all_languages_commit_every_sample_once(tmp_path: Path) -> None:
     path = tmp_path / "log"
-    languages = ["node", "python", "node", "python"]
-    readers = [begun(language, path, number, 0.002) for number, language in enumerate(languages)]
-    found: list[list[tuple[int, int]]] = [[], [], [], []]
-    # One of each language dies after its first commit, most likely with a claim in its hands.
-    for number in (0, 1):
-        output = readers[number].stdout
-        assert output is not None
-        found[number].append(numbers(output.readline()))
+    # Readers in Rust start so fast that they would leave nothing to the others.
+    readers = [begun(language, path, number) for number, language in enumerate(["node", "python"] * 2)]
+    found = [[first_run(reader)] for reader in readers]
+    readers += [begun("rust", path, number) for number in (4, 5)]
+    found += [[first_run(reader)] for reader in readers[4:]]
+    # One of each language dies after a commit, most likely with a claim in its hands.
+    killed = (0, 1, 4)
+    for number in killed:
         readers[number].kill()
     for number, process in enumerate(readers):
         found[number] += [numbers(line) for line in process.communicate(timeout=600)[0].splitlines()]
-        assert (process.returncode == 0) == (number > 1)
-    assert all(found)
+        assert (process.returncode == 0) == (number not in killed)
     names = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith("."))
     assert names == [f"{number:016}.json" for number in range(len(names))]
     schedule = Schedule(FolderLog(path))
@@ -69,8 +79,11 @@ def test_readers_of_both_languages_commit_every_sample_once(tmp_path: Path) -> N
         "const schedule = replayLedger(await new FolderLog(process.argv[1]).entries());"
         f"console.log(JSON.stringify([...schedule.samples(new Sampler({SAMPLES}, {{ seed: 5 }}))]));"
     )
-    host = Path(__file__).resolve().parents[2] / "hosts/js"
     command = ["node", "--input-type=module", "-e", script, str(path)]
-    done = subprocess.run(command, cwd=host, capture_output=True, text=True, check=True)
+    done = subprocess.run(command, cwd=ROOT / "hosts/js", capture_output=True, text=True, check=True)
     own = [sample for run in schedule.replay(Sampler(SAMPLES, seed=5)) for sample in run.tolist()]
     assert json.loads(done.stdout) == own
+    # So does the command, which is Rust.
+    command = [str(ROOT / "target/debug/samedeal"), "ledger", str(path), "--reader=0", "--readers=1", "--format=text"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert [int(line) for line in done.stdout.split()] == own

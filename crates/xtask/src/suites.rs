@@ -123,7 +123,7 @@ fn slow() -> Vec<Step> {
         with_torch("frameworks and tutorials", FRAMEWORKS).made_from(&[TORCH, &["docs/tutorials"]]),
         with_torch("ranks and workers under torch", DISTRIBUTED).made_from(&[TORCH, &["tests/fuzz/python"]]),
         with_torch("saved by Python, finished by Rust and Node", RESUME)
-            .and_needs(&[build::COMMAND, build::NPM])
+            .and_needs(&[build::TOOLS, build::NPM])
             .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
         suite(crossing::SUITE, crossing::NEEDS, || machine::with_browser(pytest("target/venv", "tests/crossing")))

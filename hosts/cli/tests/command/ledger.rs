@@ -4,7 +4,7 @@ use std::fs;
 use std::time::Duration;
 
 use samedeal::Sampler;
-use samedeal::ledger::{FileLog, Ledger};
+use samedeal::ledger::{FileLog, FolderLog, Ledger};
 use serde_json::Value;
 
 use crate::files::{self, Dataset};
@@ -74,57 +74,31 @@ fn what_readers_did_and_its_samples() {
 #[test]
 fn a_log_may_be_a_folder_with_a_file_for_each_entry() {
     let folder = files::folder("ledger-folder");
-    let path = folder.join("epoch.log");
+    let (path, log) = (folder.join("epoch.log"), folder.join("epoch"));
     let sampler = Sampler::builder(100).seed(3).build().unwrap();
-    let ledger = Ledger::builder(1).block(10).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
+    let ledger = Ledger::builder(1).block(10).open(&sampler, FolderLog::new(&log)).unwrap();
     while let Some(mut claim) = ledger.claim().unwrap() {
         claim.commit_rest().unwrap();
     }
-    let log = folder.join("epoch");
-    fs::create_dir(&log).unwrap();
-    let text_of_file = fs::read_to_string(&path).unwrap();
-    // 12 comes after 2, with zeros before it or not; a line feed at the end may be missing.
-    let names = |number: usize| match number % 3 {
-        0 => (format!("{number:08}"), ""),
-        1 => (number.to_string(), "\n"),
-        _ => (format!("{number}.json"), "\n"),
-    };
-    for (number, line) in text_of_file.lines().enumerate() {
-        let (name, end) = names(number);
-        fs::write(log.join(name), format!("{line}{end}")).unwrap();
-    }
-    assert!(text_of_file.lines().count() > 12);
-    fs::write(log.join(".13.partial"), "half an entr").unwrap();
+    let mut names: Vec<_> = fs::read_dir(&log).unwrap().map(|file| file.unwrap().path()).collect();
+    names.sort_unstable();
+    fs::write(&path, names.iter().map(|name| fs::read_to_string(name).unwrap()).collect::<String>()).unwrap();
+    assert!(names.len() > 12);
+    fs::write(log.join(".13.tmp"), "half an entr").unwrap();
     for more in ["", "--json", "--reader 0 --readers 1 --format text"] {
         let of = |log: &std::path::Path| text(&format!("ledger {} {more}", log.display()));
         assert_eq!(of(&log), of(&path), "{more}");
     }
-    let refused = |words: &str| {
-        let (code, said) = failing(&format!("ledger {}", log.display()));
+    let refused = |folder: &std::path::Path, words: &str| {
+        let (code, said) = failing(&format!("ledger {}", folder.display()));
         assert!(code == 2 && said.contains(words), "{said}");
     };
-    // The next entry is being written.
-    let next = log.join(text_of_file.lines().count().to_string());
-    fs::write(&next, "").unwrap();
-    assert_eq!(text(&format!("ledger {}", log.display())), text(&format!("ledger {}", path.display())));
-    fs::remove_file(&next).unwrap();
-    for (name, contents, words) in [
-        ("notes.txt", "", "notes.txt: is no entry of a log; allowed: names that are the numbers of entries"),
-        ("5.json.json", "", "is another entry 5; allowed: one file for each"),
-        ("99", "", "has entry 99"),
-        ("4", "{}\n{}\n", "4: is no entry of a log; allowed: one line of up to 2^14 bytes"),
-    ] {
-        let file = log.join(name);
-        let before = fs::read(&file).ok();
-        fs::write(&file, contents).unwrap();
-        refused(words);
-        match before {
-            Some(before) => fs::write(&file, before).unwrap(),
-            None => fs::remove_file(&file).unwrap(),
-        }
-    }
-    fs::remove_file(log.join("00000003")).unwrap();
-    refused("has no entry 3, and has entry 4");
+    refused(&folder, "ledger-folder: is no log of a ledger: it has no file 0000000000000000.json");
+    let file = log.join("0000000000000004.json");
+    fs::write(&file, "{}\n{}\n").unwrap();
+    refused(&log, "0000000000000004.json: is no entry of a log: an entry is one line of at most 2^14 bytes");
+    fs::remove_file(&file).unwrap();
+    refused(&log, "has no file 0000000000000004.json, but has 0000000000000005.json");
 }
 
 /// The log does not say whether a run was given back or taken over: so neither does the table.

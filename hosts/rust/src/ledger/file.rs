@@ -2,7 +2,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufRead, BufReader, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-use super::lines::next_line;
+use super::lines::{check_line, next_line};
 use super::{CHECKPOINT, Log};
 
 /// What entries are written to begin with, the longer one first.
@@ -185,10 +185,7 @@ impl Log for FileLog {
 
     fn append(&mut self, number: u64, entry: &str) -> io::Result<bool> {
         let append = |log: &mut Self| {
-            if entry.contains(['\n', '\r']) {
-                let what = format!("entry {number} is more than one line");
-                return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
-            }
+            check_line(number, entry)?;
             log.file.lock()?;
             let added = log.check_same().and_then(|()| log.append_locked(number, entry));
             log.file.unlock()?;

@@ -1,6 +1,56 @@
-use std::io::{self, BufRead, Read};
+use std::io::{self, BufRead, Cursor, Read};
 
+use super::Log;
 use crate::engine::MAX_ENTRY;
+
+/// The entries of a log as the lines of a file, for [`Schedule::of_log`](super::Schedule::of_log). It reads some of them at
+/// a time.
+#[derive(Debug)]
+pub struct Lines<L> {
+    log: L,
+    number: u64,
+    text: Cursor<Vec<u8>>,
+}
+
+impl<L: Log> Lines<L> {
+    /// The lines from the first entry on.
+    pub fn new(log: L) -> Self {
+        Self { log, number: 0, text: Cursor::default() }
+    }
+}
+
+impl<L: Log> BufRead for Lines<L> {
+    fn fill_buf(&mut self) -> io::Result<&[u8]> {
+        if self.text.fill_buf()?.is_empty() {
+            let entries = self.log.read(self.number)?;
+            (self.number..).zip(&entries).try_for_each(|(number, entry)| check_line(number, entry))?;
+            self.number += entries.len() as u64;
+            self.text = Cursor::new(entries.iter().flat_map(|entry| [entry, "\n"]).collect::<String>().into_bytes());
+        }
+        self.text.fill_buf()
+    }
+
+    fn consume(&mut self, bytes: usize) {
+        self.text.consume(bytes);
+    }
+}
+
+impl<L: Log> Read for Lines<L> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let read = self.fill_buf()?.read(into)?;
+        self.consume(read);
+        Ok(read)
+    }
+}
+
+/// Fails if an entry is not one line.
+pub(super) fn check_line(number: u64, entry: &str) -> io::Result<()> {
+    if entry.contains(['\n', '\r']) {
+        let what = format!("entry {number} is more than one line");
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, what));
+    }
+    Ok(())
+}
 
 /// The next line of a log, without its end. None at the end of the log, and where a line has no end: its writer died, or is
 /// still writing, or the power was lost, which leaves zero bytes. `number` is what errors call it.

@@ -9,7 +9,7 @@
 //! use samedeal::ledger::{Ledger, MemoryLog, Schedule};
 //!
 //! let sampler = Sampler::builder(1_000).seed(42).epoch(3).build()?;
-//! let log = MemoryLog::new(); // a FileLog for processes of one machine
+//! let log = MemoryLog::new(); // a FileLog or a FolderLog for processes of one machine
 //! let ledger = Ledger::builder(0).block(64).open(&sampler, log.clone())?;
 //! while let Some(mut claim) = ledger.claim()? {
 //!     let samples: Vec<u64> = claim.samples(..)?;
@@ -27,6 +27,7 @@
 mod claims;
 mod client;
 mod file;
+mod folder;
 mod lines;
 mod log;
 mod raw;
@@ -36,6 +37,8 @@ mod shared;
 pub use claims::{Attempt, Claim, Ledger, LedgerBuilder};
 pub use client::{Client, ClientOptions, ClientRun, ClientStep};
 pub use file::FileLog;
+pub use folder::FolderLog;
+pub use lines::Lines;
 pub use log::{CHECKPOINT, Log, MemoryLog};
 pub use raw::{CommittedRun, Event, Progress, RawLedger, header};
 pub use schedule::{Samples, Schedule};

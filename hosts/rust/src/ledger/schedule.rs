@@ -5,9 +5,9 @@ use std::path::Path;
 
 use super::claims::{samples, whole};
 use super::file::named;
-use super::lines::next_line;
+use super::lines::{Lines, next_line};
 use super::raw::in_line;
-use super::{CommittedRun, Event, Progress, RawLedger};
+use super::{CommittedRun, Event, Log, Progress, RawLedger};
 use crate::{Error, Failure, Sampler};
 
 /// How many samples are read at a time.
@@ -33,6 +33,13 @@ impl Schedule<BufReader<File>> {
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         Self::new(BufReader::new(File::open(path).map_err(|error| named(path, error))?))
+    }
+}
+
+impl<L: Log> Schedule<Lines<L>> {
+    /// The entries of a log, such as a [`FolderLog`](super::FolderLog). Errors: as [`new`](Self::new).
+    pub fn of_log(log: L) -> Result<Self, Error> {
+        Self::new(Lines::new(log))
     }
 }
 

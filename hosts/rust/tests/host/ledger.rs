@@ -11,7 +11,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::failing;
-use samedeal::ledger::{Attempt, CHECKPOINT, Claim, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule};
+use samedeal::ledger::{
+    Attempt, CHECKPOINT, Claim, FileLog, FolderLog, Ledger, Lines, Log, MemoryLog, RawLedger, Schedule,
+};
 use samedeal::{Error, FailureKind, Layout, Sampler};
 
 const SAMPLES: u64 = 3_000;
@@ -30,7 +32,19 @@ fn epoch(consumed: u64) -> Vec<u64> {
 fn path(name: &str) -> PathBuf {
     let path = std::env::temp_dir().join(format!("samedeal-ledger-{}-{name}.log", std::process::id()));
     let _ = fs::remove_file(&path);
+    let _ = fs::remove_dir_all(&path);
     path
+}
+
+/// The log of a path, in a file or in a folder.
+fn log_of(kind: &str, path: &Path) -> Box<dyn Log> {
+    if kind == "file" { Box::new(FileLog::open(path).unwrap()) } else { Box::new(FolderLog::new(path)) }
+}
+
+/// The files of a folder, by their names.
+fn files_of(folder: &Path) -> BTreeMap<String, String> {
+    let files = fs::read_dir(folder).into_iter().flatten().map(|file| file.unwrap());
+    files.map(|file| (file.file_name().into_string().unwrap(), fs::read_to_string(file.path()).unwrap())).collect()
 }
 
 /// The first entry of a log, as the line that it is.
@@ -43,10 +57,14 @@ fn contradiction(field: &str) -> (FailureKind, String) {
 }
 
 /// A reader in a process of its own: this test itself, run again with variables that say so.
-fn spawn(path: &Path, reader: u32, pause: u64) -> Child {
+fn spawn(kind: &str, path: &Path, reader: u32, pause: u64) -> Child {
     let mut command = Command::new(std::env::current_exe().unwrap());
     command.args(["--exact", "ledger::a_reader", "--nocapture", "--include-ignored"]);
-    command.env("LEDGER_LOG", path).env("LEDGER_READER", reader.to_string()).env("LEDGER_PAUSE", pause.to_string());
+    command
+        .env("LEDGER_KIND", kind)
+        .env("LEDGER_LOG", path)
+        .env("LEDGER_READER", reader.to_string())
+        .env("LEDGER_PAUSE", pause.to_string());
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
 }
 
@@ -56,7 +74,7 @@ fn spawn(path: &Path, reader: u32, pause: u64) -> Child {
 fn a_reader() {
     let Ok(path) = std::env::var("LEDGER_LOG") else { return };
     let number = |name| std::env::var(name).unwrap().parse::<u64>().unwrap();
-    let log = FileLog::open(path).unwrap();
+    let log = log_of(&std::env::var("LEDGER_KIND").unwrap(), Path::new(&path));
     let ledger = Ledger::builder(number("LEDGER_READER") as u32).block(50).lease(Duration::from_secs(5));
     let ledger = ledger.open(&sampler(), log).unwrap();
     println!("ready");
@@ -92,8 +110,26 @@ fn told(child: &mut Child, lines: impl Iterator<Item = io::Result<String>>, most
 
 #[test]
 fn processes_of_unequal_speed_one_of_them_killed() {
-    let path = path("processes");
-    let mut children: Vec<_> = (0..).zip([6, 6, 24]).map(|(reader, pause)| spawn(&path, reader, pause)).collect();
+    processes_share("file");
+}
+
+#[test]
+fn processes_that_share_a_folder() {
+    let path = processes_share("folder");
+    let files = files_of(&path);
+    // The one that was killed may have left a file of its own.
+    let entries: Vec<_> = files.iter().filter(|(name, _)| !name.starts_with('.')).collect();
+    for (number, (name, text)) in (0..).zip(&entries) {
+        assert_eq!((**name).clone(), format!("{number:016}.json"));
+        assert!(text.ends_with("}\n") && text.lines().count() == 1, "{text}");
+    }
+    fs::remove_dir_all(&path).unwrap();
+}
+
+/// Three processes share a log: the second one dies, the last one is slow. Returns the path of the log of a folder.
+fn processes_share(kind: &str) -> PathBuf {
+    let path = path(&format!("processes-{kind}"));
+    let mut children: Vec<_> = (0..).zip([6, 6, 24]).map(|(reader, pause)| spawn(kind, &path, reader, pause)).collect();
     let mut outputs = Vec::new();
     for child in &mut children {
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -116,14 +152,15 @@ fn processes_of_unequal_speed_one_of_them_killed() {
     let found: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     assert_eq!(found.iter().map(|(_, finished)| *finished).collect::<Vec<_>>(), [true, false, true]);
 
+    let schedule = || Schedule::of_log(log_of(kind, &path)).unwrap();
     // By the log: every sample was committed once, and each reader has told what it committed, but maybe the one that died.
-    let replay = Schedule::open(&path).unwrap();
+    let replay = schedule();
     let mut all = replay.samples(&sampler()).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
     all.sort_unstable();
     assert!(all.iter().copied().eq(0..SAMPLES));
     let mut counts = Vec::new();
     for (reader, (parts, finished)) in (0..).zip(&found) {
-        let of_reader = Schedule::open(&path).unwrap().of(reader, 3).unwrap().samples(&sampler()).unwrap();
+        let of_reader = schedule().of(reader, 3).unwrap().samples(&sampler()).unwrap();
         let committed = of_reader.collect::<Result<Vec<_>, _>>().unwrap();
         let told = parts.concat();
         assert!(committed.starts_with(&told) && (committed.len() == told.len() || !finished), "reader {reader}");
@@ -131,7 +168,7 @@ fn processes_of_unequal_speed_one_of_them_killed() {
     }
     // Four times as slow: it does less, and holds nobody up.
     assert!((1..counts[0]).contains(&counts[2]), "{counts:?}");
-    let mut replay = Schedule::open(&path).unwrap();
+    let mut replay = schedule();
     assert!(!replay.progress().unwrap().is_finished());
     assert_eq!(replay.by_ref().map(|event| u64::from(event.unwrap().count)).sum::<u64>(), SAMPLES);
     let progress = replay.progress().unwrap();
@@ -139,12 +176,16 @@ fn processes_of_unequal_speed_one_of_them_killed() {
     // On any other number of readers it is the same schedule, dealt otherwise.
     let mut halves = Vec::new();
     for reader in [0, 1] {
-        let half = Schedule::open(&path).unwrap().of(reader, 2).unwrap().samples(&sampler()).unwrap();
+        let half = schedule().of(reader, 2).unwrap().samples(&sampler()).unwrap();
         halves.extend(half.collect::<Result<Vec<_>, _>>().unwrap());
     }
     halves.sort_unstable();
     assert_eq!(halves, all);
-    fs::remove_file(&path).unwrap();
+    if kind == "file" {
+        assert_eq!(Schedule::open(&path).unwrap().count(), schedule().count());
+        fs::remove_file(&path).unwrap();
+    }
+    path
 }
 
 #[test]
@@ -405,6 +446,98 @@ fn a_log_that_was_replaced_is_another_one() {
         }
         let _ = fs::remove_file(&path);
     }
+}
+
+#[test]
+fn a_folder_that_was_replaced_is_another_log() {
+    for how in ["begun anew", "gone", "cut"] {
+        let path = path("replaced-folder");
+        let open = || Ledger::builder(0).block(1_000).open(&sampler(), FolderLog::new(&path)).unwrap();
+        let old = open();
+        let mut claim = old.claim().unwrap().unwrap();
+        if how == "cut" {
+            fs::remove_file(path.join("0000000000000002.json")).unwrap();
+        } else {
+            fs::remove_dir_all(&path).unwrap();
+        }
+        let new = (how == "begun anew").then(&open);
+        // Its last entry is the same text as in the old log.
+        let held = new.as_ref().map(|new| new.claim().unwrap().unwrap());
+        let before = files_of(&path);
+        for error in [claim.commit_rest().unwrap_err(), old.try_claim().unwrap_err(), old.progress().unwrap_err()] {
+            let text = error.to_string();
+            assert!(
+                matches!(&error, Error::Log(log) if log.io().kind() == io::ErrorKind::InvalidData),
+                "{how}: {text}"
+            );
+            assert!(text.contains("replaced or deleted") && text.contains(&*path.to_string_lossy()), "{text}");
+        }
+        assert_eq!(files_of(&path), before, "{how}");
+        if let (Some(new), Some(mut held)) = (new, held) {
+            held.commit_rest().unwrap();
+            while let Some(mut claim) = new.claim().unwrap() {
+                claim.commit_rest().unwrap();
+            }
+            assert!(new.progress().unwrap().is_finished());
+        }
+        let _ = fs::remove_dir_all(&path);
+    }
+}
+
+#[test]
+fn entries_of_a_folder_are_files_of_one_line() {
+    let path = path("folder");
+    let (mut one, mut other) = (FolderLog::new(&path), FolderLog::new(&path));
+    assert_eq!(one.path(), path);
+    // Nothing is made before there is an entry.
+    assert!(one.read(0).unwrap().is_empty() && one.last_checkpoint().unwrap().is_none() && !path.exists());
+    assert!(one.append(0, "one").unwrap() && !other.append(0, "two").unwrap());
+    assert!(!one.append(2, "three").unwrap() && other.append(1, "two").unwrap());
+    for kind in ["two\nlines", "two\rlines"] {
+        assert_eq!(one.append(2, kind).unwrap_err().kind(), io::ErrorKind::InvalidInput);
+    }
+    assert_eq!(one.read(0).unwrap(), ["one", "two"]);
+    assert_eq!(one.read(1).unwrap(), ["two"]);
+    assert!(one.read(2).unwrap().is_empty());
+    let names = ["0000000000000000.json", "0000000000000001.json"].map(String::from);
+    assert!(files_of(&path).into_iter().eq(names.clone().into_iter().zip(["one\n", "two\n"].map(String::from))));
+    // A checkpoint is found from the last entry on, and other files are none.
+    let checkpoint = format!("{CHECKPOINT}2,");
+    for (number, entry) in [(2, checkpoint.as_str()), (3, "three")] {
+        assert!(one.append(number, entry).unwrap());
+    }
+    for name in ["9.json", ".0000000000000009.json", "0000000000000009.tmp", "+000000000000009.json"] {
+        fs::write(path.join(name), format!("{CHECKPOINT}9,\n")).unwrap();
+    }
+    assert_eq!(other.last_checkpoint().unwrap(), Some(checkpoint));
+    // More entries than are read at a time come in parts, and as the lines of a file all at once.
+    for number in 4..150 {
+        assert!(one.append(number, &number.to_string()).unwrap());
+    }
+    let first = other.read(0).unwrap();
+    assert!(first.len() < 150 && other.read(149).unwrap() == ["149"]);
+    let lines: Vec<_> = Lines::new(other).lines().map(Result::unwrap).collect();
+    assert!(lines.len() == 150 && lines.starts_with(&first));
+
+    let file = path.join("0000000000000003.json");
+    for (bad, told) in [
+        (&b"two\nlines\n"[..], "one line of at most 2^14 bytes"),
+        (&[b'x'; (1 << 14) + 1], "one line of at most 2^14 bytes"),
+        (b"\xff\n", "not UTF-8"),
+    ] {
+        fs::write(&file, bad).unwrap();
+        let error = FolderLog::new(&path).read(0).unwrap_err();
+        assert_eq!(error.kind(), io::ErrorKind::InvalidData);
+        let text = error.to_string();
+        assert!(text.contains(told) && text.contains("0000000000000003.json"), "{text}");
+    }
+    fs::remove_dir_all(&path).unwrap();
+    // A path whose folder is not there, and a file.
+    let error = FolderLog::new(path.join("no")).append(0, "one").unwrap_err();
+    assert!(error.kind() == io::ErrorKind::NotFound && error.to_string().contains("no: "), "{error}");
+    fs::write(&path, "a file").unwrap();
+    assert!(FolderLog::new(&path).append(0, "one").is_err() && FolderLog::new(&path).read(0).is_err());
+    fs::remove_file(&path).unwrap();
 }
 
 #[test]

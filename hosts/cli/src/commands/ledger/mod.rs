@@ -26,7 +26,7 @@ const SHOWN: usize = 20;
 
 #[derive(Args)]
 pub struct LedgerArgs {
-    /// The log: a file with an entry in each line, or a folder with a file for each entry, whose name is the number of the entry
+    /// The log: a file with an entry in each line, or a folder with a file for each entry (the folder of a FolderLog)
     #[arg(value_name = "LOG")]
     log: PathBuf,
     /// With --reader: the Parquet files whose rows are the samples, or their directories. The order

@@ -1,0 +1,186 @@
+use std::collections::BTreeMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::path::{Path, PathBuf};
+
+use super::file::named;
+use super::lines::check_line;
+use super::shared::life;
+use super::{CHECKPOINT, Log};
+use crate::engine::MAX_ENTRY;
+
+/// How many entries are read at a time: a reader goes on from the first ones to the last checkpoint.
+const WINDOW: usize = 64;
+
+/// A log in a folder, for processes of one machine that have no common lock of files, such as those of Node.
+///
+/// Each entry is a file. Its name is its number, and its content is its line. `FolderLog` of Python and of JavaScript
+/// use the same folder. If all processes are Rust or Python, [`FileLog`](super::FileLog) is faster. The files in the
+/// order of their names are the lines of a log in one file.
+///
+/// An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so it is there as a whole or not at
+/// all. A process that is killed may leave a temporary file, which nobody reads. If the folder is replaced, or deleted
+/// and made again, it is another log: readers of the old one get an error, and append nothing.
+#[derive(Clone, Debug)]
+pub struct FolderLog {
+    path: PathBuf,
+    /// The last entry that is known, and the second one, which no other log has: it has 64 random bits.
+    known: BTreeMap<u64, String>,
+}
+
+impl FolderLog {
+    /// The log in a folder. The folder need not exist yet, but the folder that it is in.
+    pub fn new(path: impl AsRef<Path>) -> Self {
+        Self { path: path.as_ref().to_owned(), known: BTreeMap::new() }
+    }
+
+    /// The path of the folder.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file of an entry.
+    fn file(&self, number: u64) -> PathBuf {
+        self.path.join(format!("{number:016}.json"))
+    }
+
+    /// The text of an entry, if it is there.
+    fn entry(&self, number: u64) -> io::Result<Option<String>> {
+        let path = self.file(number);
+        found(read_line(&path)).map_err(|error| named(&path, error))
+    }
+
+    fn learn(&mut self, number: u64, entry: String) -> io::Result<()> {
+        let second = match self.known.remove(&1) {
+            None if number > 1 => self.entry(1)?,
+            known => known,
+        };
+        self.known = second.into_iter().map(|second| (1, second)).chain([(number, entry)]).collect();
+        Ok(())
+    }
+
+    /// Refuses to go on in the middle of another log; from its beginning, anybody may read it.
+    fn check_same(&mut self, from: u64) -> io::Result<()> {
+        if from == 0 {
+            self.known.clear();
+        }
+        for (&number, known) in &self.known {
+            if self.entry(number)?.as_ref() != Some(known) {
+                let what = format!("the log was replaced or deleted: entry {number} is not the one that was read");
+                return Err(named(&self.path, io::Error::new(io::ErrorKind::InvalidData, what)));
+            }
+        }
+        Ok(())
+    }
+
+    /// Links a new file to the name of an entry. Returns false if another reader was faster.
+    fn publish(&self, temporary: &Path, number: u64, line: &str) -> io::Result<bool> {
+        let mut file = OpenOptions::new().write(true).create_new(true).open(temporary)?;
+        file.write_all(line.as_bytes())?;
+        // The name must not outlive a loss of power that the content does not.
+        file.sync_all()?;
+        match fs::hard_link(temporary, self.file(number)) {
+            Ok(()) => Ok(true),
+            // A server of files may have lost its answer, and refused the second request.
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => has_two_names(&file),
+            Err(error) => Err(error),
+        }
+    }
+}
+
+impl Log for FolderLog {
+    fn read(&mut self, from: u64) -> io::Result<Vec<String>> {
+        self.check_same(from)?;
+        let mut entries = Vec::new();
+        while entries.len() < WINDOW
+            && let Some(entry) = self.entry(from + entries.len() as u64)?
+        {
+            entries.push(entry);
+        }
+        if let Some(last) = entries.last() {
+            self.learn(from + entries.len() as u64 - 1, last.clone())?;
+        }
+        Ok(entries)
+    }
+
+    fn append(&mut self, number: u64, entry: &str) -> io::Result<bool> {
+        check_line(number, entry).map_err(|error| named(&self.path, error))?;
+        self.check_same(number)?;
+        if number > 0 && self.entry(number - 1)?.is_none() {
+            return Ok(false);
+        }
+        if number == 0
+            && let Err(error) = fs::create_dir(&self.path)
+            && error.kind() != io::ErrorKind::AlreadyExists
+        {
+            return Err(named(&self.path, error));
+        }
+        let temporary = self.path.join(format!(".{:016x}{:016x}.tmp", life(), life()));
+        let published = self.publish(&temporary, number, &format!("{entry}\n"));
+        // It may not exist, or is the second name of the entry, which nobody reads.
+        let _ = fs::remove_file(&temporary);
+        if !published.map_err(|error| named(&self.path, error))? {
+            return Ok(false);
+        }
+        self.learn(number, entry.to_owned())?;
+        Ok(true)
+    }
+
+    fn last_checkpoint(&mut self) -> io::Result<Option<String>> {
+        let listed = found(fs::read_dir(&self.path)).map_err(|error| named(&self.path, error))?;
+        let mut numbers = Vec::new();
+        for file in listed.into_iter().flatten() {
+            let file = file.map_err(|error| named(&self.path, error))?;
+            // It is never the first entry.
+            numbers.extend(number_of(&file.file_name().to_string_lossy()).filter(|&number| number > 0));
+        }
+        numbers.sort_unstable();
+        for number in numbers.into_iter().rev() {
+            let entry = self.entry(number)?;
+            if entry.as_ref().is_some_and(|entry| entry.starts_with(CHECKPOINT)) {
+                return Ok(entry);
+            }
+        }
+        Ok(None)
+    }
+}
+
+/// None where there is no such file.
+fn found<T>(result: io::Result<T>) -> io::Result<Option<T>> {
+    match result {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+        result => result.map(Some),
+    }
+}
+
+/// The line of a file that has one.
+fn read_line(path: &Path) -> io::Result<String> {
+    let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
+    let mut line = Vec::new();
+    // Of a file that is no entry, not all is read.
+    File::open(path)?.take(MAX_ENTRY as u64 + 2).read_to_end(&mut line)?;
+    line.pop_if(|last| *last == b'\n');
+    if line.len() > MAX_ENTRY || line.contains(&b'\n') {
+        return Err(invalid("is no entry of a log: an entry is one line of at most 2^14 bytes"));
+    }
+    String::from_utf8(line).map_err(|_| invalid("is no entry of a log: it is not UTF-8"))
+}
+
+/// The number of the entry whose file has this name.
+fn number_of(name: &str) -> Option<u64> {
+    let digits = name.strip_suffix(".json")?;
+    let is_number = digits.len() == 16 && digits.bytes().all(|byte| byte.is_ascii_digit());
+    if is_number { digits.parse().ok() } else { None }
+}
+
+#[cfg(unix)]
+fn has_two_names(file: &File) -> io::Result<bool> {
+    use std::os::unix::fs::MetadataExt;
+    Ok(file.metadata()?.nlink() > 1)
+}
+
+/// Elsewhere, the system does not tell.
+#[cfg(not(unix))]
+fn has_two_names(_: &File) -> io::Result<bool> {
+    Ok(false)
+}

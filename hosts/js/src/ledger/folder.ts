@@ -14,8 +14,8 @@ const NAME = /^\d{16}\.json$/;
 const nameOf = (number: number) => `${String(number).padStart(16, '0')}.json`;
 
 /**
- * A log in a folder, for the processes of one machine: each entry is a file, whose name is its number and whose content is its line. Python's
- * `FolderLog` uses the same folder. The files in the order of their names are the lines of a log in one file. An entry is written to
+ * A log in a folder, for the processes of one machine: each entry is a file, whose name is its number and whose content is its line.
+ * `FolderLog` of Python and of Rust uses the same folder. The files in the order of their names are the lines of a log in one file. An entry is written to
  * a temporary file (`.*.tmp`) and then linked to its name, so it is there as a whole or not at all; a process that is killed may leave
  * a temporary file, which nobody reads. If the folder is replaced, or deleted and made again, it is another log: readers of the old one
  * get an error, and append nothing.

@@ -20,9 +20,9 @@ _WINDOW = 64
 class FolderLog:
     """A log in a folder, for processes of one machine that have no common lock of files.
 
-    Each entry is a file. Its name is its number, and its content is its line. `FolderLog` of the JavaScript package
-    uses the same folder. If all processes are Python or Rust, `FileLog` is faster. The files in the order of their
-    names are the lines of a log in one file; `copy_log` writes such a file.
+    Each entry is a file. Its name is its number, and its content is its line. `FolderLog` of the packages for
+    JavaScript and Rust uses the same folder. If all processes are Python or Rust, `FileLog` is faster. The files in
+    the order of their names are the lines of a log in one file; `copy_log` writes such a file.
 
     An entry is written to a temporary file (`.*.tmp`) and then linked to its name, so it is there as a whole or not at
     all. A process that is killed may leave a temporary file, which nobody reads. If the folder is replaced, or deleted

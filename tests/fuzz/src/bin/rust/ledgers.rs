@@ -4,16 +4,19 @@ use std::time::Duration;
 
 use fuzz::hostile;
 use samedeal::Sampler;
-use samedeal::ledger::{Attempt, Client, ClientOptions, FileLog, Ledger, Log, MemoryLog, RawLedger, Schedule, header};
+use samedeal::ledger::{
+    Attempt, Client, ClientOptions, FileLog, FolderLog, Ledger, Log, MemoryLog, RawLedger, Schedule, header,
+};
 
 use crate::asked::{Asked, ask, look, made};
 
 pub fn ledgers(a: &mut Asked) {
-    match a.rng.u8(0..4) {
+    match a.rng.u8(0..5) {
         0 => claims(a),
         1 => clients(a),
         2 => raw(a),
-        _ => logs(a),
+        3 => logs(a),
+        _ => folders(a),
     }
 }
 
@@ -100,4 +103,23 @@ fn logs(a: &mut Asked) {
     }
     let _ = made!(a, "Schedule::open", Schedule::open(&path));
     let _ = std::fs::remove_file(&path);
+}
+
+/// Logs in folders, with damage.
+fn folders(a: &mut Asked) {
+    let path = std::env::temp_dir().join(format!("samedeal-fuzz-{}.folder", std::process::id()));
+    let _ = std::fs::remove_dir_all(&path);
+    std::fs::create_dir(&path).expect("a folder for temporary files");
+    for number in 0..a.rng.u8(0..5) {
+        let line = a.known("entries") + "\n";
+        let bytes = hostile::damaged_bytes(&mut a.rng, line.as_bytes());
+        std::fs::write(path.join(format!("{number:016}.json")), bytes).expect("a file in it");
+    }
+    let mut log = FolderLog::new(&path);
+    look!(a, log, path(), read(a.wide()), append(a.wide(), &a.known("entry")), last_checkpoint());
+    let _ = made!(a, "Schedule::of_log", Schedule::of_log(log.clone()));
+    if let Ok(sampler) = Sampler::builder(9).build() {
+        let _ = made!(a, "open", Ledger::builder(0).open(&sampler, log));
+    }
+    let _ = std::fs::remove_dir_all(&path);
 }

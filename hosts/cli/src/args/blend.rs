@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use samedeal::{Exhaustion, IndexSpace, Order, Source};
 
+use crate::args::choices::choice;
 use crate::args::format::Output;
-use crate::args::values::{named, number, within};
+use crate::args::values::{number, within};
 
 #[derive(Args)]
 pub struct BlendArgs {
@@ -64,9 +65,8 @@ pub struct SourcesArgs {
     /// Keep every source within one sample of its share. The weights must be small: their sum, without a common divisor, is at most 2^20
     #[arg(long)]
     exact: bool,
-    /// What happens if a source has made --max-passes passes: it repeats, the epoch stops, the others go on, or it is an error
-    /// [default: repeat]
-    #[arg(long, value_parser = named::<Exhaustion>(Exhaustion::ALL.iter().map(|it| it.name())))]
+    /// What happens if a source has made --max-passes passes [default: repeat]
+    #[arg(long, value_parser = choice::<Exhaustion>())]
     exhaustion: Option<Exhaustion>,
     /// How many passes over a source an epoch may have, unless sources repeat [default: 1]
     #[arg(long, value_name = "PASSES", value_parser = within(1, u64::MAX))]
@@ -75,9 +75,8 @@ pub struct SourcesArgs {
     /// [default: 1]
     #[arg(long, value_name = "N", value_parser = within(1, 1_u64 << 20))]
     run_length: Option<u64>,
-    /// Which sample indices sources have: joined, each its own, one source after the other; or shared, those of one dataset [default:
-    /// joined]
-    #[arg(long, value_name = "SPACE", value_parser = named::<IndexSpace>(IndexSpace::ALL.iter().map(|it| it.name())))]
+    /// Which sample indices sources have [default: joined]
+    #[arg(long, value_name = "SPACE", value_parser = choice::<IndexSpace>())]
     index_space: Option<IndexSpace>,
     /// Other weights, one for each source, from a position on, which is counted over all epochs. May be repeated
     #[arg(long, value_name = "FROM:W,W,...", value_parser = stage)]

@@ -8,8 +8,9 @@ use samedeal::{
 };
 use serde_json::{Map, Value, json};
 
+use crate::args::choices::choice;
 use crate::args::deal::{DealArgs, EpochArgs, SHARDED, lists};
-use crate::args::values::{named, within};
+use crate::args::values::within;
 use crate::read::lengths::{Lengths, Unit};
 use crate::write::problem::Problem;
 
@@ -35,7 +36,7 @@ pub struct ByLengthArgs {
 #[command(next_help_heading = "Batches by length")]
 pub struct BatchOptions {
     /// How samples become batches [default: budget]
-    #[arg(long, value_parser = named::<Strategy>(Strategy::ALL.iter().map(|it| it.name())))]
+    #[arg(long, value_parser = choice::<Strategy>())]
     pub strategy: Option<Strategy>,
     /// The most rows of a batch. 0 means no limit, and needs --max-tokens or --max-cost [default: 32; no limit with --max-tokens or
     /// --max-cost; pack: 1]
@@ -51,9 +52,8 @@ pub struct BatchOptions {
     /// With --counting weighted, instead of --max-tokens: the most that a batch may cost
     #[arg(long, value_name = "COST", value_parser = within(0, u64::MAX))]
     pub max_cost: Option<u64>,
-    /// What a sample costs: the length of the longest sample of its batch (padded), its own length (unpadded), or --linear *
-    /// length + --quadratic * length^2 (weighted) [default: padded]
-    #[arg(long, value_parser = named::<Counting>(Counting::ALL.iter().map(|it| it.name())))]
+    /// What a sample costs [default: padded]
+    #[arg(long, value_parser = choice::<Counting>())]
     pub counting: Option<Counting>,
     /// With --counting weighted: the cost of a token [default: 1]
     #[arg(long, value_name = "COST", value_parser = within(0, u32::MAX))]
@@ -68,7 +68,7 @@ pub struct BatchOptions {
     #[arg(long, value_name = "TOKENS", value_parser = within(1, u32::MAX))]
     pub capacity: Option<u32>,
     /// With the strategy pack, or --counting unpadded or weighted: how hard to look for few rows [default: fast]
-    #[arg(long, value_parser = named::<Packing>(Packing::ALL.iter().map(|it| it.name())))]
+    #[arg(long, value_parser = choice::<Packing>())]
     pub packing: Option<Packing>,
     /// With the strategy bucket: the width of each bucket, in lengths
     #[arg(long, value_name = "LENGTHS", value_parser = within(1, u32::MAX), group = "buckets")]
@@ -85,10 +85,10 @@ pub struct BatchOptions {
     #[arg(long, value_name = "COUNT", value_parser = within(0, u32::MAX))]
     pub batch_window: Option<u32>,
     /// What happens to samples that are longer than --max-length, or than a batch or a row allows [default: error]
-    #[arg(long, value_parser = named::<TooLong>(TooLong::ALL.iter().map(|it| it.name())))]
+    #[arg(long, value_parser = choice::<TooLong>())]
     pub too_long: Option<TooLong>,
     /// What happens to samples at the end of the epoch that do not fill a step [default: even-split]
-    #[arg(long, value_parser = named::<Tail>(Tail::ALL.iter().map(|it| it.name())))]
+    #[arg(long, value_parser = choice::<Tail>())]
     pub tail: Option<Tail>,
 }
 

@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
 
+use crate::args::choices::choice;
 use crate::args::dataset::{Dataset, DatasetArgs};
-use crate::args::values::{Numbers, named, numbers, within};
+use crate::args::values::{Numbers, numbers, within};
 use crate::read::checkpoint::Saved;
 use crate::read::lengths::Unit;
 use crate::read::numbers;
@@ -67,10 +68,10 @@ pub struct DealArgs {
     #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub workers: Option<u32>,
     /// What happens if the number of samples is not a multiple of the number of readers [default: pad]
-    #[arg(long, value_parser = named::<Remainder>(Remainder::ALL.iter().map(|it| it.name())))]
+    #[arg(long, value_parser = choice::<Remainder>())]
     pub remainder: Option<Remainder>,
     /// Which positions a rank gets [default: strided]
-    #[arg(long, value_parser = named::<Layout>(Layout::ALL.iter().map(|it| it.name())))]
+    #[arg(long, value_parser = choice::<Layout>())]
     pub layout: Option<Layout>,
     /// How many neighbouring positions always go to the same rank: the size of groups that must stay together, such as the answers to one
     /// question in an order with copies [default: 1]

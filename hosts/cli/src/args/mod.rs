@@ -2,6 +2,7 @@
 
 pub mod blend;
 pub mod by_length;
+pub mod choices;
 pub mod dataset;
 pub mod deal;
 pub mod format;

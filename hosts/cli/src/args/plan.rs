@@ -5,8 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 use samedeal::{Policy, Weight, WorkerPolicy};
 
+use crate::args::choices::choice;
 use crate::args::format::Output;
-use crate::args::values::{named, within};
+use crate::args::values::within;
 
 #[derive(Args)]
 pub struct ShardsArgs {
@@ -50,16 +51,15 @@ pub struct PlanArgs {
     /// How many loader workers each rank has [default: 1]
     #[arg(long, value_name = "COUNT", value_parser = within(1, READERS))]
     pub workers: Option<u32>,
-    /// How files are given to ranks: so that ranks have about the same weight (size-aware), or in turn (round-robin) [default:
-    /// size-aware]
-    #[arg(long, value_parser = named::<Policy>(policies()))]
+    /// How files are given to ranks [default: size-aware]
+    #[arg(long, value_parser = choice::<Policy>())]
     pub policy: Option<Policy>,
     /// How the files of a rank are given to its workers [default: size-aware]
     #[arg(long, value_name = "POLICY")]
-    #[arg(value_parser = named::<WorkerPolicy>(WorkerPolicy::ALL.iter().map(|it| it.name())))]
+    #[arg(value_parser = choice::<WorkerPolicy>())]
     pub worker_policy: Option<WorkerPolicy>,
     /// What size-aware makes equal [default: samples]
-    #[arg(long, value_parser = named::<Weight>(Weight::ALL.iter().map(|it| it.name())))]
+    #[arg(long, value_parser = choice::<Weight>())]
     pub weight: Option<Weight>,
     /// Do not shuffle the files before they are given to ranks
     #[arg(long)]
@@ -73,11 +73,6 @@ pub struct PlanArgs {
     /// Epoch of the shuffles
     #[arg(long, value_parser = within(0, u64::MAX), default_value = "0")]
     pub epoch: u64,
-}
-
-/// Those that need no more than the files.
-fn policies() -> impl Iterator<Item = &'static str> {
-    Policy::ALL.iter().filter(|policy| **policy != Policy::LocalityAware).map(|policy| policy.name())
 }
 
 #[derive(Args)]

@@ -6,12 +6,13 @@ use clap::Args;
 use samedeal::{Error, FailureKind, Layout, Order, Schedule, ScheduleBuilder};
 use serde_json::Value;
 
+use crate::args::choices::choice;
 use crate::args::dataset::{Dataset, DatasetArgs};
 use crate::args::deal::{SHARDED, list, lists, unit};
 use crate::args::format::Output;
 use crate::args::recipe;
 use crate::args::resume::{contradiction, differing};
-use crate::args::values::{Samples, named, number, samples, within};
+use crate::args::values::{Samples, number, samples, within};
 use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::problem::Problem;
 
@@ -52,7 +53,7 @@ pub struct StepsArgs {
     #[arg(long, value_name = "FILE", help_heading = "Output", conflicts_with_all = ["step", "locate", "state", "at"])]
     pub recipe_out: Option<PathBuf>,
     /// With --state: write to this file, which appears when it is complete
-    #[arg(long = "output", short, value_name = "FILE", help_heading = "Output", requires = "state")]
+    #[arg(long = "output", short = 'o', value_name = "FILE", help_heading = "Output", requires = "state")]
     pub file: Option<PathBuf>,
     #[command(flatten)]
     pub output: Output,
@@ -82,7 +83,7 @@ pub struct ScheduleArgs {
     #[arg(long, value_name = "RANKS", value_parser = within(1, u32::MAX))]
     world_size: Option<u32>,
     /// Which samples of a step a rank gets [default: strided; rotated with orders that can have a sample twice]
-    #[arg(long, value_parser = named::<Layout>(Layout::ALL.iter().map(|it| it.name())))]
+    #[arg(long, value_parser = choice::<Layout>())]
     layout: Option<Layout>,
     /// How many neighbouring positions always go to the same rank: the size of groups that must stay together [default: 1]
     #[arg(long, value_name = "POSITIONS", value_parser = unit)]

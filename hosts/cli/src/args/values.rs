@@ -4,8 +4,6 @@ use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
-
 use crate::write::problem::with_powers;
 
 /// The digits of a whole number in the ways people write it: `50000`, `50_000`, `50,000` as tables print it, or `5e4`.
@@ -122,13 +120,6 @@ impl Samples {
     pub fn of(&self, count: u64) -> Vec<u64> {
         self.one.filter(|one| *one < count).map_or_else(|| self.list.clone(), |one| vec![one])
     }
-}
-
-pub fn named<T>(names: impl Iterator<Item = &'static str>) -> impl TypedValueParser<Value = T>
-where
-    T: FromStr<Err = samedeal::Failure> + Clone + Send + Sync + 'static,
-{
-    PossibleValuesParser::new(names.collect::<Vec<_>>()).try_map(|name| name.parse::<T>())
 }
 
 #[cfg(test)]

@@ -30,8 +30,8 @@ macro_rules! choices {
 
 choices! {
     Remainder {
-        Drop: "Every reader gets as many samples; the last positions, fewer than there are readers, are left out",
-        Pad: "Every reader gets as many samples; samples from the beginning of the order are dealt once more",
+        Drop: "All readers get the same number of samples; the last positions, fewer than there are readers, are left out",
+        Pad: "All readers get the same number of samples; samples from the beginning of the order are dealt once more",
         Uneven: "Every sample once; readers may differ by one sample, and so by one batch"
     }
     Layout {
@@ -65,7 +65,7 @@ choices! {
         EvenSplit: "They make a smaller step, in which no rank is left empty",
         Drop: "They are left out",
         Keep: "They make a smaller step, in which some batches may be empty",
-        Duplicate: "Some samples are repeated, until all ranks have as many rows"
+        Duplicate: "Some samples are repeated, until all ranks have the same number of rows"
     }
     // The third policy needs to know where files and ranks are.
     Policy {

@@ -49,7 +49,7 @@ async function openParquet(files: File[]): Promise<void> {
   session.say(`Reading the footers of ${counted(files.length, 'file')}`);
   const found = await engine.openFiles({ files });
   if ('problem' in found) return session.say(found.problem.message);
-  const { sizes, samples } = found.value;
+  const { sizes, samples, columns } = found.value;
   session.dataset = found.value;
   session.opened += 1;
   session.carried = true;
@@ -61,7 +61,13 @@ async function openParquet(files: File[]): Promise<void> {
     deal: { world_size: 4, workers: 2 },
     batch: { batch_size: 32 },
   });
-  session.say(`${counted(files.length, 'file')} with ${counted(samples, 'row')}. They stay in your browser.`);
+  const rows = `${counted(files.length, 'file')} with ${counted(samples, 'row')}`;
+  const column = columns.find((name) => /len|token/i.test(name)) ?? columns[0];
+  if (link.view === 'batches' && column !== undefined) {
+    link.values.lengths = `column:${column}`;
+    return session.say(`${rows}. The lengths are those of the column ${column}: choose another one under Lengths`);
+  }
+  session.say(`${rows}. They stay in your browser.`);
 }
 
 /** Opens a recipe, a state, a log, a list of lengths, or entries of ranks, and shows the view for it. */

@@ -1,8 +1,12 @@
 """What the page has to show, computed by the Python package: reads a question as JSON and writes the answer."""
 
 import json
+import struct
 import sys
+import zlib
 
+import pyarrow as pa
+import pyarrow.parquet as pq
 import samedeal
 from ledgers import ledger_log, ledger_replay, ledger_states, ledger_takeovers  # noqa: F401
 from mixes import drift, labels, rank_drift, steps_of_blend  # noqa: F401
@@ -122,6 +126,32 @@ def batches(recipes, lengths, epoch, step):
     ranks = json.loads(recipe)["deal"]["world_size"]
     batchers = [samedeal.Batcher.from_recipe(recipe, lengths, rank=rank, epoch=epoch) for rank in range(ranks)]
     return {"compared": found, "samples": [batcher.batch(step).samples.tolist() for batcher in batchers]}
+
+
+def files(folder, sizes):
+    """Writes Parquet files: a text, its number of words, and an image whose width tells the sample, in every row."""
+    pictures = pa.struct([("bytes", pa.binary()), ("path", pa.string())])
+    first = 0
+    for number, size in enumerate(sizes):
+        samples = range(first, first + size)
+        columns = {
+            "text": [f"\U0001f600 row of sample {sample}" + " word" * (sample % 50) for sample in samples],
+            "num_words": [5 + sample % 50 for sample in samples],
+            "image": pa.array([{"bytes": png(1 + sample % 90), "path": None} for sample in samples], pictures),
+        }
+        pq.write_table(pa.table(columns), f"{folder}/{number}.parquet", row_group_size=100)
+        first += size
+    return {"characters": [len(f"x row of sample {sample}") + 5 * (sample % 50) for sample in range(first)]}
+
+
+def png(width):
+    """A white image of one row."""
+    chunks = [(b"IHDR", struct.pack(">IIBBBBB", width, 1, 8, 0, 0, 0, 0))]
+    chunks += [(b"IDAT", zlib.compress(bytes([0]) + bytes([255]) * width)), (b"IEND", b"")]
+    parts = [
+        struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data)) for kind, data in chunks
+    ]
+    return b"\x89PNG\r\n\x1a\n" + b"".join(parts)
 
 
 def shards(recipe, epoch, round):

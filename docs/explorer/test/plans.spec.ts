@@ -111,6 +111,42 @@ test.describe('batches', () => {
     }
   });
 
+  test('a limit of samples is one of all strategies', async ({ page }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'explorer-'));
+    const lengths = Array.from({ length: 3000 }, (_, sample) => 1 + ((sample * 1009) % 2000));
+    const file = join(folder, 'lengths.json');
+    writeFileSync(file, JSON.stringify(lengths));
+    await page.goto(at('batches', { batches: '{"deal":{"world_size":4},"batch":{"max_tokens":8192}}' }));
+    await page.getByLabel('Files to open').setInputFiles(file);
+    await page.getByLabel('Max length').fill('1024');
+    await expect(page.locator('[data-policy=truncate]')).toBeVisible();
+    await page.getByLabel('Samples that are too long').selectOption('truncate');
+    const limit = { max_length: 1024, too_long: 'truncate' };
+    const recipes = {
+      budget: { strategy: 'budget', max_tokens: 8192, ...limit },
+      bucket: { strategy: 'bucket', max_tokens: 8192, ...limit },
+      pack: { strategy: 'pack', capacity: 1024, max_batch_size: 8, ...limit },
+      'pad-to-max': { strategy: 'pad-to-max', max_batch_size: 8, ...limit },
+    };
+    const { compared } = python<{ compared: Record<string, Record<string, number>> }>('batches', {
+      recipes: Object.fromEntries(
+        Object.entries(recipes).map(([name, batch]) => [name, JSON.stringify({ deal: { world_size: 4 }, batch })]),
+      ),
+      lengths,
+      epoch: 0,
+      step: 0,
+    });
+    for (const [strategy, { steps = 0, padding = 0 }] of Object.entries(compared)) {
+      const row = page.locator(`tr[data-strategy=${strategy}]`);
+      await expect(row.locator('[data-fact=steps]'), strategy).toHaveText(steps.toLocaleString('en'));
+      await expect(row.locator('[data-fact=padding]')).toHaveText(percent(padding));
+    }
+    for (const strategy of ['pack', 'pad-to-max', 'budget']) {
+      await page.getByRole('radio', { name: strategy }).check();
+      await expect(page.getByLabel('Max length')).toHaveValue('1024');
+    }
+  });
+
   test('a list of lengths is dropped, and what is copied prints what the page shows', async ({ page }) => {
     const folder = mkdtempSync(join(tmpdir(), 'explorer-'));
     const lengths = Array.from({ length: 5000 }, (_, sample) => 1 + ((sample * 37) % 400));

@@ -64,6 +64,13 @@ export async function valuesOf({ samples, column }: { samples: number[]; column:
   return rows.map((row) => shown((row as Record<string, unknown>)[column]));
 }
 
+/** Unicode scalar values, as Python and the command count them. */
+function characters(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
 /** How long each row is in a column: a number says it, a text has characters, a list has items. */
 export async function columnLengths(column: string): Promise<Float64Array> {
   if (dropped.length === 0) throw new PageError('lengths', 'Drop the Parquet files again: a link does not hold them');
@@ -73,7 +80,9 @@ export async function columnLengths(column: string): Promise<Float64Array> {
     lengths.push(
       typeof value === 'number' || typeof value === 'bigint'
         ? Number(value)
-        : ((value as ArrayLike<unknown> | null)?.length ?? 0),
+        : typeof value === 'string'
+          ? characters(value)
+          : ((value as ArrayLike<unknown> | null)?.length ?? 0),
     );
   }
   return Float64Array.from(lengths);

@@ -211,8 +211,13 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
             if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" }.into(),
         );
     }
+    // Whole rounds of loader workers are samples in the state, and steps no longer.
+    let is_rest = saved.kind() == Kind::Reading && saved.number("consumed").is_some_and(|consumed| consumed > 0);
     for past in &saved.history {
-        push("steps taken", said(past).into());
+        match is_rest {
+            true => push("last steps", format!("{}; the samples before them are counted alone", said(past)).into()),
+            false => push("steps taken", said(past).into()),
+        }
     }
     if let Some(size) = saved.batch_size {
         push("batch size", size.into());
@@ -425,9 +430,15 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         (_, None) => return option("batch-size", "how many samples a batch had"),
     };
     args.epoch.batch_size = Some(size);
-    let workers = u64::from(args.epoch.deal.workers.unwrap_or(1));
+    let workers = args.epoch.deal.workers.unwrap_or(1);
+    for (name, number) in [("world-size", ranks), ("workers", workers), ("batch-size", size)] {
+        if number == 0 {
+            return Err(Problem::message(format!("--{name} is 0; allowed: 1 to {}", u32::MAX)));
+        }
+    }
+    let workers = u64::from(workers);
     let readers = u64::from(ranks) * workers;
-    let turn = readers * u64::from(size);
+    let turn = readers.saturating_mul(u64::from(size));
     let samples = rest.length();
     if consumed % turn != 0 && consumed != samples {
         return Err(saved.refused(format!(

@@ -220,6 +220,16 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     assert!(said.contains("--batch-size is 5; allowed: 4, as in the state"), "{said}");
     let (_, said) = failing(&format!("explain {} --step 3 --world-size 8", data("zip.pt")));
     assert!(said.ends_with("add --batch-size"), "{said}");
+    for (zero, others) in [
+        ("world-size", "--batch-size 4"),
+        ("workers", "--world-size 8 --batch-size 4"),
+        ("batch-size", "--world-size 8"),
+    ] {
+        for asked in ["--step 3", "--sample 3"] {
+            let (code, said) = failing(&format!("explain {} {asked} {others} --{zero} 0", data("zip.pt")));
+            assert!(code == 2 && said.ends_with(&format!("--{zero} is 0; allowed: 1 to 4294967295")), "{said}");
+        }
+    }
     let (_, said) = failing(&format!("explain {path} --step 3 --world-size 7"));
     assert!(said.contains("320 samples were consumed, which is no multiple of 28"), "{said}");
     for (step, status) in [(0, "seen"), (9, "seen"), (10, "to come"), (30, "to come")] {

@@ -15,6 +15,8 @@ export const DEFAULTS = {
   batch: '16',
   drop: '',
   rank: '0',
+  /** How many Parquet files were open: a link does not hold them. */
+  files: '',
   /** The width of a cell; nothing is as wide as the numbers are. */
   zoom: '',
   colour: 'place',

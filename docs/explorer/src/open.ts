@@ -4,6 +4,7 @@ import { factsOf, readingOf } from './parts/state.ts';
 import { counted } from './parts/text.ts';
 import { session } from './session.svelte.ts';
 import { entriesOf, withEntry } from './views/differ/entries.ts';
+import { consumedOf, stoppedAt } from './views/resume/stop.ts';
 
 /** A text that was pasted. */
 const UNNAMED = 'The text';
@@ -29,12 +30,8 @@ export async function openFiles(files: readonly File[]): Promise<void> {
   const parquet = files.filter(({ name }) => /\.parquet$/i.test(name));
   if (parquet.length > 0) return openParquet(parquet);
   // Several documents are there to be compared.
-  const opened = link.view === 'differ' ? files : files.slice(0, 1);
-  for (const file of opened) await openFile(file);
-  if (opened.length < files.length)
-    session.say(
-      `${opened[0]?.name} is open, and ${counted(files.length - 1, 'other file')} not: the view Differ compares files`,
-    );
+  if (files.length > 1) link.view = 'differ';
+  for (const file of files) await openFile(file);
 }
 
 async function openFile(file: File): Promise<void> {
@@ -55,6 +52,7 @@ async function openParquet(files: File[]): Promise<void> {
   session.carried = true;
   const list = [...sizes];
   // The files are now the dataset: the deal is over their rows.
+  link.values.files = String(files.length);
   link.values.recipe = JSON.stringify({ order: { name: 'feistel', samples, seed: 42 }, deal: { world_size: 8 } });
   link.values.reading = JSON.stringify({
     order: { name: 'sharded', seed: 7, lanes: 64, shuffle_window: 256, sizes: list },
@@ -75,7 +73,11 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
   const found = await engine.recognise({ text, shown: link.values.recipe });
   if ('problem' in found) return session.say(found.problem.message);
   const { kind } = found.value;
-  if (link.view === 'differ' && kind !== 'log' && kind !== 'lengths') return addEntry(found.value.text, name);
+  if (link.view === 'differ' && kind !== 'log' && kind !== 'lengths') {
+    // Fingerprints and the copied program are of the recipe that was opened, and of no other.
+    if (kind === 'sampler') link.values.recipe = found.value.text;
+    return addEntry(found.value.text, name);
+  }
   session.state = undefined;
   session.carried = true;
   switch (found.value.kind) {
@@ -95,7 +97,8 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
     case 'state':
       if (found.value.of === 'sampler') {
         showState(found.value);
-        link.view = 'sample';
+        if (link.view === 'resume') stopWhereTheStateDoes();
+        else link.view = 'sample';
         break;
       }
       session.state = factsOf(found.value.text);
@@ -123,7 +126,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
     session.loaded = { ...session.loaded, [key]: { from, value: link.values[key] } };
   }
   session.say(
-    `${name} is ${{ log: 'the log of a ledger', lengths: 'a list of lengths', entries: 'a list of entries', state: 'a state' }[kind as string] ?? `a recipe of ${kind === 'batches' ? 'batches' : `a ${kind}`}`}`,
+    `${name} is ${{ log: 'the log of a ledger', lengths: 'a list of lengths', entries: 'a list of entries', state: 'a state of a run' }[kind as string] ?? `a recipe of ${kind === 'batches' ? 'batches' : `a ${kind}`}`}`,
   );
 }
 
@@ -135,6 +138,13 @@ function addEntry(text: string, name: string): void {
   }
   link.values.entries = withEntry(link.values.entries, text, name === UNNAMED ? '' : name);
   session.say(`${name} is one more entry: ${entriesOf(link.values.entries).length} together`);
+}
+
+/** In Resume, the first part of the run ends where its state does. */
+function stopWhereTheStateDoes(): void {
+  const consumed = consumedOf(link.values.state);
+  const taken = consumed === undefined ? undefined : stoppedAt(link.plain, consumed);
+  if (taken !== undefined) link.values.taken = taken;
 }
 
 /** A state decides the recipe and the epoch: no field shows those of another run. */

@@ -42,7 +42,8 @@ const IMAGES: readonly (readonly number[])[] = [
   [0x47, 0x49, 0x46, 0x38],
   [0x52, 0x49, 0x46, 0x46],
 ];
-const LONGEST = 400;
+/** The characters of a text that a page shows. */
+const LONGEST = 4000;
 
 function shown(value: unknown): Shown {
   // Hugging Face's datasets hold an image as { bytes, path }.
@@ -53,7 +54,8 @@ function shown(value: unknown): Shown {
     typeof value === 'string'
       ? value
       : JSON.stringify(value, (_key, inner) => (typeof inner === 'bigint' ? String(inner) : inner));
-  return { text: (text ?? '').slice(0, LONGEST) };
+  const whole = text ?? '';
+  return { text: whole.length > LONGEST ? `${whole.slice(0, LONGEST)} …` : whole };
 }
 
 /** The values of one column for some samples. */

@@ -34,7 +34,7 @@ export const VIEWS: readonly View[] = [
     id: 'step',
     title: 'Step',
     question: 'Which samples does every rank read in a step?',
-    keys: ['recipe', 'epoch', 'step', 'batch', 'rank', 'drop', 'zoom', 'colour'],
+    keys: ['recipe', 'epoch', 'step', 'batch', 'rank', 'files', 'drop', 'zoom', 'colour'],
     Panel: SamplerPanel,
     Picture: Step,
   },

@@ -54,8 +54,18 @@ export function withRoom(recipe: string, strategy: string, room: number, longest
   // A limit of samples that only followed from the budget follows the new one.
   const { max_length } = batchOf(recipe);
   const own = (positive(max_length) ?? room) < roomOf(recipe, longest, asked) ? max_length : undefined;
-  return withSizes(withBatch(recipe, { max_length: own }), strategy, room, longest);
+  const next = withSizes(withBatch(recipe, { max_length: own }), strategy, room, longest);
+  const { capacity } = batchOf(recipe);
+  const chosen = positive(capacity);
+  if (strategy !== 'pack' || strategyOf(recipe) !== 'pack' || chosen === undefined || chosen > room) return next;
+  // A capacity that somebody entered, and that did not follow from the budget, stays.
+  const derived = batchOf(withSizes(recipe, strategy, roomOf(recipe, longest, asked), longest)).capacity;
+  return derived === chosen ? next : withCapacity(next, chosen, room);
 }
+
+/** A recipe of packs with rows of so many tokens, and as many of them as a budget holds. */
+export const withCapacity = (recipe: string, capacity: number, room: number): string =>
+  withBatch(recipe, { capacity, max_batch_size: Math.max(1, Math.floor(room / capacity)) });
 
 function withSizes(recipe: string, strategy: string, room: number, longest: number): string {
   const same = strategyOf(recipe) === strategy;

@@ -23,7 +23,9 @@ export function verdict(answer: BatchesAnswer): string {
         : `${strategy} pads ${percent(padding)}`,
     );
   const long =
-    tooLong.count > 0 ? `; ${counted(tooLong.count, 'sample')} ${tooLong.count === 1 ? 'is' : 'are'} too long` : '';
+    tooLong.count > 0
+      ? `; ${counted(tooLong.count, 'sample')} ${tooLong.count === 1 ? 'is' : 'are'} ${tooLong.limit === undefined ? 'too long' : `longer than ${counted(tooLong.limit, 'token')}`}`
+      : '';
   return `${at}, ${best.strategy} wastes the least: ${percent(best.padding)} is padding and ${percent(best.filled)} of the budget is filled, in ${counted(best.steps, 'step')} (${others.join(', ')})${long}.`;
 }
 

@@ -48,6 +48,9 @@ export function verdict({ entry, committed, losses }: EntryAnswer, log: LedgerAn
       ? [`${counted(losses.length - told.length, 'more reader')} did not finish their claims`]
       : [];
   const done = `${grouped(committed)} of ${positions(log.positions)} are committed${log.twice > 0 ? `, and ${positions(log.twice)} twice` : ', none twice'}`;
-  if (told.length === 0) return `No reader was lost up to entry ${grouped(entry)}: ${done}.`;
+  if (told.length === 0) {
+    const isEnd = entry === log.entries - 1;
+    return `${isEnd ? 'No reader was lost' : `Up to entry ${grouped(entry)}, no claim was taken over`}: ${done}.`;
+  }
   return `${[...told, ...more, done].join('; ').replaceAll('; Reader', '; reader')}.`;
 }

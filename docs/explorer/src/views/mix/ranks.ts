@@ -27,7 +27,7 @@ export interface RankDriftAnswer {
 
 /** So many positions are asked for one by one. */
 const POSITIONS = 16_384;
-/** So many ranks have a row: those that are the farthest. */
+/** So many ranks have a row. Of more, those that are the farthest have one, and the farthest of them is first. */
 const RANKS = 64;
 
 /** The drift of every rank from the beginning of a part of the epoch on: the deal gives each rank some of its positions. */
@@ -73,7 +73,7 @@ export function rankDrift(question: DriftQuestion): RankDriftAnswer {
     to: end,
     isStrided: layout === 'strided',
     unlike,
-    ranks: ranks.slice(0, RANKS).sort((a, b) => a.rank - b.rank),
+    ranks: ranks.length > RANKS ? ranks.slice(0, RANKS) : ranks.sort((a, b) => a.rank - b.rank),
     worst: first ? { rank: first.rank, source, drift: first.farthest[source] as number } : null,
   };
 }

@@ -22,7 +22,9 @@ export function blendVerdict(drift: DriftAnswer, ranks: RankDriftAnswer | undefi
   const all = `${holds ? 'The mixture of all ranks together holds everywhere' : 'The mixture does not hold'} in ${where}: the largest drift${isExact ? '' : ' found'} is ${samples(drifts[worst] ?? 0)} samples (${name}, ${holds ? `and never above ${samples(bound)}` : `above the bound of ${samples(bound)}`})`;
   if (!ranks?.worst) return `${all}.`;
   const { rank, source, drift: own } = ranks.worst;
-  return `${all}; on one rank alone it is ${samples(own)} (${ranks.names[source]} on rank ${grouped(rank)}, within ${counted(ranks.to - ranks.from, 'position')}).`;
+  const read = ranks.ranks.find((one) => one.rank === rank)?.samples ?? 0;
+  const chance = ranks.unlike ? 'a rank drifts farther than chance explains' : 'chance explains that';
+  return `${all}; on one rank alone it is ${samples(own)} of ${grouped(read)} samples (${ranks.names[source]} on rank ${grouped(rank)}, within ${counted(ranks.to - ranks.from, 'position')}; ${chance}).`;
 }
 
 /** How far batches are from the mix of the dataset, in one sentence. */

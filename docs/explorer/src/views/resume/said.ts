@@ -14,11 +14,13 @@ function ours({ twice, never, padding, segments }: Count): string {
     twice === 0 && never === 0
       ? `no ${one} is lost or seen twice`
       : `${twice === 0 ? `no ${one} is seen twice` : `${counted(twice, one)} are seen twice`}, and the remainder leaves ${grouped(never)} out`;
-  return padding > 0 ? `${lost}; ${grouped(padding)} are read again as padding` : lost;
+  return padding > 0
+    ? `${lost}; ${counted(padding, 'sample')} ${padding === 1 ? 'is' : 'are'} read again as padding`
+    : lost;
 }
 
 function theirs({ twice, never, padding }: Count): string {
-  const extra = padding > 0 ? `; ${grouped(padding)} more are padding` : '';
+  const extra = padding > 0 ? `; ${grouped(padding)} more ${padding === 1 ? 'is' : 'are'} padding` : '';
   if (twice === 0 && never === 0) return `torch's sampler neither repeats nor loses a sample${extra}`;
   return `torch's sampler repeats ${grouped(twice)} and loses ${grouped(never)}${extra}`;
 }

@@ -2,7 +2,7 @@ import { counted, grouped } from '../../parts/text.ts';
 import type { SampleAnswer, Seen } from './compute.ts';
 
 /** So many places, or samples, are in a sentence. */
-const MOST = 3;
+const MOST = 4;
 
 /** When and where the samples are seen, in one sentence. */
 export function places({ samples, epochs, places: found }: SampleAnswer): string {

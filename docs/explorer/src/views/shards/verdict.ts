@@ -2,7 +2,7 @@ import { counted, grouped, percent } from '../../parts/text.ts';
 import type { Load, ReaderRow, ShardsAnswer } from './compute.ts';
 
 /** How even the readers are, in one sentence. */
-export function verdict({ worldSize, workers, sizes, balance, idle }: ShardsAnswer): string {
+export function verdict({ worldSize, workers, sizes, balance, idle, readers }: ShardsAnswer): string {
   const { looked, most, least } = balance;
   const all = worldSize * workers;
   const name = ({ rank, worker }: Load) =>
@@ -12,8 +12,18 @@ export function verdict({ worldSize, workers, sizes, balance, idle }: ShardsAnsw
   const none = idle > 0 ? `; ${counted(idle, 'reader')} ${idle === 1 ? 'has' : 'have'} no batch` : '';
   if (most.samples === least.samples)
     return `${who}, evenly: each reads ${counted(most.samples, 'sample')}${seen}${none}.`;
+  // The steps of a run depend on what whole ranks read.
+  const loads = new Map<number, number>();
+  for (const { rank, samples } of readers) loads.set(rank, (loads.get(rank) ?? 0) + samples);
+  const [fewest, greatest] = [Math.min(...loads.values()), Math.max(...loads.values())];
+  const isWhole = workers > 1 && worldSize > 1 && readers.length === all;
+  const ranks = !isWhole
+    ? ''
+    : fewest === greatest
+      ? `; all ranks read ${grouped(greatest)}`
+      : `; ranks read ${grouped(fewest)} to ${grouped(greatest)}`;
   const more = least.samples > 0 ? `${percent(most.samples / least.samples - 1)} more` : 'all of it';
-  return `${who}, not evenly: the largest reads ${grouped(most.samples)} samples (${name(most)}), the smallest ${grouped(least.samples)} (${name(least)}): ${more}${seen}${none}.`;
+  return `${who}, not evenly: the largest reads ${grouped(most.samples)} samples (${name(most)}), the smallest ${grouped(least.samples)} (${name(least)}): ${more}${seen}${ranks}${none}.`;
 }
 
 /** The readers on the screen, for a spreadsheet: one line a reader, with tabs. */

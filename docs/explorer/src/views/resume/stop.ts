@@ -1,0 +1,18 @@
+import { parsed, shown } from '../../parts/json.ts';
+
+/** How many samples a state had consumed, as far as it says it. */
+export function consumedOf(state: string): number | undefined {
+  const document = parsed(state);
+  const consumed = Number(shown((document as { consumed?: unknown } | undefined)?.consumed));
+  return Number.isSafeInteger(consumed) && consumed > 0 ? consumed : undefined;
+}
+
+/** The steps taken, of which the first part ends where the state does, if that is a whole number of its steps. */
+export function stoppedAt(
+  { worlds, taken, batch }: { worlds: string; taken: string; batch: string },
+  consumed: number,
+): string | undefined {
+  const split = (text: string) => text.split(/[,;\s]+/).filter(Boolean);
+  const steps = consumed / (Number(split(worlds)[0]) * Number(batch));
+  return Number.isSafeInteger(steps) ? [String(steps), ...split(taken).slice(1)].join(', ') : undefined;
+}

@@ -436,6 +436,9 @@ class Sampler(Answered):
     def locate(self, sample: SupportsIndex, batch_size: SupportsIndex) -> Place | None:
         """The inverse: when and on which rank a sample is seen first. None if it is dropped, or was dealt before.
 
+        After a resume, `position` of the place counts from the beginning of the epoch, and `index` and `batch` count
+        from the state on.
+
         A shorter last batch is counted: with `drop_last`, a place whose batch is `num_batches(batch_size, True)` of its
         rank is not read. Costs O(1) for the orders "feistel" and "sequential", one pass over
         the table for orders with a table.

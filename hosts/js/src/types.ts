@@ -87,13 +87,13 @@ export interface BatchesOptions extends BatchOptions {
 
 /** When and where a sample is seen in the epoch. */
 export interface Place {
-  /** The global position. */
+  /** The global position: counted from the beginning of the epoch, also after a resume. */
   position: number;
   /** The rank that it is dealt to. */
   rank: number;
-  /** 0-based number within that rank's samples of the epoch. */
+  /** 0-based number within that rank's samples of the epoch; after a resume, within those of the rest. */
   index: number;
-  /** 0-based number of that rank's batch; a last batch that is shorter counts. */
+  /** 0-based number of that rank's batch, after a resume from the state on; a last batch that is shorter counts. */
   batch: number;
   /** 0-based place in that batch. */
   indexInBatch: number;

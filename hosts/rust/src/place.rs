@@ -30,13 +30,13 @@ names!(Layout, "layout", { Strided = "strided", Contiguous = "contiguous", Rotat
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub struct Place {
-    /// The global position.
+    /// The global position: counted from the beginning of the epoch, also after a resume.
     pub position: u64,
     /// The rank that it is dealt to.
     pub rank: u32,
-    /// 0-based number within that rank's samples.
+    /// 0-based number within that rank's samples; after a resume, within those of the rest.
     pub index: u64,
-    /// 0-based number of that rank's batch: index / batch size.
+    /// 0-based number of that rank's batch: index / batch size; after a resume, counted from the state on.
     pub batch: u64,
     /// 0-based place in that batch: index mod batch size.
     pub index_in_batch: u32,

@@ -30,6 +30,9 @@ PAUSES = {0: 0.002, 1: 0.008, 2: 0.002}
 #
 # It opens the log that all of them share, claims a block of the epoch's order, reads it batch by batch, and commits
 # each. Who is silent for longer than the lease, here two seconds, loses what it has not committed.
+#
+# This reader keeps no results. A reader that does writes them to the disk before the commit: after a commit, nobody
+# does the work again, also if the process is killed. See "Keep the results" in `docs/concepts/ledger.md`.
 
 
 # %%

@@ -80,9 +80,9 @@ export class Claim {
   }
 
   /**
-   * The reader is through with `count` more positions, the next ones, for good: with the rest by default. After an error of the
-   * log, nobody knows whether that was written: commit the same again, before anything else, and nothing is committed twice. Errors:
-   * `claim` (it was lost, after a silence as long as a lease or because another process has the same number; others read the
+   * The reader is through with `count` more positions, the next ones, for good: with the rest by default. Nobody does this work
+   * again, so write the results to the disk before: the log guarantees commits, not results. After an error of the log, nobody
+   * knows whether that was written: commit the same again, before anything else, and nothing is committed twice. Errors: `claim` (it was lost, after a silence as long as a lease or because another process has the same number; others read the
    * rest of it), `count` (more than are left), `entry` (what is new in the log is not of this ledger), those of the log.
    */
   async commit(count?: Integer): Promise<void> {

@@ -231,7 +231,8 @@ impl Claim {
         samples(&self.reader.whole, self.run.start, self.run.count, range)
     }
 
-    /// Commits the next `count` positions. After [`Error::Log`], it is unknown whether the entry was written. Make the
+    /// Commits the next `count` positions. Nobody does the work on them again, so write the results to the disk before:
+    /// the log guarantees commits, not results. After [`Error::Log`], it is unknown whether the entry was written. Make the
     /// same commit again before anything else: nothing is committed twice. Errors:
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, because its lease ended or another
     /// process has the same number; others read the rest of it), out of range (`count`: more than are left),

@@ -96,6 +96,9 @@ class Claim:
     def commit(self, count: SupportsIndex | None = None) -> None:
         """Commits the next `count` positions, by default all that are left.
 
+        Nobody does the work on these positions again. So write the results to the disk before the commit: the log
+        guarantees commits, not results.
+
         After an error of the log, it is unknown whether the entry was written. Make the same commit again before
         anything else: nothing is committed twice.
 

@@ -56,7 +56,29 @@ test('a directory stands for its *.parquet files, in the order of their bytes, w
   assert.deepEqual(await ids(where), [0, 1, 2, 3]);
   // What is named is read, whatever its name.
   assert.deepEqual(await ids([join(where, '_temporary'), join(where, '.a.parquet')]), [100, 100]);
-  await assert.rejects(ids(join(where, 'empty.parquet')), { kind: 'missing', field: 'paths' });
+  const empty = join(where, 'empty.parquet');
+  await assert.rejects(ids(empty), {
+    kind: 'contradiction',
+    field: 'paths',
+    message: `paths is a directory without Parquet files; allowed: a directory with *.parquet files below it; ${empty} has none`,
+  });
+});
+
+test('a path that is missing keeps the code of its error, and a pattern is told to be none', async (t) => {
+  const where = folder(t);
+  put(join(where, 'a.parquet'), 0);
+  await assert.rejects(ids(join(where, 'b.parquet')), { code: 'ENOENT', message: /b\.parquet'$/ });
+  for (const pattern of ['*.parquet', '?.parquet', '[ab].parquet', '{a,b}.parquet']) {
+    const path = join(where, pattern);
+    await assert.rejects(ids(path), {
+      code: 'ENOENT',
+      message: /: ENOENT.* \(patterns are not expanded: pass a directory/,
+    });
+    put(path, 1);
+    // A name may have such marks.
+    assert.deepEqual(await ids(path), [1]);
+    execFileSync('rm', [path]);
+  }
 });
 
 test('links to files and directories are followed', async (t) => {

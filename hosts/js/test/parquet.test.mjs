@@ -603,6 +603,6 @@ describe('what is asked for', () => {
       return message.endsWith(`each file once; ${path} and ${join(deep, 'same.parquet')} are one`);
     });
     await refused(() => readShards([]), 'missing', 'paths');
-    await refused(() => readShards(folder(t)), 'missing', 'paths');
+    await refused(() => readShards(folder(t)), 'contradiction', 'paths');
   });
 });

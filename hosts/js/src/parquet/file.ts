@@ -278,13 +278,21 @@ function once(compressors: Library['compressors'], dictionary: Dictionary): Libr
   return compressors && Object.fromEntries(known);
 }
 
-/** The same error with the path in front, if it is not of this package. */
+/** The same error with the path in front, and with its `code`, if it is not of this package. */
 export function naming(path: string, error: unknown): unknown {
   // What a signal said when it aborted is for whoever aborted.
   if (!(error instanceof Error) || ['SamedealError', 'AbortError'].includes(error.name)) return error;
-  const many = (error as NodeJS.ErrnoException).code === 'EMFILE';
-  const hint = many ? ' (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)' : '';
-  return new Error(`${path}: ${error.message}${hint}`, { cause: error });
+  const { code } = error as NodeJS.ErrnoException;
+  const named = new Error(`${path}: ${error.message}${hint(path, code)}`, { cause: error });
+  return typeof code === 'string' ? Object.assign(named, { code }) : named;
+}
+
+/** What to do about an error with this code. */
+function hint(path: string, code: unknown): string {
+  if (code === 'EMFILE')
+    return ' (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)';
+  const isPattern = code === 'ENOENT' && /[*?[{]/.test(path);
+  return isPattern ? ' (patterns are not expanded: pass a directory, or a list of files)' : '';
 }
 
 /** Where a column of a row group is in the file, from its first page on. */

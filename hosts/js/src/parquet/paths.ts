@@ -36,7 +36,11 @@ async function filesAt(path: string): Promise<string[]> {
   // To open it could wait for ever.
   if (!found.isDirectory()) throw new Error(`${path}: it is ${kindOf(found)}, and no regular file and no directory`);
   const names = await below(path, '', [await told(path, realpath(path))]);
-  if (names.length === 0) fail('missing', 'paths', path, `*.parquet files below ${path}`);
+  if (names.length === 0) {
+    // In whole: what is shown of a value has an end.
+    const allowed = `a directory with *.parquet files below it; ${path} has none`;
+    fail('contradiction', 'paths', 'a directory without Parquet files', allowed);
+  }
   const bytes = new Map(names.map((name) => [name, Buffer.from(name)]));
   const at = (name: string) => bytes.get(name) as Buffer;
   return names.sort((a, b) => at(a).compare(at(b))).map((name) => join(path, name));

@@ -6,6 +6,17 @@ export type Integer = number | bigint;
 /** Sample indices, in order: 32-bit numbers where there are at most 2^32 samples, else `number`s, all of them exact. */
 export type Indices = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
 
+/** Name of an order, one of `orders()`. A later component may have others. */
+export type OrderName =
+  | 'feistel'
+  | 'fisher-yates'
+  | 'sequential'
+  | 'torch'
+  | 'torch-2.5'
+  | 'python'
+  | 'dotnet'
+  | (string & {});
+
 /** What happens if `worldSize` * `unit` does not divide the number of positions. */
 export type Remainder = 'drop' | 'pad' | 'uneven';
 
@@ -22,7 +33,7 @@ export interface SamplerOptions {
   /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
   epoch?: Integer;
   /** Name of the order, one of `orders()`; `Sampler.sharded` makes the order `sharded`. Default `feistel`. */
-  order?: string;
+  order?: OrderName;
   /** Which of the data-parallel readers this is: 0 to `worldSize` - 1. Default 0. */
   rank?: Integer;
   /** How many data-parallel readers there are: 1 to 2^32 - 1. Default 1. */

@@ -539,6 +539,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       refused(() => mixed.stage(3, { a: 1 }), 'missing', 'weights');
       refused(() => mixed.stage(3, { a: 1, b: 1, c: 1 }), 'unknown-name', 'weights');
       refused(() => plain.stage(3, [1]), 'contradiction', 'order');
+      refused(() => mixed.stage(3, [1, 1], { c: [5, 0] }), 'wrong-type', 'options');
       refused(() => mixed.grow(0, 1, 30), 'contradiction', 'order');
     });
 

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { Sampler as PublicSampler } from 'samedeal';
+import { orders, Sampler as PublicSampler } from 'samedeal';
 import { generate } from '../dist/bindgen/samedeal.js';
 import { Core } from '../dist/bindings/abi.js';
 import { instantiate } from '../dist/bindings/instances.js';
@@ -17,6 +17,12 @@ const samedeal = () => instantiate(compiled('samedeal.core.wasm'), interfaces);
 
 test('a mark of byte order at the beginning of a text is a part of it', () => {
   assert.throws(() => new PublicSampler(3, { order: '\ufefffeistel' }), { value: '\ufefffeistel' });
+});
+
+test('the type of names of orders has those that the component knows', () => {
+  const [, union] = /type OrderName = ([^;]+);/.exec(read('types.d.ts').toString());
+  const names = [...union.matchAll(/'([^']+)'/g)].map(([, name]) => name);
+  assert.deepEqual(names, orders());
 });
 
 test('what an earlier component does not have is missing where it is called', () => {

@@ -1,6 +1,6 @@
 import type { Integers } from '../lists.js';
 import type { Order } from '../order/order.js';
-import type { Integer, RecipeOptions } from '../types.js';
+import type { Integer, OrderName, RecipeOptions } from '../types.js';
 
 /**
  * The length of every sample, in tokens. With a blend of different datasets (the index space `joined`) as the order, also the lengths of each
@@ -106,7 +106,7 @@ export interface BatcherOptions extends BatchStreamOptions {
    * The order of the epoch: one of `orders()`, an order that `blend`, `sharded` and others made, or the section `order` of a recipe. An order that
    * was made has its own seed, which is that of the order of steps too; `seed` is then no option. Default `feistel`.
    */
-  order?: string | Order | Readonly<Record<string, unknown>>;
+  order?: OrderName | Order | Readonly<Record<string, unknown>>;
   /** The number of buckets, in place of `bucketWidth` or `boundaries`: 1 to 2^20. Each gets the same number of samples, as far as
    * equal lengths allow. Default without any of the three: 64 buckets that have the same number of tokens each. */
   quantiles?: Integer;

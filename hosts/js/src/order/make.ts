@@ -1,7 +1,7 @@
 // What makes orders. Nothing here decides: members of a recipe are written, and the engine checks them.
 import { boolean, fail, natural, options, placed, string } from '../checks.js';
 import { type Integers, list, words } from '../lists.js';
-import type { Integer } from '../types.js';
+import type { Integer, OrderName } from '../types.js';
 import { countOf, entriesOf, growthOf, made, nameOf, Order, seedOf, weightsOf } from './order.js';
 import type {
   BlendOptions,
@@ -21,7 +21,7 @@ import type {
  * @example
  * const sampler = new Sampler(order('feistel', { samples: 1000, seed: 7 }), { worldSize: 4 });
  */
-export function order(name: string, given: PlainOptions): Order {
+export function order(name: OrderName, given: PlainOptions): Order {
   const { samples, seed } = options(given, ['samples', 'seed']);
   return made(string('order', name), { samples: natural('samples', samples), seed: seedOf(seed) });
 }

@@ -89,7 +89,11 @@ export class Order extends OrderValue {
    * const mixed = blend({ web: [1000, 3], code: [200, 1] }, { samples: 5000 });
    * const later = mixed.stage(3000, { web: 1, code: 1 });
    */
-  stage(from: Integer, weights: BlendWeights): Order {
+  stage(from: Integer, weights: BlendWeights): Order;
+  stage(from: Integer, weights: BlendWeights, ...others: unknown[]): Order {
+    if (others.length > 0) {
+      fail('wrong-type', 'options', others[0], 'no third argument; a new source is declared in `blend`, with weight 0');
+    }
     const { sources, stages = [] } = this.section as { sources?: readonly { name: string }[]; stages?: Section[] };
     if (!sources) fail('contradiction', 'order', this.name, 'blend or blend-exact, for other weights');
     const names = sources.map(({ name }) => name);

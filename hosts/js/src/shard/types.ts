@@ -1,5 +1,5 @@
 import type { Integers } from '../lists.js';
-import type { Integer } from '../types.js';
+import type { Integer, OrderName } from '../types.js';
 
 /**
  * How shards are given to ranks. `round-robin`: the i-th to rank i mod `worldSize`. `size-aware`: all ranks get about the same weight.
@@ -140,7 +140,7 @@ export interface ChunkStreamOptions {
   chunks?: Integer;
   /** The order of the chunks in each cycle, one of `orders()`. Default `feistel`; if the number of chunks is not known, it is
    * `sequential`. */
-  order?: string;
+  order?: OrderName;
   /** Seed of the order: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
   seed?: Integer;
   /** The epoch of the first cycle; each further cycle is the next one. Default 0. */

@@ -217,8 +217,8 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
    *
    * @example
    * const schedule = new Schedule(10, 4, { order: 'sequential', worldSize: 2 });
-   * const { step, rank, indexInBatch } = schedule.locate(1, 1);
-   * console.log(step, rank, indexInBatch); // 2 1 1
+   * const place = schedule.locate(1, 1);
+   * if (place) console.log(place.step, place.rank, place.indexInBatch); // 2 1 1
    */
   locate(sample: Integer, step: Integer = 0): StepPlace | null {
     const number = natural('sample', sample, () => this.#samples);

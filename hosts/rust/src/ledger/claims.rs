@@ -232,8 +232,8 @@ impl Claim {
     }
 
     /// Commits the next `count` positions. Nobody does the work on them again, so write the results to the disk before:
-    /// the log guarantees commits, not results. After [`Error::Log`], it is unknown whether the entry was written. Make the
-    /// same commit again before anything else: nothing is committed twice. Errors:
+    /// the log guarantees commits, not results. After [`Error::Log`], it is unknown whether the entry was written. Make
+    /// the same commit again before anything else: nothing is committed twice. Errors:
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, because its lease ended or another
     /// process has the same number; others read the rest of it), out of range (`count`: more than are left),
     /// contradiction, wrong type (`entry`: a new entry of the log does not belong to this ledger; `log`),

@@ -104,7 +104,7 @@ test('who took over the work of a lost reader is said, drawn and in the table', 
   );
   await expect(page.locator('[data-lost="1"]')).toBeAttached();
   await page.getByLabel('State after entry', { exact: true }).fill('40');
-  await expect(verdict).toContainText('No reader was lost up to entry 40:');
+  await expect(verdict).toContainText('Up to entry 40, no claim was taken over:');
   await page.goto(at('ledger', { log: 'restarts' }));
   await expect(verdict).toContainText('Reader 2 started again at entry');
 });

@@ -61,7 +61,7 @@ test.describe('sample', () => {
         .setInputFiles({ name: 'state.json', mimeType: 'application/json', buffer: Buffer.from(state) });
     },
     'pasted over a number': async (page: Page, state: string) => {
-      await page.goto(at('resume'));
+      await page.goto(at('step'));
       await page.getByLabel('Batch size').evaluate((field, text) => {
         const clipboardData = new DataTransfer();
         clipboardData.setData('text/plain', text);
@@ -186,6 +186,27 @@ test.describe('resume', () => {
     });
   }
 
+  test('a state that is opened ends the first part where it stops', async ({ page }) => {
+    const recipe = { order: { name: 'feistel', samples: 50000, seed: 11 }, deal: { world_size: 8 } };
+    const question = { recipe: JSON.stringify(recipe), epoch: 2, taken: 3200 };
+    const { state } = python<{ state: string }>('state', question);
+    const buffer = Buffer.from(state);
+    const file = { name: 'state.json', mimeType: 'application/json', buffer };
+    await page.goto(at('resume', { batch: '64', worlds: '8, 6', taken: '3' }));
+    await page.getByLabel('Files to open').setInputFiles(file);
+    await expect(page.getByLabel('Steps taken')).toHaveValue('50');
+    await expect(page.locator('tr[data-part]').first().locator('td').last()).toHaveText('25,600');
+    // Opened elsewhere, the state is offered.
+    await page.goto(at('sample', { batch: '16' }));
+    await page.getByLabel('Files to open').setInputFiles(file);
+    await page.getByRole('link', { name: 'Resume' }).click();
+    await page.getByRole('button', { name: 'Stop the first part there' }).click();
+    await expect(page.getByLabel('Steps taken')).toHaveValue(/^200\b/);
+    // With other batches, it would stop within a step.
+    await page.getByLabel('Batch size').fill('7');
+    await expect(page.locator('[data-stop]')).toContainText('no whole number of steps of the first part');
+  });
+
   test('dragging a stop changes the epoch, and more steps than there are is an error at its field', async ({
     page,
   }) => {
@@ -194,6 +215,8 @@ test.describe('resume', () => {
     await expect(page.locator('tr[data-part]').nth(1)).toContainText('640');
     await page.getByLabel('Steps taken').fill('9, 1');
     await expect(page.getByText('9 steps on 8 ranks; allowed: 0 to 8')).toBeVisible();
+    // The last answer is not one for values that are refused.
+    await expect(page.locator('[data-says]')).toHaveCSS('opacity', '0.45');
   });
 
   test('what is copied prints what the page shows', async ({ page }) => {
@@ -225,7 +248,7 @@ test.describe('resume', () => {
     expect(torch?.padding).toBeGreaterThan(0);
     await page.goto(at('resume', { recipe }));
     await expect(page.locator('[data-says]')).toHaveText(
-      `8 to 6 to 5 ranks: no sample is lost or seen twice; ${own?.padding} are read again as padding. ` +
+      `8 to 6 to 5 ranks: no sample is lost or seen twice; ${own?.padding === 1 ? '1 sample is' : `${own?.padding} samples are`} read again as padding. ` +
         `torch's sampler repeats ${torch?.twice} and loses ${torch?.never}; ${torch?.padding} more are padding.`,
     );
   });
@@ -263,7 +286,7 @@ test.describe('resume', () => {
       page.getByText('part 2, on 6 ranks, has no stop: enter after how many steps it stops, 0 to 7'),
     ).toBeVisible();
     await page.getByLabel('Steps taken').fill('3, 4, 2');
-    await expect(page.getByText('The last 1 number of “Steps taken” is not used')).toBeVisible();
+    await expect(page.getByText('The last number of “Steps taken” is not used')).toBeVisible();
     await page.getByLabel('World sizes').fill('8 7 6 5 4 3 2');
     await expect(page.getByText('7 world sizes; allowed: 1 to 6').last()).toBeVisible();
   });

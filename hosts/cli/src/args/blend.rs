@@ -102,7 +102,13 @@ fn source(text: &str) -> Result<Part, String> {
     // A name may have colons.
     let parts = text.rsplit_once(':').and_then(|(rest, weight)| Some((rest.rsplit_once(':')?, weight)));
     let ((name, samples), weight) = parts.ok_or("allowed: NAME:SAMPLES:WEIGHT, such as web:1e6:70")?;
-    Ok(Part { name: name.to_owned(), samples: number(samples)?, weight: number(weight)? })
+    // People write shares, which no two languages round alike.
+    let is_share = weight.parse::<f64>().is_ok_and(|share| share.fract() != 0.0);
+    let weight = match number(weight) {
+        Err(_) if is_share => Err("a weight is a whole number: 7 and 3 in place of 0.7 and 0.3".to_owned()),
+        read => read,
+    }?;
+    Ok(Part { name: name.to_owned(), samples: number(samples)?, weight })
 }
 
 fn stage(text: &str) -> Result<Weights, String> {

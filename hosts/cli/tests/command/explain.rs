@@ -499,7 +499,7 @@ fn several_states_are_told_apart() {
         assert_eq!(found["samples"][0]["status"], status);
     }
     assert!(failing(&format!("explain {path} --place c --sample 1")).1.contains("known: a.samedeal (the state of"));
-    for (contents, said) in [("{}", "holds no state of samedeal"), ("PK\u{3}\u{4}", "cannot be read as the archive")] {
+    for (contents, said) in [("{}", "holds no state of samedeal"), ("PK\u{3}\u{4}", "is cut off at its end")] {
         let broken = folder.join("broken");
         fs::write(&broken, contents).unwrap();
         let (code, found) = failing(&format!("explain {}", broken.display()));

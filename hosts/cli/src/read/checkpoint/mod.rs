@@ -355,8 +355,12 @@ fn of_text(text: &str) -> Result<Vec<Saved>, String> {
 
 /// The states in the pickles of a zip archive, such as `archive/data.pkl`.
 fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
-    let broken =
-        |error: zip::result::ZipError| format!("cannot be read as the archive that torch.save writes: {error}");
+    let broken = |error: zip::result::ZipError| {
+        // The list of its files is at the end of an archive.
+        let cut = matches!(error, zip::result::ZipError::InvalidArchive(_));
+        let cut = if cut { "; a file that was copied or written in part is cut off at its end" } else { "" };
+        format!("cannot be read as the archive that torch.save writes: {error}{cut}")
+    };
     let mut archive = zip::ZipArchive::new(file).map_err(broken)?;
     // What has another name is nothing that torch reads.
     let names = archive.file_names().filter_map(Result::ok).filter(|name| name.ends_with(".pkl"));

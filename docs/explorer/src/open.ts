@@ -4,7 +4,7 @@ import { factsOf, readingOf } from './parts/state.ts';
 import { counted } from './parts/text.ts';
 import { session } from './session.svelte.ts';
 import { entriesOf, withEntry } from './views/differ/entries.ts';
-import { consumedOf, stoppedAt } from './views/resume/stop.ts';
+import { stopWhereTheStateDoes } from './views/resume/stop.ts';
 
 /** A text that was pasted. */
 const UNNAMED = 'The text';
@@ -97,8 +97,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
     case 'state':
       if (found.value.of === 'sampler') {
         showState(found.value);
-        if (link.view === 'resume') stopWhereTheStateDoes();
-        else link.view = 'sample';
+        if (link.view !== 'resume') link.view = 'sample';
         break;
       }
       session.state = factsOf(found.value.text);
@@ -140,17 +139,11 @@ function addEntry(text: string, name: string): void {
   session.say(`${name} is one more entry: ${entriesOf(link.values.entries).length} together`);
 }
 
-/** In Resume, the first part of the run ends where its state does. */
-function stopWhereTheStateDoes(): void {
-  const consumed = consumedOf(link.values.state);
-  const taken = consumed === undefined ? undefined : stoppedAt(link.plain, consumed);
-  if (taken !== undefined) link.values.taken = taken;
-}
-
 /** A state decides the recipe and the epoch: no field shows those of another run. */
 function showState({ text, recipe, epoch }: { text: string; recipe: string; epoch: string }): void {
   session.carried = true;
   Object.assign(link.values, { state: text, recipe, epoch });
+  stopWhereTheStateDoes();
 }
 
 /** What somebody types or pastes into the field of a state. */

@@ -11,6 +11,8 @@ class Session {
   loaded = $state.raw<Partial<Record<Key, { from: string; value: string }>>>({});
   /** A state that was opened and that no view asks. */
   state = $state.raw<StateFacts>();
+  /** The steps of a resume that end where the state does that was opened. They follow the batch size, until somebody enters others. */
+  stopped = $state('');
   /** Whether what is shown came from another view or document, and not from what somebody types: then it may be fitted. */
   carried = $state(false);
   /** What is said at the bottom of the page, for a moment. */

@@ -83,7 +83,9 @@ test.describe('batches', () => {
     await expect(verdict).toContainText('40 of 4,000 samples are longer than 4,096 tokens');
     for (const policy of ['drop', 'truncate', 'split'] as const) {
       await page.getByLabel('Samples that are too long').selectOption(policy);
-      await expect(verdict).toContainText('40 samples are longer than 4,096 tokens');
+      await expect(verdict).toContainText(
+        `40 samples are longer than 4,096 tokens and ${{ drop: 'left out', truncate: 'cut', split: 'split' }[policy]}`,
+      );
       const batch = { too_long: policy };
       const recipes = {
         budget: { strategy: 'budget', max_tokens: 4096, ...batch },

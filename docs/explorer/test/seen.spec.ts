@@ -195,13 +195,20 @@ test.describe('resume', () => {
     await page.goto(at('resume', { batch: '64', worlds: '8, 6', taken: '3' }));
     await page.getByLabel('Files to open').setInputFiles(file);
     await expect(page.getByLabel('Steps taken')).toHaveValue('50');
+    // The stop follows the sizes, and stays there also if these are not possible for a moment.
+    await page.getByLabel('Batch size').fill('');
+    await page.getByLabel('Batch size').fill('16');
+    await expect(page.getByLabel('Steps taken')).toHaveValue('200');
+    await page.getByLabel('Batch size').fill('64');
     await expect(page.locator('tr[data-part]').first().locator('td').last()).toHaveText('25,600');
     // Opened elsewhere, the state is offered.
     await page.goto(at('sample', { batch: '16' }));
     await page.getByLabel('Files to open').setInputFiles(file);
     await page.getByRole('link', { name: 'Resume' }).click();
-    await page.getByRole('button', { name: 'Stop the first part there' }).click();
     await expect(page.getByLabel('Steps taken')).toHaveValue(/^200\b/);
+    await page.getByLabel('Steps taken').fill('3, 4');
+    await page.getByRole('button', { name: 'Stop the first part there' }).click();
+    await expect(page.getByLabel('Steps taken')).toHaveValue('200, 4');
     // With other batches, it would stop within a step.
     await page.getByLabel('Batch size').fill('7');
     await expect(page.locator('[data-stop]')).toContainText('no whole number of steps of the first part');

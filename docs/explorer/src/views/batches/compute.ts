@@ -50,6 +50,8 @@ export interface BatchesAnswer {
   room: number;
   /** How many samples are longer than a recipe with this budget takes, and from where on. */
   tooLong: { count: number; limit: number | undefined };
+  /** What happens to them. */
+  tooLongPolicy: string;
   worldSize: number;
   histogram: { from: number; to: number; count: number }[];
   compared: Compared[];
@@ -136,6 +138,7 @@ export async function batches(question: BatchesQuestion): Promise<BatchesAnswer>
     longest,
     room,
     tooLong,
+    tooLongPolicy: member(question.batches, 'batch.too_long'),
     worldSize,
     histogram: histogramOf(lengths, longest),
     compared,

@@ -8,9 +8,16 @@ export const leastWaste = ({ compared }: BatchesAnswer): Compared | undefined =>
     undefined,
   );
 
+const THEN: Readonly<Record<string, string>> = {
+  drop: ' and left out',
+  truncate: ' and cut',
+  split: ' and split',
+  single: ' and a batch each',
+};
+
 /** Which strategy wastes the least, in one sentence. */
 export function verdict(answer: BatchesAnswer): string {
-  const { room, worldSize, tooLong, compared } = answer;
+  const { room, worldSize, tooLong, tooLongPolicy, compared } = answer;
   const best = leastWaste(answer);
   const at = `At ${grouped(room)} tokens a batch on ${counted(worldSize, 'rank')}`;
   if (!best) return `${at}, no strategy has a step.`;
@@ -22,10 +29,10 @@ export function verdict(answer: BatchesAnswer): string {
         ? `${strategy} pads ${percent(padding)} but fills only ${percent(filled)}`
         : `${strategy} pads ${percent(padding)}`,
     );
+  const { count, limit } = tooLong;
+  const which = limit === undefined ? 'too long' : `longer than ${counted(limit, 'token')}`;
   const long =
-    tooLong.count > 0
-      ? `; ${counted(tooLong.count, 'sample')} ${tooLong.count === 1 ? 'is' : 'are'} ${tooLong.limit === undefined ? 'too long' : `longer than ${counted(tooLong.limit, 'token')}`}`
-      : '';
+    count > 0 ? `; ${counted(count, 'sample')} ${count === 1 ? 'is' : 'are'} ${which}${THEN[tooLongPolicy] ?? ''}` : '';
   return `${at}, ${best.strategy} wastes the least: ${percent(best.padding)} is padding and ${percent(best.filled)} of the budget is filled, in ${counted(best.steps, 'step')} (${others.join(', ')})${long}.`;
 }
 

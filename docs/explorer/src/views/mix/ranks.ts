@@ -21,8 +21,8 @@ export interface RankDriftAnswer {
   isStrided: boolean;
   /** A rank whose share of a source no chance explains: gradients that are averaged over ranks do not see it, metrics of one rank do. */
   unlike: { rank: number; source: number; share: number; asked: number } | null;
-  /** The rank and the source that are the farthest. */
-  worst: { rank: number; source: number; drift: number } | null;
+  /** The rank and the source that are the farthest. Random draws of as many samples are hardly ever farther than `chance`. */
+  worst: { rank: number; source: number; drift: number; chance: number } | null;
 }
 
 /** So many positions are asked for one by one. */
@@ -66,6 +66,7 @@ export function rankDrift(question: DriftQuestion): RankDriftAnswer {
     .sort((a, b) => largest(b) - largest(a) || a.rank - b.rank);
   const [first] = ranks;
   const source = first ? first.farthest.findIndex((drift) => Math.abs(drift) === largest(first)) : 0;
+  const share = first ? (found.get(first.rank)?.asked[source] ?? 0) / first.samples : 0;
   return {
     names,
     worldSize: sampler.worldSize,
@@ -74,7 +75,14 @@ export function rankDrift(question: DriftQuestion): RankDriftAnswer {
     isStrided: layout === 'strided',
     unlike,
     ranks: ranks.length > RANKS ? ranks.slice(0, RANKS) : ranks.sort((a, b) => a.rank - b.rank),
-    worst: first ? { rank: first.rank, source, drift: first.farthest[source] as number } : null,
+    worst: first
+      ? {
+          rank: first.rank,
+          source,
+          drift: first.farthest[source] as number,
+          chance: FAR * Math.sqrt(first.samples * share * (1 - share)),
+        }
+      : null,
   };
 }
 

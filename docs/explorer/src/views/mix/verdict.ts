@@ -21,9 +21,11 @@ export function blendVerdict(drift: DriftAnswer, ranks: RankDriftAnswer | undefi
   const where = to - from < length ? `positions ${grouped(from)} to ${grouped(to - 1)}` : 'the epoch';
   const all = `${holds ? 'The mixture of all ranks together holds everywhere' : 'The mixture does not hold'} in ${where}: the largest drift${isExact ? '' : ' found'} is ${samples(drifts[worst] ?? 0)} samples (${name}, ${holds ? `and never above ${samples(bound)}` : `above the bound of ${samples(bound)}`})`;
   if (!ranks?.worst) return `${all}.`;
-  const { rank, source, drift: own } = ranks.worst;
+  const { rank, source, drift: own, chance: limit } = ranks.worst;
   const read = ranks.ranks.find((one) => one.rank === rank)?.samples ?? 0;
-  const chance = ranks.unlike ? 'a rank drifts farther than chance explains' : 'chance explains that';
+  const chance = ranks.unlike
+    ? 'a rank drifts farther than chance explains'
+    : `chance explains up to ${samples(Math.round(limit))}`;
   return `${all}; on one rank alone it is ${samples(own)} of ${grouped(read)} samples (${ranks.names[source]} on rank ${grouped(rank)}, within ${counted(ranks.to - ranks.from, 'position')}; ${chance}).`;
 }
 

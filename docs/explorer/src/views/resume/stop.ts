@@ -1,4 +1,6 @@
+import { link } from '../../link.svelte.ts';
 import { parsed, shown } from '../../parts/json.ts';
+import { session } from '../../session.svelte.ts';
 
 /** How many samples a state had consumed, as far as it says it. */
 export function consumedOf(state: string): number | undefined {
@@ -15,4 +17,13 @@ export function stoppedAt(
   const split = (text: string) => text.split(/[,;\s]+/).filter(Boolean);
   const steps = consumed / (Number(split(worlds)[0]) * Number(batch));
   return Number.isSafeInteger(steps) ? [String(steps), ...split(taken).slice(1)].join(', ') : undefined;
+}
+
+/** The first part of a resume ends where the state does that is open. */
+export function stopWhereTheStateDoes(): void {
+  const consumed = consumedOf(link.values.state);
+  const taken = consumed === undefined ? undefined : stoppedAt(link.plain, consumed);
+  if (taken === undefined) return;
+  link.values.taken = taken;
+  session.stopped = taken;
 }

@@ -2,7 +2,7 @@ import { counted, grouped, percent } from '../../parts/text.ts';
 import type { Load, ReaderRow, ShardsAnswer } from './compute.ts';
 
 /** How even the readers are, in one sentence. */
-export function verdict({ worldSize, workers, sizes, balance, idle, readers }: ShardsAnswer): string {
+export function verdict({ worldSize, workers, sizes, balance, idle, readers, steps }: ShardsAnswer): string {
   const { looked, most, least } = balance;
   const all = worldSize * workers;
   const name = ({ rank, worker }: Load) =>
@@ -22,8 +22,9 @@ export function verdict({ worldSize, workers, sizes, balance, idle, readers }: S
     : fewest === greatest
       ? `; all ranks read ${grouped(greatest)}`
       : `; ranks read ${grouped(fewest)} to ${grouped(greatest)}`;
+  const unequal = steps.equal ? '' : ` in ${grouped(steps.least)} to ${grouped(steps.most)} steps`;
   const more = least.samples > 0 ? `${percent(most.samples / least.samples - 1)} more` : 'all of it';
-  return `${who}, not evenly: the largest reads ${grouped(most.samples)} samples (${name(most)}), the smallest ${grouped(least.samples)} (${name(least)}): ${more}${seen}${ranks}${none}.`;
+  return `${who}, not evenly: the largest reads ${grouped(most.samples)} samples (${name(most)}), the smallest ${grouped(least.samples)} (${name(least)}): ${more}${seen}${ranks}${isWhole ? unequal : ''}${none}.`;
 }
 
 /** The readers on the screen, for a spreadsheet: one line a reader, with tabs. */

@@ -65,12 +65,19 @@ def environment(path: Path) -> dict[str, str]:
     return {**kept, **quiet, "PATH": os.pathsep.join(folders)}
 
 
+GLOO = "terminate called without an active exception"
+
+
 def call(words: list[str | Path], path: Path, where: str) -> str:
     """What a program prints. That it fails is an error."""
     done = subprocess.run(
         words, cwd=path, env=environment(path), capture_output=True, text=True, check=False, timeout=HANG
     )
-    assert done.returncode == 0, f"{where}\n{done.stdout}\n{done.stderr}"
+    # Threads of Gloo can end a process of PyTorch with SIGABRT while Python is shut down, after the program has done
+    # everything (pytorch/pytorch#179291). What it printed is compared all the same.
+    before, crash, _ = done.stderr.partition(GLOO)
+    is_shutdown = "torchrun" in str(words[-1]) and crash and "Traceback" not in before
+    assert done.returncode == 0 or is_shutdown, f"{where}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 

@@ -65,19 +65,16 @@ def environment(path: Path) -> dict[str, str]:
     return {**kept, **quiet, "PATH": os.pathsep.join(folders)}
 
 
-GLOO = "terminate called without an active exception"
+def finished(words: list[str | Path], path: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        words, cwd=path, env=environment(path), capture_output=True, text=True, check=False, timeout=HANG
+    )
 
 
 def call(words: list[str | Path], path: Path, where: str) -> str:
     """What a program prints. That it fails is an error."""
-    done = subprocess.run(
-        words, cwd=path, env=environment(path), capture_output=True, text=True, check=False, timeout=HANG
-    )
-    # Threads of Gloo can end a process of PyTorch with SIGABRT while Python is shut down, after the program has done
-    # everything (pytorch/pytorch#179291). What it printed is compared all the same.
-    before, crash, _ = done.stderr.partition(GLOO)
-    is_shutdown = "torchrun" in str(words[-1]) and crash and "Traceback" not in before
-    assert done.returncode == 0 or is_shutdown, f"{where}\n{done.stdout}\n{done.stderr}"
+    done = finished(words, path)
+    assert done.returncode == 0, f"{where}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
 
@@ -117,10 +114,19 @@ def console(block: Block, path: Path) -> None:
             found[-1][1].append(line.rstrip())
     for command, shown in found:
         assert command.split()[0] in COMMANDS, f"{block.where}: {command}"
-        printed = call(["bash", "-euo", "pipefail", "-c", command], path, f"{block.where}: $ {command}")
-        lines = [line.rstrip() for line in printed.splitlines()]
+        done = finished(["bash", "-euo", "pipefail", "-c", command], path)
+        # A job whose whole output is shown has done everything, if it printed that.
+        is_through = bool(shown) and command.startswith("torchrun ") and crashed_at_shutdown(done.stderr)
+        assert done.returncode == 0 or is_through, f"{block.where}: $ {command}\n{done.stdout}\n{done.stderr}"
+        lines = [line.rstrip() for line in done.stdout.splitlines()]
         if shown:
             assert matches(shown, lines), f"{block.where}: $ {command}\n" + "\n".join(lines)
+
+
+def crashed_at_shutdown(errors: str) -> bool:
+    """Whether threads of Gloo ended PyTorch while Python was shut down (pytorch/pytorch#179291), and nothing before."""
+    before, crash, _ = errors.partition("terminate called without an active exception")
+    return bool(crash) and "Traceback" not in before
 
 
 def matches(shown: list[str], lines: list[str]) -> bool:

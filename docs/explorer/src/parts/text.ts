@@ -12,5 +12,7 @@ export const signed = (number: number, most: number, least = 0): string =>
   number
     .toLocaleString('en', { minimumFractionDigits: least, maximumFractionDigits: most, signDisplay: 'exceptZero' })
     .replace('-', '\u2212');
+/** The parts of a list that somebody typed, with commas or spaces. */
+export const listed = (text: string): string[] => text.split(/[,;\s]+/).filter(Boolean);
 /** 1 rank, 2 ranks */
 export const counted = (number: number, noun: string): string => `${grouped(number)} ${noun}${number === 1 ? '' : 's'}`;

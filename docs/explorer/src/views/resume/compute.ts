@@ -1,6 +1,7 @@
 import { PageError } from '../../engine/answer.ts';
 import { integer, samplerOf } from '../../engine/samplers.ts';
 import { edited } from '../../parts/json.ts';
+import { listed } from '../../parts/text.ts';
 import { ownByPosition, type Segment, torchByPosition } from './positions.ts';
 
 export interface ResumeQuestion {
@@ -155,5 +156,3 @@ function count(runs: readonly Run[], epoch: number | bigint, whole: string): Cou
   }
   return result;
 }
-
-const listed = (text: string): string[] => text.split(/[,;\s]+/).filter(Boolean);

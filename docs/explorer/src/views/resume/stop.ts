@@ -1,11 +1,12 @@
 import { link } from '../../link.svelte.ts';
-import { parsed, shown } from '../../parts/json.ts';
+import { isObject, parsed, shown } from '../../parts/json.ts';
+import { listed } from '../../parts/text.ts';
 import { session } from '../../session.svelte.ts';
 
 /** How many samples a state had consumed, as far as it says it. */
 export function consumedOf(state: string): number | undefined {
   const document = parsed(state);
-  const consumed = Number(shown((document as { consumed?: unknown } | undefined)?.consumed));
+  const consumed = isObject(document) ? Number(shown(document.consumed)) : 0;
   return Number.isSafeInteger(consumed) && consumed > 0 ? consumed : undefined;
 }
 
@@ -14,9 +15,8 @@ export function stoppedAt(
   { worlds, taken, batch }: { worlds: string; taken: string; batch: string },
   consumed: number,
 ): string | undefined {
-  const split = (text: string) => text.split(/[,;\s]+/).filter(Boolean);
-  const steps = consumed / (Number(split(worlds)[0]) * Number(batch));
-  return Number.isSafeInteger(steps) ? [String(steps), ...split(taken).slice(1)].join(', ') : undefined;
+  const steps = consumed / (Number(listed(worlds)[0]) * Number(batch));
+  return Number.isSafeInteger(steps) ? [String(steps), ...listed(taken).slice(1)].join(', ') : undefined;
 }
 
 /** The first part of a resume ends where the state does that is open. */

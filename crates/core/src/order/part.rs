@@ -60,7 +60,7 @@ impl OrderPart {
             return Err(Failure::contradiction("order", id.name(), in_component("composing")));
         }
         if id == OrderId::Sharded {
-            read::check_lists(lists, &["sizes"], &[])?;
+            read::check_lists(lists, &["sizes"], |_| false)?;
             return Self::stored(fields, lists, id, default_seed).map(|(order, _)| order);
         }
         Self::refuse_others(fields, lists, id)?;
@@ -76,7 +76,7 @@ impl OrderPart {
 
     /// Failures: a member, or a list, that an order without shards and without others does not use.
     pub(crate) fn refuse_others(fields: &Fields, lists: &[List], id: OrderId) -> Result<(), Failure> {
-        read::check_lists(lists, &["sizes"], &[])?;
+        read::check_lists(lists, &["sizes"], |_| false)?;
         recipe::refuse_sharding(fields, id.name())?;
         read::refuse_others(fields, id)?;
         match sizes(fields, lists)? {
@@ -93,7 +93,7 @@ impl OrderPart {
         if id.is_composed() {
             return Ok((Self::nested(fields, lists, 0)?, None));
         }
-        read::check_lists(lists, &["sizes"], &[])?;
+        read::check_lists(lists, &["sizes"], |_| false)?;
         if !matches!(id, OrderId::Sharded | OrderId::Sequential) {
             let allowed =
                 "sharded, sequential or one that is made of sharded ones: readers of shards need neighbouring rows";

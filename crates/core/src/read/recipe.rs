@@ -230,7 +230,7 @@ fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
         let allowed = "size-aware or round-robin: readers may go on with other ranks, whose nodes are not known";
         return Err(Failure::contradiction("policy", "locality-aware", allowed));
     }
-    check_lists(lists, &shard::LISTS, &[])?;
+    check_lists(lists, &shard::LISTS, |_| false)?;
     let plan = PlanConfig::read(fields, lists)?;
     if let (Weight::Samples, Some(bytes)) = (plan.weight, &plan.bytes) {
         let allowed = "none, as they go with the weight bytes";

@@ -196,6 +196,38 @@ impl Epoch for GrownEpoch {
         Ok(number)
     }
 
+    fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
+        // Stage by stage from the last one, all positions at once: each stage has those that begin in it, and those that later
+        // stages found to be left from before.
+        let stages = places.iter().map(|place| self.stages.partition_point(|stage| stage.start <= *place) - 1);
+        let mut begin: Vec<(usize, usize)> = collect("growth", places.len(), stages.zip(0..))?;
+        begin.sort_unstable();
+        let mut slots: Vec<usize> = collect("growth", places.len(), [])?;
+        let mut numbers: Vec<u64> = collect("growth", places.len(), [])?;
+        for (at, stage) in self.stages.iter().enumerate().rev() {
+            while let Some((_, slot)) = begin.pop_if(|(first, _)| *first == at) {
+                slots.push(slot);
+                numbers.push(places[slot]);
+            }
+            numbers.iter_mut().for_each(|number| *number -= stage.start);
+            stage.order.map(&mut numbers);
+            let mut left = 0;
+            for item in 0..slots.len() {
+                let (slot, number) = (slots[item], numbers[item]);
+                if at > 0 && number < stage.old {
+                    (slots[left], numbers[left]) = (slot, number + stage.start);
+                    left += 1;
+                } else {
+                    // The first stage has its samples by their own numbers.
+                    places[slot] = if at > 0 { stage.known + (number - stage.old) } else { number };
+                }
+            }
+            slots.truncate(left);
+            numbers.truncate(left);
+        }
+        Ok(())
+    }
+
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
         Ok(self.position(sample).filter(|&position| position >= from))
     }

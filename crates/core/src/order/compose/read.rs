@@ -74,16 +74,23 @@ fn below<'a>(lists: &[List<'a>], path: &str) -> Result<Vec<List<'a>>, Failure> {
     collect("lists", lists.len(), own)
 }
 
-/// Failures: `lists`, where a list is none of those that the order uses.
-pub(crate) fn check_lists(lists: &[List], own: &[&str], below: &[String]) -> Result<(), Failure> {
-    let belongs = |name: &str| {
-        own.contains(&name)
-            || below.iter().any(|path| name.strip_prefix(&**path).is_some_and(|rest| rest.starts_with('/')))
-    };
-    match lists.iter().find(|(name, _)| !belongs(name)) {
+/// Failures: `lists`, where a list is none of those that the order or one below it uses.
+pub(crate) fn check_lists(lists: &[List], own: &[&str], below: impl Fn(&str) -> bool) -> Result<(), Failure> {
+    match lists.iter().find(|(name, _)| !own.contains(name) && !below(name)) {
         Some((name, _)) => Err(Failure::contradiction("lists", name, "lists of members that the order has")),
         None => Ok(()),
     }
+}
+
+/// The source of a blend that a list is of, and the name of the list in it.
+fn list_of_source(name: &str) -> Option<(&str, &str)> {
+    name.strip_prefix("sources/")?.split_once('/')
+}
+
+/// The first place of a name, among sorted names with their places.
+fn first_of(names: &[(&str, usize)], name: &str) -> Option<usize> {
+    let &(found, place) = names.get(names.partition_point(|&(other, _)| other < name))?;
+    (found == name).then_some(place)
 }
 
 /// A failure of an order that lies at a path: lists have the path before their names.
@@ -144,7 +151,7 @@ impl Text<'_, '_> {
 
     /// The order below a view. Failures: `of`, any field of it.
     fn of(&self, own: &[&str]) -> Result<Rc<OrderPart>, Failure> {
-        check_lists(self.lists, own, &["of".into()])?;
+        check_lists(self.lists, own, |name| name.starts_with("of/"))?;
         let Some(fields) = self.fields.section("of") else {
             return Err(Failure::missing("of", "the order that this one is made of"));
         };
@@ -222,7 +229,7 @@ impl Text<'_, '_> {
     }
 
     fn grown(&self) -> Read {
-        check_lists(self.lists, &[], &[])?;
+        check_lists(self.lists, &[], |_| false)?;
         let samples = self.samples()?;
         let objects = self.fields.objects("growth");
         let mut growth: Vec<Growth> = collect("growth", objects.len(), [])?;
@@ -257,7 +264,7 @@ impl Text<'_, '_> {
     }
 
     fn windows(&self) -> Read {
-        check_lists(self.lists, &["sizes"], &[])?;
+        check_lists(self.lists, &["sizes"], |_| false)?;
         let sizes = self.numbers("sizes", "the samples of each episode")?;
         let episodes = Shards::new(&sizes)?;
         let Some(_) = self.fields.count("length") else {
@@ -271,7 +278,7 @@ impl Text<'_, '_> {
     }
 
     fn balance(&self) -> Read {
-        check_lists(self.lists, &["classes", "factors"], &[])?;
+        check_lists(self.lists, &["classes", "factors"], |_| false)?;
         let what = "how often the samples of each class are seen in an epoch, in millionths";
         let factors = crate::state::numbers::narrow("factors", &self.numbers("factors", what)?)?;
         if factors.len() > MAX_SOURCES {
@@ -365,23 +372,26 @@ impl Text<'_, '_> {
             let value = format!("{} objects", objects.len());
             return Err(Failure::out_of_range("sources", value, at_most(MAX_SOURCES)));
         }
-        let mut paths: Vec<String> = collect("sources", objects.len(), [])?;
+        let names = self.source_names(objects)?;
+        let lists = self.source_lists()?;
         let (mut sources, mut weights) =
             (collect("sources", objects.len(), [])?, collect("sources", objects.len(), [])?);
-        for object in objects {
+        for (number, object) in objects.iter().enumerate() {
             let Some(name) = object.text("source").filter(|name| !name.is_empty()) else {
                 return Err(Failure::missing("source", "a name for each source"));
             };
             if name.contains('/') {
                 return Err(Failure::out_of_range("source", name, "names without a slash"));
             }
-            let path = format!("sources/{name}");
-            if paths.contains(&path) {
+            if first_of(&names, name).is_some_and(|first| first < number) {
                 return Err(Failure::contradiction("source", format!("{name} twice"), "each name once"));
             }
+            let path = format!("sources/{name}");
             let mut words = Words::new(&format!("blend source {name}"), self.seed, 0, 0);
             let seed = u64::from(words.next()) | u64::from(words.next()) << 32;
-            let lists = below(self.lists, &path)?;
+            let own = lists.partition_point(|own| own.0 < name)..lists.partition_point(|own| own.0 <= name);
+            let own = lists[own].iter().map(|&(_, at, rest)| (rest, self.lists[at].1));
+            let lists = collect("lists", own.len(), own)?;
             let part = match (object.section("order"), object.count("samples")) {
                 (Some(_), Some(samples)) => {
                     return Err(Failure::contradiction("samples", samples, "none for a source that has an order"));
@@ -393,7 +403,7 @@ impl Text<'_, '_> {
                     OrderPart::nested(order, &lists, seed as i64).map_err(|failure| within(&path, failure))?
                 }
                 (None, Some(samples)) => {
-                    check_lists(&lists, &[], &[]).map_err(|failure| within(&path, failure))?;
+                    check_lists(&lists, &[], |_| false).map_err(|failure| within(&path, failure))?;
                     OrderId::Feistel.check(samples, 0)?;
                     OrderPart::new(OrderId::Feistel, samples, seed as i64, None)
                 }
@@ -408,10 +418,30 @@ impl Text<'_, '_> {
             }
             weights.push(object.count("weight").unwrap_or(1));
             sources.push(Source { name: name.to_string(), part: Rc::new(part), offset: 0, lanes: 0 });
-            paths.push(path);
         }
-        check_lists(self.lists, &[], &paths)?;
+        check_lists(self.lists, &[], |name| {
+            list_of_source(name).is_some_and(|(of, _)| first_of(&names, of).is_some())
+        })?;
         Ok((sources, weights))
+    }
+
+    /// The names of sources that have one, each with its place: sorted, so that no source is compared with all others.
+    fn source_names<'s>(&self, objects: &'s [Fields]) -> Result<Vec<(&'s str, usize)>, Failure> {
+        let named = objects.iter().enumerate().filter_map(|(place, object)| Some((object.text("source")?, place)));
+        let mut names = collect("sources", objects.len(), named)?;
+        names.sort_unstable();
+        Ok(names)
+    }
+
+    /// The lists of sources: the name of the source, the place among all lists, and the name in the source. Sorted.
+    fn source_lists(&self) -> Result<Vec<(&str, usize, &str)>, Failure> {
+        let own = self.lists.iter().enumerate().filter_map(|(place, &(name, _))| {
+            let (source, rest) = list_of_source(name)?;
+            Some((source, place, rest))
+        });
+        let mut lists = collect("lists", self.lists.len(), own)?;
+        lists.sort_unstable();
+        Ok(lists)
     }
 
     /// Failures: `weights`.

@@ -229,7 +229,13 @@ fn many_positions_are_those_of_one_by_one() {
     let stages =
         format!(",\"stages\":[{{\"from\":3000,\"weights\":{wide:?}}},{{\"from\":9001,\"weights\":{:?}}}]", weights(7));
     let plain = blend("blend", &few, "");
+    let growth = (1..41).map(|n: u64| {
+        let (epoch, consumed, samples) = (n / 20, n % 20 * 900, 20_000 + n * n * 5);
+        format!("{{\"epoch\":{epoch},\"consumed\":{consumed},\"samples\":{samples}}}")
+    });
+    let growth = growth.collect::<Vec<_>>().join(",");
     let orders = [
+        format!("{{\"name\":\"grown\",\"samples\":20000,\"growth\":[{growth}]}}"),
         blend("blend", &wide, ""),
         blend("blend", &few, &stages),
         blend("blend-exact", &few, ""),

@@ -40,7 +40,15 @@ export function list(field: string, value: unknown): ArrayLike<unknown> {
 
 /** A list of numbers of things, as `natural` checks each. */
 export function naturals(field: string, value: unknown, count: () => number): bigint[] {
-  return Array.from(list(field, value), (element, i) => placed(`at index ${i}`, () => natural(field, element, count)));
+  const given = list(field, value);
+  const out: bigint[] = [];
+  for (let i = 0; i < given.length; i++) {
+    const element = given[i];
+    // Most are such numbers, for which no closure is made.
+    const isPlain = typeof element === 'number' && Number.isSafeInteger(element) && element >= 0;
+    out.push(isPlain ? BigInt(element) : placed(`at index ${i}`, () => natural(field, element, count)));
+  }
+  return out;
 }
 
 // As all methods of typed arrays do, it throws where there is no memory below.

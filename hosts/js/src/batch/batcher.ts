@@ -217,7 +217,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   /** The same for many samples: the places of each of them, in their order. Errors: as `locate`, with the index of the sample. */
   locateAll(samples: Integers): BatchPlace[][] {
     const all = naturals('sample', samples, () => this.#recipe.lengths.length);
-    return this.call(({ plan }) => all.map((sample) => plan.locate(sample))).map(placesOf);
+    return this.call(({ plan }) => all.map((sample) => placesOf(plan.locate(sample))));
   }
 
   /** SHA-256 over all batches of all ranks, in hexadecimal: equal on all ranks that plan alike. Errors: memory. */
@@ -289,4 +289,4 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
 }
 
 const placesOf = (places: readonly RawPlace[]): BatchPlace[] =>
-  places.map((place) => ({ ...place, step: Number(place.step) }));
+  places.map(({ step, rank, row, indexInRow, start }) => ({ step: Number(step), rank, row, indexInRow, start }));

@@ -62,7 +62,8 @@ export class Core {
   readonly memory: WebAssembly.Memory;
   readonly #exports: Record<string, CoreFunction>;
   readonly #realloc: CoreFunction;
-  #view: DataView;
+  /** The memory. It moves where it grows, which only a call can do. */
+  view: DataView;
 
   /** The interfaces are added by `interfacesOf`. */
   constructor(module: WebAssembly.Module) {
@@ -76,19 +77,21 @@ export class Core {
     this.memory = exports.memory as WebAssembly.Memory;
     this.#exports = exports as Record<string, CoreFunction>;
     this.#realloc = this.#exports.cabi_realloc as CoreFunction;
-    this.#view = new DataView(this.memory.buffer);
     this.#exports._initialize?.();
+    this.view = new DataView(this.memory.buffer);
   }
 
-  /** The memory as it is now: it moves where it grows. */
-  get view(): DataView {
-    if (this.#view.buffer !== this.memory.buffer) this.#view = new DataView(this.memory.buffer);
-    return this.#view;
+  /** Looks where the memory is after a call: to look at each read would cost more than the read. */
+  #look(): void {
+    if (this.view.buffer !== this.memory.buffer) this.view = new DataView(this.memory.buffer);
   }
 
   /** Room for something. */
   room(size: number, align: number): number {
-    return size === 0 ? align : Number(this.#realloc(0, 0, align, size)) >>> 0;
+    if (size === 0) return align;
+    const at = Number(this.#realloc(0, 0, align, size)) >>> 0;
+    this.#look();
+    return at;
   }
 
   /** Classes by the names of resources, and functions. */
@@ -151,6 +154,7 @@ export class Core {
       const flat: Flat[] = [];
       for (let i = 0; i < codecs.length; i++) (codecs[i] as Codec).lower(flat, values[i] as never);
       const back = inner(...flat);
+      this.#look();
       if (!returned) return undefined;
       // What takes more than one value is in memory.
       const value = returned.none.length > 1 ? returned.load(Number(back) >>> 0) : returned.lift(back as Flat);
@@ -178,19 +182,13 @@ export class Core {
       }
       case 'record': {
         const fields = of as (readonly [string, Type])[];
-        const names = fields.map(([name]) => name);
         return this.#fields(
           fields.map(([, each]) => this.#codec(each, classes)),
-          (values) => Object.fromEntries(names.map((name, i) => [name, values[i]])),
-          (record) => names.map((name) => (record as unknown as Record<string, unknown>)[name]),
+          fields.map(([name]) => name),
         );
       }
       case 'tuple':
-        return this.#fields(
-          (of as Type[]).map((each) => this.#codec(each, classes)),
-          (values) => values,
-          (tuple) => tuple as unknown[],
-        );
+        return this.#fields((of as Type[]).map((each) => this.#codec(each, classes)));
       case 'enum':
         return this.#enum(of as string[]);
       default:
@@ -327,7 +325,8 @@ export class Core {
     };
   }
 
-  #fields(codecs: Codec[], made: (values: unknown[]) => unknown, parts: (value: never) => unknown[]): Codec {
+  /** Values side by side: the parts of a tuple, or with names the fields of a record. */
+  #fields(codecs: readonly Codec[], names?: readonly string[]): Codec {
     const places: number[] = [];
     let [end, most] = [0, 1];
     for (const { size, align } of codecs) {
@@ -335,20 +334,29 @@ export class Core {
       end = aligned(end, align) + size;
       most = Math.max(most, align);
     }
+    const part = (value: unknown, i: number) => (value as Record<string | number, never>)[names?.[i] ?? i] as never;
     return {
       size: aligned(end, most),
       align: most,
       none: codecs.flatMap(({ none }) => none),
-      load: (at) => made(codecs.map((codec, i) => codec.load(at + (places[i] as number)))),
+      // Field by field: this is most of what a call costs that returns a record.
+      load: (at) => {
+        const made = (names ? {} : []) as Record<string | number, unknown>;
+        for (let i = 0; i < codecs.length; i++)
+          made[names?.[i] ?? i] = (codecs[i] as Codec).load(at + (places[i] as number));
+        return made;
+      },
       store: (at, value) => {
-        for (const [i, part] of parts(value).entries())
-          (codecs[i] as Codec).store(at + (places[i] as number), part as never);
+        for (const [i, codec] of codecs.entries()) codec.store(at + (places[i] as number), part(value, i));
       },
       lower: (out, value) => {
-        for (const [i, part] of parts(value).entries()) (codecs[i] as Codec).lower(out, part as never);
+        for (const [i, codec] of codecs.entries()) codec.lower(out, part(value, i));
       },
-      // A record of one field is that field.
-      lift: (flat) => made([(codecs[0] as Codec).lift(flat)]),
+      // What has one part is that part.
+      lift: (flat) => {
+        const value = (codecs[0] as Codec).lift(flat);
+        return names ? { [names[0] as string]: value } : [value];
+      },
     };
   }
 

@@ -230,7 +230,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
   locateAll(samples: Integers, step: Integer = 0): (StepPlace | null)[] {
     const from = this.#step(step, 1);
     const all = naturals('sample', samples, () => this.#samples);
-    return this.call((raw) => all.map((sample) => raw.locate(sample, from))).map(placeOf);
+    return this.call((raw) => all.map((sample) => placeOf(raw.locate(sample, from))));
   }
 
   /**

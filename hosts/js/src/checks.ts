@@ -1,4 +1,3 @@
-import { Handle } from './engine.js';
 import { type Fact, type Failure, type Kind, SamedealError } from './errors.js';
 import { placeOf } from './json.js';
 
@@ -67,7 +66,8 @@ export function string(field: string, value: unknown): string {
   return value.slice(0, 4 * TEXT_MAX);
 }
 
-const STATE = 'the text that `state` gave';
+/** What a state is, as errors tell it. */
+export const STATE = 'the text that `state` gave';
 
 /** What the JSON of a Python `state_dict` is, which has this one member; anything else as it is. */
 function savedByPython(given: unknown): unknown {
@@ -145,15 +145,38 @@ export function oneOf<T extends string>(field: string, value: unknown, names: re
   return name as T;
 }
 
+/**
+ * A plain object, whose own members say all that it says. Anything else would say nothing without a word: a Promise, a Map, an instance of a
+ * class with getters. A literal of another realm, such as of an iframe, is one too. `allowed` is what an error tells.
+ */
+export function record(field: string, value: unknown, allowed: string): object {
+  if (isRecord(value)) return value;
+  fail('wrong-type', field, value, allowed);
+}
+
+/** See `record`. */
+export function isRecord(value: unknown): value is object {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  if (prototype === null) return true;
+  // The prototype of objects has none itself; `Arguments`, `Math` and their like have another tag.
+  return Object.getPrototypeOf(prototype) === null && Object.prototype.toString.call(value) === '[object Object]';
+}
+
+/** What `toJSON` gave; also as the text that `JSON.stringify` made of it. */
+export function saved<T>(json: T | string): T {
+  if (typeof json !== 'string') return json;
+  try {
+    return JSON.parse(json);
+  } catch {
+    fail('wrong-type', 'json', json, 'what `toJSON` gave, or the text of it');
+  }
+}
+
 /** An options object with no other keys than these, so that a misspelt option is no silent default. */
 export function options<T extends object>(value: T | undefined, known: readonly (keyof T & string)[]): Partial<T> {
   if (value === undefined) return {};
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    fail('wrong-type', 'options', value, `an object with ${known.join(', ')}`);
-  }
-  // Its getters would be taken for options.
-  if (value instanceof Handle)
-    fail('wrong-type', 'options', value, `a plain object with ${known.join(', ')}, and no other object of samedeal`);
+  record('options', value, `a plain object with ${known.join(', ')}`);
   const unknown = Object.keys(value).find((key) => !known.includes(key as keyof T & string));
   if (unknown !== undefined) fail('unknown-name', 'options', unknown, known.join(', '), knownFacts(known));
   return value;
@@ -183,7 +206,14 @@ export function knownFacts(names: readonly string[]): Fact[] {
 
 export function fail(kind: Kind, field: string, value: unknown, allowed: string, facts: readonly Fact[] = []): never {
   const text = typeof value === 'string' && kind === 'wrong-type' ? `"${describe(value)}"` : describe(value);
-  throw new SamedealError({ kind, field, value: [...text].slice(0, TEXT_MAX).join(''), allowed, facts });
+  const advice = typeof value === 'object' && value !== null && 'then' in value ? '; await this one first' : '';
+  throw new SamedealError({
+    kind,
+    field,
+    value: [...text].slice(0, TEXT_MAX).join(''),
+    allowed: allowed + advice,
+    facts,
+  });
 }
 
 /** How many bytes a text is in UTF-8; a half of a surrogate pair becomes the replacement character. */
@@ -227,10 +257,19 @@ function describe(value: unknown): string {
     case 'string':
       return value.slice(0, 4 * TEXT_MAX);
     case 'object':
-      return value === null ? 'null' : Array.isArray(value) ? 'an array' : 'an object';
+      return value === null ? 'null' : Array.isArray(value) ? 'an array' : kindOf(value);
     case 'function':
       return 'a function';
     default:
       return String(value);
   }
+}
+
+/** What an object is, by the name of its class: also of a class of another realm. */
+function kindOf(value: object): string {
+  if (isRecord(value)) return 'an object';
+  const own = (object: unknown, name: string) => object && Object.getOwnPropertyDescriptor(object, name)?.value;
+  const name: unknown = own(own(Object.getPrototypeOf(value), 'constructor'), 'name');
+  if (typeof name !== 'string' || name === '' || name === 'Object') return 'an object';
+  return `${'AEIO'.includes(name[0] as string) ? 'an' : 'a'} ${name}`;
 }

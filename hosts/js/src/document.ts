@@ -1,5 +1,5 @@
 // Recipes as documents: what decides an object, as a text that the component checks and completes, and the numbers beside it.
-import { fail, options, placed, RECIPE_MAX, recipeText, TEXT_MAX } from './checks.js';
+import { fail, options, placed, RECIPE_MAX, recipeText, record, saved, TEXT_MAX } from './checks.js';
 import type { NamedList } from './components/interfaces/samedeal-deal-types.js';
 import { camelled } from './errors.js';
 import { placeOf } from './json.js';
@@ -93,12 +93,12 @@ export class Document {
 /** The lists beside a recipe as a caller gives them: by the paths of their members. */
 export function besideOf(lists: unknown): NamedList[] {
   if (lists === undefined) return [];
-  if (typeof lists !== 'object' || lists === null || Array.isArray(lists) || ArrayBuffer.isView(lists))
-    fail('wrong-type', 'lists', lists, 'an object with lists of numbers by their paths');
-  return Object.entries(lists).map(([name, numbers]) => {
-    const field = fieldOf(name.slice(name.lastIndexOf('/') + 1));
-    return { name, numbers: words(field, numbers) };
-  });
+  return Object.entries(record('lists', lists, 'a plain object with lists of numbers by their paths')).map(
+    ([name, numbers]) => {
+      const field = fieldOf(name.slice(name.lastIndexOf('/') + 1));
+      return { name, numbers: words(field, numbers) };
+    },
+  );
 }
 
 /** A recipe in JSON, and the lists beside it. */
@@ -107,8 +107,8 @@ export interface DocumentJson {
 }
 
 /** What `toJson` gave: a recipe, and the options that come with it, `known` by their names. */
-export function fromJson<O extends object>(json: DocumentJson, known: readonly (keyof O & string)[]) {
-  const { recipe, ...given } = options<DocumentJson & O>(json as DocumentJson & O, ['recipe', ...known]);
+export function fromJson<O extends object>(json: DocumentJson | string, known: readonly (keyof O & string)[]) {
+  const { recipe, ...given } = options(saved(json) as DocumentJson & O, ['recipe', ...known]);
   const { epoch } = given as { epoch?: unknown };
   return { recipe, given: (epoch === undefined ? given : { ...given, epoch: decimal(epoch) }) as unknown as O };
 }
@@ -157,9 +157,7 @@ const CHOSEN = ['source', 'part'];
 /** A recipe as text: an object is written as JSON, whose numbers may be `bigint` and whose lists may be typed arrays. */
 function documentText(recipe: unknown): string {
   if (typeof recipe === 'string') return recipeText(recipe);
-  if (typeof recipe !== 'object' || recipe === null)
-    fail('wrong-type', 'recipe', recipe, 'an object, or a text of JSON');
-  return recipeText(written('recipe', recipe, 0));
+  return recipeText(written('recipe', record('recipe', recipe, 'a plain object, or a text of JSON'), 0));
 }
 
 /** A value as JSON; `field` is what errors call it. Only what JSON cannot carry is refused. */
@@ -181,8 +179,7 @@ export function written(field: string, value: unknown, depth: number): string {
     case 'object': {
       if (value === null) return 'null';
       if (ArrayBuffer.isView(value) || Array.isArray(value)) return writtenList(field, value, depth);
-      if (Object.prototype.toString.call(value) !== '[object Object]')
-        fail('wrong-type', field, value, 'what JSON has');
+      record(field, value, 'what JSON has');
       const entries = Object.entries(value).filter(([, member]) => member !== undefined);
       const texts = entries.map(([name, member]) => {
         // A member that is an object is refused by its own name, unless its members are told by theirs.

@@ -1,5 +1,5 @@
 import { using } from './bindings/resources.js';
-import { type Raw, SamedealError } from './errors.js';
+import { isFailure, SamedealError } from './errors.js';
 
 /** What an instance exports, whatever else it does. */
 export interface Bindings {
@@ -286,9 +286,4 @@ function run<B, T>(instance: Instance<B>, call: () => T): T {
     instance.sound = true;
     throw new SamedealError(error);
   }
-}
-
-/** Whether what a call threw is a failure as the bindings give it. */
-export function isFailure(error: unknown): error is Raw {
-  return typeof error === 'object' && error !== null && !(error instanceof Error) && 'kind' in error;
 }

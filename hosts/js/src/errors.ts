@@ -26,6 +26,11 @@ export interface Failure {
   allowed: string;
 }
 
+/** Whether what a call threw is a failure as the bindings give it. */
+export function isFailure(error: unknown): error is Raw {
+  return typeof error === 'object' && error !== null && !(error instanceof Error) && 'kind' in error;
+}
+
 /** A failure as the bindings give it. */
 export interface Raw extends Failure {
   facts?: readonly Fact[];

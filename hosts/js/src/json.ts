@@ -17,7 +17,7 @@ export function placeOf(json: string, name: string): [start: number, end: number
   return undefined;
 }
 
-/** Where a value that begins there ends. */
+/** Where a value that begins there ends; after the end of the text if it does not. */
 function endOf(json: string, start: number): number {
   let depth = 0;
   for (let at = start; at < json.length; at++) {
@@ -34,5 +34,11 @@ function endOf(json: string, start: number): number {
       return at;
     }
   }
-  return json.length;
+  return depth > 0 ? json.length + 1 : json.length;
+}
+
+/** Whether a text ends before the object does that it begins. */
+export function isCutOff(json: string): boolean {
+  const start = json.search(/\S/);
+  return json[start] === '{' && endOf(json, start) > json.trimEnd().length;
 }

@@ -5,17 +5,6 @@ import type { Spans as RawSpans } from './components/interfaces/samedeal-deal-ty
 import { SamedealError } from './errors.js';
 import type { Indices, Spans } from './types.js';
 
-/** A list of whole numbers: an array, or a typed array of any kind. Every element is checked. */
-export type Integers =
-  | readonly (number | bigint)[]
-  | Uint8Array
-  | Uint16Array
-  | Uint32Array
-  | Int32Array
-  | Float64Array
-  | BigUint64Array
-  | BigInt64Array;
-
 /** The longest list that crosses: no address comes near what the bindings can tell, nor a table near its memory. */
 export const LONGEST = 2 ** 25;
 

@@ -6,7 +6,6 @@
  */
 import type { Reading } from '#samedeal';
 import { boolean, FROM_ONE, fail, integer, options, U64 } from './checks.js';
-import type { Integers } from './lists.js';
 import {
   batchesWith,
   type FindOptions,
@@ -27,7 +26,7 @@ import { Shards } from './parquet/shards.js';
 import { type Given, givenOf, placesOf } from './parquet/sources.js';
 import { warnOfLanes, warnOfRank } from './parquet/warnings.js';
 import type { ReadingOptions } from './read/types.js';
-import type { Integer, SavedState } from './types.js';
+import type { Integer, Integers, SavedState } from './types.js';
 
 export type { FindOptions, Paths, ReaderOptions, RowOptions, ShardFiles } from './parquet/files.js';
 export type { MarkOptions, Row } from './parquet/rows.js';

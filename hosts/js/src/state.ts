@@ -1,7 +1,7 @@
 // States as documents: each has the recipe of what was read, without how it was dealt.
-import { fail, stateText } from './checks.js';
+import { fail, STATE, stateText } from './checks.js';
 import { written } from './document.js';
-import { placeOf } from './json.js';
+import { isCutOff, placeOf } from './json.js';
 
 /** An object after a state. It is freed where that is no state of it. */
 export function resumed<S, T extends { resume(state: S): unknown; dispose(): void }>(made: T, state: S): T {
@@ -19,7 +19,9 @@ export function recipeOfState(state: unknown, sections: Readonly<Record<string, 
   const text = stateText(state);
   const place = isObject(text) ? placeOf(text, 'recipe') : undefined;
   const recipe = place && text.slice(...place);
-  if (recipe === undefined || !isObject(recipe)) fail('wrong-type', 'state', text, 'the text that `state` gave');
+  if (recipe === undefined || !isObject(recipe)) {
+    fail('wrong-type', 'state', text, isCutOff(text) ? `${STATE}, in whole: this one ends too early` : STATE);
+  }
   const own = recipe.slice(1, -1).trim();
   const given = Object.entries(sections).filter(([, section]) => section !== undefined);
   const others = given.map(([name, section]) => `${JSON.stringify(name)}:${written(name, section, 1)}`);

@@ -1,7 +1,16 @@
-import type { Integers } from './lists.js';
-
 /** A whole number: a `number` that is a safe integer, or a `bigint`. */
 export type Integer = number | bigint;
+
+/** A list of whole numbers: an array, or a typed array of any kind. Every element is checked. */
+export type Integers =
+  | readonly (number | bigint)[]
+  | Uint8Array
+  | Uint16Array
+  | Uint32Array
+  | Int32Array
+  | Float64Array
+  | BigUint64Array
+  | BigInt64Array;
 
 /** Sample indices, in order: 32-bit numbers where there are at most 2^32 samples, else `number`s, all of them exact. */
 export type Indices = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;

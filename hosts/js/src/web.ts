@@ -4,6 +4,6 @@
  *
  * @module
  */
-export { init, type Part } from './bindings/engines-page.js';
-export type { Source } from './bindings/source.js';
+export { init } from './bindings/engines-page.js';
+export type { Part, Source } from './bindings/source.js';
 export * from './index.js';

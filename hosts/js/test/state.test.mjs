@@ -273,7 +273,7 @@ test('a state is a text or its bytes, or what Python saved, in every class', asy
     });
     assert.throws(() => other.resume(Buffer.from([0xff])), {
       kind: 'wrong-type',
-      message: 'state is an object; allowed: the text that `state` gave, or its bytes in UTF-8',
+      message: 'state is a Buffer; allowed: the text that `state` gave, or its bytes in UTF-8',
     });
     assert.throws(() => other.resume(new Uint8Array(2 ** 23)), { kind: 'out-of-range', value: 'of 8388608 bytes' });
     assert.throws(() => other.resume({}), { message: 'state is an object; allowed: the text that `state` gave' });
@@ -332,7 +332,9 @@ test('an argument that is not given is missing, and a list is no number of sampl
       kind: 'wrong-type',
       message: 'batchSize is missing; needed: a whole number, 1 to 4294967295',
     });
-  assert.throws(() => new Mesh(8), { message: 'axes is missing; needed: an object with a whole number for each name' });
+  assert.throws(() => new Mesh(8), {
+    message: 'axes is missing; needed: a plain object with a whole number for each name',
+  });
   assert.throws(() => new Sampler(10).batch(0, 'undefined'), { message: /^batchSize is "undefined"; allowed: / });
   const allowed = 'the number of samples, or an order that `order`, `blend` and others made';
   for (const samples of [[1, 2], new Uint8Array(3), null, { samples: 3 }]) {
@@ -341,4 +343,24 @@ test('an argument that is not given is missing, and a list is no number of sampl
     assert.throws(() => new Schedule(samples, 2), told);
   }
   assert.equal(new Sampler(order('feistel', { samples: 3 })).length, 3);
+});
+
+test('a state that is cut off is said to be', () => {
+  for (const made of [
+    new entries.samedeal.Sampler(100, { seed: 4 }),
+    new entries.samedeal.Batcher([3, 4], { maxTokens: 4 }),
+    new entries.samedeal.Schedule(100, 4),
+    new entries.samedeal.Reading([30], { batchSize: 2 }),
+  ]) {
+    const state = made.state(0);
+    for (const end of [1, 40, state.length - 1]) {
+      assert.throws(() => made.constructor.fromState(state.slice(0, end)), {
+        kind: 'wrong-type',
+        message: /allowed: the text that `state` gave, in whole: this one ends too early$/,
+      });
+    }
+    for (const wrong of ['{"samedeal":"{"}', '[', 'hello', '']) {
+      assert.throws(() => made.constructor.fromState(wrong), { message: /allowed: the text that `state` gave$/ });
+    }
+  }
 });

@@ -5,10 +5,10 @@ import type { BatchPlace as RawPlace } from '../components/interfaces/samedeal-d
 import { type Counted, counted } from '../counted.js';
 import { type Engine, Facade } from '../engine.js';
 import { SamedealError } from '../errors.js';
-import { type Integers, naturals } from '../lists.js';
+import { naturals } from '../lists.js';
 import { plain } from '../options.js';
 import { resumed } from '../state.js';
-import type { Integer, SavedState } from '../types.js';
+import type { Integer, Integers, SavedState } from '../types.js';
 import { BatcherRecipe, historySource, type Planned, segments } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
 import type {
@@ -44,7 +44,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   }
 
   /** The batcher that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: Class<T>, json: BatcherJson): T {
+  static fromJSON<T>(this: Class<T>, json: BatcherJson | string): T {
     return new this([], BatcherRecipe.ofJson(json) as unknown as BatcherOptions);
   }
 

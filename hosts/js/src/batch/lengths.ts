@@ -1,10 +1,10 @@
 // Lengths of samples as callers give them: one list, or a list for each source of a blend.
 import { release } from '../bindings/resources.js';
 import type { BatchingBindings } from '../bindings/types.js';
-import { fail, knownFacts, placed, U32 } from '../checks.js';
+import { fail, isRecord, knownFacts, placed, U32 } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { type Said, written } from '../document.js';
-import { isFailure } from '../engine.js';
+import { isFailure } from '../errors.js';
 import { LONGEST, words32 } from '../lists.js';
 import { entriesOf } from '../order/order.js';
 
@@ -29,8 +29,7 @@ export interface Lengths {
 }
 
 /** Whether lengths are given by the names of sources. */
-const isByName = (given: unknown): boolean =>
-  given instanceof Map || Object.prototype.toString.call(given) === '[object Object]';
+const isByName = (given: unknown): boolean => given instanceof Map || isRecord(given);
 
 /** Lengths as a caller gives them, for a recipe with these lists; `told` gives what it says, nothing if it is no object of JSON. */
 export function lengthsOf(given: unknown, told: () => Said | undefined, lists: readonly NamedList[]): Lengths {

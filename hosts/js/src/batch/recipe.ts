@@ -1,10 +1,11 @@
 import { disposes, release, using } from '../bindings/resources.js';
 import type { BatchingBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
-import { fail, integer, natural, natural32, options, type Range, U32, U64 } from '../checks.js';
+import { fail, integer, natural, natural32, options, type Range, record, U32, U64 } from '../checks.js';
 import type { Segment as RawSegment } from '../components/interfaces/samedeal-deal-batches.js';
 import { orderSize } from '../deal/recipe.js';
 import { besideOf, fromJson, numberIn, section } from '../document.js';
-import { ALONE, isFailure, type Recipe } from '../engine.js';
+import { ALONE, type Recipe } from '../engine.js';
+import { isFailure } from '../errors.js';
 import { recipeOfState } from '../state.js';
 import { BATCHER_OPTIONS, BatchDocument, isMade, STREAM_OPTIONS } from './document.js';
 import { checkSources } from './lengths.js';
@@ -118,7 +119,7 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     return BatcherRecipe.read(recipeOfState(state, { deal: section({ worldSize }) }), lengths, others);
   }
 
-  static ofJson(json: BatcherJson): BatcherRecipe {
+  static ofJson(json: BatcherJson | string): BatcherRecipe {
     type Given = BatcherRecipeOptions & { lengths?: number[] };
     const { recipe, given } = fromJson<Given>(json, [...RECIPE_OPTIONS, 'lengths']);
     const { lengths, ...others } = given;
@@ -166,7 +167,7 @@ export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStrea
     return new BatchStreamRecipe(new BatchDocument(recipe, undefined, { boundaries }), place);
   }
 
-  static ofJson(json: BatchStreamJson): BatchStreamRecipe {
+  static ofJson(json: BatchStreamJson | string): BatchStreamRecipe {
     const { recipe, given } = fromJson<BatchStreamRecipeOptions>(json, STREAM_RECIPE_OPTIONS);
     return BatchStreamRecipe.read(recipe, given);
   }
@@ -184,9 +185,7 @@ export const historySource = (history: readonly (Segment | RawSegment)[]): strin
 function historyOf(given: unknown): RawSegment[] {
   if (!Array.isArray(given)) fail('wrong-type', 'history', given, 'an array of { worldSize, steps }');
   return Array.from(given.slice(0, MOST_SEGMENTS), (past: unknown) => {
-    if (typeof past !== 'object' || past === null || Array.isArray(past)) {
-      fail('wrong-type', 'history', past, 'an array of { worldSize, steps }');
-    }
+    record('history', past, 'an array of { worldSize, steps }');
     const { worldSize, steps } = options(past as Segment, ['worldSize', 'steps']);
     return { worldSize: natural32('history', worldSize, WORLDS), steps: natural('history', steps) };
   });

@@ -2,9 +2,9 @@ import type { BatchingBindings, RawBatchStream } from '../bindings/types.js';
 import { U32 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import type { Failure } from '../errors.js';
-import { type Integers, words, words32 } from '../lists.js';
+import { words, words32 } from '../lists.js';
 import { plain } from '../options.js';
-import type { Integer } from '../types.js';
+import type { Integer, Integers } from '../types.js';
 import { BatchStreamRecipe } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
 import type {
@@ -39,7 +39,7 @@ export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchS
   }
 
   /** A stream with the recipe, the rank and the epoch that `toJSON` wrote, to which nothing was pushed. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: Class<T>, json: BatchStreamJson): T {
+  static fromJSON<T>(this: Class<T>, json: BatchStreamJson | string): T {
     return new this(BatchStreamRecipe.ofJson(json) as unknown as BatchStreamOptions);
   }
 

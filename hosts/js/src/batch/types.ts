@@ -1,6 +1,5 @@
-import type { Integers } from '../lists.js';
 import type { Order } from '../order/order.js';
-import type { Integer, OrderName, RecipeOptions } from '../types.js';
+import type { Integer, Integers, OrderName, RecipeOptions } from '../types.js';
 
 /**
  * The length of every sample, in tokens. With a blend of different datasets (the index space `joined`) as the order, also the lengths of each

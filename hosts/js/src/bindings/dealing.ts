@@ -1,5 +1,5 @@
 import interfaces from '../components/samedeal.js';
-import { isFailure } from '../engine.js';
+import { isFailure } from '../errors.js';
 import { instances, instantiate, type Modules } from './instances.js';
 import { release } from './resources.js';
 import type { DealingBindings, RawSampler, Sampling } from './types.js';

@@ -1,16 +1,10 @@
 // The engines of a page: each part is loaded by `init` before anything of it is used.
 import { fail, oneOf } from '../checks.js';
-import { type Bindings, Engine, isFailure } from '../engine.js';
+import { type Bindings, Engine } from '../engine.js';
+import { isFailure } from '../errors.js';
 import { found } from './parts.js';
-import { compiled, type Source } from './source.js';
+import { compiled, type Part, type Source } from './source.js';
 import type { BatchingBindings, DealingBindings, PlanningBindings, SamplerBindings } from './types.js';
-
-/**
- * A part of the package, which a page loads by itself. `sampling`: samplers. `composing`: the same with orders that are made of
- * others. `batching`: `Batcher`, `BatchStream`, `collatePad`, `collatePack`, `Schedule`. `planning`: `Reading`, `ShardPlan`, `ChunkStream`,
- * `verifyShards`, `Split`, and ledgers, which also need samplers. `topology`: `Mesh`, `detectRank`.
- */
-export type Part = 'sampling' | 'composing' | 'batching' | 'planning' | 'topology';
 
 /** What makes instances of each part. Its JavaScript is loaded with it. */
 const LOADERS = {

@@ -1,7 +1,7 @@
 // The same in a bundle, which does not bring files along: each as text in a module that is loaded with the part.
-import type { Part } from './engines-page.js';
+
 import { inflated } from './inline.js';
-import type { Source } from './source.js';
+import type { Part, Source } from './source.js';
 
 export const found: Readonly<Record<Part, () => Promise<Source>>> = {
   sampling: async () => inflated((await import('../inline/page-sampling/index.js')).default),

@@ -4,8 +4,7 @@ import sampling from '../bindgen/samedeal_bg.wasm';
 import batching from '../components/batching.core.wasm';
 import planning from '../components/planning.core.wasm';
 import topology from '../components/samedeal.core.wasm';
-import type { Part } from './engines-page.js';
-import type { Source } from './source.js';
+import type { Part, Source } from './source.js';
 
 export const found: Readonly<Record<Part, () => Source>> = {
   sampling: () => sampling,

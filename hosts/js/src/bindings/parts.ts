@@ -1,5 +1,4 @@
-import type { Part } from './engines-page.js';
-import type { Source } from './source.js';
+import type { Part, Source } from './source.js';
 
 /** Where `samedeal/web` finds the WebAssembly modules of its parts by itself: beside its JavaScript, where a page reads the files. */
 export const found: Readonly<Record<Part, () => Source | Promise<Source>>> = {

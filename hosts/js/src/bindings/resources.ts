@@ -1,10 +1,10 @@
-import { type Bindings, isFailure } from '../engine.js';
+import { isFailure } from '../errors.js';
 
 /** The method that frees a resource, which src/bindings/abi.ts gives it. */
 export const disposes: symbol = Symbol.dispose ?? Symbol.for('dispose');
 
 /** Frees a resource of a component. */
-export const release: Bindings['release'] = (raw) => (raw as Record<symbol, () => void>)[disposes]?.();
+export const release = (raw: object): void => (raw as Record<symbol, () => void>)[disposes]?.();
 
 /** What comes of a resource that is freed afterwards. */
 export function using<T extends object, R>(resource: T, use: (resource: T) => R, free = release): R {

@@ -185,7 +185,7 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
     return SamplerRecipe.read(recipeOfState(state, { deal }), place);
   }
 
-  static ofJson(json: SamplerJson): SamplerRecipe {
+  static ofJson(json: SamplerJson | string): SamplerRecipe {
     const { recipe, given } = fromJson<RecipeOptions>(json, RECIPE_OPTIONS);
     return SamplerRecipe.read(recipe, given);
   }

@@ -6,15 +6,16 @@ import type { Place as RawPlace } from '../components/interfaces/samedeal-deal-s
 import { type Counted, counted } from '../counted.js';
 import { type Engine, Facade } from '../engine.js';
 import { camelled } from '../errors.js';
-import { fewRanks, gathered, type Integers, naturals, numbers, spansOf } from '../lists.js';
+import { fewRanks, gathered, naturals, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
-import type { OrderOrSamples } from '../order/types.js';
+import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
 import type {
   BatchesOptions,
   BatchOptions,
   Indices,
   Integer,
+  Integers,
   Layout,
   Place,
   RecipeOptions,
@@ -54,7 +55,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   }
 
   /** The sampler that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: Class<T>, json: SamplerJson): T {
+  static fromJSON<T>(this: Class<T>, json: SamplerJson | string): T {
     return new this(0, SamplerRecipe.ofJson(json) as unknown as SamplerOptions);
   }
 

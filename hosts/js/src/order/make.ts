@@ -1,11 +1,10 @@
 // What makes orders. Nothing here decides: members of a recipe are written, and the engine checks them.
-import { boolean, fail, natural, options, placed, string } from '../checks.js';
-import { type Integers, list, words } from '../lists.js';
-import type { Integer, OrderName } from '../types.js';
-import { countOf, entriesOf, growthOf, made, nameOf, Order, seedOf, weightsOf } from './order.js';
+import { boolean, fail, natural, options, placed, record, string } from '../checks.js';
+import { list, words } from '../lists.js';
+import type { Integer, Integers, OrderName } from '../types.js';
+import { type BlendSources, countOf, entriesOf, growthOf, made, nameOf, Order, seedOf, weightsOf } from './order.js';
 import type {
   BlendOptions,
-  BlendSources,
   BlendStage,
   Growth,
   PlainOptions,
@@ -99,8 +98,7 @@ export function blend(sources: BlendSources, given?: BlendOptions): Order {
 function stagesOf(stages: unknown, names: readonly string[]) {
   return Array.from(list('stages', stages), (stage, i) =>
     placed(`at index ${i}`, () => {
-      if (typeof stage !== 'object' || stage === null)
-        fail('wrong-type', 'stages', stage, 'an object with from, weights');
+      record('stages', stage, 'a plain object with from, weights');
       const { from, weights } = options(stage as BlendStage, ['from', 'weights']);
       return { from: natural('from', from), weights: weightsOf(weights, names) };
     }),

@@ -1,10 +1,10 @@
 // Orders as values: the section `order` of a recipe, and its long lists beside it.
-import { fail, integer, natural, options, placed, S64, string } from '../checks.js';
+import { fail, integer, natural, options, placed, record, S64, string } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { written } from '../document.js';
 import { symbolInspect } from '../engine.js';
-import { type Integers, list, words } from '../lists.js';
-import type { Integer } from '../types.js';
+import { list, words } from '../lists.js';
+import type { Integer, Integers } from '../types.js';
 import type { BlendWeights, Growth, OrderJson, SkippedRange } from './types.js';
 import { OrderValue, type Section } from './value.js';
 
@@ -137,6 +137,15 @@ export class Order extends OrderValue {
   }
 }
 
+/** A number of samples, which stands for the order `feistel` of so many, or an order. */
+export type OrderOrSamples = Order | Integer;
+
+/** A source of a blend: what it is made of, and its weight, by default 1. */
+export type BlendSource = readonly [of: OrderOrSamples, weight?: Integer];
+
+/** The sources of a blend by their names. In an object, names that are whole numbers come first; a `Map` keeps its order. */
+export type BlendSources = Readonly<Record<string, BlendSource>> | ReadonlyMap<string, BlendSource>;
+
 /**
  * An order of members that were checked. A long one of `lists` comes beside them. `parts` are the orders that it is made of, by the paths of
  * their members; the one at `of` becomes a member.
@@ -175,8 +184,7 @@ export const nameOf = (field: string, value: unknown): string | undefined =>
 
 /** An object of counts, all of which have to be there. */
 export function counts<T extends object>(field: string, value: T, names: readonly (keyof T & string)[]): Section {
-  if (typeof value !== 'object' || value === null)
-    fail('wrong-type', field, value, `an object with ${names.join(', ')}`);
+  record(field, value, `a plain object with ${names.join(', ')}`);
   const given = options<T>(value, names);
   return Object.fromEntries(names.map((name) => [name, natural(name, given[name])]));
 }
@@ -189,9 +197,8 @@ export const growthOf = (growth: readonly Growth[]): Section[] =>
 
 /** What has names: an object, or a map; `one` is what errors call a name. */
 export function entriesOf(field: string, value: unknown, allowed: string, one = 'source'): [string, unknown][] {
-  const isMap = value instanceof Map;
-  if (!isMap && Object.prototype.toString.call(value) !== '[object Object]') fail('wrong-type', field, value, allowed);
-  const entries: [unknown, unknown][] = isMap ? [...value] : Object.entries(value as object);
+  const entries: [unknown, unknown][] =
+    value instanceof Map ? [...value] : Object.entries(record(field, value, allowed));
   for (const [name] of entries) if (typeof name !== 'string') fail('wrong-type', one, name, 'a name');
   return entries as [string, unknown][];
 }

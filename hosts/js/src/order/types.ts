@@ -1,15 +1,4 @@
-import type { Integers } from '../lists.js';
-import type { Integer } from '../types.js';
-import type { Order } from './order.js';
-
-/** A number of samples, which stands for the order `feistel` of so many, or an order. */
-export type OrderOrSamples = Order | Integer;
-
-/** A source of a blend: what it is made of, and its weight, by default 1. */
-export type BlendSource = readonly [of: OrderOrSamples, weight?: Integer];
-
-/** The sources of a blend by their names. In an object, names that are whole numbers come first; a `Map` keeps its order. */
-export type BlendSources = Readonly<Record<string, BlendSource>> | ReadonlyMap<string, BlendSource>;
+import type { Integer, Integers } from '../types.js';
 
 /** A weight for each source: in the order of the sources, or by their names. */
 export type BlendWeights = Integers | Readonly<Record<string, Integer>> | ReadonlyMap<string, Integer>;

@@ -1,8 +1,8 @@
 // Parquet files that are known by their footers, for whoever makes a `Reading` of them.
 import type { Reading } from '#samedeal';
 import { fail, natural32, options, U32 } from '../checks.js';
-import { type Integers, list } from '../lists.js';
-import type { Integer } from '../types.js';
+import { list } from '../lists.js';
+import type { Integer, Integers } from '../types.js';
 import { Cursor } from './cursor.js';
 import { library } from './library.js';
 import { readingBlocks } from './reading.js';

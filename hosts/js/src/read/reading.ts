@@ -46,7 +46,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
   }
 
   /** The reading that `toJSON` wrote. Errors: as `fromRecipe` and `resume`. */
-  static fromJSON<T>(this: Class<T>, json: ReadingJson): T {
+  static fromJSON<T>(this: Class<T>, json: ReadingJson | string): T {
     return new this([], ReadingRecipe.ofJson(json) as unknown as ReadingOptions);
   }
 

@@ -98,7 +98,7 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     return ReadingRecipe.read(recipeOfState(text, sections), lists).at({ state: text });
   }
 
-  static ofJson(json: ReadingJson): ReadingRecipe {
+  static ofJson(json: ReadingJson | string): ReadingRecipe {
     type Given = ReadingRecipeOptions & { epoch?: string; state?: string };
     const { recipe, given } = fromJson<Given>(json, [...RECIPE_OPTIONS, 'epoch', 'state']);
     const { epoch, state, ...lists } = given;

@@ -1,7 +1,6 @@
-import type { Integers } from '../lists.js';
 import type { Order } from '../order/order.js';
 import type { Weight, WorkerPolicy } from '../shard/types.js';
-import type { Integer, Remainder, Spans } from '../types.js';
+import type { Integer, Integers, Remainder, Spans } from '../types.js';
 
 /** What readers are given: single positions of one order over all of the dataset, or whole shards. */
 export type ReadDeal = 'samples' | 'shards';

@@ -1,9 +1,9 @@
 import type { PlanningBindings, RawPlan } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, integer, natural32, string, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
-import { gathered, type Integers, numbers } from '../lists.js';
+import { gathered, numbers } from '../lists.js';
 import { MILLION, plain } from '../options.js';
-import type { BatchOptions, Integer } from '../types.js';
+import type { BatchOptions, Integer, Integers } from '../types.js';
 import { PlanRecipe } from './recipe.js';
 import type {
   Balance,
@@ -48,7 +48,7 @@ export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
   }
 
   /** The plan that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: Class<T>, json: ShardPlanJson): T {
+  static fromJSON<T>(this: Class<T>, json: ShardPlanJson | string): T {
     return new this([], PlanRecipe.ofJson(json) as unknown as ShardPlanOptions);
   }
 

@@ -60,7 +60,7 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
     return new PlanRecipe(new Document(recipe, lists), epoch);
   }
 
-  static ofJson(json: ShardPlanJson): PlanRecipe {
+  static ofJson(json: ShardPlanJson | string): PlanRecipe {
     const { recipe, given } = fromJson<ShardPlanRecipeOptions>(json, RECIPE_OPTIONS);
     return PlanRecipe.read(recipe, given);
   }

@@ -71,7 +71,7 @@ export abstract class BaseChunkStream extends Facade<PlanningBindings, RawChunkS
   }
 
   /** The stream that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: Class<T>, json: ChunkStreamJson): T {
+  static fromJSON<T>(this: Class<T>, json: ChunkStreamJson | string): T {
     const { recipe, given } = fromJson<ChunkStreamRecipeOptions>(json, RECIPE_OPTIONS);
     return new this(0, 1, StreamRecipe.read(recipe, given) as unknown as ChunkStreamOptions);
   }

@@ -1,5 +1,4 @@
-import type { Integers } from '../lists.js';
-import type { Integer, OrderName } from '../types.js';
+import type { Integer, Integers, OrderName } from '../types.js';
 
 /**
  * How shards are given to ranks. `round-robin`: the i-th to rank i mod `worldSize`. `size-aware`: all ranks get about the same weight.

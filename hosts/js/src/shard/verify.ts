@@ -1,8 +1,8 @@
 import type { PlanningBindings } from '../bindings/types.js';
 import { fail, natural32, placed, type Range, U32 } from '../checks.js';
 import type { Engine } from '../engine.js';
-import { type Integers, LONGEST, list, words32 } from '../lists.js';
-import type { Integer } from '../types.js';
+import { LONGEST, list, words32 } from '../lists.js';
+import type { Integer, Integers } from '../types.js';
 import type { Verification } from './types.js';
 
 /** Lists of numbers of 32 bits, end to end, and where each begins, the end after them. */

@@ -56,7 +56,7 @@ export class SplitRecipe implements Recipe<PlanningBindings, RawSplit> {
     return new SplitRecipe(new Document(recipe));
   }
 
-  static ofJson(json: SplitJson): SplitRecipe {
+  static ofJson(json: SplitJson | string): SplitRecipe {
     return SplitRecipe.read(fromJson<object>(json, []).recipe);
   }
 }

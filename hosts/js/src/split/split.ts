@@ -1,8 +1,8 @@
 import type { PlanningBindings, RawSplit } from '../bindings/types.js';
 import { fail, knownFacts, named, natural, natural32, placed } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
-import { gathered, type Integers, joined, LONGEST, list, numbers, words } from '../lists.js';
-import type { Indices, Integer } from '../types.js';
+import { gathered, joined, LONGEST, list, numbers, words } from '../lists.js';
+import type { Indices, Integer, Integers } from '../types.js';
 import { SplitRecipe } from './recipe.js';
 import type { SplitJson, SplitOptions, SplitParts } from './types.js';
 
@@ -62,7 +62,7 @@ export abstract class BaseSplit extends Facade<PlanningBindings, RawSplit> {
   }
 
   /** The split that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: Class<T>, json: SplitJson): T {
+  static fromJSON<T>(this: Class<T>, json: SplitJson | string): T {
     return new this({}, SplitRecipe.ofJson(json) as unknown as SplitOptions);
   }
 

@@ -72,7 +72,7 @@ export class ScheduleRecipe implements Recipe<BatchingBindings, RawSchedule> {
     return ScheduleRecipe.read(recipeOfState(state, { deal: section({ worldSize, layout, unit }) }), others);
   }
 
-  static ofJson(json: ScheduleJson): ScheduleRecipe {
+  static ofJson(json: ScheduleJson | string): ScheduleRecipe {
     const { recipe, given } = fromJson<ScheduleRecipeOptions>(json, RECIPE_OPTIONS);
     return ScheduleRecipe.read(recipe, given);
   }

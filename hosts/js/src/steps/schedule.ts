@@ -3,11 +3,11 @@ import { integer, natural, natural32, stateText, U64 } from '../checks.js';
 import type { StepPlace as RawPlace } from '../components/interfaces/samedeal-deal-steps.js';
 import { type Counted, counted } from '../counted.js';
 import { type Engine, Facade } from '../engine.js';
-import { fewRanks, type Integers, joined, naturals, numbers } from '../lists.js';
+import { fewRanks, joined, naturals, numbers } from '../lists.js';
 import { plain } from '../options.js';
-import type { OrderOrSamples } from '../order/types.js';
+import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
-import type { Indices, Integer, Layout, SavedState } from '../types.js';
+import type { Indices, Integer, Integers, Layout, SavedState } from '../types.js';
 import { ScheduleRecipe } from './recipe.js';
 import type {
   BatchSizes,
@@ -69,7 +69,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
   }
 
   /** The schedule that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: Class<T>, json: ScheduleJson): T {
+  static fromJSON<T>(this: Class<T>, json: ScheduleJson | string): T {
     return new this(0, 0, ScheduleRecipe.ofJson(json) as unknown as ScheduleOptions);
   }
 

@@ -1,5 +1,5 @@
 import type { DealingBindings } from '../bindings/types.js';
-import { fail, natural32, options, U32 } from '../checks.js';
+import { fail, natural32, options, record, U32 } from '../checks.js';
 import type { Engine } from '../engine.js';
 import type { Integer } from '../types.js';
 
@@ -50,9 +50,8 @@ export function detectWith(
   const fixed = [rank, worldSize].map((value, i) => {
     return value === undefined ? value : natural32(i === 0 ? 'rank' : 'world-size', value, U32);
   });
-  if (typeof environment !== 'object' || environment === null || Array.isArray(environment)) {
-    fail('wrong-type', 'environment', environment, 'an object with a string for each variable');
-  }
+  // That of Node is an object of a class.
+  if (environment !== defaults) record('environment', environment, 'a plain object with a string for each variable');
   const names = engine.once(['environment', ''], 0, ({ launch }) => launch.variables());
   const pairs: [string, string][] = [];
   for (const name of names) {

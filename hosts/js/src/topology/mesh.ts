@@ -1,5 +1,5 @@
 import type { DealingBindings, RawMesh } from '../bindings/types.js';
-import { FROM_ONE, fail, natural32, options, string } from '../checks.js';
+import { FROM_ONE, fail, natural32, options, record, saved, string } from '../checks.js';
 import type { Axis } from '../components/interfaces/samedeal-deal-mesh.js';
 import { type Engine, Facade, type Recipe } from '../engine.js';
 import type { Integer } from '../types.js';
@@ -50,8 +50,15 @@ export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
   }
 
   /** The mesh of what `toJSON` gave. Errors: as the constructor. */
-  static fromJSON<T>(this: new (worldSize: Integer, axes: Axes, shard: readonly string[]) => T, json: MeshJson): T {
-    const { worldSize, axes, shard } = options(json, ['worldSize', 'axes', 'shard']);
+  static fromJSON<T>(
+    this: new (
+      worldSize: Integer,
+      axes: Axes,
+      shard: readonly string[],
+    ) => T,
+    json: MeshJson | string,
+  ): T {
+    const { worldSize, axes, shard } = options(saved(json), ['worldSize', 'axes', 'shard']);
     const isPair = (axis: unknown) => Array.isArray(axis) && axis.length === 2 && typeof axis[0] === 'string';
     if (!Array.isArray(axes) || !axes.every(isPair)) fail('wrong-type', 'axes', axes, 'an array of [name, size]');
     const names = axes.map(([name]) => name);
@@ -156,8 +163,5 @@ function axesOf(axes: unknown, shard: unknown): Axis[] {
 }
 
 function entries(field: string, value: unknown): [string, unknown][] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value) || ArrayBuffer.isView(value)) {
-    fail('wrong-type', field, value, 'an object with a whole number for each name');
-  }
-  return Object.entries(value);
+  return Object.entries(record(field, value, 'a plain object with a whole number for each name'));
 }

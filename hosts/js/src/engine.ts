@@ -23,7 +23,7 @@ export interface Recipe<B, R> {
 }
 
 /** A WebAssembly instance, with a memory of its own. */
-class Instance<B> {
+class Instance<B extends Bindings> {
   readonly bindings: B;
   /** How many bytes of objects it still takes. */
   room = SHARED;
@@ -32,6 +32,13 @@ class Instance<B> {
    * leaves memory that nothing is known about.
    */
   sound = true;
+  /**
+   * Frees what was collected, in a task of its own. Each instance has one, and nothing else refers to that: a loop that never ends its
+   * task, or awaits what is done at once, drops whole instances with all that is dead in them. None in an older workerd, where memory is given
+   * back by `dispose` alone, and with the whole instance.
+   */
+  readonly collected =
+    typeof FinalizationRegistry === 'function' ? new FinalizationRegistry<Seat<B, object>>(leave) : undefined;
 
   constructor(bindings: B) {
     this.bindings = bindings;
@@ -39,11 +46,13 @@ class Instance<B> {
 }
 
 /** Where an object is. */
-export interface Seat<B, R> {
+export interface Seat<B extends Bindings, R> {
   instance: Instance<B>;
   raw: R;
   /** The most memory that it can come to hold, in bytes. */
   readonly size: number;
+  /** What frees it when its owner is collected: that of the instance in which it was made first. */
+  readonly collected: Instance<B>['collected'];
 }
 
 /** How many bytes of objects share an instance. With windows and all gaps between them they stay far below the end of its memory. */
@@ -62,11 +71,6 @@ export const BEFORE_OTHERS = 256 << 20;
 export class Engine<B extends Bindings> {
   readonly #instantiate: () => B;
   #shared: Instance<B> | undefined;
-  /** None in an older workerd, where memory is given back by `dispose` alone, and with the whole instance. */
-  readonly #collected =
-    typeof FinalizationRegistry === 'function'
-      ? new FinalizationRegistry<Seat<B, object>>((seat) => leave(seat))
-      : undefined;
 
   /** `instantiate` makes a new instance. */
   constructor(instantiate: () => B) {
@@ -83,7 +87,7 @@ export class Engine<B extends Bindings> {
   open<R extends object>(owner: object, recipe: Recipe<B, R>): Seat<B, R> {
     const seat = this.#place(recipe, recipe.size);
     // What is alone goes with its instance, as soon as nobody refers to it.
-    if (seat.size <= LARGEST_SHARED) this.#collected?.register(owner, seat, seat);
+    if (seat.size <= LARGEST_SHARED) seat.collected?.register(owner, seat, seat);
     return seat;
   }
 
@@ -127,7 +131,7 @@ export class Engine<B extends Bindings> {
 
   /** Frees an object, which must not be used again. */
   close(seat: Seat<B, object>): void {
-    this.#collected?.unregister(seat);
+    seat.collected?.unregister(seat);
     leave(seat);
   }
 
@@ -135,7 +139,7 @@ export class Engine<B extends Bindings> {
     const instance = this.#for(size, recipe.cause);
     const raw = run(instance, () => recipe.make(instance.bindings));
     instance.room -= size;
-    return { instance, raw, size };
+    return { instance, raw, size, collected: instance.collected };
   }
 
   /** The instance that takes so many bytes more. */
@@ -274,7 +278,7 @@ function leave<B extends Bindings>({ instance, raw, size }: Seat<B, object>): vo
 }
 
 /** Calls into an instance; `call` must do nothing else. */
-function run<B, T>(instance: Instance<B>, call: () => T): T {
+function run<B extends Bindings, T>(instance: Instance<B>, call: () => T): T {
   // Before the call, as a stack that is at its end lets nothing be called after it.
   instance.sound = false;
   try {

@@ -1,13 +1,13 @@
 // Which files paths, directories and addresses stand for.
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readFileSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { SamedealError } from 'samedeal';
-import { readShards } from 'samedeal/parquet';
+import { findShards, readRows, readShards } from 'samedeal/parquet';
 import { folder, write } from './parquet-files.mjs';
 
 const STORED = { deal: 'shards', shuffle: false, policy: 'round-robin' };
@@ -136,6 +136,18 @@ test('a directory that cannot be listed is an error that names it', async (t) =>
     if (isRoot) process.seteuid(0);
     chmodSync(shut, 0o755);
   }
+});
+
+test('a file that becomes a FIFO is an error, not a wait', async (t) => {
+  const where = folder(t);
+  const paths = write(where, [60, 40]);
+  const shards = await findShards(paths);
+  rmSync(paths[1]);
+  execFileSync('mkfifo', [paths[1]]);
+  await assert.rejects(readRows(shards, [0, 70]), (error) => {
+    assert.equal(error.message, `${paths[1]}: it is a FIFO, and no regular file and no directory`);
+    return true;
+  });
 });
 
 test('what is no file and no directory is an error, not a wait', async (t) => {

@@ -1,6 +1,7 @@
 // Parquet files from anywhere, readers that go on or end early, what is told meanwhile, and rows of any samples.
 import assert from 'node:assert/strict';
 import { openAsBlob, readdirSync, readFileSync, readlinkSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { describe, test } from 'node:test';
 import { compressors } from 'hyparquet-compressors';
 import { Batcher, Reading, SamedealError, Sampler } from 'samedeal';
@@ -165,6 +166,67 @@ describe('a reader that ends early', () => {
         () => readShards(paths, { signal }),
         ({ field, kind }) => field === 'signal' && kind === 'wrong-type',
       );
+    }
+  });
+
+  test('while it waits for a server, with the reason of the signal', async (t) => {
+    const bytes = readFileSync(write(folder(t), [50])[0]);
+    let waits;
+    const server = createServer((request, response) => {
+      const [, start, end = bytes.length - 1] = /^bytes=(\d+)-(\d+)?$/.exec(request.headers.range ?? '') ?? [];
+      // The footer comes, and a later request has no answer.
+      if (waits && request.method === 'GET') return waits();
+      response.setHeader('content-length', start === undefined ? bytes.length : Number(end) - start + 1);
+      response.writeHead(start === undefined ? 200 : 206, { 'content-range': `bytes ${start}-${end}/${bytes.length}` });
+      response.end(request.method === 'HEAD' ? undefined : bytes.subarray(Number(start ?? 0), Number(end) + 1));
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${server.address().port}/0.parquet`;
+    try {
+      for (const reason of [new RangeError('enough'), 'a text', { a: 1 }, new DOMException('late', 'TimeoutError')]) {
+        for (const read of [
+          (signal) => all(readShards(url, { signal })),
+          (signal) => findShards(url, { signal }),
+          async (signal, abort) => {
+            waits = undefined;
+            const shards = await findShards(url, { signal });
+            waits = abort;
+            return all(readBatches(shards, new Reading(shards.sizes, { batchSize: 8 }), { rank: 0 }));
+          },
+        ]) {
+          const controller = new AbortController();
+          const abort = () => controller.abort(reason);
+          waits = abort;
+          await assert.rejects(read(controller.signal, abort), (error) => error === reason);
+        }
+      }
+    } finally {
+      server.closeAllConnections();
+      server.close();
+    }
+    // Nobody listens there any more.
+    await assert.rejects(findShards(url), (error) => {
+      assert.equal(error.code, 'ECONNREFUSED');
+      assert(error.message.startsWith(`${url}: `) && error.message.includes('ECONNREFUSED'), error.message);
+      return !error.message.includes('not a Parquet file');
+    });
+  });
+
+  test('a connection that breaks off has a code', async (t) => {
+    const { length } = readFileSync(write(folder(t), [50])[0]);
+    const server = createServer((request, response) => {
+      if (request.method === 'HEAD') return response.setHeader('content-length', length).end();
+      request.socket.destroy();
+    });
+    await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${server.address().port}/0.parquet`;
+    try {
+      await assert.rejects(findShards(url), (error) => {
+        assert.match(error.code, /^[A-Z_]+$/);
+        return error.message.startsWith(`${url}: `) && !error.message.includes('not a Parquet file');
+      });
+    } finally {
+      server.close();
     }
   });
 

@@ -33,7 +33,7 @@ export class Cursor {
       if (first + count === this.#shards.sizes[shard]) await this.close();
       return { count, columns };
     } catch (error) {
-      throw naming(this.#shards.paths[shard] as string, error);
+      throw naming(this.#shards.paths[shard] as string, error, this.#shards.signal);
     }
   }
 

@@ -118,9 +118,17 @@ export class ParquetFile {
   static async open(library: Library, place: Place, signal?: AbortSignal, use: Use = UNUSED): Promise<ParquetFile> {
     const bytes = await place.open(library, signal);
     try {
+      let failed: unknown;
+      const slice = (start: number, end?: number) =>
+        bytes.slice(start, end).catch((error) => {
+          failed = error;
+          throw error;
+        });
+      const footer = { byteLength: bytes.byteLength, slice };
       const metadata = await library.parquet
-        .parquetMetadataAsync(bytes, { initialFetchSize: FOOTER })
+        .parquetMetadataAsync(footer, { initialFetchSize: FOOTER })
         .catch((error: Error) => {
+          if (error === failed) throw error;
           throw new Error(`not a Parquet file, or cut off: ${error.message}`, { cause: error });
         });
       return new ParquetFile(library, bytes, metadata, use);
@@ -278,13 +286,21 @@ function once(compressors: Library['compressors'], dictionary: Dictionary): Libr
   return compressors && Object.fromEntries(known);
 }
 
-/** The same error with the path in front, and with its `code`, if it is not of this package. */
-export function naming(path: string, error: unknown): unknown {
-  // What a signal said when it aborted is for whoever aborted.
-  if (!(error instanceof Error) || ['SamedealError', 'AbortError'].includes(error.name)) return error;
-  const { code } = error as NodeJS.ErrnoException;
-  const named = new Error(`${path}: ${error.message}${hint(path, code)}`, { cause: error });
+/** The same error with the path in front, and with its `code`, if it is not of this package. After an abort, it is the reason of that. */
+export function naming(path: string, error: unknown, signal?: AbortSignal): unknown {
+  if (signal?.aborted) return signal.reason;
+  if (!(error instanceof Error) || error.name === 'SamedealError') return error;
+  const code = codeOf(error);
+  const told = typeof code === 'string' && !error.message.includes(code) ? ` (${code})` : '';
+  const named = new Error(`${path}: ${error.message}${told}${hint(path, code)}`, { cause: error });
   return typeof code === 'string' ? Object.assign(named, { code }) : named;
+}
+
+/** The code that the system gave: `fetch` has it in a cause of its error. */
+function codeOf(error: unknown, depth = 0): unknown {
+  if (typeof error !== 'object' || error === null || depth > 8) return undefined;
+  const { code, cause } = error as NodeJS.ErrnoException;
+  return typeof code === 'string' ? code : codeOf(cause, depth + 1);
 }
 
 /** What to do about an error with this code. */

@@ -1,12 +1,19 @@
 // Files of this machine.
+import { constants, type Stats } from 'node:fs';
 import { open } from 'node:fs/promises';
 import type { Bytes } from './bytes.js';
 
+/** To open a FIFO would wait for a writer of it. Windows has no such flag. */
+const READ_AT_ONCE = constants.O_RDONLY | (constants.O_NONBLOCK ?? 0);
+
 /** The bytes of a file. */
 export async function local(path: string): Promise<Bytes> {
-  const handle = await open(path, 'r');
+  const handle = await open(path, READ_AT_ONCE);
   try {
-    const { size } = await handle.stat();
+    const found = await handle.stat();
+    // It may have been one when its path was looked at.
+    if (!found.isFile()) throw new Error(noFile(found));
+    const { size } = found;
     return {
       byteLength: size,
       async slice(start, end = size) {
@@ -24,4 +31,15 @@ export async function local(path: string): Promise<Bytes> {
     await handle.close();
     throw error;
   }
+}
+
+/** What is wrong with a path that is no regular file. */
+export function noFile(found: Stats): string {
+  const kinds: readonly [is: boolean, kind: string][] = [
+    [found.isFIFO(), 'a FIFO'],
+    [found.isSocket(), 'a socket'],
+    [found.isDirectory(), 'a directory'],
+  ];
+  const [, kind] = kinds.find(([is]) => is) ?? [true, 'a device'];
+  return `it is ${kind}, and no regular file${found.isDirectory() ? '' : ' and no directory'}`;
 }

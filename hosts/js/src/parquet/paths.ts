@@ -1,10 +1,11 @@
 // Which files the paths of a dataset stand for. The rule is the same in every language: see `Paths`.
-import type { Dirent, Stats } from 'node:fs';
-import { readdir, realpath, stat } from 'node:fs/promises';
+import type { Dirent } from 'node:fs';
+import { lstat, readdir, realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import { fail } from '../checks.js';
 import { isAddress } from './bytes.js';
 import { naming } from './file.js';
+import { noFile } from './local.js';
 
 /** The files of paths, directories and addresses, each once. */
 export async function filesOf(given: readonly string[]): Promise<string[]> {
@@ -33,8 +34,7 @@ async function filesAt(path: string): Promise<string[]> {
   if (isAddress(path)) return [path];
   const found = await told(path, stat(path));
   if (found.isFile()) return [path];
-  // To open it could wait for ever.
-  if (!found.isDirectory()) throw new Error(`${path}: it is ${kindOf(found)}, and no regular file and no directory`);
+  if (!found.isDirectory()) throw new Error(`${path}: ${noFile(found)}`);
   const names = await below(path, '', [await told(path, realpath(path))]);
   if (names.length === 0) {
     // In whole: what is shown of a value has an end.
@@ -54,15 +54,18 @@ async function below(first: string, inside: string, above: readonly string[]): P
   const here = join(first, inside);
   const entries = await told(here, readdir(here, { encoding: 'buffer', withFileTypes: true }));
   const files: string[] = [];
-  for (const entry of entries as unknown as Dirent<Buffer>[]) {
+  // Bun gives the names alone where they are in bytes.
+  for (const entry of entries as unknown as (Dirent<Buffer> | Buffer)[]) {
+    const bytes = Buffer.isBuffer(entry) ? entry : entry.name;
     // Hidden and temporary files and directories.
-    if (entry.name[0] === 0x2e || entry.name[0] === 0x5f) continue;
-    const name = nameOf(here, entry.name);
+    if (bytes[0] === 0x2e || bytes[0] === 0x5f) continue;
+    const name = nameOf(here, bytes);
     const path = join(here, name);
     const within = inside === '' ? name : `${inside}/${name}`;
     const isNamed = name.endsWith('.parquet');
-    // What is neither a link nor named so needs no look at it.
-    const found = entry.isSymbolicLink() || (isNamed && !entry.isDirectory()) ? await told(path, stat(path)) : entry;
+    const own = Buffer.isBuffer(entry) ? await told(path, lstat(path)) : entry;
+    // What is neither a link nor named so needs no look at what it leads to.
+    const found = own.isSymbolicLink() || (isNamed && !own.isDirectory()) ? await told(path, stat(path)) : own;
     if (found.isDirectory()) {
       const real = await told(path, realpath(path));
       const back = above.find((directory) => `${directory}${sep}`.startsWith(real === sep ? sep : `${real}${sep}`));
@@ -80,12 +83,6 @@ function nameOf(directory: string, bytes: Buffer): string {
   const name = bytes.toString();
   if (Buffer.from(name).equals(bytes)) return name;
   throw new Error(`${join(directory, name)}: its name is not UTF-8 (${bytes.toString('hex')} in hexadecimal)`);
-}
-
-function kindOf(found: Stats): string {
-  if (found.isFIFO()) return 'a FIFO';
-  if (found.isSocket()) return 'a socket';
-  return 'a device';
 }
 
 /** What comes of a look at a path, whose errors name it. */

@@ -19,7 +19,8 @@ export class Shards {
   readonly columns: readonly string[];
   readonly #library: Library;
   readonly #places: readonly Place[];
-  readonly #signal: AbortSignal | undefined;
+  /** What ends the reading. */
+  readonly signal: AbortSignal | undefined;
   readonly #open = new Shared<number, ParquetFile>();
   readonly #held = new Held();
 
@@ -33,7 +34,7 @@ export class Shards {
   ) {
     this.#library = library;
     this.#places = places;
-    this.#signal = signal;
+    this.signal = signal;
     this.paths = places.map(({ name }) => name);
     this.sizes = sizes;
     this.bytes = bytes;
@@ -83,7 +84,7 @@ export class Shards {
   acquire(shard: number): Promise<ParquetFile> {
     return this.#open.acquire(shard, async () => {
       const use = { names: this.columns, held: this.#held };
-      const file = await ParquetFile.open(this.#library, this.#places[shard] as Place, this.#signal, use);
+      const file = await ParquetFile.open(this.#library, this.#places[shard] as Place, this.signal, use);
       if (file.rows === this.sizes[shard]) return file;
       await file.close();
       throw new Error(`it holds ${file.rows} rows now, and held ${this.sizes[shard]} at the start`);
@@ -120,6 +121,6 @@ async function footer(library: Library, place: Place, signal: AbortSignal | unde
       await file.close();
     }
   } catch (error) {
-    throw naming(place.name, error);
+    throw naming(place.name, error, signal);
   }
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -10,7 +11,9 @@ from pathlib import Path
 import pytest
 from limits import HANG
 from samedeal import Sampler
+from samedeal.engine import cache
 
+FOLDER = "samedeal-engine-v1"
 FINGERPRINT = "import samedeal; print(samedeal.Sampler(1000, seed=9, world_size=3).fingerprint())"
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the folders of other systems differ")
@@ -24,14 +27,29 @@ def deal_in(home: Path, **variables: str) -> list[Path]:
     job = subprocess.run(words, capture_output=True, text=True, env=environment, check=True, timeout=HANG)
     assert (job.stdout.strip(), job.stderr) == (Sampler(1000, seed=9, world_size=3).fingerprint(), "")
     folders = [home, *map(Path, variables.values())]
-    found = {path for folder in folders for path in folder.rglob("*") if "modules" in path.parts[:-2]}
-    # Beside each is how often it was used.
-    return sorted(path for path in found if path.is_file() and not path.suffix)
+    return sorted({path for folder in folders for path in folder.rglob("*.code") if path.is_file()})
+
+
+def everything_in(folder: Path) -> dict[str, tuple[int, int, bytes | None]]:
+    """Names, modes, times and contents."""
+    return {
+        str(path.relative_to(folder)): (found.st_mode, found.st_mtime_ns, path.read_bytes() if path.is_file() else None)
+        for path in [folder, *folder.rglob("*")]
+        for found in [path.lstat()]
+    }
+
+
+def keeps() -> bool:
+    """Whether this process keeps what another one will find."""
+    cache.keep(b"key", b"code")
+    return cache.load(b"key") == b"code"
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Path:
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     tmp_path.chmod(0o755)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     return tmp_path
 
 
@@ -39,50 +57,178 @@ def home(tmp_path: Path) -> Path:
 def test_the_next_process_finds_what_was_compiled(home: Path) -> None:
     kept = deal_in(home)
     assert kept
-    times = [path.stat().st_mtime_ns for path in kept]
+    before = everything_in(home)
     assert deal_in(home) == kept
-    assert [path.stat().st_mtime_ns for path in kept] == times
+    assert everything_in(home) == before
 
 
 @posix
 def test_what_is_kept_may_be_spoilt(home: Path) -> None:
-    for content in (b"", b"spoilt", os.urandom(1000)):
-        for path in deal_in(home):
-            path.write_bytes(content)
-    deal_in(home)
+    whole = [path.read_bytes() for path in deal_in(home)]
+    for start, end, put in ((0, None, b""), (-1, None, b""), (5000, 5001, b"x"), (0, 32, bytes(32)), (40, None, b"x")):
+        for path, code in zip(deal_in(home), whole, strict=True):
+            path.write_bytes(code[:start] + put + (b"" if end is None else code[end:]))
+        deal_in(home)
+        assert [path.read_bytes() for path in deal_in(home)] == whole
 
 
 @posix
-@pytest.mark.parametrize("mode", [0o775, 0o777])
-@pytest.mark.parametrize("where", [".", ".cache", ".cache/samedeal"])
+@pytest.mark.parametrize("name", ["samedeal", FOLDER, f"{FOLDER}/modules", "."])
+@pytest.mark.parametrize("marker", [None, b"", b"Signature: 8a477f597d28d172789f06886806bc55\n"])
+def test_files_of_the_user_stay(home: Path, name: str, marker: bytes | None) -> None:
+    own = home / ".cache" / name
+    (own / ".git").mkdir(parents=True)
+    for file in ("main.py", ".git/HEAD", "wasmtime.toml", "model.code"):
+        (own / file).write_text("text")
+    (own / "link").symlink_to(home)
+    if marker is not None:
+        (home / ".cache" / name.partition("/")[0] / "CACHEDIR.TAG").write_bytes(marker)
+    before = everything_in(own)
+    assert keeps() is (name in ("samedeal", "."))
+    if name == ".":
+        # Its own folder is made beside them.
+        before["."] = everything_in(own)["."]
+        assert before.items() <= everything_in(own).items()
+    else:
+        assert everything_in(own) == before
+
+
+@posix
+def test_the_oldest_files_go_and_no_others(home: Path) -> None:
+    assert keeps()
+    made = home / ".cache" / FOLDER
+    for number in range(40):
+        path = made / f"{'rust' if number % 2 else 'python'}-{number:064x}.code"
+        path.write_bytes(b"")
+        os.utime(path, (number, number))
+    others = ["main.py", "python-1.code", f"python-{0:064x}.code.py", f"ruby-{0:064x}.code"]
+    for name in others:
+        (made / name).write_text("text")
+        os.utime(made / name, (0, 0))
+    cache.keep(b"another", b"code")
+    left = {path.name for path in made.iterdir()}
+    assert left > {*others, "CACHEDIR.TAG"}
+    assert len(left) == 32 + len(others) + 1
+    assert keeps()
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o775, 0o777, 0o757])
+@pytest.mark.parametrize("where", [".", ".cache", f".cache/{FOLDER}"])
 def test_nothing_is_kept_where_others_can_write(home: Path, where: str, mode: int) -> None:
-    (home / ".cache/samedeal").mkdir(parents=True)
+    (home / ".cache" / FOLDER).mkdir(parents=True)
     (home / where).chmod(mode)
-    assert deal_in(home) == []
+    assert not keeps()
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o750, 0o755, 0o711, 0o1777])
+def test_a_folder_that_was_opened_to_others_is_not_used(home: Path, mode: int) -> None:
+    assert keeps()
+    (home / ".cache" / FOLDER).chmod(mode)
+    assert not keeps()
 
 
 @posix
 def test_nothing_is_kept_where_a_link_leads_to_others(home: Path) -> None:
     shared = home / "shared"
-    shared.mkdir()
+    (shared / "caches").mkdir(parents=True)
     shared.chmod(0o777)
-    (home / ".cache").symlink_to(shared)
-    assert deal_in(home) == []
-    assert [*shared.rglob("modules")] == []
+    (home / ".cache").symlink_to("shared/../shared/caches")
+    assert not keeps()
+    assert [*shared.rglob("*")] == [shared / "caches"]
+    # A link of the user to a folder of the user, such as one on a larger disk, is followed.
+    shared.chmod(0o755)
+    assert keeps()
 
 
 @posix
-def test_what_is_made_is_for_the_user_alone(home: Path) -> None:
-    umask = os.umask(0)
+def test_the_last_part_is_no_link(home: Path) -> None:
+    other = home / "other"
+    other.mkdir(mode=0o700)
+    (home / ".cache").mkdir()
+    (home / ".cache" / FOLDER).symlink_to(other)
+    assert not keeps()
+    assert [*other.iterdir()] == []
+
+
+@posix
+@pytest.mark.parametrize("kind", ["pipe", "link", "folder", "other"])
+def test_the_marker_is_a_file_of_this_text(home: Path, kind: str) -> None:
+    assert keeps()
+    marker = home / ".cache" / FOLDER / "CACHEDIR.TAG"
+    text = marker.read_bytes()
+    marker.unlink()
+    if kind == "pipe":
+        os.mkfifo(marker)
+    elif kind == "link":
+        (home / "marker").write_bytes(text)
+        marker.symlink_to(home / "marker")
+    elif kind == "folder":
+        marker.mkdir()
+    else:
+        marker.write_bytes(text + b"\n")
+    assert not keeps()
+
+
+@posix
+def test_a_file_that_is_a_pipe_or_a_link_is_made_anew(home: Path) -> None:
+    assert keeps()
+    (path,) = (home / ".cache" / FOLDER).glob("*.code")
+    path.rename(home / "code")
+    os.mkfifo(path)
+    assert cache.load(b"key") is None
+    assert keeps()
+    path.unlink()
+    path.symlink_to(home / "code")
+    assert cache.load(b"key") is None
+    assert keeps()
+    assert stat.S_ISREG(path.lstat().st_mode)
+
+
+@posix
+@pytest.mark.parametrize("umask", [0, 0o002, 0o077])
+def test_what_is_made_is_for_the_user_alone(home: Path, umask: int) -> None:
+    before = os.umask(umask)
     try:
-        assert deal_in(home)
+        assert keeps()
     finally:
-        os.umask(umask)
-    assert (home / ".cache/samedeal").stat().st_mode & 0o777 == 0o700
+        os.umask(before)
+    kept = [*(home / ".cache" / FOLDER).iterdir()]
+    modes = {path: path.stat().st_mode & 0o777 for path in [home / ".cache", home / ".cache" / FOLDER, *kept]}
+    assert modes == {path: 0o700 if path.is_dir() else 0o600 for path in modes}
 
 
 @posix
-def test_caches_may_be_elsewhere(home: Path) -> None:
+def test_processes_that_begin_at_once(home: Path) -> None:
+    environment = {**os.environ, "HOME": str(home), "XDG_CACHE_HOME": ""}
+    jobs = [
+        subprocess.Popen([sys.executable, "-c", FINGERPRINT], env=environment, stdout=subprocess.PIPE, text=True)
+        for _ in range(6)
+    ]
+    wanted = Sampler(1000, seed=9, world_size=3).fingerprint()
+    assert [job.communicate(timeout=HANG)[0].strip() for job in jobs] == [wanted] * len(jobs)
+    assert [path.name for path in (home / ".cache").iterdir()] == [FOLDER]
+    assert len([*(home / ".cache" / FOLDER).iterdir()]) == 1 + len(deal_in(home))
+
+
+@posix
+@pytest.mark.parametrize("most", [0, 50, 5000])
+def test_where_the_disk_is_full_nothing_is_left(home: Path, most: int) -> None:
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
+    try:
+        cache.keep(b"key", bytes(10_000))
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+    made = [path.name for path in (home / ".cache").rglob("*")]
+    assert made == ([FOLDER, "CACHEDIR.TAG"] if most == 5000 else [])
+
+
+@posix
+def test_caches_may_be_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     caches = home / "caches"
     # It is made.
     assert any(path.is_relative_to(caches) for path in deal_in(home, XDG_CACHE_HOME=str(caches)))
@@ -90,15 +236,33 @@ def test_caches_may_be_elsewhere(home: Path) -> None:
     shared.mkdir()
     shared.chmod(0o777)
     assert deal_in(home / "none", XDG_CACHE_HOME=str(shared)) == []
+    # One that is not absolute does not count.
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("XDG_CACHE_HOME", "shared/../caches")
+    assert keeps()
+    assert (home / ".cache" / FOLDER).is_dir()
     # A configuration of wasmtime's own has no say.
     config = home / "config/wasmtime/config.toml"
     config.parent.mkdir(parents=True)
     config.write_text(f'[cache]\ndirectory = "{shared}"\n')
     assert deal_in(home, XDG_CONFIG_HOME=str(home / "config"))
-    assert [*shared.rglob("modules")] == []
+    assert [*shared.iterdir()] == []
 
 
 @posix
-def test_a_user_without_a_home(home: Path) -> None:
+def test_a_user_without_a_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert deal_in(home / "none") == []
     assert not (home / "none").exists()
+    (home / "file").write_text("text")
+    monkeypatch.chdir(home)
+    for given in (home / "file", home / "none/none", "relative", "."):
+        monkeypatch.setenv("HOME", str(given))
+        assert not keeps()
+    assert {path.name for path in home.iterdir()} == {"file"}
+
+
+@posix
+def test_a_program_with_more_rights_than_its_caller_keeps_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+    assert not keeps()
+    assert [*home.iterdir()] == []

@@ -1,76 +1,200 @@
-"""Where wasmtime keeps what it has compiled for the next process: loading that is running it."""
+"""Machine code of the components, kept for the next process.
+
+Loading it is running it. So it is kept only where nobody but this user and the superuser can write, in a folder that
+samedeal made and marked. Where there is no such place, nothing is kept: that costs time, and nothing else. The Rust
+host uses the same folder by the same rules (`hosts/rust/src/cache.rs`).
+"""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import re
 import stat
 import sys
 from pathlib import Path
 
+_FOLDER = "samedeal-engine-v1"
+"""The number is that of this format: marker, names and files."""
+_MARKER = "CACHEDIR.TAG"
+"""The name by which programs that make backups know a cache (bford.info/cachedir)."""
+_MARK = b"""Signature: 8a477f597d28d172789f06886806bc55
+# samedeal made this folder (format 1). It holds machine code, and can be deleted.
+"""
+_NAME = re.compile(r"(python|rust)-[0-9a-f]{64}\.code(\.[0-9a-f]{16})?")
+"""The name of a file, or of one that is not complete yet."""
+_MOST_FILES = 32
+_MOST_BYTES = 1 << 26
+_MOST_LINKS = 40
 _WRITABLE = stat.S_IWGRP | stat.S_IWOTH
+_READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
+_WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
-def configuration() -> str | None:
-    """The path of a configuration for wasmtime, whose folder is made where there is none; None where it is not safe."""
-    try:
-        base = _base()
-        if base is None or not base.is_dir():
-            return None
-        folder = base / "samedeal"
-        folder.mkdir(mode=0o700, exist_ok=True)
-        folder = folder.resolve()
-        return str(_written(folder)) if _is_of_user(folder) else None
-    except (OSError, RuntimeError, UnicodeError):
-        # There is no such folder, nobody says which it is, or nothing can be written there: it costs time alone.
-        return None
+def load(key: bytes) -> bytes | None:
+    """The code that was kept under a key, whole as it was."""
+    with contextlib.suppress(OSError, RuntimeError, ValueError):
+        folder = _folder()
+        if folder is not None:
+            data = _read(os.path.join(folder, _name(key)))
+            code = data[32:]
+            return code if data[:32] == _digest(code) else None
+    return None
 
 
-def _base() -> Path | None:
-    """The folder for caches of this user, if there is one: without a home of its own, nothing is made."""
+def keep(key: bytes, code: bytes) -> None:
+    """Keeps code under a key, which names all that decides whether the code can run, and how it was made."""
+    with contextlib.suppress(OSError, RuntimeError, ValueError):
+        folder = _folder()
+        if folder is not None:
+            _write(os.path.join(folder, _name(key)), _digest(code) + code)
+            _prune(folder)
+
+
+def _name(key: bytes) -> str:
+    return f"python-{_digest(key).hex()}.code"
+
+
+def _digest(data: bytes) -> bytes:
+    # Imported here: who only imports samedeal does not need it.
+    from hashlib import sha256
+
+    return sha256(data).digest()
+
+
+def _user() -> int | None:
+    """This user; None where the system has no numbers of users."""
+    return None if sys.platform == "win32" else os.geteuid()
+
+
+def _base() -> str | None:
+    """Where the caches of this user are, if the environment has a say."""
     if sys.platform == "win32":
-        local = os.environ.get("LOCALAPPDATA")
-        return Path(local) if local else None
-    given = os.environ.get("XDG_CACHE_HOME")
-    if given and os.path.isabs(given):
-        base = Path(given)
+        base = os.environ.get("LOCALAPPDATA")
     else:
-        home = Path.home()
-        if not home.is_dir():
+        if (os.getuid(), os.getgid()) != (os.geteuid(), os.getegid()):
+            # Of a program that has more rights than its caller, the caller wrote the environment.
             return None
-        base = home / ("Library/Caches" if sys.platform == "darwin" else ".cache")
-    base.mkdir(mode=0o700, exist_ok=True)
-    return base
+        base = os.environ.get("XDG_CACHE_HOME")
+        if not base or not os.path.isabs(base):
+            base = os.path.join(Path.home(), "Library/Caches" if sys.platform == "darwin" else ".cache")
+    return base if base and os.path.isabs(base) else None
 
 
-def _is_of_user(folder: Path) -> bool:
-    """Whether nobody but this user and the superuser can write to a folder, or put another one in its place."""
-    if sys.platform == "win32":
+def _folder() -> str | None:
+    """The folder, which is made where there is none; None where there is no safe place for it."""
+    base = _base()
+    if base is None:
+        return None
+    if not os.path.lexists(base):
+        # Nothing more than this one is made: without a home there is none.
+        above, own = os.path.split(base.rstrip("/"))
+        safe = _resolved(above)
+        if safe is None:
+            return None
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(os.path.join(safe, own), 0o700)
+    safe = _resolved(base)
+    if safe is None:
+        return None
+    folder = os.path.join(safe, _FOLDER)
+    if not os.path.lexists(folder) or (_is_own(folder, 0o022) and not os.listdir(folder)):
+        _make(folder)
+    return folder if _is_own(folder, 0o077) and _read(os.path.join(folder, _MARKER)) == _MARK else None
+
+
+def _resolved(path: str) -> str | None:
+    """Where a path of folders leads, if nobody but this user and the superuser can change where that is.
+
+    Every name on the way is looked at, and links are followed one by one: the folder in which a name is, the link
+    itself, and the folders that it leads through must all be safe.
+    """
+    user = _user()
+    if user is None:
         # Folders of users are their own there.
-        return True
-    user = os.geteuid()
-    own = folder.stat()
-    return (
-        own.st_uid == user
-        and not own.st_mode & _WRITABLE
-        and all(
-            at.st_uid in (0, user) and (not at.st_mode & _WRITABLE or bool(at.st_mode & stat.S_ISVTX))
-            for at in (parent.stat() for parent in folder.parents)
-        )
-    )
+        return os.path.realpath(path) if os.path.isdir(path) else None
+    at, links = "", 0
+    left = ["/", *path.split("/")][::-1]
+    while left:
+        name = left.pop()
+        if name == "..":
+            at = os.path.dirname(at)
+            continue
+        if name in ("", "."):
+            continue
+        to = os.path.join(at, name)
+        found = os.lstat(to)
+        if found.st_uid not in (0, user):
+            return None
+        if stat.S_ISLNK(found.st_mode):
+            links += 1
+            target = os.readlink(to)
+            if links > _MOST_LINKS:
+                return None
+            left += target.split("/")[::-1]
+            at = "/" if target.startswith("/") else at
+            continue
+        # Where everybody can write, `sticky` keeps what this user and the superuser have there.
+        is_safe = not found.st_mode & _WRITABLE or found.st_mode & stat.S_ISVTX
+        if not stat.S_ISDIR(found.st_mode) or not is_safe:
+            return None
+        at = to
+    return at
 
 
-def _written(folder: Path) -> Path:
-    """The configuration in a folder, made anew where it differs: at once, since other processes read it."""
-    # Imported here and below: neither is needed by who imports samedeal.
-    import json
+def _is_own(folder: str, refused: int) -> bool:
+    """Whether it is a folder of this user, and no link, with none of these modes."""
+    found = os.lstat(folder)
+    if not stat.S_ISDIR(found.st_mode):
+        return False
+    user = _user()
+    return user is None or (found.st_uid == user and found.st_mode & 0o700 == 0o700 and not found.st_mode & refused)
 
-    path = folder / "wasmtime.toml"
-    text = f"[cache]\ndirectory = {json.dumps(str(folder))}\n"
-    if not path.is_file() or path.read_text(encoding="utf-8") != text:
-        import tempfile
 
-        number, part = tempfile.mkstemp(dir=folder)
-        with open(number, "w", encoding="utf-8") as file:
-            file.write(text)
+def _make(folder: str) -> None:
+    """Makes the folder with its marker, at once: in the place of an empty one, and of nothing else."""
+    part = f"{folder}.{_random()}"
+    os.mkdir(part, 0o700)
+    marker = os.path.join(part, _MARKER)
+    try:
+        _write(marker, _MARK)
+        os.rename(part, folder)
+    except OSError:
+        # Another process was faster, or the disk is full.
+        with contextlib.suppress(OSError):
+            os.unlink(marker)
+        os.rmdir(part)
+
+
+def _read(path: str) -> bytes:
+    """A file of this user; empty where it is something else. Neither a link is followed nor a pipe waited for."""
+    descriptor = os.open(path, _READ)
+    with open(descriptor, "rb") as file:
+        found, user = os.fstat(descriptor), _user()
+        is_own = user is None or (found.st_uid == user and not found.st_mode & _WRITABLE)
+        return file.read() if stat.S_ISREG(found.st_mode) and is_own and found.st_size <= _MOST_BYTES else b""
+
+
+def _write(path: str, data: bytes) -> None:
+    """Writes a file under another name first, so that it is there as a whole or not at all."""
+    part = f"{path}.{_random()}"
+    descriptor = os.open(part, _WRITE, 0o600)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(data)
         os.replace(part, path)
-    return path
+    except OSError:
+        os.unlink(part)
+        raise
+
+
+def _prune(folder: str) -> None:
+    """Deletes the oldest files that this or the Rust host made here, where there are many, and nothing else."""
+    names = [name for name in os.listdir(folder) if _NAME.fullmatch(name)]
+    paths = sorted((os.path.join(folder, name) for name in names), key=lambda path: os.lstat(path).st_mtime_ns)
+    for path in paths[:-_MOST_FILES]:
+        os.unlink(path)
+
+
+def _random() -> str:
+    return os.urandom(8).hex()

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
 import wasmtime
+from wasmtime import _ffi
 
 from . import cache
 
@@ -134,18 +135,14 @@ class Process:
         # The threads of a parallel compilation do not outlive a fork: a child would wait for them for ever.
         config.parallel_compilation = not self._forked
         artefacts = self._artefacts.get(component)
-        if artefacts is None and not self._forked and (cached := cache.configuration()) is not None:
-            # Where the cache cannot be used, nothing is missing but time.
-            with contextlib.suppress(wasmtime.WasmtimeError):
-                config.cache = cached
         engine = wasmtime.Engine(config)
         if artefacts is None:
-            sources = (core_module(component.path.read_bytes()), _HANDLES)
-            modules = [wasmtime.Module(engine, source) for source in sources]
+            sources = (core_module(component.path.read_bytes()), _HANDLES.encode())
+            modules, codes = zip(*(_made(engine, source) for source in sources), strict=True)
             # For forked children, whose engines have no threads.
-            self._artefacts[component] = [bytes(module.serialize()) for module in modules]
+            self._artefacts[component] = [*codes]
         else:
-            modules = [wasmtime.Module.deserialize(engine, artefact) for artefact in artefacts]
+            modules = tuple(wasmtime.Module.deserialize(engine, artefact) for artefact in artefacts)
         core, handles = modules
         imports = tuple("new" if str(wanted.name).startswith("[resource-new]") else "drop" for wanted in core.imports)
         memory = next(export.type for export in core.exports if export.name == "memory")
@@ -154,6 +151,23 @@ class Process:
         compiled = Compiled(engine, core, handles, imports, least + _HEADROOM, most)
         self._compiled[component] = compiled
         return compiled
+
+
+def _made(engine: wasmtime.Engine, source: bytes) -> tuple[wasmtime.Module, bytes]:
+    """A module, with the machine code that it is; the code of an earlier process, if there is one."""
+    library = Path(_ffi.filename)
+    found = library.stat()
+    # Which library it is, since a process of another one may have the same folder. wasmtime itself refuses code of
+    # another major version, of other options, and for a processor that has more than this one.
+    of = f"{library.parent.name} {found.st_size} {found.st_mtime_ns}\n".encode()
+    code = cache.load(of + source)
+    if code is not None:
+        with contextlib.suppress(wasmtime.WasmtimeError):
+            return wasmtime.Module.deserialize(engine, code), code
+    module = wasmtime.Module(engine, source)
+    code = bytes(module.serialize())
+    cache.keep(of + source, code)
+    return module, code
 
 
 def core_module(component: bytes) -> bytes:

@@ -19,7 +19,7 @@ from ..engine import component as components
 from ..engine.errors import ContradictionError, OutOfRangeError, UnknownNameError, WrongTypeError
 from ..recipe import Recipe
 from .binding import Client, Progress
-from .log import Log, checked, text_of
+from .log import Log, checked, seconds_left, text_of, until
 
 if TYPE_CHECKING:
     import numpy as np
@@ -263,22 +263,24 @@ class Ledger:
         Raises:
             ContradictionError: This reader itself holds all positions that are left, and must commit or release them
                 first. Or another process opened the log as this reader.
-            TimeoutError: No position was free in time.
+            TimeoutError: No position was free in time; or another process held the lock of the log, whose file the
+                error names (`filename`), such as one that is stopped.
             OSError: The log cannot be read or written.
         """
         end = None if timeout is None else time.monotonic() + _seconds("timeout", timeout, 0.0)
         while True:
-            found = self._try(waits=True)
+            with until(end):
+                found = self._try(waits=True)
             if isinstance(found, Claim):
                 return found
             if found.action == "finished":
                 return None
             seconds = found.milliseconds / 1000
             if end is not None:
-                left = end - time.monotonic()
-                if left <= 0:
+                rest = end - time.monotonic()
+                if rest <= 0:
                     raise TimeoutError(f"reader {self.reader} found nothing free in {timeout} s")
-                seconds = min(seconds, left)
+                seconds = min(seconds, rest)
             time.sleep(seconds)
 
     def __iter__(self) -> Iterator[Claim]:
@@ -339,7 +341,10 @@ class Ledger:
             # The lock may have been taken by a thread that is not there any more.
             allowed = "one that this process opened: after a fork, open the ledger anew"
             raise ContradictionError("ledger", "one that another process opened", allowed)
-        with self._lock:
+        seconds = seconds_left()
+        if not self._lock.acquire(timeout=-1 if seconds is None else min(seconds, threading.TIMEOUT_MAX)):
+            raise TimeoutError(f"another thread is still in a call of the ledger of reader {self.reader}")
+        try:
             if self._busy:
                 # It may hold the lock of a file, for which this would wait for ever.
                 raise RuntimeError("a ledger is called during one of its own calls, such as by a signal handler")
@@ -351,6 +356,8 @@ class Ledger:
                 yield self._client
             finally:
                 self._busy = False
+        finally:
+            self._lock.release()
 
     def _new_client(self) -> Client:
         return Client(self._order.state(0), self.reader, secrets.randbits(64), **self._options)

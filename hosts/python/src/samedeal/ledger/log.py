@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import stat
 import sys
 import threading
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
+from contextvars import ContextVar
 from pathlib import Path
 from typing import Any, BinaryIO, NamedTuple, Protocol
 
@@ -27,8 +31,13 @@ _TAIL = 4096
 """So many bytes before the next entry tell a log from another one in a file of the same name."""
 _WINDOW = 4096
 """How many entries are read at a time."""
+_ALLOWED = "a file that is the log of a ledger, or not there yet"
 _SEARCHED = 1 << 16
 """How many bytes are searched for a checkpoint at a time."""
+
+
+_END: ContextVar[float | None] = ContextVar("samedeal_end", default=None)
+"""When a wait for a lock ends, on the clock of `time.monotonic`; None where it may take any time."""
 
 
 NUMBER = check.Width(0, check.MAX_EXACT, f"0 to {check.MAX_EXACT}")
@@ -135,11 +144,12 @@ class FileLog:
         Raises:
             ContradictionError: Entries before `start`, which were read, are not in the file any more.
             OSError: The file cannot be read. A missing file is no error.
+            TimeoutError: Another process holds the lock of the file, and `Ledger.claim` has a timeout.
         """
         start = check.integer("start", start, NUMBER)
         try:
-            with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
-                return self._new(file.fileno(), start, _WINDOW)
+            with self._opened(os.O_RDONLY) as descriptor:
+                return self._new(descriptor, start, _WINDOW)
         except FileNotFoundError:
             self._check_same(start, same=False)
             return []
@@ -152,34 +162,32 @@ class FileLog:
             OSError: The file cannot be written.
         """
         number, entry = check.integer("number", number, NUMBER), line_of(entry)
-        flags = os.O_RDWR | getattr(os, "O_BINARY", 0) | (0 if number else os.O_CREAT)
         try:
-            descriptor = os.open(self.path, flags, 0o666)
+            with self._opened(os.O_RDWR | (0 if number else os.O_CREAT)) as descriptor:
+                return self._append(descriptor, number, entry)
         except FileNotFoundError:
             if number == 0:
                 raise
             self._check_same(number, same=False)
             return False
-        try:
-            with _locked(descriptor):
-                before = self._known
-                faster = self._new(descriptor, number, 1)
-                known = self._known
-                if faster or known.entries != number:
-                    if faster and before.entries == number:
-                        # Whoever asks for it reads it again.
-                        self._known = before
-                    return False
-                self._cut(descriptor)
-                os.lseek(descriptor, known.end, os.SEEK_SET)
-                left = line = entry.encode() + b"\n"
-                while left:
-                    left = left[os.write(descriptor, left) :]
-                # So that the next call knows the log by this entry, too.
-                self._learn(descriptor, 1, line)
-                return True
-        finally:
-            os.close(descriptor)
+
+    def _append(self, descriptor: int, number: int, entry: str) -> bool:
+        before = self._known
+        faster = self._new(descriptor, number, 1)
+        known = self._known
+        if faster or known.entries != number:
+            if faster and before.entries == number:
+                # Whoever asks for it reads it again.
+                self._known = before
+            return False
+        self._cut(descriptor)
+        os.lseek(descriptor, known.end, os.SEEK_SET)
+        left = line = entry.encode() + b"\n"
+        while left:
+            left = left[os.write(descriptor, left) :]
+        # So that the next call knows the log by this entry, too.
+        self._learn(descriptor, 1, line)
+        return True
 
     def last_checkpoint(self) -> str | None:
         """The last checkpoint, if there is one. It is searched from the end of the file.
@@ -188,10 +196,38 @@ class FileLog:
             OSError: The file cannot be read. A missing file is no error.
         """
         try:
-            with self.path.open("rb") as file, _locked(file.fileno(), shared=True):
+            with self._opened(os.O_RDONLY) as descriptor, open(descriptor, "rb", closefd=False) as file:
                 return self._find_checkpoint(file)
         except FileNotFoundError:
             return None
+
+    @contextmanager
+    def _opened(self, flags: int) -> Iterator[int]:
+        """The file, locked: alone, or beside other readers."""
+        # A pipe is not waited for.
+        flags |= getattr(os, "O_BINARY", 0) | getattr(os, "O_NONBLOCK", 0)
+        done = False
+        while not done:
+            descriptor = os.open(self.path, flags, 0o666)
+            try:
+                mode = os.fstat(descriptor).st_mode
+                if stat.S_ISDIR(mode):
+                    raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(self.path))
+                if not stat.S_ISREG(mode):
+                    raise ContradictionError("log", f"{self.path}: no regular file", _ALLOWED)
+                with _locked(descriptor, self.path, shared=not flags & os.O_RDWR):
+                    # Removed meanwhile, it is a file that nobody will read again: the next one is opened.
+                    if done := self._is_there(descriptor):
+                        yield descriptor
+            finally:
+                os.close(descriptor)
+
+    def _is_there(self, descriptor: int) -> bool:
+        try:
+            found = os.stat(self.path)
+        except FileNotFoundError:
+            return False
+        return (found.st_dev, found.st_ino) == _identity(descriptor)
 
     def _find_checkpoint(self, file: BinaryIO) -> str | None:
         # It is never the first line.
@@ -229,7 +265,7 @@ class FileLog:
             torn = not part.strip(b"\0")
         if not torn:
             value = f"{self.path}: line {known.entries + 1} is no entry, and has no end"
-            raise ContradictionError("log", value, "a file that is the log of a ledger, or not there yet")
+            raise ContradictionError("log", value, _ALLOWED)
         os.ftruncate(descriptor, known.end)
 
     def _new(self, descriptor: int, start: int, most: int) -> list[str]:
@@ -379,25 +415,52 @@ def copy_log(source: Log, target: Log) -> int:
 
 
 @contextmanager
-def _locked(descriptor: int, shared: bool = False) -> Iterator[None]:
+def until(end: float | None) -> Iterator[None]:
+    """Within it, nobody waits longer for the lock of a file."""
+    token = _END.set(end)
+    try:
+        yield
+    finally:
+        _END.reset(token)
+
+
+def seconds_left() -> float | None:
+    """How many seconds are left to wait, 0 or more; None where there is no end."""
+    end = _END.get()
+    return None if end is None else max(0.0, end - time.monotonic())
+
+
+@contextmanager
+def _locked(descriptor: int, path: Path, shared: bool) -> Iterator[None]:
     """Holds the lock of a file, alone or beside other readers; it goes with the process that holds it."""
-    if sys.platform == "win32":
-        os.lseek(descriptor, 0, os.SEEK_SET)
-        while True:
-            try:
-                # Tries for ten seconds.
-                msvcrt.locking(descriptor, msvcrt.LK_LOCK, 1)
-                break
-            except OSError:
-                continue
-        try:
-            yield
-        finally:
+    if sys.platform != "win32" and seconds_left() is None:
+        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
+    else:
+        pause = 0.001
+        while not _try_to_lock(descriptor, shared):
+            seconds = seconds_left()
+            if seconds == 0:
+                told = "another process holds the lock of this log; if it is stopped, continue it (SIGCONT) or end it"
+                raise TimeoutError(errno.ETIMEDOUT, told, str(path))
+            time.sleep(pause if seconds is None else min(pause, seconds))
+            pause = min(2 * pause, 0.05)
+    try:
+        yield
+    finally:
+        if sys.platform == "win32":
             os.lseek(descriptor, 0, os.SEEK_SET)
             msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
-    else:
-        fcntl.flock(descriptor, fcntl.LOCK_SH if shared else fcntl.LOCK_EX)
-        try:
-            yield
-        finally:
+        else:
             fcntl.flock(descriptor, fcntl.LOCK_UN)
+
+
+def _try_to_lock(descriptor: int, shared: bool) -> bool:
+    try:
+        if sys.platform == "win32":
+            os.lseek(descriptor, 0, os.SEEK_SET)
+            msvcrt.locking(descriptor, msvcrt.LK_NBLCK, 1)
+        else:
+            fcntl.flock(descriptor, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+    except (BlockingIOError, PermissionError):
+        return False
+    return True

@@ -1,7 +1,7 @@
 // The log in a folder: as other logs, shared by processes, and replaced. tests/resume shares a folder with Python.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import fs from 'node:fs/promises';
 import { syncBuiltinESMExports } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -105,6 +105,28 @@ for (const how of ['begun anew', 'gone', 'cut']) {
     assert.deepEqual(starts, [10, 20, 30]);
   });
 }
+
+test('a folder that is replaced during a commit gets no entry', async (t) => {
+  const [path, other] = [fresh(), fresh()];
+  const claimed = async (at, reader) => {
+    const ledger = await openLedger(new Sampler(40), new FolderLog(at), { reader, block: 10 });
+    return ledger.claim();
+  };
+  const claim = await claimed(path, 0);
+  // As long as this one.
+  await claimed(other, 1);
+  const before = contents(other);
+  const { randomUUID } = crypto;
+  // Between the look at the folder and the writing.
+  t.mock.method(crypto, 'randomUUID', () => {
+    t.mock.restoreAll();
+    renameSync(path, `${path} before`);
+    renameSync(other, path);
+    return randomUUID.call(crypto);
+  });
+  await assert.rejects(claim.commit(), { kind: 'contradiction', field: 'log' });
+  assert.deepEqual(contents(path), before);
+});
 
 test('a lost answer of a server of files is found', async () => {
   const path = fresh();

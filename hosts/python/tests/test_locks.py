@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,7 +15,7 @@ from pathlib import Path
 import pytest
 from limits import HANG
 from samedeal import ContradictionError, Sampler
-from samedeal.ledger import FileLog, Ledger
+from samedeal.ledger import FileLog, FolderLog, Ledger, folder
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="asks Linux who waits for a lock")
 
@@ -140,3 +141,23 @@ def test_a_log_is_a_regular_file(tmp_path: Path, kind: str) -> None:
             call()
         if isinstance(caught.value, ContradictionError):
             assert (caught.value.field, caught.value.value) == ("log", f"{path}: no regular file")
+
+
+def test_nothing_is_committed_into_a_folder_that_was_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "log"
+    claim = Ledger(Sampler(40), FolderLog(path), reader=1, block=10).claim()
+    assert claim is not None
+    before: dict[str, bytes] = {}
+
+    def replace() -> uuid.UUID:
+        """Between the look at the folder and the writing: the folder of another log, as long as this one."""
+        monkeypatch.undo()
+        path.rename(tmp_path / "old")
+        Ledger(Sampler(40), FolderLog(path), reader=2, block=10).claim()
+        before.update({file.name: file.read_bytes() for file in path.iterdir()})
+        return uuid.uuid4()
+
+    monkeypatch.setattr(folder, "uuid4", replace)
+    with pytest.raises(ContradictionError, match="another log"):
+        claim.commit()
+    assert {file.name: file.read_bytes() for file in path.iterdir()} == before

@@ -91,6 +91,11 @@ export class FolderLog implements Log {
     } finally {
       await rm(temporary, { force: true });
     }
+    await this.#checkSame(which).catch(async (error: unknown) => {
+      // The folder was replaced after the first look: what was added is in another log, where it must not stay.
+      await rm(join(this.path, nameOf(which)), { force: true });
+      throw error;
+    });
     await this.#learn(which, line);
     return true;
   }

@@ -122,6 +122,11 @@ impl Log for FolderLog {
         if !published.map_err(|error| named(&self.path, error))? {
             return Ok(false);
         }
+        if let Err(error) = self.check_same(number) {
+            // The folder was replaced after the first look: what was added is in another log, where it must not stay.
+            let _ = fs::remove_file(self.file(number));
+            return Err(error);
+        }
         self.learn(number, entry.to_owned())?;
         Ok(true)
     }

@@ -84,6 +84,12 @@ class FolderLog:
                     return False
         finally:
             temporary.unlink(missing_ok=True)
+        try:
+            self._check_same(number)
+        except ContradictionError:
+            # The folder was replaced after the first look: what was added is in another log, where it must not stay.
+            (self.path / _name(number)).unlink(missing_ok=True)
+            raise
         self._learn(number, entry)
         return True
 

@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from .files import Shards
-
-# Rows that are decoded at a time, at most: enough that a call costs nothing beside them.
-DECODED_ROWS = 8_192
+from .groups import DECODED_ROWS, Groups, in_turn
 
 
 class Cursor:
@@ -22,14 +20,13 @@ class Cursor:
     with its row group, if it does not lie among the last rows that were read.
     """
 
-    def __init__(self, shards: Shards, held: int, kept: int = 0) -> None:
-        """At no place yet.
-
-        About `held` bytes are decoded at a time, and read at a time of each column. The last `kept` rows stay at hand.
-        """
+    def __init__(self, shards: Shards, groups: Groups, name: Hashable = None, kept: int = 0) -> None:
+        """At no place yet. The last `kept` rows stay at hand. `name` is the one that `groups` knows the place by."""
         self._shards = shards
-        self._held = held
+        self._groups = groups
+        self._name = name
         self._file: pq.ParquetFile | None = None
+        self._is_open = False
         self._batches: Iterator[pa.RecordBatch] = iter(())
         self._rest: pa.RecordBatch | None = None
         self._shard = self._row = 0
@@ -50,14 +47,17 @@ class Cursor:
             first, count = first + before, count - before
             if count == 0:
                 return
-        # To go on through a few rows that nobody wants costs less than to begin the row group again.
-        if self._file is None or shard != self._shard or not 0 <= first - self._row <= DECODED_ROWS:
+        if not self.goes_on(shard, first):
             self._open(shard, first)
         for _ in self._take(first - self._row):
             pass
         yield from self._take(count)
         if self._row == self._shards.sizes[shard]:
             self.close()
+
+    def goes_on(self, shard: int, row: int) -> bool:
+        """Whether it reads onwards to this row. Through a few rows that nobody wants costs less than to begin anew."""
+        return self._is_open and shard == self._shard and 0 <= row - self._row <= DECODED_ROWS
 
     def _again(self, first: int, count: int) -> Iterator[pa.RecordBatch]:
         """Rows that were read before."""
@@ -70,37 +70,41 @@ class Cursor:
 
     def close(self) -> None:
         """Closes the file."""
+        self._groups.leave(self._name)
+        self._close_file()
+
+    def _close_file(self) -> None:
         if self._file is not None:
-            self._file.close()
-            self._file = self._rest = None
-            self._batches = iter(())
+            self._file.close(force=True)
+        self._file = self._rest = None
+        self._is_open = False
+        self._batches = iter(())
 
     def _open(self, shard: int, first: int) -> None:
-        self.close()
-        file = self._shards.open(shard, self._held)
-        footers = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
-        groups = np.array([footer.num_rows for footer in footers])
-        ends = groups.cumsum()
-        width = sum(footer.total_byte_size for footer in footers) // len(groups) // max(1, int(groups.mean()))
-        decoded = min(DECODED_ROWS, self._held // max(1, width) + 1)
-        group = int(np.searchsorted(ends, first, side="right"))
+        self._close_file()
+        group, begin = self._groups.of_row(shard, first)
         self._kept.clear()
         self._behind = 0
-        self._file, self._shard, self._row = file, shard, int(ends[group] - groups[group])
-        # One column after the other: a reader is one of many.
-        self._batches = file.iter_batches(
-            decoded, row_groups=range(group, len(groups)), columns=self._shards.columns, use_threads=False
-        )
+        if self._groups.shares(self._name, shard, first):
+            shared = self._groups.read(self._name, shard, first)
+            self._batches, begin = itertools.chain(shared, self._onwards(shard, group + 1)), first
+        else:
+            self._groups.leave(self._name)
+            self._batches = self._onwards(shard, group)
+        self._shard, self._row, self._is_open = shard, begin, True
+
+    def _onwards(self, shard: int, group: int) -> Iterator[pa.RecordBatch]:
+        """All rows from a row group on."""
+        if group < self._groups.count(shard):
+            self._file = self._groups.open(shard)
+            yield from self._groups.decoded(self._file, shard, range(group, self._groups.count(shard)))
 
     def _take(self, count: int) -> Iterator[pa.RecordBatch]:
         while count > 0:
             batch = self._rest
             if batch is None:
                 path = self._shards.paths[self._shard]
-                try:
-                    batch = next(self._batches, None)
-                except (pa.ArrowException, OSError) as error:
-                    raise OSError(f"{path}: {error}") from error
+                batch = in_turn(self._batches, path)
                 if batch is None:
                     raise OSError(f"{path}: ends after {self._row} of the rows that its footer promises")
                 batch = _cast(batch, self._shards.schema, path)

@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 
 from .. import ContradictionError, MissingError, UnknownNameError, WrongTypeError
 from ..engine import arguments as check
-from .paths import Paths, Store, find
-from .schemas import unified
+from .paths import Paths, Store, find, opened
+from .schemas import check_names, unified
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -107,14 +107,15 @@ class Shards:
         path = self.paths[check.one_of("shard", shard, len(self))]
         buffer = check.integer("buffer", buffer, _BUFFER)
         try:
-            file = pq.ParquetFile(path, pre_buffer=False, buffer_size=buffer, filesystem=_system(self.store))
+            source = opened(path) if self.store is None else path
+            file = pq.ParquetFile(source, pre_buffer=False, buffer_size=buffer, filesystem=_system(self.store))
         except (pa.ArrowException, OSError) as error:
             hint = ""
             if isinstance(error, OSError) and error.errno == errno.EMFILE:
                 hint = " (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)"
             raise OSError(f"{path}: {error}{hint}") from error
         if file.metadata.num_rows != self.sizes[shard]:
-            file.close()
+            file.close(force=True)
             raise OSError(f"{path}: holds {file.metadata.num_rows} rows now, and held {self.sizes[shard]} at the start")
         return file
 
@@ -131,8 +132,15 @@ def _system(store: Store | None) -> Any:
 
 def _footer(path: str, store: Store | None) -> _Footer:
     try:
-        metadata = pq.read_metadata(path, filesystem=_system(store))
+        if store is None:
+            with opened(path) as source:
+                metadata = pq.read_metadata(source)
+        else:
+            metadata = pq.read_metadata(path, filesystem=store.system)
         schema = metadata.schema.to_arrow_schema()
+        check_names(schema)
+    except UnicodeDecodeError as error:
+        raise OSError(f"{path}: a column has a name that is not UTF-8: {error.object[:64]!r}") from None
     except (pa.ArrowException, OSError) as error:
         raise OSError(f"{path}: not a Parquet file, or cut off: {error}") from error
     groups = [metadata.row_group(i) for i in range(metadata.num_row_groups)]

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
+import pyarrow as pa
 import pyarrow.fs as pafs
 
 from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
@@ -166,6 +167,25 @@ def _opened(url: str, scheme: str, known: Store | None) -> tuple[Store, str]:
     return known or Store(system), path
 
 
+def opened(path: str) -> pa.NativeFile:
+    """Opens a regular file of this machine. What else a path may have become since it was found could block for ever.
+
+    Raises:
+        OSError: It is no regular file, or cannot be opened.
+    """
+    # Neither waits: opening what is checked already, or checking what is open.
+    number = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+    try:
+        mode = os.fstat(number).st_mode
+        if not stat.S_ISREG(mode):
+            raise OSError(errno.EINVAL, f"Not a regular file, but {_kind(mode)}", path)
+        # The same file, whatever the path leads to by now.
+        own = f"/proc/self/fd/{number}"
+        return pa.OSFile(own if os.path.exists(own) else path)
+    finally:
+        os.close(number)
+
+
 def _local_of(url: str) -> str:
     """The path of a file:// URL, as RFC 8089 has it."""
     parts = urlsplit(url)
@@ -260,7 +280,7 @@ def _how(file: str, by: str) -> str:
 
 
 def _kind(mode: int) -> str:
-    kinds = ((stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"))
+    kinds = ((stat.S_ISFIFO, "a FIFO"), (stat.S_ISSOCK, "a socket"), (stat.S_ISDIR, "a directory"))
     return next((name for check, name in kinds if check(mode)), "a device")
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import operator
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -12,8 +12,9 @@ import pyarrow as pa
 
 from .. import ContradictionError, Reading, Spans, WrongTypeError
 from ..engine import arguments as check
-from .cursor import DECODED_ROWS, Cursor
+from .cursor import Cursor
 from .files import Shards
+from .groups import DECODED_ROWS, Groups
 from .sources import Sources
 
 if TYPE_CHECKING:
@@ -93,6 +94,7 @@ def _read_reader(
     stored = not recipe.get("shards", {"shuffle_rows": True})["shuffle_rows"]
     bases = np.concatenate(([0], np.cumsum(shards.sizes)))
     cursors: dict[int, Cursor] = {}
+    groups = Groups(shards, SHARD_BYTES)
     lanes = 1
     try:
         for begin, count, columns in reading.rounds(rank, worker, start):
@@ -100,10 +102,11 @@ def _read_reader(
             spans = list(zip(*(column.tolist() for column in columns), strict=True))
             here = {lane for lane, *_ in spans}
             lanes = max(lanes, len(here))
+            least, most = LANE_BYTES
+            groups.held = SHARD_BYTES if lanes == 1 else min(most, max(least, LANES_BYTES // lanes))
             for lane in here - cursors.keys():
-                least, most = LANE_BYTES
-                held = SHARD_BYTES if lanes == 1 else min(most, max(least, LANES_BYTES // lanes))
-                cursors[lane] = Cursor(shards, held)
+                cursors[lane] = Cursor(shards, groups, lane)
+            _expect(groups, ((cursors[lane], lane, shard, row) for lane, shard, row, _ in spans))
             if stored:
                 # A shard of any size, of which nothing has to be held.
                 _, shard, row, length = spans[0]
@@ -130,8 +133,18 @@ def _read_reader(
             yield from _taken(shards, table, rows, samples, own, marks)
             del table
     finally:
+        groups.close()
         for cursor in cursors.values():
             cursor.close()
+
+
+def _expect(groups: Groups, places: Iterable[tuple[Cursor, Hashable, int, int]]) -> None:
+    """Tells the row groups where places begin to read in a round."""
+    begun: dict[Hashable, tuple[int, int]] = {}
+    for cursor, name, shard, row in places:
+        if name not in begun and not cursor.goes_on(shard, row):
+            begun[name] = shard, row
+    groups.expect((name, *place) for name, place in begun.items())
 
 
 def _check_shards(shards: Any, marks: Any) -> None:
@@ -158,6 +171,7 @@ def _read_composed(
     # Several orders have lanes of their own: four times as much for all of them.
     held = min(LANE_BYTES[1], max(LANE_BYTES[0], 4 * LANES_BYTES // max(1, len(windows))))
     cursors: dict[tuple[int, int], Cursor] = {}
+    groups = Groups(shards, held)
     try:
         for begin, count, columns in reading.rounds(*reader, start):
             first = max(begin, start)
@@ -165,12 +179,15 @@ def _read_composed(
             which = (*reader, reading.round_of(*reader, begin))
             rows, padding = reading._rows(which, first - begin, count)
             read: list[pa.RecordBatch] = []
-            here = set()
-            for lane, shard, wanted in _runs(columns):
-                here.add((lane, shard))
+            runs = list(_runs(columns))
+            here = {(lane, shard) for lane, shard, _ in runs}
+            for lane, shard in here - cursors.keys():
                 # The next round begins within the windows that this one ends in.
-                cursor = cursors.setdefault((lane, shard), Cursor(shards, held, windows[lane]))
-                read.extend(_picked(cursor, shard, wanted))
+                cursors[lane, shard] = Cursor(shards, groups, (lane, shard), windows[lane])
+            starts = ((cursors[lane, shard], (lane, shard), shard, int(wanted[0])) for lane, shard, wanted in runs)
+            _expect(groups, starts)
+            for lane, shard, wanted in runs:
+                read.extend(_picked(cursors[lane, shard], shard, wanted))
             for place in cursors.keys() - here:
                 cursors.pop(place).close()
             table = pa.Table.from_batches(read, shards.schema)
@@ -178,6 +195,7 @@ def _read_composed(
             yield from _taken(shards, table, rows, samples, len(samples) - padding, marks)
             del table
     finally:
+        groups.close()
         for cursor in cursors.values():
             cursor.close()
 
@@ -252,7 +270,7 @@ def _read_rows(
     # To go on through what lies between two rows costs less than to begin anew, unless it is much.
     breaks = np.flatnonzero((np.diff(stored) > DECODED_ROWS) | (np.diff(shard) > 0)) + 1
     own_cursor = cursor is None
-    cursor = cursor or Cursor(shards, SHARD_BYTES)
+    cursor = cursor or Cursor(shards, Groups(shards, SHARD_BYTES))
     read: list[pa.RecordBatch] = []
     try:
         for part in np.split(np.arange(len(stored)), breaks):

@@ -7,6 +7,20 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 
+def check_names(schema: pa.Schema) -> None:
+    """That all names of columns, and of their parts, are text.
+
+    Raises:
+        UnicodeDecodeError: One is not UTF-8.
+    """
+    waiting = list(schema)
+    while waiting:
+        field = waiting.pop()
+        # Asking for the name decodes it.
+        str(field.name)
+        waiting.extend(field.type.field(i) for i in range(field.type.num_fields))
+
+
 def readable(kind: pa.DataType) -> pa.DataType:
     """The type in which a column is read: one whose rows Arrow can take in any order, from several files at once."""
     types = pa.types

@@ -1,0 +1,238 @@
+"""Row groups of shards: decoded once for all places of a reader that lie in them."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Hashable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from .files import Shards
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+# Rows that are decoded at a time, at most: enough that a call costs nothing beside them.
+DECODED_ROWS = 8_192
+DECODED_BYTES = 1 << 30
+"""What they may become in memory, if each text is as long as its column can have it."""
+MOST_BYTES = 1 << 28
+MOST_TIMES = 64
+"""Rows that become more than both at once, in bytes and in times of what the file has, are refused."""
+SHARED_BYTES = 1 << 28
+"""What all places together keep of a row group that was decoded for them, about."""
+
+
+@dataclass
+class _Place:
+    """Where a lane is in a row group that is decoded for several lanes."""
+
+    shard: int
+    group: int
+    row: int
+    """The next row that it wants."""
+    kept: deque[pa.RecordBatch] = field(default_factory=deque)
+    """The rows from there on that were decoded."""
+
+
+@dataclass(frozen=True)
+class _Footer:
+    ends: NDArray[np.int64]
+    """Where the row groups end, in rows."""
+    widths: list[int]
+    """Of each row group, bytes of a row, not compressed, at least 1."""
+    stored: int
+    """Bytes of all row groups in the columns that are read, not compressed."""
+    longest: int
+    """About how many bytes a row can become, with the longest texts that its columns can have."""
+
+
+class Groups:
+    """The row groups of shards.
+
+    A file can only be decoded from the beginning of a row group on. If several lanes of a reader lie in one row group,
+    each would decode it up to its own rows. So it is decoded for all of them together, as often as the rows that they
+    keep of it (`SHARED_BYTES`) run out.
+    """
+
+    def __init__(self, shards: Shards, held: int) -> None:
+        """About `held` bytes are decoded at a time, and read at a time of each column."""
+        self._shards = shards
+        self.held = held
+        self._footers: dict[int, _Footer] = {}
+        self._places: dict[Hashable, _Place] = {}
+        self._spare: dict[int, pq.ParquetFile] = {}
+        """Files that were opened for their footers, and nobody reads yet."""
+
+    def expect(self, places: Iterable[tuple[Hashable, int, int]]) -> None:
+        """Says where lanes will begin to read: the name of each, the shard and the row."""
+        for name, shard, row in places:
+            self._places[name] = _Place(shard, self.of_row(shard, row)[0], row)
+
+    def close(self) -> None:
+        """Closes what nobody reads."""
+        while self._spare:
+            self._spare.popitem()[1].close(force=True)
+
+    def leave(self, name: Hashable) -> None:
+        """The lane reads elsewhere from now on."""
+        self._places.pop(name, None)
+
+    def count(self, shard: int) -> int:
+        """How many row groups a shard has."""
+        return len(self._footer(shard).ends)
+
+    def of_row(self, shard: int, row: int) -> tuple[int, int]:
+        """The row group of a row, and its first row."""
+        ends = self._footer(shard).ends
+        group = int(np.searchsorted(ends, row, side="right"))
+        return group, int(ends[group - 1]) if group else 0
+
+    def shares(self, name: Hashable, shard: int, row: int) -> bool:
+        """Whether it costs less to decode the row group of this row for all lanes in it than for each of them."""
+        group, begin = self.of_row(shard, row)
+        if row - begin <= DECODED_ROWS:
+            return False
+        known = self._places.get(name)
+        if known is not None and known.kept and (known.shard, known.group) == (shard, group):
+            return True
+        footer = self._footer(shard)
+        rows = int(footer.ends[group]) - begin
+        others = [place.row for key, place in self._within(shard, group) if key != name]
+        alone = sum(max(0, each - begin) for each in [*others, row])
+        passes = -(-rows * footer.widths[group] // SHARED_BYTES)
+        return bool(others) and passes * rows < alone + rows
+
+    def read(self, name: Hashable, shard: int, row: int) -> Iterator[pa.RecordBatch]:
+        """The rows from this one on to the end of its row group.
+
+        Raises:
+            OSError: The shard cannot be read, or ends before.
+        """
+        group, _ = self.of_row(shard, row)
+        end = int(self._footer(shard).ends[group])
+        while row < end:
+            place = self._places.get(name)
+            if place is None or (place.shard, place.group) != (shard, group) or place.row > row:
+                place = self._places[name] = _Place(shard, group, row)
+            while place.kept and place.row < row:
+                # Rows that nobody wants after all.
+                batch = place.kept.popleft()
+                left = batch.slice(min(row - place.row, batch.num_rows))
+                place.row += batch.num_rows - left.num_rows
+                if left.num_rows:
+                    place.kept.appendleft(left)
+            if not place.kept:
+                place.row = row
+                self._fill(shard, group)
+                if not place.kept:
+                    return
+            batch = place.kept.popleft()
+            row += batch.num_rows
+            place.row = row
+            if row == end:
+                self.leave(name)
+            yield batch
+
+    def open(self, shard: int) -> pq.ParquetFile:
+        """Opens a shard."""
+        return self._spare.pop(shard, None) or self._shards.open(shard, self.held)
+
+    def decoded(self, file: pq.ParquetFile, shard: int, groups: range) -> Iterator[pa.RecordBatch]:
+        """The rows of row groups, some thousand at a time."""
+        footer = self._footer(shard)
+        width = max(footer.widths[group] for group in groups)
+        rows = min(DECODED_ROWS, self.held // width + 1, DECODED_BYTES // footer.longest + 1)
+        # One column after the other: a reader is one of many.
+        for batch in file.iter_batches(rows, row_groups=groups, columns=self._shards.columns, use_threads=False):
+            if batch.nbytes > max(MOST_BYTES, MOST_TIMES * footer.stored):
+                told = f"{batch.num_rows} rows become {batch.nbytes:,} bytes, though the file has {footer.stored:,}"
+                raise OSError(f"{told}: refused, as more than {MOST_TIMES} times of it is no data")
+            yield batch
+
+    def _footer(self, shard: int) -> _Footer:
+        known = self._footers.get(shard)
+        if known is None:
+            file = self._spare[shard] = self._shards.open(shard, self.held)
+            groups = [file.metadata.row_group(i) for i in range(file.metadata.num_row_groups)]
+            rows = np.array([group.num_rows for group in groups], dtype=np.int64)
+            widths = [max(1, group.total_byte_size // max(1, group.num_rows)) for group in groups]
+            sizes = [_sizes(group, self._shards.columns) for group in groups]
+            stored, longest = sum(size for size, _ in sizes), max((text for _, text in sizes), default=1)
+            known = self._footers[shard] = _Footer(rows.cumsum(), widths, stored, max(1, longest))
+        return known
+
+    def _within(self, shard: int, group: int) -> list[tuple[Hashable, _Place]]:
+        """The lanes that are in a row group."""
+        return [(name, each) for name, each in self._places.items() if (each.shard, each.group) == (shard, group)]
+
+    def _fill(self, shard: int, group: int) -> None:
+        """Decodes a row group once, and keeps the next rows of each lane that is in it."""
+        footer = self._footer(shard)
+        places = sorted((place for _, place in self._within(shard, group)), key=lambda place: place.row)
+        spans: list[tuple[_Place, int, int]] = []
+        for place in places:
+            place.kept.clear()
+        file = self.open(shard)
+        try:
+            at = int(footer.ends[group - 1]) if group else 0
+            batches = self.decoded(file, shard, range(group, group + 1))
+            while (batch := in_turn(batches, self._shards.paths[shard])) is not None:
+                if not spans:
+                    # In memory, rows may be wider than in the file.
+                    width = footer.widths[group] = max(footer.widths[group], batch.nbytes // batch.num_rows)
+                    quota = max(1, SHARED_BYTES // width // len(places))
+                    # A lane ends where the next one begins, at the latest.
+                    ends = [place.row for place in places[1:]] + [int(footer.ends[group])]
+                    for place, end in zip(places, ends, strict=True):
+                        spans.append((place, place.row, min(place.row + quota, max(end, place.row + 1))))
+                after = at + batch.num_rows
+                for place, first, end in spans:
+                    start, stop = max(first, at), min(end, after)
+                    if start < stop:
+                        part = batch.slice(start - at, stop - start)
+                        # A slice holds the whole batch in memory.
+                        place.kept.append(part if 2 * part.num_rows > batch.num_rows else _copied(part))
+                at = after
+                if at >= spans[-1][2]:
+                    break
+        finally:
+            file.close(force=True)
+
+
+def _sizes(group: pq.RowGroupMetaData, columns: list[str]) -> tuple[int, int]:
+    """Bytes of the columns of a row group, not compressed; and how many its texts in one row can be, about."""
+    stored = longest = 0
+    for i in range(group.num_columns):
+        column = group.column(i)
+        if column.path_in_schema.partition(".")[0] not in columns and column.path_in_schema not in columns:
+            continue
+        packed = max(1, column.total_compressed_size)
+        # A footer may say anything.
+        size = min(column.total_uncompressed_size, MOST_TIMES * packed)
+        stored += size
+        if column.physical_type == "BYTE_ARRAY" and column.has_dictionary_page:
+            # A text of the dictionary, which can be in each row.
+            texts = max(0, column.data_page_offset - (column.dictionary_page_offset or 0))
+            longest += min(size, 4 * size * texts // packed)
+    return stored, longest
+
+
+def _copied(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return batch.take(pa.array(np.arange(batch.num_rows)))
+
+
+def in_turn(batches: Iterator[pa.RecordBatch], path: str) -> pa.RecordBatch | None:
+    """The next one, if there is one.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    try:
+        return next(batches, None)
+    except (pa.ArrowException, OSError) as error:
+        raise OSError(f"{path}: {error}") from error

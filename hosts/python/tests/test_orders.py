@@ -549,6 +549,34 @@ def test_a_factor_that_is_not_in_millionths_names_its_class() -> None:
     assert "class 1" in str(caught.value)
 
 
+@pytest.mark.parametrize("factors", [[7, 1, 0], np.array([7, 1, 0]), (np.int64(7), 1, 0)])
+def test_balance_with_a_length_has_it_in_every_epoch(factors: Any) -> None:
+    classes = np.repeat([0, 1, 2], [600, 101, 50])
+    order = samedeal.balance(classes, factors, seed=8, samples=11)
+    assert (order.to_dict()["samples"], order.to_dict()["factors"]) == (11, [7, 1, 0])
+    sampler, seen = Sampler(order=order), Counter[int]()
+    for epoch in range(500):
+        sampler.set_epoch(epoch)
+        assert sampler.length == len(sampler) == 11
+        seen.update(sampler[:].tolist())
+    for sample, factor in ((s, 7 if s < 600 else 1 if s < 701 else 0) for s in range(751)):
+        assert abs(seen[sample] - 5500 * factor / 4301) < 2
+
+
+def test_a_small_factor_is_refused_with_what_to_do() -> None:
+    with fails(OutOfRangeError, "factors") as caught:
+        samedeal.balance([0, 1], [1.0, 1e-9])
+    assert "pass whole numbers and samples=" in str(caught.value)
+    assert Sampler(order=samedeal.balance([0, 1], [1_000_000_000, 1], samples=5)).length == 5
+    with fails(WrongTypeError, "factors") as caught:
+        samedeal.balance([0, 1], [0.7, 0.3], samples=5)
+    assert "7 and 3 in place of 0.7 and 0.3" in str(caught.value)
+    for factors in ([0, 0], [2**53 - 1, 1]):
+        with fails(OutOfRangeError, "factors") as caught:
+            Sampler(order=samedeal.balance([0, 1], factors, samples=5))
+        assert "only their proportions count" in str(caught.value)
+
+
 def test_weights_of_a_stage_are_of_its_sources() -> None:
     with fails(UnknownNameError, "source") as caught:
         BLEND.stage(5, {"a": 1, "b": 1, "c": 1})

@@ -215,7 +215,8 @@ impl Order {
     }
 
     /// Samples as often as their class says: `classes` has the class of each sample, and `factors` how often the samples of each class
-    /// are seen in an epoch, in millionths. Over epochs, each sample is seen as often as its factor says, to within one time.
+    /// are seen in an epoch, in millionths. Over epochs, each sample is seen as often as its factor says, to within one time. With
+    /// [`samples`](Self::samples), every epoch has so many positions, and only the proportions of the factors count.
     ///
     /// ```
     /// use samedeal::{Order, Sampler};
@@ -312,7 +313,8 @@ impl Order {
     }
 
     /// Of a blend: the number of positions of an epoch. Unless set, one pass over every source, in all. With
-    /// [`Exhaustion::Stop`] and [`Exhaustion::Renormalise`], it follows from the sources.
+    /// [`Exhaustion::Stop`] and [`Exhaustion::Renormalise`], it follows from the sources. Of [`balance`](Self::balance): the same; unless
+    /// set, as many as the factors add up to.
     #[must_use]
     pub fn samples(self, samples: u64) -> Self {
         self.with("samples", samples)

@@ -30,7 +30,7 @@ MEMBERS: dict[str, tuple[str, ...]] = {
     "skip": ("of", "ranges"),
     "copies": ("of", "copies"),
     "windows": ("seed", "sizes", "length", "stride"),
-    "balance": ("seed", "classes", "factors"),
+    "balance": ("samples", "seed", "classes", "factors"),
 }
 
 
@@ -224,14 +224,20 @@ def read_windows(section: Section, lists: Lists, path: str, seed: int) -> Read:
 
 def read_balance(section: Section, lists: Lists, path: str, seed: int) -> Read:
     allow(lists, path, "classes", "factors")
+    samples = section.get("samples")
+    if samples is not None:
+        require_range("feistel", samples, 0)
     factors = numbers_of(section, "factors", lists, path)
-    narrow("factors", factors)
+    if samples is None:
+        narrow("factors", factors)
     require(len(factors) <= 2**16, "factors", f"{len(factors)} numbers")
     classes = numbers_of(section, "classes", lists, path)
     require(len(classes) < 2**32, "samples", len(classes))
     for c in classes:
         require(c < len(factors), "classes", c)
-    return Balance(classes, factors, seed), {"seed": seed, "classes": inline(classes), "factors": inline(factors)}
+    length = {} if samples is None else {"samples": samples}
+    members = {**length, "seed": seed, "classes": inline(classes), "factors": inline(factors)}
+    return Balance(classes, factors, seed, samples), members
 
 
 READ: dict[str, Callable[[Section, Lists, str, int], Read]] = {

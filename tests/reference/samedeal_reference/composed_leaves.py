@@ -5,8 +5,9 @@ from __future__ import annotations
 from bisect import bisect_right
 from itertools import accumulate
 
-from .base import below, stream
+from .base import MAX_SAMPLES, below, require, stream
 from .composed_base import Composed, permutation
+from .composed_patterns import Tree
 from .orders import Order
 
 
@@ -97,19 +98,26 @@ class Windows(Composed):
 
 
 class Balance(Composed):
-    steady = single = False
+    single = False
     breaks = None
 
-    def __init__(self, classes: list[int], factors: list[int], seed: int) -> None:
+    def __init__(self, classes: list[int], factors: list[int], seed: int, samples: int | None = None) -> None:
         self.range, self.factors, self.seed = len(classes), factors, seed
         self.members: list[list[int]] = [[] for _ in factors]
         for sample, c in enumerate(classes):
             self.members[c].append(sample)
+        self.samples, self.steady = samples, samples is not None
+        if samples is not None:
+            shares = [len(own) * factor for own, factor in zip(self.members, factors, strict=True)]
+            require(1 <= sum(shares) <= MAX_SAMPLES, "factors", f"a sum of {sum(shares)}")
+            self.tree = Tree(shares)
         self.phase = below(stream("balance phase", seed, 0), 10**6)
         """g: classes have phases of their own, which begin here."""
 
     def seen(self, c: int, epoch: int) -> int:
         """T(c, e): the elements of a class in all epochs before this one."""
+        if self.samples is not None:
+            return self.tree.count(c, epoch * self.samples)
         phase = (self.phase + 618034 * c) % 10**6
         return (epoch * len(self.members[c]) * self.factors[c] + phase) // 10**6
 

@@ -108,6 +108,15 @@ fn wholes() -> Vec<Case> {
         "{\"name\":\"balance\",\"classes\":[0,1,0,0],\"factors\":[0,4000000000]}".into(),
         "{\"name\":\"balance\",\"classes\":[],\"factors\":[]}".into(),
         "{\"name\":\"balance\",\"classes\":[1,1,1],\"factors\":[7,333333,9]}".into(),
+        "{\"name\":\"balance\",\"samples\":7,\"classes\":[0,1,0,2,2,0,1,0,0,0],\"factors\":[5,25,0],\"seed\":3}".into(),
+        "{\"name\":\"balance\",\"samples\":1,\"classes\":[0,1,1,2,2],\"factors\":[9007199254740000,1,300]}".into(),
+        "{\"name\":\"balance\",\"samples\":0,\"classes\":[0],\"factors\":[3]}".into(),
+        // Fewer positions than samples, all of different weights.
+        format!(
+            "{{\"name\":\"balance\",\"samples\":5,\"classes\":{:?},\"factors\":{:?},\"seed\":12}}",
+            (0..100).collect::<Vec<u32>>(),
+            (0..100).map(|class| 1 + 7 * class).collect::<Vec<u32>>()
+        ),
         // Classes of one sample each.
         format!(
             "{{\"name\":\"balance\",\"classes\":{:?},\"factors\":{:?},\"seed\":11}}",
@@ -662,6 +671,11 @@ fn refused() -> Vec<Case> {
         "{\"name\":\"balance\",\"classes\":[0,2],\"factors\":[1,2]}".into(),
         "{\"name\":\"balance\",\"classes\":[0],\"factors\":[4294967296]}".into(),
         "{\"name\":\"balance\",\"classes\":[0],\"factors\":[]}".into(),
+        "{\"name\":\"balance\",\"samples\":9007199254740992,\"classes\":[0]}".into(),
+        "{\"name\":\"balance\",\"samples\":5,\"classes\":[],\"factors\":[]}".into(),
+        "{\"name\":\"balance\",\"samples\":5,\"classes\":[0,0],\"factors\":[0,1]}".into(),
+        "{\"name\":\"balance\",\"samples\":5,\"classes\":[0,0],\"factors\":[4503599627370496]}".into(),
+        "{\"name\":\"balance\",\"samples\":5,\"classes\":[0,2],\"factors\":[4294967296,1]}".into(),
         deep(20),
         deep(22),
         deep(23),

@@ -4,6 +4,7 @@ import { list, words } from '../lists.js';
 import type { Integer, Integers, OrderName } from '../types.js';
 import { type BlendSources, countOf, entriesOf, growthOf, made, nameOf, Order, seedOf, weightsOf } from './order.js';
 import type {
+  BalanceOptions,
   BlendOptions,
   BlendStage,
   Growth,
@@ -136,8 +137,9 @@ export function windows(sizes: Integers, length: Integer, given?: WindowsOptions
 /**
  * Samples as often as the factor of their class says: `classes` has the class of each sample, `factors` how often the samples of each class
  * are seen in an epoch: numbers of at most six decimals, such as 2.5. Use it for classes of very different size. A sample is seen as often
- * as its factor says, rounded up or down in each epoch, and exactly over epochs. Limits: at most 2^25 samples and 2^16 classes. Errors:
- * `classes`, `factors` (no number; more than six decimals), `options`, `seed`.
+ * as its factor says, rounded up or down in each epoch, and exactly over epochs. With `samples`, every epoch has so many positions, and factors
+ * are whole numbers of which only the proportions count. Limits: at most 2^25 samples and 2^16 classes. Errors: `classes`, `factors` (no
+ * number; more than six decimals), `options`, `samples`, `seed`.
  *
  * @example
  * const even = balance([0, 0, 0, 1], [1, 3], { seed: 7 });
@@ -145,19 +147,23 @@ export function windows(sizes: Integers, length: Integer, given?: WindowsOptions
 export function balance(
   classes: Integers,
   factors: readonly number[] | Float64Array | Integers,
-  given?: SeedOptions,
+  given?: BalanceOptions,
 ): Order {
-  const { seed } = options(given, ['seed']);
+  const { samples, seed } = options(given, ['samples', 'seed']);
   const lists = {
     classes: words('classes', classes),
-    factors: words('factors', Array.from(list('factors', factors), millionths)),
+    factors:
+      samples === undefined
+        ? words('factors', Array.from(list('factors', factors), millionths))
+        : words('factors', factors as Integers),
   };
-  return made('balance', { seed: seedOf(seed) }, lists);
+  return made('balance', { samples: countOf('samples', samples), seed: seedOf(seed) }, lists);
 }
 
 /** A factor as recipes have it. */
 function millionths(factor: unknown, place: number): number {
-  const allowed = 'a number of at most six decimals, from 0 to 4294.967295';
+  const allowed =
+    'a number of at most six decimals, from 0 to 4294.967295. For smaller ones, and for any proportions, pass whole numbers and the option samples, the length of an epoch';
   return placed(`factors[${place}]`, () => {
     if (typeof factor !== 'number') return fail('wrong-type', 'factors', factor, allowed);
     const count = Math.round(factor * 1e6);

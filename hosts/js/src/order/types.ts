@@ -91,10 +91,16 @@ export interface WindowsOptions {
   seed?: Integer;
 }
 
-/** The options of `grown` and `balance`. */
+/** The options of `grown`. */
 export interface SeedOptions {
   /** As in `order`. */
   seed?: Integer;
+}
+
+/** The options of `balance`. */
+export interface BalanceOptions extends SeedOptions {
+  /** Number of positions in every epoch. Default: as many as the factors add up to. */
+  samples?: Integer;
 }
 
 /** An order in JSON: what `Sampler.fromJSON` and `Sampler.fromRecipe` take. */

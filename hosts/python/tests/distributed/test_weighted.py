@@ -109,7 +109,7 @@ def test_it_is_near_to_what_pytorch_draws() -> None:
         (OutOfRangeError, "weights", {"weights": [1.0, float("inf")]}),
         (OutOfRangeError, "weights", {"weights": [0.0, 0.0]}),
         (OutOfRangeError, "weights", {"weights": []}),
-        (OutOfRangeError, "weights", {"weights": [1.0, 1.0], "num_samples": 10_000}),
+        (OutOfRangeError, "weights", {"weights": [1.0, 1e-30]}),
         (OutOfRangeError, "weights", {"weights": np.arange(1, 80_000), "num_samples": 80_000}),
         (WrongTypeError, "weights", {"weights": "abc"}),
         (WrongTypeError, "weights", {"weights": 3}),
@@ -137,15 +137,54 @@ def test_without_replacement_the_error_says_what_to_do() -> None:
     assert sorted(DistributedSampler(range(10), 1, 0, order=order)) == [1, 5, 7]
 
 
-@pytest.mark.parametrize("asked", [300, 1_000, 2_500])
-def test_an_epoch_is_as_long_as_asked_though_all_weights_differ(asked: int) -> None:
+@pytest.mark.parametrize("asked", [5, 300, 1_000, 2_500])
+def test_every_epoch_is_as_long_as_asked_though_all_weights_differ(asked: int) -> None:
     different = (1 + np.arange(1000) / 10_000).tolist()
     sampler = sampler_of(0, 1, different, asked)
     seen: Counter[int] = Counter()
     for epoch in range(10):
         sampler.set_epoch(epoch)
+        assert len(sampler) == sampler.num_samples == asked
         samples = list(sampler)
-        assert abs(len(samples) - asked) <= 10
+        assert len(samples) == asked
         seen.update(samples)
     total = sum(different)
     assert all(abs(seen[sample] - 10 * asked * weight / total) <= 1 for sample, weight in enumerate(different))
+
+
+@pytest.mark.parametrize("asked", [1, 2, 5])
+def test_an_epoch_may_be_much_shorter_than_the_weights(asked: int) -> None:
+    assert len(sampler_of(0, 1, np.ones(3_000_000), asked)) == asked
+    for weights in (np.ones(100), np.arange(1, 101)):
+        sampler = sampler_of(0, 1, weights, asked)
+        seen: Counter[int] = Counter()
+        for epoch in range(300):
+            sampler.set_epoch(epoch)
+            assert len(sampler) == asked
+            seen.update(sampler)
+        factors = weights * (300 * asked / weights.sum())
+        assert all(abs(seen[sample] - factor) < 2 for sample, factor in enumerate(factors.tolist()))
+
+
+def test_small_weights_are_seen_beside_large_ones() -> None:
+    weights = np.concatenate((np.full(1_000_000, 1e-3), np.ones(1_000_000)))
+    samples = np.array(list(sampler_of(0, 1, weights, 100_000)))
+    # A thousandth of the draws, which is 99.9.
+    assert 99 <= int((samples < 1_000_000).sum()) <= 101
+
+
+def test_a_weight_that_would_become_0_is_an_error_that_says_the_scale() -> None:
+    with pytest.raises(
+        OutOfRangeError, match=r"1e-20 for sample 1, of a sum of 1\.0; allowed: 0, or at least (\S+),"
+    ) as caught:
+        sampler_of(0, 1, [0.5, 1e-20, 0.5], 10)
+    least = float(str(caught.value).partition("at least ")[2].partition(",")[0])
+    sampler_of(0, 1, [0.5, least, 0.5], 10)
+    # What is advised for weights that are all different works where they add up to 1.
+    weights = 1 / np.arange(1.0, 80_001)
+    weights /= weights.sum()
+    with pytest.raises(OutOfRangeError, match=r"\[float\(f'\{weight:\.3g\}'\) for weight in weights\]"):
+        sampler_of(0, 1, weights, 10)
+    rounded = [float(f"{weight:.3g}") for weight in weights]
+    assert min(rounded) > 0
+    assert len(sampler_of(0, 1, rounded, 1_000)) == 1_000

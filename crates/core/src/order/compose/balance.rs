@@ -6,6 +6,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::tree::Tree;
 use super::{Composed, Epoch};
 use crate::base::key::Words;
 use crate::base::memory::collect;
@@ -17,8 +18,10 @@ pub(super) struct Balance {
     seed: i64,
     /// The class of each sample.
     classes: Vec<u32>,
-    /// For each class, how often its samples are seen in an epoch, in millionths.
-    factors: Vec<u32>,
+    /// For each class, how often its samples are seen in an epoch, in millionths; with a length, in proportion to one another.
+    factors: Vec<u64>,
+    /// The length that every epoch has, if one was given.
+    fixed: Option<Fixed>,
     /// The samples of each class, class by class, and where those of each class begin.
     members: Vec<u32>,
     starts: Vec<u32>,
@@ -28,13 +31,21 @@ pub(super) struct Balance {
     phase: u64,
 }
 
+/// Epochs of one length: how the draws of all epochs together are divided among the classes.
+struct Fixed {
+    length: u64,
+    /// Its weights are those of whole classes.
+    tree: Tree,
+}
+
 const MILLION: u64 = 1_000_000;
 /// The golden ratio, in millionths: phases that are so far apart are spread evenly, however many there are.
 const STEP: u64 = 618_034;
 
 impl Balance {
-    /// Classes below the number of factors, of at most 2^32 - 1 samples. Failures: `out-of-memory`.
-    pub(super) fn new(classes: Vec<u32>, factors: Vec<u32>, seed: i64) -> Result<Self, Failure> {
+    /// Classes below the number of factors, of at most 2^32 - 1 samples. Without a length, factors are below 2^32; with one, the
+    /// factors of all samples add up to 1 to 2^53 - 1, which is checked. Failures: `factors`, `out-of-memory`.
+    pub(super) fn new(classes: Vec<u32>, factors: Vec<u64>, length: Option<u64>, seed: i64) -> Result<Self, Failure> {
         let mut starts = collect("factors", factors.len() + 1, core::iter::repeat_n(0_u32, factors.len() + 1))?;
         for &class in &classes {
             starts[class as usize + 1] += 1;
@@ -49,10 +60,23 @@ impl Balance {
             ends[class as usize] += 1;
         }
         let sizes = starts.iter().zip(starts.iter().skip(1)).map(|(start, end)| u64::from(end - start));
+        let fixed = match length {
+            None => None,
+            Some(length) => {
+                let shares = sizes.clone().zip(&factors).map(|(size, &factor)| u128::from(size) * u128::from(factor));
+                let total = shares.clone().sum::<u128>();
+                if !(1..=MAX_EXACT.into()).contains(&total) {
+                    let allowed = "factors that add up to 1 to 2^53 - 1 over all samples: with `samples`, only their proportions count";
+                    return Err(Failure::out_of_range("factors", format!("a sum of {total}"), allowed));
+                }
+                let shares = collect("factors", factors.len(), shares.map(|share| share as u64))?;
+                Some(Fixed { length, tree: Tree::new(&shares)? })
+            }
+        };
         let order = |(class, size)| Feistel::from_words(size, &mut Words::new("balance class", seed, 0, class));
         let orders = collect("factors", factors.len(), (0..).zip(sizes).map(order))?;
         let phase = Words::new("balance phase", seed, 0, 0).below(MILLION as u32).into();
-        Ok(Self { seed, classes, factors, members, starts, orders, phase })
+        Ok(Self { seed, classes, factors, fixed, members, starts, orders, phase })
     }
 
     fn size(&self, class: usize) -> u64 {
@@ -62,6 +86,10 @@ impl Balance {
     /// How many elements a class has in all epochs before this one, which is at most 2^53. Classes have phases of their own: many
     /// small ones would else have their draws in the same epochs.
     fn drawn(&self, class: usize, epoch: u64) -> u128 {
+        if let Some(Fixed { length, tree }) = &self.fixed {
+            // Searches for an epoch go beyond those that can be used.
+            return tree.count(class as u32, epoch.saturating_mul(*length).min(MAX_EXACT)).into();
+        }
         let share = u128::from(self.size(class)) * u128::from(self.factors[class]);
         let phase = (self.phase + class as u64 * STEP) % MILLION;
         (u128::from(epoch) * share + u128::from(phase)) / u128::from(MILLION)
@@ -102,14 +130,20 @@ impl Balance {
 
 impl Composed for Balance {
     fn length(&self, epoch: u64) -> Result<u64, Failure> {
+        if let Some(length) = self.steady() {
+            return Ok(length);
+        }
         Ok((self.draws(epoch + 1) - self.draws(epoch)) as u64)
     }
 
     fn steady(&self) -> Option<u64> {
-        None
+        self.fixed.as_ref().map(|fixed| fixed.length)
     }
 
     fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
+        if let Some(length) = self.steady() {
+            return Ok(epoch.checked_mul(length).filter(|&draws| draws <= MAX_EXACT));
+        }
         if epoch > MAX_EXACT {
             return Ok(None);
         }
@@ -157,8 +191,9 @@ impl Composed for Balance {
 
     fn members(&self) -> String {
         let classes = numbers::text(self.classes.iter().copied().map(u64::from));
-        let factors = numbers::text(self.factors.iter().copied().map(u64::from));
-        format!(",\"seed\":{},\"classes\":{classes},\"factors\":{factors}", self.seed)
+        let factors = numbers::text(self.factors.iter().copied());
+        let samples = self.steady().map_or_else(String::new, |length| format!(",\"samples\":{length}"));
+        format!("{samples},\"seed\":{},\"classes\":{classes},\"factors\":{factors}", self.seed)
     }
 
     fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {

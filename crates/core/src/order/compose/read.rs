@@ -49,7 +49,7 @@ fn members(id: OrderId) -> &'static [&'static str] {
         OrderId::Skip => &["of", "ranges"],
         OrderId::Copies => &["of", "copies"],
         OrderId::Windows => &["seed", "sizes", "length", "stride"],
-        OrderId::Balance => &["seed", "classes", "factors"],
+        OrderId::Balance => &["samples", "seed", "classes", "factors"],
         OrderId::Sharded => &["samples", "seed", "lanes", "shuffle-window", "shards", "sizes"],
         _ => &["samples", "seed"],
     }
@@ -279,8 +279,15 @@ impl Text<'_, '_> {
 
     fn balance(&self) -> Read {
         check_lists(self.lists, &["classes", "factors"], |_| false)?;
+        let length = self.fields.count("samples");
+        if let Some(length) = length {
+            OrderId::Feistel.check(length, 0)?;
+        }
         let what = "how often the samples of each class are seen in an epoch, in millionths";
-        let factors = crate::state::numbers::narrow("factors", &self.numbers("factors", what)?)?;
+        let factors = self.numbers("factors", what)?;
+        if length.is_none() {
+            crate::state::numbers::narrow("factors", &factors)?;
+        }
         if factors.len() > MAX_SOURCES {
             let value = format!("{} numbers", factors.len());
             return Err(Failure::out_of_range("factors", value, at_most(MAX_SOURCES).and(" classes")));
@@ -295,7 +302,7 @@ impl Text<'_, '_> {
             return Err(Failure::out_of_range("classes", class, allowed));
         }
         let classes = crate::state::numbers::narrow("classes", &classes)?;
-        Ok((classes.len() as u64, Rc::new(Balance::new(classes, factors, self.seed)?)))
+        Ok((classes.len() as u64, Rc::new(Balance::new(classes, factors, length, self.seed)?)))
     }
 
     fn blend(&self) -> Read {

@@ -205,18 +205,30 @@ def windows(
     return _with("windows", counts, sizes=sizes)
 
 
-def balance(classes: Numbers, factors: Iterable[float | Fraction], seed: SupportsIndex | None = None) -> Order:
+def balance(
+    classes: Numbers,
+    factors: Iterable[float | Fraction],
+    seed: SupportsIndex | None = None,
+    *,
+    samples: SupportsIndex | None = None,
+) -> Order:
     """Each sample as often as the factor of its class says: classes that are rare are seen more often.
 
     With a factor of 2.5, a sample is seen two or three times in every epoch, and after e epochs 2.5 * e times to within
     one. No random draws: counts are exact. Use it in place of `torch.utils.data.WeightedRandomSampler`, also in
     distributed training.
 
+    With `samples`, every epoch has exactly so many positions, and factors are weights. Over any number of epochs, each
+    sample is seen in proportion to its weight, to within two.
+
     Args:
         classes: The class of each sample: its place in `factors`.
         factors: How often the samples of each class are seen in an epoch, such as 2.5: whole numbers, fractions or
-            floats of at most six decimals. Round others: `round(5 / 9, 6)`.
+            floats of at most six decimals. Round others: `round(5 / 9, 6)`. With `samples`: whole numbers, of which
+            only the proportions count. Those of all samples add up to 2**53 - 1 at most.
         seed: As for `order`.
+        samples: The number of positions in every epoch. By default as many as the factors add up to, rounded up or
+            down in each epoch.
 
     Raises:
         WrongTypeError: A value is not of the type that its parameter takes.
@@ -226,8 +238,11 @@ def balance(classes: Numbers, factors: Iterable[float | Fraction], seed: Support
     >>> order = samedeal.balance([0, 0, 0, 0, 1], factors=[1.0, 4.0])
     >>> sorted(samedeal.Sampler(order=order))
     [0, 1, 2, 3, 4, 4, 4, 4]
+    >>> samedeal.Sampler(order=samedeal.balance([0, 0, 0, 0, 1], factors=[1, 4], samples=6)).length
+    6
     """
-    return _with("balance", write.counts(seed=seed), classes=classes, factors=write.factors(factors))
+    own = write.factors(factors) if samples is None else write.shares(factors)
+    return _with("balance", write.counts(samples=samples, seed=seed), classes=classes, factors=own)
 
 
 def _with(name: str, counts: dict[str, int], **numbers: Any) -> Order:

@@ -110,14 +110,33 @@ def weights(given: Any, known: Sequence[str]) -> list[int]:
 
 def factors(given: Any) -> Any:
     """Factors in millionths, as recipes have them. A number is a factor if a number of millionths is exactly that."""
+    return [_millionths(number, place) for place, number in enumerate(_numbers(given))]
+
+
+def shares(given: Any) -> Any:
+    """Factors of which only the proportions count: whole numbers."""
+    numbers = _numbers(given)
+    for place, number in enumerate(numbers):
+        if isinstance(number, (float, Fraction)):
+            allowed = (
+                f"whole numbers, with samples: 7 and 3 in place of 0.7 and 0.3; the factor of class {place} is none"
+            )
+            raise WrongTypeError("factors", check.described(number), allowed)
+    return check.u64s("factors", numbers, check.COUNT)
+
+
+def _numbers(given: Any) -> list[Any]:
     numbers = given.tolist() if hasattr(given, "tolist") else given
     if isinstance(numbers, (str, bytes, Mapping, Set)) or not isinstance(numbers, Iterable):
         raise WrongTypeError("factors", check.described(given), "a list of numbers")
-    return [_millionths(number, place) for place, number in enumerate(numbers)]
+    return list(numbers)
 
 
 def _millionths(number: Any, place: int) -> int:
-    allowed = f"numbers of at most six decimals, from 0 to 4294.967295; this is the factor of class {place}"
+    allowed = (
+        f"numbers of at most six decimals, from 0 to 4294.967295; this is the factor of class {place}. For smaller "
+        "ones, and for any proportions, pass whole numbers and samples=..., the length of an epoch"
+    )
     if hasattr(number, "__index__") and not isinstance(number, bool):
         try:
             number = index(number)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from fractions import Fraction
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -13,23 +12,22 @@ from .. import ContradictionError, Order, OutOfRangeError, WrongTypeError, balan
 from ..engine import arguments as check
 from .sampler import DistributedSampler
 
-_MOST_FACTOR = check.U32_MAX
-"""In millionths."""
+_TOTAL = 2**44
+"""What weights that are no whole numbers add up to. A weight of 0.5 in it would be drawn once in 2**45 draws."""
 _MOST_CLASSES = 2**16
 
 
 class WeightedRandomSampler(DistributedSampler[int]):
     """`torch.utils.data.WeightedRandomSampler` for distributed training, with states and without random draws.
 
-    Each sample is seen `weight * num_samples / sum(weights)` times in an epoch, on all ranks together: that number
-    rounded down or up in every epoch, and exactly so many times over several epochs (in millionths). Every rank gets
-    other samples of the same epoch. PyTorch's class draws at random, so that counts differ by chance, and every rank
-    draws for itself. Call `set_epoch` before each pass. States resume on any number of ranks.
+    Each sample is seen `weight * num_samples / sum(weights)` times in an epoch, on all ranks together: over any number
+    of epochs so many times to within two. Every rank gets other samples of the same epoch. PyTorch's class draws at
+    random, so that counts differ by chance, and every rank draws for itself. Call `set_epoch` before each pass. States
+    resume on any number of ranks.
 
-    It is a `DistributedSampler` of this package: `len` and `num_samples` are the number of samples of *this rank*,
-    where `num_samples` of PyTorch's class is the number that was given. An epoch of all ranks has `num_samples` samples
-    up to rounding: each group of samples with equal weights has its number rounded up or down. If all weights differ,
-    the length of an epoch can so differ by some samples from the one before: ask `len(loader)` in each epoch.
+    Every epoch has exactly `num_samples` samples, on all ranks together. It is a `DistributedSampler` of this package:
+    `len` and the attribute `num_samples` are the number of samples of *this rank*, so with one rank the number that was
+    given.
 
     >>> from samedeal.torch import WeightedRandomSampler
     >>> sampler = WeightedRandomSampler([1, 1, 1, 3], num_samples=12, num_replicas=1, rank=0, seed=7)
@@ -53,7 +51,8 @@ class WeightedRandomSampler(DistributedSampler[int]):
         """Finds the rank of this process.
 
         Args:
-            weights: A number of 0 or more for each sample, of up to 65,536 different values. They need not add up to 1.
+            weights: A number of 0 or more for each sample, of up to 65,536 different values. They need not add up to
+                1. Whole numbers are taken as they are, others to within 2**-45 of their sum.
             num_samples: The number of samples of an epoch, for all ranks together.
             replacement: True. A sample with a large weight is seen several times in an epoch.
             generator: None: give a `seed` instead.
@@ -65,8 +64,8 @@ class WeightedRandomSampler(DistributedSampler[int]):
 
         Raises:
             ContradictionError: `replacement` is False, or there is a `generator`.
-            OutOfRangeError: A weight is negative or not finite, all weights are 0, a sample would be seen more than
-                4294 times in an epoch, or there are too many different weights.
+            OutOfRangeError: A weight is negative or not finite, all weights are 0, a weight is above 0 and below 2**-45
+                of the sum, or there are too many different weights.
             WrongTypeError: A value is not of the type that its parameter takes.
         """
         if not check.boolean("replacement", replacement):
@@ -103,7 +102,7 @@ def _weights(weights: Any) -> torch.Tensor:
 
 
 def _order(weights: Any, samples: int, seed: int) -> Order:
-    """Each sample as often as its weight says: samples of equal factors are one class."""
+    """Each sample as often as its weight says: samples of equal weights are one class."""
     allowed = "finite numbers of 0 or more, of which one is above 0"
     wrong = np.flatnonzero(~(np.isfinite(weights) & (weights >= 0)))
     if len(wrong):
@@ -112,13 +111,31 @@ def _order(weights: Any, samples: int, seed: int) -> Order:
     total = math.fsum(weights.tolist())
     if not 0 < total < math.inf:
         raise OutOfRangeError("weights", f"{len(weights)} numbers with a sum of {total}", allowed)
-    factors = np.rint(weights / total * samples * check.MILLION)
-    if factors.max() > _MOST_FACTOR:
-        most = int(np.argmax(factors))
-        value = f"{weights[most]} for sample {most}: {factors[most] / check.MILLION:.0f} times an epoch"
-        raise OutOfRangeError("weights", value[:64], "a sample at most 4294 times an epoch, so fewer num_samples")
-    found, classes = np.unique(factors.astype(np.int64), return_inverse=True)
+    found, classes = np.unique(_whole(weights, total), return_inverse=True)
     if len(found) > _MOST_CLASSES:
-        allowed = f"up to {_MOST_CLASSES} different ones: round them, such as numpy.round(weights, 3)"
+        allowed = (
+            f"up to {_MOST_CLASSES} different ones: round them to three digits, which keeps small ones above 0: "
+            "[float(f'{weight:.3g}') for weight in weights]"
+        )
         raise OutOfRangeError("weights", f"{len(found)} different ones", allowed)
-    return balance(classes.reshape(-1), [Fraction(factor, check.MILLION) for factor in found.tolist()], seed=seed)
+    # Of [2, 2, 6] as of [1, 1, 3].
+    found //= max(1, int(np.gcd.reduce(found)))
+    return balance(classes.reshape(-1), found, seed=seed, samples=samples)
+
+
+def _whole(weights: Any, total: float) -> Any:
+    """Whole numbers in the proportions of the weights, int64.
+
+    Raises:
+        OutOfRangeError: One that is above 0 would be 0.
+    """
+    if total <= check.MAX_EXACT and (weights == np.floor(weights)).all():
+        return weights.astype(np.int64)
+    # Not by a factor of _TOTAL / total, which may be infinite.
+    made = np.rint(weights / total * _TOTAL).astype(np.int64)
+    lost = np.flatnonzero((made == 0) & (weights > 0))
+    if len(lost):
+        value = f"{weights[lost[0]]} for sample {lost[0]}, of a sum of {total}"
+        allowed = f"0, or at least {total / _TOTAL:.3g}, since smaller ones would be 0: scale them up, or make them 0"
+        raise OutOfRangeError("weights", value[:64], allowed)
+    return made

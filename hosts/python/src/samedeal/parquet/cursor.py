@@ -41,6 +41,9 @@ class Cursor:
         Raises:
             OSError: The shard cannot be read, or ends before.
         """
+        if shard in self._shards.lost:
+            yield from _nothing(self._shards.schema, count)
+            return
         if shard == self._shard and 0 < self._row - first <= self._behind:
             before = min(count, self._row - first)
             yield from self._again(first, before)
@@ -57,6 +60,8 @@ class Cursor:
 
     def goes_on(self, shard: int, row: int) -> bool:
         """Whether it reads onwards to this row. Through a few rows that nobody wants costs less than to begin anew."""
+        if shard in self._shards.lost:
+            return True
         return self._is_open and shard == self._shard and 0 <= row - self._row <= DECODED_ROWS
 
     def _again(self, first: int, count: int) -> Iterator[pa.RecordBatch]:
@@ -122,6 +127,13 @@ class Cursor:
         self._behind += part.num_rows
         while self._behind - self._kept[0].num_rows >= self._most:
             self._behind -= self._kept.popleft().num_rows
+
+
+def _nothing(schema: pa.Schema, count: int) -> Iterator[pa.RecordBatch]:
+    """Rows of nulls, where a file was lost."""
+    for at in range(0, count, DECODED_ROWS):
+        rows = min(DECODED_ROWS, count - at)
+        yield pa.RecordBatch.from_arrays([pa.nulls(rows, field.type) for field in schema], schema=schema)
 
 
 def _cast(batch: pa.RecordBatch, schema: pa.Schema, path: str) -> pa.RecordBatch:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import errno
 import functools
+import os
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
 
 import numpy as np
 import pyarrow as pa
@@ -39,9 +40,19 @@ class Shards:
     """The columns to read, and the types in which they come from all of them."""
     store: Store | None = None
     """The file system that they are in, where it is not that of this machine."""
+    largest: NDArray[np.int64] | None = None
+    """The largest row group of each: its rows, and the bytes of the columns to read in it, not compressed."""
+    lost: frozenset[int] = frozenset()
+    """The numbers of the shards that are not there any more. Their rows keep their indices, and are left out."""
 
     @staticmethod
-    def find(paths: Paths, columns: Sequence[str] | None = None, *, filesystem: Any = None) -> Shards:
+    def find(
+        paths: Paths,
+        columns: Sequence[str] | None = None,
+        *,
+        filesystem: Any = None,
+        lost: Mapping[str | os.PathLike[str], SupportsIndex] | None = None,
+    ) -> Shards:
         """Reads the footers of Parquet files, not their data.
 
         A directory stands for all regular files below it, at any depth, whose names end in ".parquet" (in lower case).
@@ -59,6 +70,8 @@ class Shards:
             columns: The columns that will be read; all of them by default.
             filesystem: A file system of pyarrow or fsspec that has the paths. If workers read, it must be possible to
                 pickle it.
+            lost: Files that are not there any more, or damaged, and the number of rows that each had. They keep their
+                places among the others, so that a state resumes. They are not opened, and their rows do not come.
 
         Raises:
             OSError: A file cannot be read, is not Parquet, or its columns contradict those of another file.
@@ -68,17 +81,26 @@ class Shards:
             WrongTypeError: A value is no path or no file system.
         """
         columns = _listed(columns)
-        found, store = find(paths, filesystem)
-        with ThreadPoolExecutor(max_workers=min(16, len(found))) as pool:
-            footers = list(pool.map(functools.partial(_footer, store=store), found))
+        found, store, gone = find(paths, filesystem, _lost(lost))
+        there = [path for number, path in enumerate(found) if number not in gone]
+        if not there:
+            raise MissingError("paths", "", "at least one file that was not lost")
+        with ThreadPoolExecutor(max_workers=min(16, len(there))) as pool:
+            footers = list(pool.map(functools.partial(_footer, store=store), there))
         for name in columns or ():
             if name not in footers[0].schema.names:
                 raise UnknownNameError("columns", name[:64], ", ".join(footers[0].schema.names))
         schemas = [_select(footer.schema, columns) for footer in footers]
-        schema = unified(schemas, found)
+        schema = unified(schemas, there)
+        for number, rows in sorted(gone.items()):
+            footers.insert(number, _Footer(rows, {}, schema, (0, 0)))
         sizes = np.array([footer.rows for footer in footers], dtype=np.int64)
         weights = [sum(footer.bytes.get(name, 0) for name in schema.names) for footer in footers]
-        return Shards(found, sizes, np.array(weights, dtype=np.int64), schema, store)
+        bytes = np.array(weights, dtype=np.int64)
+        largest = np.array([footer.largest for footer in footers], dtype=np.int64)
+        # Of the columns to read, about.
+        largest[:, 1] = largest[:, 1] * (bytes / [max(1, sum(footer.bytes.values())) for footer in footers])
+        return Shards(found, sizes, bytes, schema, store, largest, frozenset(gone))
 
     def __len__(self) -> int:
         """How many shards there are."""
@@ -113,6 +135,8 @@ class Shards:
             hint = ""
             if isinstance(error, OSError) and error.errno == errno.EMFILE:
                 hint = " (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)"
+            elif isinstance(error, FileNotFoundError):
+                hint = f" (to go on without it, resume with lost={{{path!r}: {self.sizes[shard]}}})"
             raise OSError(f"{path}: {error}{hint}") from error
         if file.metadata.num_rows != self.sizes[shard]:
             file.close(force=True)
@@ -124,6 +148,7 @@ class _Footer(NamedTuple):
     rows: int
     bytes: dict[str, int]
     schema: pa.Schema
+    largest: tuple[int, int]
 
 
 def _system(store: Store | None) -> Any:
@@ -154,12 +179,29 @@ def _footer(path: str, store: Store | None) -> _Footer:
             # The column of the table, of which this may be a part.
             name = column.path_in_schema if column.path_in_schema in schema.names else _root(column, schema)
             sizes[name] = sizes.get(name, 0) + column.total_compressed_size
-    return _Footer(rows, sizes, schema.remove_metadata())
+    largest = max(((group.num_rows, group.total_byte_size) for group in groups), default=(0, 0))
+    return _Footer(rows, sizes, schema.remove_metadata(), largest)
 
 
 def _root(column: Any, schema: pa.Schema) -> str:
     path: str = column.path_in_schema
     return next((name for name in schema.names if path.startswith(f"{name}.")), path)
+
+
+def _lost(lost: Any) -> dict[str, int]:
+    """The rows of each file that was lost, by its path."""
+    allowed = "a dictionary: for the path of each file, the number of rows that it had"
+    if lost is None:
+        return {}
+    if not isinstance(lost, Mapping):
+        raise WrongTypeError("lost", check.described(lost), allowed)
+    found: dict[str, int] = {}
+    for path, rows in lost.items():
+        text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
+        if not isinstance(text, str):
+            raise WrongTypeError("lost", check.described(path), allowed)
+        found[text] = check.integer("lost", rows, check.COUNT)
+    return found
 
 
 def _listed(columns: Any) -> list[str] | None:

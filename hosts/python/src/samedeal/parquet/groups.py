@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Hashable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -23,8 +23,37 @@ DECODED_BYTES = 1 << 30
 MOST_BYTES = 1 << 28
 MOST_TIMES = 64
 """Rows that become more than both at once, in bytes and in times of what the file has, are refused."""
+MUCH_BYTES = 1 << 31
+"""Whoever decodes more before the first batch is told."""
 SHARED_BYTES = 1 << 28
 """What all places together keep of a row group that was decoded for them, about."""
+
+
+class Costly(NamedTuple):
+    """A row group that costs a reader much before its first batch."""
+
+    path: str
+    rows: int
+    bytes: int
+    """How many are decoded of it, uncompressed, about."""
+
+
+def costliest(shards: Shards, lanes: int) -> Costly | None:
+    """The row group of which a reader of so many lanes decodes most before its first batch, if that is much.
+
+    Lanes are of equal length. One that begins in a row group decodes half of it on average to get there, if it does not
+    share it with others.
+    """
+    if shards.largest is None or not shards.samples:
+        return None
+    rows, size = shards.largest.T
+    inside = np.minimum(lanes, lanes * rows / shards.samples)
+    decoded = size * np.minimum(inside / 2, np.ceil(size / SHARED_BYTES))
+    decoded[inside <= 1] = 0
+    most = int(decoded.argmax())
+    if decoded[most] < MUCH_BYTES:
+        return None
+    return Costly(shards.paths[most], int(rows[most]), int(decoded[most]))
 
 
 @dataclass

@@ -7,7 +7,7 @@ import importlib
 import os
 import pickle
 import stat
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -93,10 +93,12 @@ class Found(NamedTuple):
     paths: tuple[str, ...]
     store: Store | None
     """Where they are; none where they are files of this machine."""
+    lost: dict[int, int]
+    """For the numbers of those that were lost: how many rows they had."""
 
 
-def find(paths: Paths, filesystem: Any = None) -> Found:
-    """The files that paths stand for, as `Shards.find` says.
+def find(paths: Paths, filesystem: Any = None, lost: Mapping[str, int] | None = None) -> Found:
+    """The files that paths stand for, as `Shards.find` says. Those that were lost need not be there.
 
     Raises:
         OSError: A path leads nowhere, is no regular file, or cannot be listed.
@@ -109,6 +111,7 @@ def find(paths: Paths, filesystem: Any = None) -> Found:
     if not isinstance(several, Iterable):
         raise WrongTypeError("paths", described(paths), "paths of files and directories")
     store = _store_of(filesystem)
+    gone = {} if lost is None else lost
     schemes: dict[str, str] = {}
     named: list[tuple[str, str]] = []
     """Each file, and the path that it was found by."""
@@ -125,12 +128,29 @@ def find(paths: Paths, filesystem: Any = None) -> Found:
             text = _local_of(text)
         elif filesystem is None and separator:
             store, text = _opened(text, scheme, store)
-        files = _local(text) if store is None else store.files(text)
+        if text in gone:
+            files = [text]
+        else:
+            files = _with_lost(list(_local(text) if store is None else store.files(text)), text, gone)
         named.extend((file, text) for file in files)
     if not named:
         raise MissingError("paths", "", "at least one Parquet file, or a directory that holds some")
     _check_once(named, local=store is None)
-    return Found(tuple(file for file, _ in named), store)
+    found = tuple(file for file, _ in named)
+    for path in gone:
+        if path not in found:
+            allowed = "paths as the dataset has them: in a directory that is one of `paths`, or among these themselves"
+            raise ContradictionError("lost", path[:256], allowed)
+    return Found(found, store, {number: gone[path] for number, path in enumerate(found) if path in gone})
+
+
+def _with_lost(files: list[str], path: str, lost: Mapping[str, int]) -> list[str]:
+    """The files that a path stands for, and the lost ones below it, in their order."""
+    root = os.path.join(path, "")
+    below = [file for file in lost if file.startswith(root) and file not in files]
+    if not below:
+        return files
+    return sorted([*files, *below], key=lambda file: file[len(root) :].encode())
 
 
 def _store_of(filesystem: Any) -> Store | None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import json
 import operator
 from collections.abc import Hashable, Iterable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from .. import ContradictionError, Reading, Spans, WrongTypeError
 from ..engine import arguments as check
@@ -30,6 +31,10 @@ FEW_ROWS = 8
 WIDE = 1 << 30
 PIECE = 1 << 28
 
+
+LOST = "samedeal.lost"
+"""The column that says which rows are of files that were lost."""
+Rows = TypeVar("Rows", pa.Table, pa.RecordBatch)
 
 _SIZE = check.Width(1, check.MAX_EXACT, f"1 to {check.MAX_EXACT}")
 
@@ -81,12 +86,19 @@ def read_reader(
         raise ContradictionError("reading", f"of {len(reading.sizes)} other shards", "one over shards.sizes")
     # The reading says what is wrong with them.
     reading.indices(rank, worker, start, start)
-    return _read_reader(shards, reading, operator.index(rank), operator.index(worker), operator.index(start), marks)
+    tables = read_places(shards, reading, operator.index(rank), operator.index(worker), operator.index(start), marks)
+    return map(present, tables) if shards.lost else tables
 
 
-def _read_reader(
+def present(rows: Rows) -> Rows:
+    """The rows that `read_places` gave, without those of files that were lost."""
+    return rows.filter(pc.invert(rows.column(LOST))).drop_columns([LOST])
+
+
+def read_places(
     shards: Shards, reading: Reading, rank: int, worker: int, start: int, marks: Marks
 ) -> Iterator[pa.Table]:
+    """The same, with a row for each sample of a file that was lost too, and a column that says which rows these are."""
     recipe = json.loads(reading.recipe)
     if recipe.get("order", {}).keys() & {"of", "sources"}:
         yield from _read_composed(shards, reading, (rank, worker), start, marks, _windows(recipe["order"]))
@@ -256,7 +268,21 @@ def read_rows(
     within = check.Width(0, shards.samples - 1, check.below(shards.samples))
     indices = check.u64s("samples", samples, within).astype(np.int64)
     own = len(indices) if real is None else check.one_of("real", real, len(indices) + 1)
-    return _read_rows(shards, indices, own, marks, cursor)
+    gone = indices[_are_lost(shards, indices)]
+    if len(gone):
+        sample = int(gone[0])
+        raise OSError(f"{shards.paths[_shards_of(shards, sample)]}: has sample {sample}, and was lost")
+    tables = _read_rows(shards, indices, own, marks, cursor)
+    return map(present, tables) if shards.lost else tables
+
+
+def _shards_of(shards: Shards, samples: Any) -> Any:
+    """The number of the shard of each sample."""
+    return np.searchsorted(np.cumsum(shards.sizes), samples, side="right")
+
+
+def _are_lost(shards: Shards, samples: NDArray[np.int64]) -> NDArray[np.bool_]:
+    return np.isin(_shards_of(shards, samples), sorted(shards.lost))
 
 
 def _read_rows(
@@ -355,4 +381,6 @@ def _marked(shards: Shards, table: pa.Table, samples: NDArray[np.int64], real: i
         table = table.append_column(marks.sample, pa.array(samples))
     if marks.padding is not None:
         table = table.append_column(marks.padding, pa.array(np.arange(len(samples)) >= real))
+    if shards.lost:
+        table = table.append_column(LOST, pa.array(_are_lost(shards, samples)))
     return table

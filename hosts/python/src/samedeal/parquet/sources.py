@@ -51,7 +51,11 @@ class Sources(Shards):
             ) from None
         paths = tuple(path for part in shards for path in part.paths)
         sizes, weights = (np.concatenate([getattr(part, name) for part in shards]) for name in ("sizes", "bytes"))
-        return cls(paths, sizes, weights, schema, None, shards, names)
+        firsts = np.cumsum([0, *map(len, shards)])
+        lost = frozenset(
+            int(first) + number for first, part in zip(firsts, shards, strict=False) for number in part.lost
+        )
+        return cls(paths, sizes, weights, schema, None, None, lost, shards, names)
 
     def open(self, shard: int, buffer: int) -> pq.ParquetFile:
         """As of `Shards`."""

@@ -7,7 +7,7 @@ import torch
 from ..engine import arguments as check
 from .rest import Progress
 
-_EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _BEGUN, _BYTES = range(9)
+_EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _TOLD_GROUPS, _BEGUN, _BYTES = range(10)
 _NONE = -1
 _NUMBERS = _BYTES + 1
 
@@ -67,6 +67,10 @@ class Board:
     def is_first_of_mixing(self) -> bool:
         """The same of readers with few lanes."""
         return self._is_first(_TOLD_MIXING)
+
+    def is_first_of_groups(self) -> bool:
+        """The same of row groups in which many lanes lie."""
+        return self._is_first(_TOLD_GROUPS)
 
     def copied(self) -> Board:
         """A board of its own that says the same."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import math
+import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -25,6 +27,7 @@ from .. import (
 )
 from ..engine import arguments as check
 from ..parquet import Marks, Shards, Sources
+from ..parquet.groups import costliest
 from ..parquet.paths import Paths
 from ..read.reading import DEALS
 from . import place
@@ -139,6 +142,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         padding_column: str | None = None,
         source_column: str | None = None,
         filesystem: Any = None,
+        lost: Mapping[str | os.PathLike[str], SupportsIndex] | None = None,
     ) -> None:
         """Reads the footers of the files, and finds the rank of this process.
 
@@ -197,6 +201,11 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             padding_column: The name of a column to add: whether the row is padding. Metrics should leave padding out.
             source_column: With several sources: the name of a column to add: the name of the source of each row.
             filesystem: A file system of pyarrow or fsspec that has the paths. By default, it follows from the paths.
+            lost: Files that are not there any more, and the number of rows that each had. The others stay in their
+                batches, and states resume, with these files and without them. The rows of lost files do not come, so
+                that batches are shorter. A batch that has no other rows has one row of padding, the first one of the
+                first file that is there: so all ranks have as many steps as before. `steps` and `shard_info` count the
+                lost rows.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one.
@@ -229,7 +238,12 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         several = isinstance(paths, (Mapping, Sources))
         blending = Options(weights, stages, samples, exhaustion, max_passes, exact, order)
         blending.check(self.deal, shuffle, several)
-        self.shards = find(paths, columns, filesystem)
+        self.shards = find(paths, columns, filesystem, lost)
+        if self.shards.lost and self.batch_size is None:
+            allowed = "a number, with files that were lost: some ranks would have fewer single rows than others"
+            raise ContradictionError("batch-size", "None", allowed)
+        if self.shards.lost and not np.delete(self.shards.sizes, sorted(self.shards.lost)).any():
+            raise MissingError("paths", "", "at least one row in the files that were not lost")
         if source_column is not None and not several:
             allowed = "none, unless paths is a dictionary of several sources"
             raise ContradictionError("source-column", check.shown(source_column), allowed)
@@ -477,6 +491,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def _expect_steps(self, workers: int) -> Count:
         """Counts what a loop gets of the pass of a loader with so many workers that begins next."""
         length = self._length(workers)
+        # Before there are workers, whose warnings nobody may see.
+        self._warn_of_lanes(max(1, workers), level=5)
         self._board.tell(self._core, workers)
         return self._expect(0, 1, length, length)
 
@@ -529,13 +545,17 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             again = f"epoch {epoch} is read a second time, in the same order: call dataset.set_epoch(epoch) before each"
             warnings.warn(again, EpochWarning, stacklevel=3)
         self._warn_of_steps(workers, level=4)
-        # Only rank 0 warns. Without lanes, there is nothing to choose.
+        self._warn_of_lanes(workers, level=5)
+
+    def _warn_of_lanes(self, workers: int, level: int) -> None:
+        """Once for each of what costs or mixes badly. Only rank 0 warns. Without lanes, there is nothing to choose."""
         if "lanes" in self._order and self.rank == 0:
             reading = self._reading(workers)
-            self._warn_of_shared_lanes(reading, workers)
-            self._warn_of_mixing(reading, workers)
+            self._warn_of_shared_lanes(reading, workers, level)
+            self._warn_of_groups(reading, workers, level)
+            self._warn_of_mixing(reading, workers, level)
 
-    def _warn_of_shared_lanes(self, reading: Reading, workers: int) -> None:
+    def _warn_of_shared_lanes(self, reading: Reading, workers: int, level: int) -> None:
         """Once, where several readers decode the same rows."""
         reads = reading.reads_per_row
         if reads == 1 or not self._board.is_first_of_lanes():
@@ -547,9 +567,24 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             f"{readers} readers ({self.world_size} ranks x {workers} workers) do not divide {lanes} lanes, so that"
         )
         told = f"{several} each row, though given once, is read and decoded by {reads} of them{advice}"
-        warnings.warn(told, LanesWarning, stacklevel=4)
+        warnings.warn(told, LanesWarning, stacklevel=level)
 
-    def _warn_of_mixing(self, reading: Reading, workers: int) -> None:
+    def _warn_of_groups(self, reading: Reading, workers: int, level: int) -> None:
+        """Once, where a reader decodes much of a row group to reach the rows of its lanes in it."""
+        readers, lanes, samples = self.world_size * workers, self._order["lanes"], self.shards.samples
+        found = costliest(self.shards, lanes // math.gcd(readers, lanes))
+        if found is None or not self._board.is_first_of_groups():
+            return
+        fits = samples // found.rows // readers * readers
+        advice = f", or lanes={fits}" if fits else ""
+        told = (
+            f"{found.path} has a row group of {found.rows:,} rows, in which several of {lanes} lanes lie: each of "
+            f"{readers} readers ({self.world_size} ranks x {workers} workers) decodes about {found.bytes / 1e9:.1f} GB "
+            f"of it before its first batch; row groups of at most {max(1, samples // lanes):,} rows{advice} cost less"
+        )
+        warnings.warn(told, LanesWarning, stacklevel=level)
+
+    def _warn_of_mixing(self, reading: Reading, workers: int, level: int) -> None:
         """Once, where batches come from so few lanes that they vary more than twice as much as chance."""
         advice = reading.mixing_advice()
         if advice is None or not self._board.is_first_of_mixing():
@@ -564,7 +599,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             f" lanes={advice.lanes}, shuffle_window={advice.shuffle_window} mix better,"
             " with as many rows in memory and more open files"
         )
-        warnings.warn(told, LanesWarning, stacklevel=4)
+        warnings.warn(told, LanesWarning, stacklevel=level)
 
     def _warn_of_steps(self, workers: int, level: int) -> None:
         """Once, where ranks end at different steps or readers have nothing: before the first pass, or as it begins."""

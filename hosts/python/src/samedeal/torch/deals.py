@@ -8,7 +8,8 @@ from typing import Any
 import pyarrow as pa
 
 from .. import ContradictionError, Reading
-from ..parquet import Marks, Shards, read_reader
+from ..parquet import Marks, Shards
+from ..parquet.reading import read_places
 from .rest import Progress
 
 
@@ -70,7 +71,8 @@ class Group:
             return ContradictionError("paths", f"{self.shards.paths[int(shard)]} of {number} {unit}", error.allowed)
         if unit or error.field in ("shards", "samples"):
             here = f"{len(self.shards)} files of {self.shards.samples} rows"
-            return ContradictionError("paths", here, f"{error.field} {error.allowed}")
+            allowed = f"{error.field} {error.allowed}; if files were lost, name them: lost={{path: rows}}"
+            return ContradictionError("paths", here, allowed)
         return error
 
 
@@ -87,5 +89,5 @@ class Reader:
         """How many samples it gives, padding included."""
 
     def tables(self, marks: Marks) -> Iterator[pa.Table]:
-        """Reads them."""
-        return read_reader(self._shards, self._reading, self._rank, self._worker, start=self._start, marks=marks)
+        """Reads them, with those of files that were lost."""
+        return read_places(self._shards, self._reading, self._rank, self._worker, self._start, marks)

@@ -48,8 +48,13 @@ class Options:
                 raise ContradictionError(name.replace("_", "-"), check.described(value), allowed)
 
 
-def find(paths: Any, columns: Any, filesystem: Any) -> Shards:
+def find(paths: Any, columns: Any, filesystem: Any, lost: Any) -> Shards:
     """The files of one dataset, or of several by their names."""
+    if lost is not None:
+        if isinstance(paths, (Mapping, Shards)):
+            allowed = "none, where paths is a dictionary or Shards: pass it to Shards.find"
+            raise ContradictionError("lost", check.described(lost), allowed)
+        return Shards.find(paths, columns, filesystem=filesystem, lost=lost)
     if isinstance(paths, Mapping):
         parts = {check.label("sources", name): find_one(own, columns, filesystem) for name, own in paths.items()}
         return Sources.join(parts)

@@ -10,7 +10,8 @@ import pyarrow as pa
 
 from .. import ContradictionError, OutOfRangeError, Reading, WrongTypeError
 from ..engine import arguments as check
-from ..parquet import ahead, batches
+from ..parquet import ahead, batches, read_rows
+from ..parquet.reading import present
 from .deals import Reader
 from .place import is_worker
 from .rest import Progress
@@ -148,6 +149,8 @@ def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside
     source = ahead(reader.tables(owner.marks))
     size = owner.batch_size
     items = _rows(source) if size is None else batches(source, size, owner.drop_last)
+    if owner.shards.lost:
+        items = _present(items, owner)
     try:
         for number, item in enumerate(items):
             if number == 1 and worker == 0:
@@ -157,6 +160,22 @@ def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside
             yield compact(made) if inside and isinstance(made, pa.RecordBatch) else made
     finally:
         source.close()
+
+
+def _present(items: Iterator[pa.RecordBatch], owner: ShardedDataset) -> Iterator[pa.RecordBatch]:
+    """Batches without the rows of files that were lost. One that has no other rows has one of padding."""
+    spare = None
+    for item in items:
+        left = present(item)
+        if left.num_rows == 0:
+            if spare is None:
+                shards = owner.shards
+                there = (number for number in range(len(shards)) if number not in shards.lost and shards.sizes[number])
+                first = int(shards.sizes[: next(there)].sum())
+                (table,) = read_rows(shards, [first], 0, owner.marks)
+                (spare,) = table.combine_chunks().to_batches()
+            left = spare
+        yield left
 
 
 def _rows(tables: Iterator[pa.Table]) -> Iterator[dict[str, Any]]:

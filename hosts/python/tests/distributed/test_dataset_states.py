@@ -7,6 +7,7 @@ import io
 import itertools
 import json
 import pickle
+import warnings
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -280,6 +281,20 @@ def test_under_the_loader_of_torchdata(data: Path, deal: str, workers: int, opti
             assert list(loader) == whole[0][done:]
             dataset.set_epoch(1)
             assert list(loader) == whole[1]
+    # Of a state of the last batch, nothing is left: the epoch that is set comes next.
+    iterator = iter(loader := loader_of(dataset_of(data, deal, 1, 2), workers, made, **options))
+    take(iterator, len(whole[0]))
+    state = pickle.loads(pickle.dumps(loader.state_dict()))
+    del iterator
+    dataset = dataset_of(data, deal, 1, 2)
+    loader = loader_of(dataset, workers, made, **options)
+    loader.load_state_dict(state)
+    if workers or deal == "shards":
+        # Each worker knows its own part alone, and another rank may have more files: the warning says what to call.
+        dataset.set_epoch(0)
+        assert list(loader) == []
+    dataset.set_epoch(1)
+    assert list(loader) == whole[1]
     # The loader's dictionary, and its parts, have a state only if there are no workers.
     iterator = iter(loader := loader_of(dataset_of(data, deal, 1, 2), workers, made))
     take(iterator, 4)
@@ -414,6 +429,31 @@ def test_states_are_what_any_host_resumes(data: Path, taken: int) -> None:
     dataset = dataset_of(data, "samples", 0, 1)
     dataset.load_state_dict(state)
     assert [i for batch in dataset for i in batch] == reading.indices(0).tolist()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_an_epoch_that_was_read_is_left_without_a_warning(data: Path, workers: int) -> None:
+    """And its length is that of the whole epoch, whatever is left."""
+
+    def made() -> Resumable:
+        return Resumable(loader_of(dataset_of(data, "samples", 0, 2), workers))
+
+    loader = made()
+    whole = len(loader)
+    iterator = iter(loader)
+    for _ in range(whole):
+        next(iterator)
+    state = loader.state_dict()
+    again = made()
+    again.load_state_dict(state)
+    assert (len(again), again.epoch_length) == (0, whole)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EpochWarning)
+        again.set_epoch(1)
+    assert len(list(again)) == whole
+    again.load_state_dict(loader.state_dict(batches=1))
+    with pytest.warns(EpochWarning, match="left of epoch 0 is forgotten"):
+        again.set_epoch(1)
 
 
 @pytest.mark.filterwarnings("ignore::samedeal.torch.EpochWarning")

@@ -91,6 +91,55 @@ def test_what_the_loop_got_is_what_a_state_counts(kind: str, workers: int) -> No
 
 
 @pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_state_of_fewer_batches_than_the_loop_got(kind: str, workers: int) -> None:
+    """As between two updates of the model: also in a pass that was resumed, and once the loop has ended."""
+    whole = list(loader_of(kind, 1, 4))
+    loader = Resumable(loader_of(kind, 1, 4, workers))
+    with pytest.raises(OutOfRangeError, match=r"batches is 1; allowed: 0 to 0, what the loop got"):
+        loader.state_dict(batches=1)
+    assert loader.state_dict(batches=0) == loader.state_dict()
+    batches, states = iter(loader), [loader.state_dict()]
+    for _ in range(3):
+        next(batches)
+        states.append(loader.state_dict())
+    assert [loader.state_dict(batches=done) for done in range(4)] == states
+    for wrong in (4, -1):
+        with pytest.raises(OutOfRangeError):
+            loader.state_dict(batches=wrong)
+    again = Resumable(loader_of(kind, 1, 4, workers))
+    again.load_state_dict(states[3])
+    rest = list(again)
+    assert rest == whole[3:]
+    for done in range(len(rest) + 1):
+        third = Resumable(loader_of(kind, 1, 4))
+        third.load_state_dict(again.state_dict(batches=done))
+        assert list(third) == rest[done:]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_length_of_an_epoch_is_that_of_the_whole(kind: str) -> None:
+    """Before, in and after a resume, on another number of ranks too: a learning rate is scheduled by it."""
+    loader = Resumable(loader_of(kind, 1, 4))
+    take(loader, 4)
+    state = loader.state_dict()
+    for world_size in (4, 3):
+        fresh, again = (Resumable(loader_of(kind, 1, world_size)) for _ in range(2))
+        again.load_state_dict(state)
+        assert len(again) < again.epoch_length == fresh.epoch_length == len(fresh)
+        assert again.sampler.epoch_length == len(fresh.sampler)
+        next(iter(again))
+        assert again.epoch_length == fresh.epoch_length
+        again.set_epoch(1)
+        fresh.set_epoch(1)
+        assert again.epoch_length == fresh.epoch_length == len(again)
+    for drop_last in (False, True):
+        loader = Resumable(DataLoader(Numbers(), 32, sampler=DistributedSampler(Numbers(), 4, 1), drop_last=drop_last))
+        loader.load_state_dict(loader.sampler.state_dict(64))
+        assert (len(loader) + 2, loader.epoch_length) == ((7, 7) if drop_last else (8, 8))
+
+
+@pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("world_sizes", [(4, 4, 4), (4, 3, 1), (1, 6, 2)])
 def test_any_world_takes_what_is_left(kind: str, world_sizes: tuple[int, ...]) -> None:
     seen: Counter[int] = Counter()
@@ -272,6 +321,41 @@ def test_the_package_takes_what_loaders_gave(kind: str) -> None:
 
 
 @pytest.mark.parametrize("drop_last", [False, True])
+def test_ranks_of_uneven_length(drop_last: bool) -> None:
+    """For an evaluation: each sample once, none of them dropped or repeated."""
+    data = Numbers(22)
+
+    def made(rank: int, world_size: int = 4) -> Resumable:
+        sampler = DistributedSampler(data, world_size, rank, seed=2, remainder="uneven")
+        assert sampler.total_size == 22
+        assert (sampler.num_padding, sampler.num_dropped) == (0, 0)
+        return Resumable(DataLoader(data, 2, sampler=sampler, collate_fn=list, drop_last=drop_last))
+
+    loaders = [made(rank) for rank in range(4)]
+    given = [list(loader) for loader in loaders]
+    assert [len(loader.sampler) for loader in loaders] == [6, 6, 5, 5]
+    if not drop_last:
+        assert sorted(i for own in given for batch in own for i in batch) == list(range(22))
+    # Whoever had fewer samples knows that all have ended.
+    assert len({loader.state_dict()["samedeal"] for loader in loaders}) == 1
+    assert len(list(loaders[0].sampler)) == 6
+    assert loaders[3].sampler.state_dict() == loaders[0].sampler.state_dict()
+    rest = []
+    for rank in range(3):
+        loader = made(rank, 3)
+        loader.load_state_dict({"samedeal": Sampler(22, seed=2, order=loader.sampler.order, world_size=4).state(2)})
+        rest += list(loader.sampler)
+    assert len(rest) == len({*rest}) == 14
+    with pytest.raises(ContradictionError, match='remainder is uneven; allowed: "drop"'):
+        DistributedSampler(data, 4, 0, drop_last=True, remainder="uneven")
+    assert list(DistributedSampler(data, 4, 3, remainder="drop")) == list(
+        DistributedSampler(data, 4, 3, drop_last=True)
+    )
+    with pytest.raises(SamedealError, match="known: pad, drop, uneven"):
+        DistributedSampler(data, 4, 0, remainder="even")
+
+
+@pytest.mark.parametrize("drop_last", [False, True])
 def test_batches_that_are_dropped(drop_last: bool) -> None:
     def made() -> Resumable:
         sampler = DistributedSampler(Numbers(), 4, 1)
@@ -416,20 +500,33 @@ def test_under_the_loader_of_torchdata(kind: str, workers: int, options: dict[st
         loader = loader_of(kind, 1, 4)
         sampler_in(loader).set_epoch(epoch)
         whole.append(list(loader))
-    for done in (0, 1, 7, len(whole[0]) - 1, len(whole[0])):
+    for done, ends in ((0, False), (1, False), (7, False), (-1, False), (None, True), (None, False)):
         loader = loader_of(kind, 1, 4, workers, made, **options)
         iterator = iter(loader)
+        done = len(whole[0][:done])
         assert take(iterator, done) == whole[0][:done]
-        if done == len(whole[0]):
+        if ends:
             assert list(iterator) == []
         state = pickle.loads(pickle.dumps(loader.state_dict()))
         del iterator
         loader = loader_of(kind, 1, 4, workers, made, **options)
         loader.load_state_dict(state)
         if done == len(whole[0]):
-            # An epoch that is through is followed by the one that is set.
+            # An epoch that is through is followed by the one that is set, and that one is resumed, too.
             sampler_in(loader).set_epoch(1)
-            assert list(loader) == whole[1]
+            if options and not ends:
+                # It is older than the last batch, and torchdata alone knows that it reads on.
+                with pytest.warns(EpochWarning, match="epoch 1 was set, and then a state of epoch 0 was loaded"):
+                    assert list(loader) == []
+                sampler_in(loader).set_epoch(1)
+            iterator = iter(loader)
+            assert take(iterator, 4) == whole[1][:4]
+            state = loader.state_dict()
+            assert list(iterator) == whole[1][4:]
+            loader = loader_of(kind, 1, 4, workers, made, **options)
+            loader.load_state_dict(state)
+            sampler_in(loader).set_epoch(1)
+            assert list(loader) == whole[1][4:]
         else:
             sampler_in(loader).set_epoch(0)
             assert list(loader) == whole[0][done:]
@@ -529,6 +626,13 @@ def test_a_rest_that_nobody_reads_is_told_of() -> None:
         resumed().set_epoch(0)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
+        # A state of the last batch has left nothing.
+        for kind in KINDS:
+            ended, again = Resumable(loader_of(kind, 0, 2)), Resumable(loader_of(kind, 0, 2))
+            take(ended, len(ended))
+            again.load_state_dict(ended.state_dict())
+            again.set_epoch(1)
+            assert len(list(again)) == again.epoch_length
         loader = resumed()
         assert loader.epoch == 2
         for epoch in range(loader.epoch, 4):

@@ -92,9 +92,15 @@ def test_what_the_loop_got_is_what_a_state_counts(workers: int, steps: int | Non
         assert state == running.sampler.state_dict()
         assert json.loads(state["samedeal"])["step"] == done
         assert running.sampler.samples_consumed == done * SIZE
+    assert json.loads(running.state_dict(batches=4)["samedeal"])["step"] == 4
     again = Resumable(loader_of(1, 4, workers, steps=steps))
     again.load_state_dict(pickle.loads(pickle.dumps(state)))
     assert again.sampler.step == 7
+    if steps is None:
+        with pytest.raises(TypeError, match="endless"):
+            _ = again.epoch_length
+    else:
+        assert (again.epoch_length, len(again)) == (STEPS, STEPS - 7)
     # Frameworks do so before each pass.
     again.set_epoch(again.epoch)
     assert take(again, STEPS - 7) == whole[7:]

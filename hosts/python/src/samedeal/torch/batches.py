@@ -91,6 +91,15 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         return self.batcher.world_size
 
     @property
+    def epoch_length(self) -> int:
+        """Number of batches of a whole epoch, the same on every rank.
+
+        `len` is the same, except after a resume: it is then that of the rest, and this plans the whole epoch again.
+        With a token budget, epochs differ: it is the length of the epoch that the next pass reads.
+        """
+        return self._whole().num_steps
+
+    @property
     def recipe(self) -> str:
         """The recipe of the batches, the same on all ranks and in all epochs; `Batcher.from_recipe` takes it."""
         return self.batcher.recipe
@@ -163,6 +172,9 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
     def _is_rest(core: Batcher) -> bool:
         return len(core.history) > 0
 
+    def _is_empty(self, core: Batcher) -> bool:
+        return core.num_steps == 0
+
 
 class _Lists(Place[Batcher], Pass):
     """A pass over the batches of a rank."""
@@ -199,6 +211,9 @@ class _Lists(Place[Batcher], Pass):
             return
         twin = self.twin()
         twin.resume(text)
+        if twin.epoch < self.config.epoch and twin.num_steps == 0:
+            # It is of the end of an epoch, and another one was set since.
+            return
         self.core, self.config = twin, twin._engine.config
         self.taken, self.end, self._batches = 0, twin.num_steps, twin.batches()
 

@@ -531,6 +531,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def _is_rest(core: Progress) -> bool:
         return core.is_rest
 
+    def _is_empty(self, core: Progress) -> bool:
+        return self._group(1).reading(core).steps().most == 0
+
     @property
     def _is_shuffled(self) -> bool:
         """Whether epochs differ."""

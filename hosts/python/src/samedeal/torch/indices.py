@@ -18,7 +18,19 @@ _FIRST, _WINDOW = 2**10, 2**14
 """Indices that iteration reads at first, so that nobody waits, and then at a time."""
 
 
-class Cursor(Place[Sampler], Pass):
+class Opening(Place[Sampler]):
+    """Where a pass over the samples of a rank begins."""
+
+    def ended(self, taken: int) -> dict[str, Any]:
+        """The state once the pass has ended on every rank, also on those that had more samples."""
+        if self.core.remainder != "uneven":
+            return self.after(taken)
+        first = self.twin()
+        first.set_rank(0)
+        return wrapped(first.state(len(first)))
+
+
+class Cursor(Opening, Pass):
     """A pass over the samples of a rank, whatever becomes of the sampler."""
 
     def __init__(self, owner: DistributedSampler, core: Sampler) -> None:
@@ -68,6 +80,9 @@ class Cursor(Place[Sampler], Pass):
             return
         twin = self.twin()
         twin.resume(text)
+        if twin.epoch < self.config.epoch and twin.num_positions == 0:
+            # It is of the end of an epoch, and another one was set since.
+            return
         for _ in self._read[1]:
             pass
         self.core, self.config, self._read, self.end = twin, twin._engine.config, (0, iter(())), len(twin)

@@ -15,7 +15,7 @@ from ..parquet.reading import present
 from .deals import Reader
 from .place import is_worker
 from .rest import Progress
-from .states import Pass, Start, text_of, wrapped
+from .states import Pass, Start, text_of, warn_of_earlier_epoch, wrapped
 from .tensors import compact
 from .torchdata import READER
 
@@ -129,6 +129,13 @@ class Items:
         elif state_dict == self.state_dict():
             return
         progress = self._owner._parsed(state_dict)
+        begun = self.given.place.progress.epoch
+        if progress.epoch < begun and not self._inside and self._owner._is_empty(progress):
+            # It is of the end of an epoch, and another one was set since.
+            return
+        if progress.epoch < begun and self._worker == 0:
+            # A worker does not know whether the others have something left.
+            warn_of_earlier_epoch(begun, progress.epoch)
         self.close()
         # The same one, by which the dataset counts.
         self.given.place, self.given.taken = Opening(self._owner, progress, self.given.place.workers), taken

@@ -63,10 +63,42 @@ class Resumable:
         """
         self.sampler.set_epoch(epoch)
 
-    def state_dict(self) -> dict[str, Any]:
-        """The state for a checkpoint, after all ranks got the same number of batches as this loop."""
+    @property
+    def epoch_length(self) -> int:
+        """Number of batches of a whole epoch on this rank.
+
+        `len` is the same, except after a resume: it is then that of the rest. A schedule of learning rates needs this
+        number. With a token budget, epochs differ: it is the length of the epoch that is set.
+
+        Raises:
+            TypeError: The loader has a `StepBatchSampler` without an end. With one that has an end, this is the number
+                of steps of the whole training.
+        """
+        sampler = self.sampler
+        if isinstance(sampler, ShardedDataset):
+            return sampler.reading(self.loader.num_workers).num_steps(sampler.rank)
+        if isinstance(sampler, DistributedSampler):
+            drop_last = getattr(self.loader.batch_sampler, "drop_last", False)
+            return sampler._whole().num_batches(self._batch, drop_last)
+        return sampler.epoch_length
+
+    def state_dict(self, batches: SupportsIndex | None = None) -> dict[str, Any]:
+        """The state for a checkpoint, after all ranks got the same number of batches as this loop.
+
+        Args:
+            batches: How many batches of this loop the state counts, at most as many as it got; all by default. Pass it
+                if you accumulate gradients and save between two updates of the model: the number of batches up to the
+                last update. The batches after it then come again, as they are not in the model that is saved.
+
+        Raises:
+            OutOfRangeError: The loop did not get so many batches.
+        """
         sampler, count = self.sampler, self._known()
-        return sampler._opening().after(sampler._first()) if count is None else count.state_dict()
+        if batches is not None:
+            most = 0 if count is None else count.steps
+            facts = {"least": ("0",), "most": (str(most),)}
+            batches = check.integer("batches", batches, check.Width(0, most, f"0 to {most}, what the loop got", facts))
+        return sampler._opening().after(sampler._first()) if count is None else count.state_dict(batches)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.

@@ -18,12 +18,13 @@ from typing_extensions import TypeVar
 from .. import ContradictionError, Order, Place, SamedealError, Sampler, WrongTypeError
 from ..engine import arguments as check
 from . import place
-from .indices import Cursor, Indices
+from .indices import Cursor, Indices, Opening
 from .states import Pass, Resuming, Start, text_of
 
 T_co = TypeVar("T_co", covariant=True, default=int)
 """What a subclass gives, as with the class of PyTorch; this one gives indices."""
 
+_REMAINDERS = ("pad", "drop", "uneven")
 TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 """The order of the PyTorch that is installed: its `randperm` became another one with 2.6."""
 
@@ -52,6 +53,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     dataset: Any = None
     _order: str | Order | None = None
     _unit: int | None = None
+    _uneven = False
+    """Whether ranks may have different numbers of samples."""
     _mesh: Any = None
     _shares = False
     _warns = True
@@ -77,6 +80,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         order: str | Order | None = None,
         unit: SupportsIndex | None = None,
         mesh: Any = None,
+        remainder: str | None = None,
     ) -> None:
         """Finds the rank of this process. Costs O(1).
 
@@ -97,6 +101,9 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
                 of `unit` have whole groups. States are taken after whole units.
             mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
                 the data. Rank and number of ranks are then those of the mesh.
+            remainder: In place of `drop_last`, also for a third way: "pad" (as `drop_last=False`), "drop" (as True) or
+                "uneven". With "uneven", each sample comes exactly once, and some ranks have one sample more. Use it
+                for an evaluation in which no rank waits for another one at each step.
 
         Raises:
             MissingError: Only one of `rank` and `num_replicas` is given, and neither a process group nor a launcher has
@@ -108,6 +115,11 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self.shuffle = check.boolean("shuffle", shuffle)
         self.seed = check.integer("seed", seed, check.S64)
         self.drop_last = check.boolean("drop-last", drop_last)
+        if remainder is not None:
+            asked = check.enum("remainder", remainder, _REMAINDERS)
+            if self.drop_last and asked != "drop":
+                raise ContradictionError("remainder", asked, '"drop", or none, where drop_last is True')
+            self.drop_last, self._uneven = asked == "drop", asked == "uneven"
         self._order = order if order is None or isinstance(order, Order) else check.name("order", order)
         self._unit = None if unit is None else check.integer("unit", unit, check.U32_FROM_1)
         if isinstance(order, Order) and self.seed:
@@ -193,11 +205,19 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     @property
     def total_size(self) -> int:
         """Number of samples of the next pass on all ranks together."""
-        return _total(self._upcoming()) if self._total_set is None else self._total_set
+        return self._upcoming().num_positions if self._total_set is None else self._total_set
 
     @total_size.setter
     def total_size(self, total_size: SupportsIndex) -> None:
         self._total_set = check.integer("total-size", total_size, check.COUNT)
+
+    @property
+    def epoch_length(self) -> int:
+        """Number of samples of a whole epoch on this rank, padding included.
+
+        `len` is the same, except after a resume: it is then that of the rest.
+        """
+        return len(self._whole())
 
     @property
     def num_padding(self) -> int:
@@ -249,7 +269,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return copy.copy(self._dealt())
 
     def __len__(self) -> int:
-        """How many samples the next pass gives, the same on every rank."""
+        """How many samples the next pass gives, the same on every rank unless `remainder` is "uneven"."""
         return self.num_samples
 
     def __iter__(self) -> Iterator[Any]:
@@ -314,7 +334,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         core = self._upcoming()
         for field, given, dealt in (
             ("num-samples", self._samples_set, len(core)),
-            ("total-size", self._total_set, _total(core)),
+            ("total-size", self._total_set, core.num_positions),
         ):
             if given not in (None, dealt):
                 own = "a subclass that deals another number needs an __iter__ of its own, and has no states"
@@ -339,7 +359,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _opening(self) -> Start:
         self._check_counts()
-        return super()._opening()
+        return Opening(self._upcoming())
 
     def _current(self) -> Sampler:
         core = self._core
@@ -356,7 +376,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _deal(self) -> tuple[str, int, int]:
         rank, world_size = self._reader()
-        return "drop" if self.drop_last else "pad", rank, world_size
+        return "drop" if self.drop_last else "uneven" if self._uneven else "pad", rank, world_size
 
     def _made(self, epoch: int, consumed: int = 0) -> Sampler:
         samples = _length(self.dataset)
@@ -375,10 +395,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def _is_rest(core: Sampler) -> bool:
         return core.consumed > 0
 
-
-def _total(core: Sampler) -> int:
-    """How many samples all ranks give together."""
-    return len(core) * core.world_size
+    def _is_empty(self, core: Sampler) -> bool:
+        return core.num_positions == 0
 
 
 def _length(dataset: Any) -> int:

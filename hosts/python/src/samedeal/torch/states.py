@@ -42,6 +42,15 @@ class EpochWarning(UserWarning):
     """
 
 
+def warn_of_earlier_epoch(set_before: int, epoch: int) -> None:
+    """Warns where `set_epoch` was called, and then a state of an earlier epoch was loaded, of which a pass begins."""
+    told = (
+        f"epoch {set_before} was set, and then a state of epoch {epoch} was loaded: this pass gives only the rest of "
+    )
+    advice = f"epoch {epoch}: call set_epoch({epoch}) for it, and set_epoch({set_before}) before another pass"
+    warnings.warn(told + advice, EpochWarning, stacklevel=4)
+
+
 class Place(Generic[D]):
     """The sampler and its configuration at the beginning of a pass."""
 
@@ -122,11 +131,15 @@ class Count:
         # Where there are none, the loop has to see that first.
         return self.ended or 0 < self.length <= self.steps
 
-    def state_dict(self) -> dict[str, Any]:
-        """The state once every rank has taken as many; or all that it has, once the loop has ended."""
-        if self.ended:
+    def state_dict(self, batches: int | None = None) -> dict[str, Any]:
+        """The state once every rank has taken as many; or all that it has, once the loop has ended.
+
+        With `batches`, the state of so many of them.
+        """
+        steps = self.steps if batches is None else batches
+        if self.ended and steps == self.steps:
             return self.place.ended(self.end)
-        taken = self.end if self.over else min(self.start + self.steps * self.batch, self.end)
+        taken = self.end if 0 < self.length <= steps else min(self.start + steps * self.batch, self.end)
         return self.place.after(taken)
 
 
@@ -191,6 +204,16 @@ class Resuming(Generic[C]):
         """Whether a part of the epoch was taken before."""
         raise NotImplementedError
 
+    def _is_empty(self, core: C) -> bool:
+        """Whether nothing of the epoch is left on any rank."""
+        raise NotImplementedError
+
+    def _whole(self) -> C:
+        """What deals the whole of the epoch that comes next."""
+        core = self._upcoming()
+        known: Any = core
+        return self._made(known.epoch) if self._is_rest(core) else core
+
     @property
     def epoch(self) -> int:
         """The epoch of the next pass."""
@@ -211,7 +234,7 @@ class Resuming(Generic[C]):
         self._later = None
         core: Any = self._core
         if number != core.epoch:
-            if self._is_rest(core) and self._is_unread():
+            if self._is_rest(core) and self._is_unread() and not self._is_empty(core):
                 told = f"what a state had left of epoch {core.epoch} is forgotten, and none of it was read: "
                 advice = "begin with that epoch, such as in range(loader.epoch, epochs)"
                 warnings.warn(told + advice, EpochWarning, stacklevel=3)
@@ -275,10 +298,14 @@ class Resuming(Generic[C]):
     def _is_through(self) -> bool:
         return self._over if self._count is None else self._count.over
 
+    def _is_before_another(self, core: C) -> bool:
+        """Whether a state was loaded after `set_epoch`, and is of the end of an earlier epoch."""
+        return self._later is not None and self._is_empty(core)
+
     def _upcoming(self) -> C:
         """What deals the next pass."""
         core: Any = self._core
-        if self._is_through() and self._is_rest(core):
+        if self._is_rest(core) and (self._is_through() or self._is_before_another(core)):
             # The pass, from which states are taken still, has its own.
             self._core = self._made(core.epoch if self._later is None else self._later)
             self._later = None
@@ -288,6 +315,8 @@ class Resuming(Generic[C]):
         """What deals the pass that begins now."""
         count = self._count if self._count is not None and self._count.expected else None
         core = self._upcoming() if count is None else self._core
+        if self._later is not None:
+            warn_of_earlier_epoch(self._later, self.epoch)
         self._forget()
         if count is not None:
             count.expected = count.opening

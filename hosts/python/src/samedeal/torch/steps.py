@@ -200,6 +200,17 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         self._moved()
         self._step = step
 
+    @property
+    def epoch_length(self) -> int:
+        """Number of batches of the whole training, which is one pass: the same as `steps`.
+
+        `len` is the same, except after a resume: it is then that of the rest.
+
+        Raises:
+            TypeError: The training is endless.
+        """
+        return len(self) + self._step
+
     def __len__(self) -> int:
         """How many batches the next pass has, the same on every rank.
 

@@ -13,10 +13,11 @@ import itertools
 import math
 import os
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import torch
 import transformers
+from accelerate.data_loader import BatchSamplerShard
 from transformers.trainer_callback import ExportableState, TrainerCallback, TrainerState
 from transformers.trainer_utils import get_last_checkpoint
 
@@ -40,6 +41,28 @@ _KEPT = (
     "persistent_workers",
 )
 """What a loader of the Trainer has besides its batches."""
+_TORCHDATA = "torchdata.stateful_dataloader.sampler"
+_BATCHES = ("torch.utils.data.sampler.BatchSampler", f"{_TORCHDATA}.BatchSampler")
+_RANDOM = (
+    "torch.utils.data.sampler.RandomSampler",
+    "accelerate.data_loader.SeedableRandomSampler",
+    f"{_TORCHDATA}.RandomSampler",
+)
+_DISTRIBUTED = (
+    "torch.utils.data.distributed.DistributedSampler",
+    f"{_TORCHDATA}.StatefulDistributedSampler",
+)
+_SAMPLERS = (*_RANDOM, *_DISTRIBUTED, "torch.utils.data.sampler.SequentialSampler")
+"""Whose orders this package has, too. A subclass may give anything, so that names count."""
+_GROUPS = 'DistributedSampler(dataset, order=samedeal.order("feistel", len(dataset)).copies(k), unit=k)'
+_INSTEAD = {
+    "BatchSampler": "BatchSampler(lengths, ...)",
+    "LengthGroupedSampler": "BatchSampler(lengths, max_tokens=...)",
+    "RandomSampler": "WeightedRandomSampler(weights, num_samples)",
+    "SeedableRandomSampler": "WeightedRandomSampler(weights, num_samples)",
+    "WeightedRandomSampler": "WeightedRandomSampler(weights, num_samples)",
+}
+"""What to use in place of a sampler that is refused."""
 
 
 # What it is mixed into.
@@ -81,7 +104,11 @@ class TrainerMixin(_Trainer):
         self._saved: Mapping[str, Any] | None = None
         self._taken = 0
         super().__init__(*args, **kwargs)
-        self.add_callback(self._deal)
+        self._count_first()
+
+    def _count_first(self) -> None:
+        """Adds the callback that counts before all others."""
+        self.callback_handler.callbacks.insert(0, self._deal)
 
     def train(self, resume_from_checkpoint: str | bool | None = None, *args: Any, **kwargs: Any) -> Any:
         """Trains the model. With a checkpoint, it continues from there.
@@ -100,36 +127,47 @@ class TrainerMixin(_Trainer):
         return super().train(resume_from_checkpoint, *args, **kwargs)
 
     def get_train_dataloader(self) -> Any:
-        """The loader of the Trainer, with batches of the sampler. Accelerate does not distribute them again."""
+        """The loader of the Trainer, with batches of the sampler. Accelerate does not distribute them again.
+
+        Raises:
+            ContradictionError: The Trainer has a sampler or batches of its own, such as groups of copies; or an option
+                of the arguments cannot be kept.
+            WrongTypeError: The dataset has no `len`.
+        """
         strategy = getattr(self.args, "train_sampling_strategy", "random")
         if strategy not in ("random", "sequential"):
             allowed = '"random" or "sequential"; for lengths, train_sampler=samedeal.torch.BatchSampler(lengths, ...)'
             raise ContradictionError("train-sampling-strategy", check.shown(strategy), allowed)
         theirs = super().get_train_dataloader()
-        if isinstance(theirs.dataset, torch.utils.data.IterableDataset):
+        dataset = getattr(theirs, "dataset", None)
+        if isinstance(dataset, torch.utils.data.IterableDataset):
             raise WrongTypeError("train-dataset", check.described(self.train_dataset), "a dataset that has a len")
         if not getattr(theirs, "in_order", True) and theirs.num_workers:
             allowed = "True: what was trained on is else no beginning of the epoch"
             raise ContradictionError("dataloader-in-order", "False", allowed)
-        sampler = self._sampler_for(theirs.dataset, strategy == "random")
+        plan = _plan_of(theirs, self.train_sampler)
+        sampler = self._sampler_for(dataset, plan)
         check_mesh(self.accelerator, sampler)
+        if self.accelerator.split_batches and self.accelerator.num_processes > 1 and plan.batch_size:
+            allowed = "False in accelerator_config: a DistributedSampler gives each process as many as one device has"
+            raise ContradictionError("split-batches", "True", allowed)
         # The trainer knows how many processes there are.
         if isinstance(sampler, DistributedSampler):
             sampler._warns = False
-        self._batches = _Batches(sampler, theirs.batch_sampler.batch_size, self.args.dataloader_drop_last)
+        self._batches = _Batches(sampler, plan.batch_size, plan.drop_last)
         if self._saved is not None:
             sampler.load_state_dict(self._saved)
             if len(sampler) == 0:
-                # There is nothing to forget: `set_epoch` would warn.
-                sampler._rewind(sampler.epoch + 1)
-        return _Loader(theirs.dataset, batch_sampler=self._batches, **{name: getattr(theirs, name) for name in _KEPT})
+                sampler.set_epoch(sampler.epoch + 1)
+        return _Loader(dataset, batch_sampler=self._batches, **{name: getattr(theirs, name) for name in _KEPT})
 
-    def _sampler_for(self, dataset: Any, shuffle: bool) -> DistributedSampler | BatchSampler:
+    def _sampler_for(self, dataset: Any, plan: _Plan) -> DistributedSampler | BatchSampler:
         """The sampler of this training, at the beginning of epoch 0."""
         args, sampler = self.args, self.train_sampler
         if sampler is None:
-            seed = args.seed if args.data_seed is None else args.data_seed
-            return DistributedSampler(dataset, shuffle=shuffle, seed=seed, drop_last=args.dataloader_drop_last)
+            own = args.seed if args.data_seed is None else args.data_seed
+            seed = own if plan.seed is None else plan.seed
+            return DistributedSampler(dataset, shuffle=plan.shuffle, seed=seed, drop_last=plan.drop_last)
         known = sampler.batcher.lengths if isinstance(sampler, BatchSampler) else sampler.dataset
         if len(known) != len(dataset):
             allowed = f"{len(dataset)}, the length of the train_dataset"
@@ -180,7 +218,7 @@ class TrainerMixin(_Trainer):
         begun: tuple[int, int] = super()._init_training_state(*args, **kwargs)
         # Where callbacks are restored, it is another one that knows nothing of this training.
         self.remove_callback(SamedealState)
-        self.add_callback(self._deal)
+        self._count_first()
         self._deal.begin(self._batches)
         self.state.stateful_callbacks[SamedealState.__name__] = self._deal.state()
         if self._saved is None:
@@ -203,6 +241,61 @@ class TrainerMixin(_Trainer):
 
 class Trainer(TrainerMixin, transformers.Trainer):
     """`transformers.Trainer` with the parameter `train_sampler`, and with states in its checkpoints."""
+
+
+class _Plan(NamedTuple):
+    """How the Trainer would read its training data."""
+
+    batch_size: int
+    """0 where a `BatchSampler` of this package decides that."""
+    drop_last: bool
+    shuffle: bool
+    seed: int | None
+    """None, where it is that of the arguments."""
+
+
+def _plan_of(loader: Any, given: DistributedSampler | BatchSampler | None) -> _Plan:
+    """How a loader reads that is to be replaced.
+
+    Raises:
+        ContradictionError: It has a sampler of its own, which would be lost.
+    """
+    batches = getattr(loader, "batch_sampler", None)
+    while isinstance(batches, BatchSamplerShard):
+        batches = batches.batch_sampler
+    if isinstance(given, BatchSampler):
+        return _Plan(0, False, True, None)
+    if _name(batches) not in _BATCHES:
+        raise _refusal(loader if batches is None else batches)
+    known, drop_last = batches.sampler, bool(batches.drop_last)
+    if given is not None:
+        return _Plan(batches.batch_size, drop_last, True, None)
+    name, samples = _name(known), len(loader.dataset)
+    if name not in _SAMPLERS:
+        raise _refusal(known)
+    source = known.dataset if name in _DISTRIBUTED else known.data_source
+    count = getattr(known, "num_samples", samples) if name in _RANDOM else samples
+    if len(source) != samples or count != samples or getattr(known, "replacement", False):
+        raise _refusal(known, " that does not give each sample of the dataset once")
+    if name in _DISTRIBUTED:
+        return _Plan(batches.batch_size, drop_last or known.drop_last, known.shuffle, known.seed)
+    return _Plan(batches.batch_size, drop_last, name in _RANDOM, None)
+
+
+def _name(value: Any) -> str:
+    return f"{type(value).__module__}.{type(value).__qualname__}"
+
+
+def _refusal(found: Any, how: str = "") -> ContradictionError:
+    if isinstance(found, (DistributedSampler, BatchSampler)):
+        allowed = "none of samedeal.torch: pass it as train_sampler="
+    else:
+        instead = _INSTEAD.get(type(found).__name__, _GROUPS)
+        allowed = (
+            "a RandomSampler, SequentialSampler or DistributedSampler of torch, which this class can replace; for "
+            f"another order, pass train_sampler=, such as samedeal.torch.{instead}"
+        )
+    return ContradictionError("sampler", f"{check.described(found)}{how}, in the loader of the Trainer", allowed)
 
 
 class _Loader(torch.utils.data.DataLoader[Any]):
@@ -263,7 +356,10 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
 
 
 class SamedealState(TrainerCallback, ExportableState):
-    """Counts the batches that were trained, for checkpoints, which save it under the name of this class."""
+    """Counts the batches that the model was updated with, for checkpoints, which save it under the name of this class.
+
+    It is the first of all callbacks, so that others may save in any of their calls.
+    """
 
     def __init__(self) -> None:
         """Nothing is trained yet."""
@@ -282,16 +378,16 @@ class SamedealState(TrainerCallback, ExportableState):
 
     def begin(self, batches: _Batches) -> None:
         """Counts anew."""
-        self._batches, self._steps = batches, 0
+        self._batches, self._steps, self._waiting = batches, 0, 0
         self._samples, self._length = len(batches.sampler), len(batches)
 
     def on_substep_end(self, *args: Any, **kwargs: Any) -> None:
-        """A batch was trained on."""
-        self._steps += 1
+        """The gradients of a batch wait for the update of the model: a checkpoint would lose them."""
+        self._waiting += 1
 
-    def on_step_end(self, *args: Any, **kwargs: Any) -> None:
-        """The last batch of a step was trained on."""
-        self._steps += 1
+    def on_optimizer_step(self, *args: Any, **kwargs: Any) -> None:
+        """The model has those that waited, and those of the last batch."""
+        self._steps, self._waiting = self._steps + self._waiting + 1, 0
 
     def state(self) -> dict[str, Any]:
         """What a checkpoint keeps."""

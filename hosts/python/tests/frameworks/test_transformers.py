@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import itertools
+import os
+import signal
 import subprocess
+import time
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,8 +20,10 @@ import trained
 import transformers
 from samedeal import ContradictionError, MissingError, WrongTypeError
 from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning
-from samedeal.transformers import Trainer
+from samedeal.transformers import Trainer, TrainerMixin
+from torch.utils.data import RandomSampler, SequentialSampler, SubsetRandomSampler, WeightedRandomSampler
 from transformers import TrainerCallback, TrainingArguments
+from transformers.trainer_pt_utils import LengthGroupedSampler
 
 HERE = Path(__file__).parent
 WORLD = 2
@@ -222,6 +228,200 @@ def test_callbacks_that_are_restored(tmp_path: Path) -> None:
     third = trainer_of(tmp_path / "third")
     third.train(resume_from_checkpoint=str(tmp_path / "rest" / "checkpoint-28"))
     assert third.model.seen == whole.model.seen[28:]
+
+
+class Saver(TrainerCallback):  # type: ignore[misc]
+    """Saves at the n-th call of an event, or lets a signal do so, and ends the training."""
+
+    def __init__(self, event: str, call: int) -> None:
+        self.event, self.calls_left = event, call
+        self.trainer: Any = None
+        self.updated = 0
+        """How many batches the model was updated with."""
+        self.saved: int | None = None
+        """How many they were in the model that was saved."""
+
+    def on_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.updated = len(self.trainer.model.seen)
+        self.told("on_optimizer_step", control)
+
+    def on_substep_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.told("on_substep_end", control)
+
+    def on_pre_optimizer_step(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.told("on_pre_optimizer_step", control)
+
+    def on_step_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.told("on_step_begin", control)
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
+        self.told("on_step_end", control)
+
+    def told(self, event: str, control: Any) -> None:
+        self.calls_left -= event == self.event.removeprefix("signal in ")
+        if self.calls_left or self.saved is not None:
+            return
+        self.saved = self.updated
+        if event == self.event:
+            self.trainer._save_checkpoint(self.trainer.model, None)
+            control.should_training_stop = True
+            return
+        [manager] = [one.jit_manager for one in self.trainer.callback_handler.callbacks if hasattr(one, "jit_manager")]
+        manager.kill_wait = 0
+        os.kill(os.getpid(), signal.SIGTERM)
+        while not manager.is_checkpoint_requested:
+            time.sleep(0.001)
+
+
+@pytest.mark.parametrize(
+    ("kind", "event", "call"),
+    [
+        ("default", "on_substep_end", 5),
+        ("default", "on_substep_end", 21),
+        ("budget", "on_substep_end", 1),
+        ("default", "on_pre_optimizer_step", 1),
+        ("budget", "on_pre_optimizer_step", 11),
+        ("default", "on_optimizer_step", 4),
+        ("default", "on_step_end", 4),
+        ("default", "on_step_end", 11),
+        ("default", "on_step_begin", 5),
+        ("default", "signal in on_substep_end", 5),
+        ("budget", "signal in on_substep_end", 21),
+    ],
+)
+def test_a_checkpoint_counts_what_the_model_was_updated_with(tmp_path: Path, kind: str, event: str, call: int) -> None:
+    """Between two updates, in the last and shorter one of an epoch, and by a signal: nothing is lost or comes twice."""
+
+    def made(folder: str) -> Any:
+        given = None if kind == "default" else BatchSampler(trained.LENGTHS, max_tokens=400, rank=0, world_size=1)
+        options: dict[str, Any] = {"gradient_accumulation_steps": 3, "num_train_epochs": 2, "save_strategy": "no"}
+        return trainer_of(tmp_path / folder, given=given, enable_jit_checkpoint="signal" in event, **options)
+
+    whole = made("whole")
+    whole.train()
+    first, saver = made("first"), Saver(event, call)
+    saver.trainer = first
+    first.add_callback(saver)
+    first.train()
+    [saved] = (tmp_path / "first").glob("checkpoint-*")
+    assert saver.saved is not None
+    assert event in ("on_optimizer_step", "on_step_end", "on_step_begin") or saver.saved < len(first.model.seen)
+    rest = made("rest")
+    rest.train(resume_from_checkpoint=str(saved))
+    assert rest.model.seen == whole.model.seen[saver.saved :]
+    if event != "on_optimizer_step":
+        # There, the Trainer has not counted the update yet.
+        assert rest.state.global_step == whole.state.global_step
+
+
+class Repeating(torch.utils.data.Sampler[int]):  # type: ignore[misc]
+    """Each index twice, as trainers of groups have it."""
+
+    def __init__(self, dataset: Any) -> None:
+        self.dataset = dataset
+
+    def __len__(self) -> int:
+        return 2 * len(self.dataset)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter([i for i in range(len(self.dataset)) for _ in range(2)])
+
+
+class Reversed(SequentialSampler):  # type: ignore[misc]
+    """A subclass of a sampler that is known."""
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(range(len(self))[::-1])
+
+
+def with_sampler(made: Any) -> type[Any]:
+    """A trainer whose `_get_train_sampler` gives this one."""
+
+    class Base(transformers.Trainer):  # type: ignore[misc]
+        def _get_train_sampler(self, train_dataset: Any = None) -> Any:
+            return made(self.train_dataset)
+
+    return type("Own", (TrainerMixin, Base), {})
+
+
+def collated(rows: list[Any]) -> Any:
+    """A batch without the column that the model does not take."""
+    return torch.utils.data.default_collate([{name: row[name] for name in ("ids", "x")} for row in rows])
+
+
+def with_loader(**options: Any) -> type[Any]:
+    """A trainer whose `get_train_dataloader` makes a loader of its own."""
+
+    class Base(transformers.Trainer):  # type: ignore[misc]
+        def get_train_dataloader(self) -> Any:
+            made = {name: value(self.train_dataset) if callable(value) else value for name, value in options.items()}
+            return torch.utils.data.DataLoader(self.train_dataset, collate_fn=collated, **made)
+
+    return type("Own", (TrainerMixin, Base), {})
+
+
+def with_wrapper() -> type[Any]:
+    class Base(transformers.Trainer):  # type: ignore[misc]
+        def get_train_dataloader(self) -> Any:
+            return Wrapper(super().get_train_dataloader())
+
+    return type("Own", (TrainerMixin, Base), {})
+
+
+OURS = functools.partial(DistributedSampler, num_replicas=1, rank=0)
+
+
+@pytest.mark.parametrize(
+    ("made", "told"),
+    [
+        (with_sampler(Repeating), r"Repeating.*\.copies\(k\), unit=k"),
+        (with_loader(sampler=Repeating), r"Repeating.*train_sampler="),
+        (with_loader(batch_sampler=lambda data: [[0, 1], [0, 1]]), "list.*train_sampler="),
+        (with_loader(batch_sampler=lambda data: BatchSampler(trained.LENGTHS, max_tokens=400)), "pass it as"),
+        (with_loader(batch_size=None), "train_sampler="),
+        (with_sampler(Reversed), "Reversed"),
+        (with_sampler(lambda data: RandomSampler(data, replacement=True)), "once.*WeightedRandomSampler"),
+        (with_sampler(lambda data: RandomSampler(data, num_samples=10)), "once.*WeightedRandomSampler"),
+        (with_sampler(lambda data: SequentialSampler(range(9))), "SequentialSampler.* once"),
+        (with_sampler(lambda data: SubsetRandomSampler([1, 2, 3])), "SubsetRandomSampler"),
+        (with_sampler(lambda data: WeightedRandomSampler([1.0] * 251, 251)), r"samedeal\.torch\.WeightedRandomSampler"),
+        (
+            with_sampler(lambda data: LengthGroupedSampler(8, data, trained.LENGTHS)),
+            r"LengthGroupedSampler.*BatchSampler\(lengths",
+        ),
+        (with_sampler(OURS), "pass it as train_sampler="),
+        (with_wrapper(), "Wrapper"),
+    ],
+)
+def test_a_sampler_of_the_trainers_own_is_not_thrown_away(tmp_path: Path, made: Any, told: str) -> None:
+    trainer = trainer_of(tmp_path, made)
+    with pytest.raises(ContradictionError, match=told):
+        trainer.train()
+    assert trainer.model.seen == []
+
+
+def test_samplers_that_are_replaced_keep_their_order(tmp_path: Path) -> None:
+    """Those of torch: what they shuffle stays shuffled, and what is in order stays in order."""
+    torch_own = functools.partial(torch.utils.data.DistributedSampler, num_replicas=1, rank=0, seed=7)
+    for number, (made, expected) in enumerate(
+        [
+            (with_sampler(SequentialSampler), range(251)),
+            (with_loader(batch_size=8), range(251)),
+            (with_loader(batch_size=8, drop_last=True), range(248)),
+            (with_sampler(torch_own), [*torch_own(trained.Features())]),
+            (with_sampler(functools.partial(torch_own, shuffle=False)), range(251)),
+            (with_loader(sampler=RandomSampler, batch_size=8), [*OURS(trained.Features(), seed=42)]),
+        ]
+    ):
+        trainer = trainer_of(tmp_path / str(number), made)
+        trainer.train()
+        assert [i for batch in trainer.model.seen for i in batch] == [*expected]
+    # What is asked for goes before what the trainer has.
+    given = DistributedSampler(trained.Features(), 1, 0, order="feistel", seed=4)
+    trainer = trainer_of(tmp_path / "given", with_sampler(Repeating), given=given)
+    trainer.train()
+    given.set_epoch(0)
+    assert [i for batch in trainer.model.seen for i in batch] == [*given]
 
 
 def test_what_is_refused(tmp_path: Path) -> None:

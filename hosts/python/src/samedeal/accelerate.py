@@ -6,17 +6,20 @@ already done so. Needs Accelerate and torch: `pip install 'hosts/python[torch]' 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Any
+import functools
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, NamedTuple, SupportsIndex
 
 import accelerate
+import torch
 from accelerate.data_loader import DataLoaderStateMixin
 from accelerate.state import GradientState
-from accelerate.utils import send_to_device
+from accelerate.utils import recursively_apply, send_to_device
 
 from . import ContradictionError, WrongTypeError
 from .engine import arguments as check
-from .torch import DistributedSampler, Resumable
+from .torch import DistributedSampler, Resumable, ShardedDataset
+from .torch.states import Count
 
 __all__ = ["PreparedLoader", "prepare"]
 
@@ -26,7 +29,7 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
 
     The loader is registered for checkpoints: `save_state` and `load_state` of the accelerator include its state, which
     resumes on any number of processes. Prepare models and optimizers with `accelerator.prepare` as usual, before or
-    after this.
+    after this. From now on, `gather_for_metrics` of this accelerator leaves out the padding of such loaders.
 
     Args:
         accelerator: The `accelerate.Accelerator`.
@@ -50,7 +53,51 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
     if isinstance(prepared.sampler, DistributedSampler):
         prepared.sampler._warns = False
     accelerator.register_for_checkpointing(prepared)
+    if not isinstance(accelerator.gather_for_metrics, functools.partial):
+        # Accelerate would cut off the last samples, which are not the padding: that is at the end of each process.
+        theirs = accelerator.gather_for_metrics
+        accelerator.gather_for_metrics = functools.partial(_gather_for_metrics, accelerator, theirs)
     return prepared
+
+
+def _gather_for_metrics(
+    accelerator: accelerate.Accelerator,
+    theirs: Callable[..., Any],
+    input_data: Any,
+    use_gather_object: bool = False,
+) -> Any:
+    """As `Accelerator.gather_for_metrics`, also for the padding of a `PreparedLoader`."""
+    found = theirs(input_data, use_gather_object)
+    loader, processes = accelerator.gradient_state.active_dataloader, accelerator.num_processes
+    if not isinstance(loader, PreparedLoader) or processes == 1 or not loader.rows.may_be_padding:
+        return found
+    rows = loader.rows
+    padding = accelerator.gather(torch.tensor([rows.padding], device=accelerator.device)).tolist()
+    if not any(padding):
+        return found
+
+    def without_padding(gathered: Any) -> Any:
+        each = len(gathered) // processes
+        if each * processes != len(gathered) or not rows.samples or each % rows.samples:
+            # They are no rows of samples, such as the loss of each process.
+            return gathered
+        ends = [each - number * (each // rows.samples) for number in padding]
+        parts = [gathered[at * each : at * each + end] for at, end in enumerate(ends)]
+        return [item for part in parts for item in part] if isinstance(gathered, list) else torch.cat(parts)
+
+    if use_gather_object or not _are_tensors(input_data):
+        # Items of lists come in one list.
+        return without_padding(found) if isinstance(found, list) else found
+    return recursively_apply(without_padding, found)
+
+
+def _are_tensors(data: Any) -> bool:
+    """Whether Accelerate gathers them as tensors."""
+    try:
+        recursively_apply(lambda tensor: tensor, data, error_on_other_type=True)
+    except TypeError:
+        return False
+    return True
 
 
 def check_mesh(accelerator: accelerate.Accelerator, sampler: Any) -> None:
@@ -63,11 +110,51 @@ def check_mesh(accelerator: accelerate.Accelerator, sampler: Any) -> None:
         raise ContradictionError("sampler", value, allowed)
 
 
+class _Rows(NamedTuple):
+    """What a batch of this process has."""
+
+    samples: int = 0
+    """How many there are."""
+    padding: int = 0
+    """How many of them are padding, the last ones."""
+    may_be_padding: bool = False
+    """Whether the same batch of any process may have padding."""
+
+
+class _Padding:
+    """Where the padding of a pass is on this process: at the end of what each reader gives."""
+
+    def __init__(self, loader: Resumable) -> None:
+        sampler, self._size, self._unit = loader.sampler, loader._batch, 1
+        self._readers: list[tuple[int, int]] = []
+        """How many samples each reader gives, and how many of them are padding; none where no rank has padding."""
+        if isinstance(sampler, DistributedSampler) and sampler._upcoming().remainder == "pad":
+            self._readers, self._unit = [(len(sampler), sampler.num_padding)], sampler.unit
+        elif (
+            isinstance(sampler, ShardedDataset)
+            and sampler.deal == "samples"
+            and sampler._given["remainder"] in (None, "pad")
+        ):
+            workers = max(1, loader.loader.num_workers)
+            told = [sampler.shard_info(worker, workers) for worker in range(workers)]
+            self._readers, self._size = [(one.samples, one.padding) for one in told], sampler.batch_size or 1
+
+    def rows(self, batch: int) -> _Rows:
+        """What is in a batch of the pass; workers give theirs in turn."""
+        if not self._readers:
+            return _Rows()
+        number, reader = divmod(batch, len(self._readers))
+        samples, padding = self._readers[reader]
+        start = number * self._size
+        end = min(start + self._size, samples)
+        return _Rows(end - start, max(0, end - max(start, samples - padding)), end > samples - self._unit)
+
+
 class PreparedLoader(Resumable, DataLoaderStateMixin):
     """A `Resumable` that moves batches to the device of the accelerator, and marks the last batch of an epoch.
 
-    Accumulated gradients are synchronised after the last batch. `prepare` makes this object. Call `set_epoch` before
-    each pass.
+    Accumulated gradients are synchronised after the last batch. States count the batches that the model was updated
+    with, if the loop has `accelerator.accumulate`. `prepare` makes this object. Call `set_epoch` before each pass.
     """
 
     def __init__(self, loader: Any, accelerator: accelerate.Accelerator) -> None:
@@ -75,20 +162,63 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         super().__init__(loader)
         self.gradient_state = GradientState()
         self._accelerator = accelerator
+        self._update: tuple[Count, int] | None = None
+        """The pass in which the model was updated last, and after how many of its batches; None where one begins."""
+        self.rows = _Rows()
+        """What the last batch has."""
+
+    def state_dict(self, batches: SupportsIndex | None = None) -> dict[str, Any]:
+        """The state for a checkpoint, after all ranks got the same number of batches as this loop.
+
+        Between two updates of accumulated gradients, it is the state of the last update: the batches after it are not
+        in the model that is saved, and come again. So `save_state` may be called after any `accelerator.accumulate`.
+
+        Args:
+            batches: How many batches of this loop the state counts; by default those that the model was updated with,
+                by `accelerator.accumulate`, or all without it.
+
+        Raises:
+            OutOfRangeError: The loop did not get so many batches.
+        """
+        if batches is not None or self._is_updated():
+            return super().state_dict(batches)
+        if self._update is None:
+            return super().state_dict(0)
+        count, steps = self._update
+        return count.state_dict(steps)
+
+    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
+
+        Raises:
+            SamedealError: The value is no state, or the state of something else. Nothing has changed then.
+        """
+        super().load_state_dict(state_dict)
+        # Gradients are not saved: those that wait for an update begin anew.
+        self._update, self._accelerator.step = None, 0
 
     def __iter__(self) -> Iterator[Any]:
         """One pass over the loader."""
         accelerator = self._accelerator
         device = accelerator.device if accelerator.device_placement else None
-        # Of what is left over at the end, Accelerate would cut off samples that are not padding: it is not told.
+        if self._is_updated():
+            self._update = None
+        padding = _Padding(self)
         self.begin()
-        self.remainder = -1
+        # Accelerate is to cut off nothing.
+        self.remainder = 0
         try:
-            for batch in super().__iter__():
-                self.end_of_dataloader = self._is_last()
+            for number, batch in enumerate(super().__iter__()):
+                self.end_of_dataloader, self.rows = self._is_last(), padding.rows(number)
                 yield batch if device is None else send_to_device(batch, device, non_blocking=accelerator.non_blocking)
+                if self._is_updated() and (count := self._known()) is not None:
+                    self._update = count, count.steps
         finally:
             self.end()
+
+    def _is_updated(self) -> bool:
+        """Whether no gradients wait for the next update of the model."""
+        return bool(self._accelerator.sync_gradients or self._accelerator.gradient_accumulation_steps == 1)
 
     def _is_last(self) -> bool:
         """Whether the loop has just got the last batch."""

@@ -22,19 +22,22 @@ __all__ = ["ResumableData"]
 _KEY = "train_dataloader"
 """Where the state of a data module has that of its loader."""
 _BATCHES = "batches"
-"""Where that has how many batches of the epoch are behind it, on however many devices."""
+"""Where that has how many batches of the epoch are behind it, on however many devices: those that updated the model."""
+_COUNTED = "counted"
+"""Where it has how many the trainer has counted, if gradients of some were waiting for the next update."""
 
 
 class ResumableData:
     """A base class that makes a data module resumable: `class Data(ResumableData, LightningDataModule)`.
 
     Its `train_dataloader` must return a `DataLoader` with a sampler or a `ShardedDataset` of `samedeal.torch`. Every
-    checkpoint contains the state of the loader: it counts the batches that the model was trained with.
-    `trainer.fit(..., ckpt_path=...)` continues there, on any number of devices and nodes. The class sets the epoch
-    before each pass, also for a `BatchSampler`, and compares the ranks (`verify_ranks`). If ranks have different
-    numbers of batches, the pass does not begin, because Lightning would hang. `use_distributed_sampler` can be true or
-    false; it concerns only the other loaders, which do not change. If you override `state_dict` or `load_state_dict`,
-    call `super()`.
+    checkpoint contains the state of the loader: it counts the batches that the model was updated with. Between two
+    updates of accumulated gradients, it is the state of the last update: the batches after it are not in the model, and
+    come again. `trainer.fit(..., ckpt_path=...)` continues there, on any number of devices and nodes. The class sets
+    the epoch before each pass, also for a `BatchSampler`, and compares the ranks (`verify_ranks`). If ranks have
+    different numbers of batches, the pass does not begin, because Lightning would hang. `use_distributed_sampler` can
+    be true or false; it concerns only the other loaders, which do not change. If you override `state_dict` or
+    `load_state_dict`, call `super()`.
     """
 
     trainer: Any
@@ -67,6 +70,10 @@ class ResumableData:
         """Lightning calls this with the saved state."""
         if self.trainer.state.fn == "fit":
             self._resumed = state_dict.get(_KEY)
+            loader = self.trainer.train_dataloader
+            if self._resumed is not None and isinstance(loader, _Loader):
+                # Somebody has asked for the length of the epoch before.
+                loader.resume(self._resumed)
         super().load_state_dict({name: value for name, value in state_dict.items() if name != _KEY})  # type: ignore[misc]
 
 
@@ -109,6 +116,10 @@ class _Loader:
         self._data = data
         self._before = self._got = 0
         """How many batches of the epoch were read before, and how many of this pass the trainer got."""
+        self._updated = self._stepped = 0
+        """With how many of those the model was updated before the last one, and the steps of the optimizer by then."""
+        self._counted: int | None = None
+        """How many batches the trainer had counted when the state was saved that was loaded, if they were more."""
         self._length: int | None = None
         """How many batches the epoch has whose pass has begun."""
         trainer = data.trainer
@@ -118,8 +129,14 @@ class _Loader:
         if data._resumed is None:
             self._resumable.set_epoch(trainer.current_epoch)
         else:
-            self._resumable.load_state_dict(data._resumed)
-            self._before = check.integer(_BATCHES, data._resumed.get(_BATCHES), check.U64)
+            self.resume(data._resumed)
+
+    def resume(self, state: Mapping[str, Any]) -> None:
+        """Continues from a state, which may come after the trainer has asked for the length."""
+        self._resumable.load_state_dict(state)
+        self._before = check.integer(_BATCHES, state.get(_BATCHES), check.U64)
+        counted = state.get(_COUNTED)
+        self._counted = None if counted is None else check.integer(_COUNTED, counted, check.U64)
 
     @property
     def loader(self) -> Any:
@@ -150,8 +167,10 @@ class _Loader:
         another = epoch != self._resumable.epoch
         if another:
             self._before = 0
+        elif self._data._resumed is not None and len(self._resumable):
+            self._count_from_update()
         self._resumable.set_epoch(epoch)
-        self._data._resumed, self._length, self._got = None, None, 0
+        self._data._resumed, self._counted, self._length, self._got = None, None, None, 0
         trainer, length = self._data.trainer, len(self)
         limit = trainer.limit_train_batches
         stale = trainer.num_training_batches != (min(length, limit) if isinstance(limit, int) else int(length * limit))
@@ -160,6 +179,22 @@ class _Loader:
         if another and (stale or trainer.max_steps != -1):
             # Of an epoch that was over when it was saved, Lightning else takes the batches for some of the next one.
             trainer.fit_loop.epoch_loop.restarting = False
+
+    def _count_from_update(self) -> None:
+        """Lets the trainer count from where the rest of the epoch begins: it has counted batches that come again."""
+        loop = self._data.trainer.fit_loop.epoch_loop
+        progress = loop.batch_progress
+        # Where the last batch was interrupted, the epoch would else be over.
+        progress.is_last_batch = False
+        current = progress.current.completed
+        if self._counted != current + loop.restarted_on_train_batch_end:
+            return
+        for counts in (progress.total, progress.current):
+            counts.completed -= current - self._before
+            counts.reset_on_restart()
+        # As if it had been saved after a batch; or as if the epoch began.
+        loop._restart_stage = "restarted_on_last"
+        loop.restarting = self._before > 0
 
     def _tell_length(self) -> None:
         """Lets Lightning ask for the length again, which it does once, although not all epochs have the same."""
@@ -175,14 +210,19 @@ class _Loader:
             trainer.reload_dataloaders_every_n_epochs, self._data._again = every, None
 
     def state_dict(self) -> dict[str, Any]:
-        """Where the epoch stands, once all ranks have trained as many batches as this one."""
-        progress = self._data.trainer.fit_loop.epoch_loop.batch_progress.current
+        """Where the epoch stands, once all ranks have updated the model with as many batches as this one."""
+        if self._length is None:
+            return {**self._resumable.state_dict(), _BATCHES: self._before}
+        trainer = self._data.trainer
         # A batch that an error or a signal has interrupted is to come again.
-        unfinished = self._length is not None and progress.ready > progress.processed
-        done = self._got - unfinished
-        resumable = self._resumable
-        state = resumable.sampler.state_dict(done * resumable._batch) if unfinished else resumable.state_dict()
-        return {**state, _BATCHES: self._before + done}
+        trained = trainer.fit_loop.epoch_loop.batch_progress.current.processed - self._before
+        done = self._updated if trainer.global_step == self._stepped else self._got
+        if trainer.global_step == 0 and not trainer.lightning_module.automatic_optimization:
+            # The steps of optimizers that Lightning does not wrap are not counted.
+            done = trained
+        state = self._resumable.state_dict(None if done == self._got else done)
+        state[_BATCHES] = self._before + done
+        return state if done == trained else {**state, _COUNTED: self._before + trained}
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Nothing: by the time Lightning calls this, it has asked for the length. The data module was told before."""
@@ -212,7 +252,11 @@ class _Loader:
         if torch.distributed.is_available() and torch.distributed.is_initialized():
             # Nobody would be told of ranks that wait for one that has ended.
             compare(self._resumable, None, self._steps())
-        self._length, self._got = len(self), 0
+        trainer = self._data.trainer
+        self._length, self._got, self._updated = len(self), 0, 0
         for batch in self._resumable:
+            self._stepped = trainer.global_step
             self._got += 1
             yield batch
+            if trainer.global_step != self._stepped:
+                self._updated = self._got

@@ -260,7 +260,7 @@ def _plan_of(loader: Any, given: DistributedSampler | BatchSampler | None) -> _P
     Raises:
         ContradictionError: It has a sampler of its own, which would be lost.
     """
-    batches = getattr(loader, "batch_sampler", None)
+    batches: Any = getattr(loader, "batch_sampler", None)
     while isinstance(batches, BatchSamplerShard):
         batches = batches.batch_sampler
     if isinstance(given, BatchSampler):

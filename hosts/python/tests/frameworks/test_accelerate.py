@@ -11,6 +11,7 @@ from typing import Any
 
 import accelerate
 import accelerated
+import measured
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -210,6 +211,79 @@ def test_files(tmp_path: Path, workers: int) -> None:
     assert {*seen} == set(range(133))
     loader.load_state_dict(state)
     assert first + [i for batch in loader for i in batch["id"].tolist()] == seen
+
+
+@pytest.mark.parametrize("world_size", [3, 4])
+def test_metrics_have_each_sample_once(tmp_path: Path, world_size: int) -> None:
+    """As with a loader of Accelerate, which makes 22 results of 22 samples."""
+    (tmp_path / "shards").mkdir()
+    pq.write_table(pa.table({"id": range(measured.SAMPLES)}), tmp_path / "shards" / "0.parquet")
+    job = ranks(world_size, HERE / "measured.py", tmp_path, tmp_path / "shards")
+    assert job.returncode == 0, job.stderr
+    told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(world_size)]
+    assert all(one == told[0] for one in told)
+    for name, found in told[0].items():
+        left = measured.SAMPLES
+        if name == "dropped":
+            # Of six or eight samples a rank, the batches of three have six, whether the last two are padding or not.
+            left = min(measured.SAMPLES, 6 * world_size)
+            assert len(found["ids"]) == len({*found["ids"]}) == left
+        else:
+            assert sorted(found["ids"]) == list(range(measured.SAMPLES)), name
+        assert sorted(found["tokens"]) == sorted([*found["ids"], *found["ids"]])
+        assert found["objects"] == [str(i) for i in found["ids"]]
+        if name in ("samples-4", "workers", "units"):
+            # One number of each rank; with one sample in a batch, it would be that of the sample.
+            assert found["losses"] == [world_size] * found["steps"]
+        # The rest of an epoch has its own padding.
+        left -= found["consumed"]
+        assert len(found["rest"]) == len({*found["rest"]}) == left or name == "dropped", name
+        assert {*found["rest"]} <= {*found["ids"]} or name == "dropped"
+
+
+@pytest.mark.parametrize("whole_windows", [True, False])
+def test_a_state_counts_what_the_model_was_updated_with(tmp_path: Path, whole_windows: bool) -> None:
+    """Saved after any batch: also where windows go on into the next epoch, and in the first window of a resume."""
+    data = range(22)
+
+    def made() -> tuple[accelerate.Accelerator, PreparedLoader, Any, Any]:
+        plugin = accelerate.utils.GradientAccumulationPlugin(num_steps=4, sync_with_dataloader=whole_windows)
+        accelerator = accelerate.Accelerator(cpu=True, gradient_accumulation_plugin=plugin)
+        model = torch.nn.Linear(1, 1)
+        model, optimizer = accelerator.prepare(model, torch.optim.SGD(model.parameters(), 0.01))
+        loader = prepare(accelerator, DataLoader(data, 2, sampler=DistributedSampler(data, 1, 0, seed=1)))
+        return accelerator, loader, model, optimizer
+
+    def train(folder: Path, saved: Path | None = None) -> tuple[list[Any], list[int]]:
+        """Each batch with what it did, and how many batches were in the model after it."""
+        accelerator, loader, model, optimizer = made()
+        if saved is not None:
+            accelerator.load_state(str(saved))
+        seen: list[Any] = []
+        updated = [0]
+        for epoch in range(loader.epoch, 3):
+            loader.set_epoch(epoch)
+            for batch in loader:
+                with accelerator.accumulate(model):
+                    accelerator.backward(model(batch.float().unsqueeze(1)).sum())
+                    optimizer.step()
+                    optimizer.zero_grad()
+                seen.append((epoch, batch.tolist(), accelerator.sync_gradients))
+                updated.append(len(seen) if accelerator.sync_gradients else updated[-1])
+                accelerator.save_state(str(folder / str(len(seen))))
+        return seen, updated
+
+    whole, updated = train(tmp_path / "whole")
+    assert len(whole) == 33
+    assert [done for done in updated if done % 11 == 0 and done] != [] or not whole_windows
+    for saved in (1, 3, 4, 6, 10, 11, 12, 14, 22, 33):
+        folder = tmp_path / f"rest-{saved}"
+        rest, again = train(folder, tmp_path / "whole" / str(saved))
+        assert rest == whole[updated[saved] :], saved
+        if saved == 6:
+            # A checkpoint of the rest, in its first window.
+            third, _ = train(tmp_path / "third", folder / "2")
+            assert third == rest[again[2] :]
 
 
 def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:

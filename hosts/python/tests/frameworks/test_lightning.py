@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import pickle
 import subprocess
@@ -17,7 +18,13 @@ import pytest
 import torch
 from jobs import preload, ranks, torchrun
 from lightning import LightningDataModule
-from lightning.pytorch.callbacks import Callback, ModelCheckpoint
+from lightning.pytorch.callbacks import (
+    Callback,
+    GradientAccumulationScheduler,
+    ModelCheckpoint,
+    OnExceptionCheckpoint,
+)
+from lightning.pytorch.strategies import SingleDeviceStrategy
 from samedeal import ContradictionError, WrongTypeError
 from samedeal.lightning import ResumableData
 from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset, StepBatchSampler
@@ -177,6 +184,176 @@ def test_the_batch_that_an_error_has_interrupted_comes_again(tmp_path: Path) -> 
     _, whole = in_this_process(tmp_path / "whole", "torch")
     _, rest = in_this_process(tmp_path / "rest", "torch", saved=saved)
     assert rest.seen == whole.seen[8:]
+
+
+class At(Callback):  # type: ignore[misc]
+    """Saves in an event of a batch, or raises there, so that an OnExceptionCheckpoint saves."""
+
+    def __init__(self, event: str, epoch: int, batch: int, path: Path | None) -> None:
+        self.place, self.path = (epoch, batch), path
+        setattr(self, event, self.act)
+
+    def act(self, trainer: Any, *_: Any) -> None:
+        if self.place == (trainer.current_epoch, trainer.fit_loop.batch_idx) and not trainer.sanity_checking:
+            if self.path is None:
+                raise lit.Interrupted
+            trainer.save_checkpoint(self.path)
+
+
+WINDOWS: list[tuple[str, int, int, int]] = [
+    # 15 batches in an epoch: windows of 4, 4, 4 and 3.
+    ("on_train_batch_end", 0, 1, 0),
+    ("on_train_batch_end", 0, 5, 4),
+    ("on_train_batch_end", 1, 7, 8),
+    ("on_train_batch_end", 1, 13, 12),
+    ("on_train_batch_end", 0, 14, 15),
+    ("on_validation_end", 0, 5, 4),
+    ("on_train_batch_start", 0, 0, 0),
+    ("on_train_batch_start", 1, 6, 4),
+    ("on_after_backward", 0, 6, 4),
+    ("on_after_backward", 1, 3, 0),
+    ("on_after_backward", 1, 14, 12),
+    ("on_before_zero_grad", 0, 8, 8),
+]
+
+
+@pytest.mark.parametrize(("event", "epoch", "batch", "updated"), WINDOWS)
+@pytest.mark.parametrize("raises", [False, True])
+def test_a_checkpoint_counts_what_the_model_was_updated_with(
+    tmp_path: Path, event: str, epoch: int, batch: int, updated: int, raises: bool
+) -> None:
+    """Between two updates, in the last and shorter one of an epoch, by an error: nothing is lost or comes twice."""
+    options: dict[str, Any] = {"accumulate_grad_batches": 4}
+    if event == "on_validation_end":
+        options |= {"val_check_interval": 6, "limit_val_batches": 1}
+    _, whole = in_this_process(tmp_path / "whole", "torch", trainer=options)
+    path = tmp_path / "saved.ckpt"
+    at = At(event, epoch, batch, None if raises else path)
+    more = [at, *([OnExceptionCheckpoint(tmp_path, "saved")] if raises else [])]
+    with pytest.raises(lit.Interrupted) if raises else contextlib.nullcontext():
+        in_this_process(tmp_path / "first", "torch", trainer=options, more=more)
+    trainer, rest = in_this_process(tmp_path / "rest", "torch", trainer=options, saved=path)
+    assert rest.seen == whole.seen[15 * epoch + updated :]
+    assert (trainer.global_step, trainer.current_epoch) == (8, 2)
+    # Again, from a checkpoint of the training that was resumed, on another world size and with other windows.
+    if (epoch, batch) == (0, 5):
+        second = tmp_path / "second.ckpt"
+        in_this_process(
+            tmp_path / "more", "torch", trainer=options, saved=path, more=[At("on_train_batch_end", 0, 10, second)]
+        )
+        left = []
+        for rank in range(2):
+            _, other = in_this_process(
+                tmp_path / "two", "torch", 2, rank, trainer={"accumulate_grad_batches": 2}, saved=second
+            )
+            left += [i for one in other.seen if one["epoch"] == 0 for i in one["samples"]]
+        # One of them is padding.
+        assert len(left) == 7 * 5 + 1
+        assert {*left} >= {i for one in whole.seen[8:15] for i in one["samples"]}
+
+
+def test_windows_that_change_or_end_early(tmp_path: Path) -> None:
+    """A schedule of accumulation, the last step of a training, and the last batch of an epoch."""
+    schedule = {0: 4, 1: 2}
+    _, whole = in_this_process(tmp_path / "whole", "budget", more=[GradientAccumulationScheduler(dict(schedule))])
+    length = whole.seen[0]["batches"]
+    for epoch, batch, updated in ((0, 6, 4), (1, 4, 4)):
+        path = tmp_path / f"{epoch}.ckpt"
+        more = [GradientAccumulationScheduler(dict(schedule)), At("on_train_batch_end", epoch, batch, path)]
+        in_this_process(tmp_path / "first", "budget", more=more)
+        more = [GradientAccumulationScheduler(dict(schedule))]
+        _, rest = in_this_process(tmp_path / "rest", "budget", more=more, saved=path)
+        # In an epoch that it resumes, that callback accumulates nothing.
+        after = whole.seen[length * epoch + updated :]
+        assert [one["samples"] for one in rest.seen] == [one["samples"] for one in after]
+    options = {"accumulate_grad_batches": 4, "max_steps": 3}
+    _, whole = in_this_process(tmp_path / "limited", "torch", trainer=options)
+    path = tmp_path / "limited.ckpt"
+    in_this_process(tmp_path / "first", "torch", trainer=options, more=[At("on_train_batch_end", 0, 9, path)])
+    trainer, rest = in_this_process(tmp_path / "rest", "torch", trainer=options, saved=path)
+    assert (rest.seen, trainer.global_step) == (whole.seen[8:], 3)
+    # Without accumulation, an error in the last batch of an epoch leaves that batch.
+    _, whole = in_this_process(tmp_path / "plain", "torch")
+    more = [At("on_before_backward", 0, 14, None), OnExceptionCheckpoint(tmp_path, "last")]
+    with pytest.raises(lit.Interrupted):
+        in_this_process(tmp_path / "first", "torch", more=more)
+    _, rest = in_this_process(tmp_path / "rest", "torch", saved=tmp_path / "last.ckpt")
+    assert rest.seen == whole.seen[14:]
+
+
+class Manual(lit.Model):
+    """Accumulates gradients itself, with an optimizer of Lightning or with that of torch."""
+
+    def __init__(self, wrapped: bool) -> None:
+        super().__init__()
+        self.automatic_optimization, self.wrapped = False, wrapped
+
+    def training_step(self, batch: Any, batch_idx: int) -> None:
+        self.manual_backward(super().training_step(batch, batch_idx) / 3)
+        optimizer = self.optimizers(use_pl_optimizer=self.wrapped)
+        if batch_idx % 3 == 2:
+            optimizer.step()
+            optimizer.zero_grad()
+
+
+@pytest.mark.parametrize(("wrapped", "updated"), [(True, 6), (False, 8)])
+def test_manual_optimization(tmp_path: Path, wrapped: bool, updated: int) -> None:
+    """Lightning counts the steps of its own optimizers alone; with others, each batch counts."""
+
+    def train(saved: Path | None, *more: Any) -> list[Any]:
+        model = Manual(wrapped)
+        trainer = lit.trainer_of(tmp_path / "regular", *more, limit_val_batches=0, max_epochs=1)
+        trainer.fit(model, datamodule=lit.Data("torch", 0, 0, 1), ckpt_path=saved, weights_only=False)
+        return [one["samples"] for one in model.seen]
+
+    whole = train(None, At("on_train_batch_end", 0, 7, tmp_path / "saved.ckpt"))
+    assert train(tmp_path / "saved.ckpt") == whole[updated:]
+
+
+class Late(SingleDeviceStrategy):  # type: ignore[misc]
+    """Restores checkpoints after optimizers are made, as strategies of sharded models do."""
+
+    restore_checkpoint_after_setup = True
+
+
+class Scheduled(lit.Model):
+    """Asks for the number of steps before the checkpoint is restored."""
+
+    def setup(self, stage: str) -> None:
+        self.steps = self.trainer.estimated_stepping_batches
+
+
+class Optimized(lit.Model):
+    def configure_optimizers(self) -> Any:
+        self.steps = self.trainer.estimated_stepping_batches
+        return super().configure_optimizers()
+
+
+@pytest.mark.parametrize("made", [Scheduled, Optimized])
+@pytest.mark.parametrize("late", [False, True])
+@pytest.mark.parametrize(("step", "world_size"), [(6, 1), (15, 1), (18, 1), (6, 2)])
+def test_the_length_may_be_asked_before_the_checkpoint_is_restored(
+    tmp_path: Path, made: Any, late: bool, step: int, world_size: int
+) -> None:
+    """In `setup`, or in `configure_optimizers`: within an epoch, and at the end of one."""
+
+    def train(saved: Path | None, world_size: int = 1) -> Any:
+        model = made()
+        strategy = {"strategy": Late(torch.device("cpu"))} if late else {}
+        trainer = lit.trainer_of(tmp_path / "saved", limit_val_batches=0, **strategy)
+        trainer.fit(model, datamodule=lit.Data("torch", 0, 0, world_size), ckpt_path=saved)
+        return model
+
+    whole = train(None)
+    assert whole.steps == 30
+    rest = train(lit.checkpoint(tmp_path / "saved", step), world_size)
+    if world_size == 1:
+        assert rest.steps == 30
+        assert rest.seen == whole.seen[step:]
+    else:
+        # 45 of 75 samples were left of the first epoch.
+        assert [one["epoch"] for one in rest.seen] == [0] * 5 + [1] * 8
+        assert rest.seen[4]["batches"] == 6 + 5
 
 
 def test_epochs_may_be_limited(tmp_path: Path) -> None:

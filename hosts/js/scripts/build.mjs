@@ -13,7 +13,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
 import { coreOf } from './core.mjs';
@@ -131,18 +131,23 @@ async function generatePages(folder) {
 
 const inlined = new Set();
 
-/** Text in place of a file, for bundlers. */
-async function inline(name, file, encoded) {
+/** Text in place of a file, for bundlers; `found` makes of it what the module exports, of this type. */
+async function inline(name, file, encoded, found = (text) => text, type = 'string') {
   inlined.add(name);
   await generate(`inline/${name}`, 'index.js', [join(here, 'dist', file)], (folder) => {
-    const text = encoded(readFileSync(join(here, 'dist', file))).toString('base64');
-    writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(text)};\n`);
-    writeFileSync(join(folder, 'index.d.ts'), 'declare const text: string;\nexport default text;\n');
+    const bytes = readFileSync(join(here, 'dist', file));
+    const text = encoded(bytes).toString('base64');
+    writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(found(text, bytes))};\n`);
+    writeFileSync(join(folder, 'index.d.ts'), `declare const found: ${type};\nexport default found;\n`);
   });
 }
 for (const name of [...Object.keys(components), 'composing']) {
   await inline(name, `components/${name}.core.wasm`, (bytes) => bytes);
 }
+const deflated = (bytes) => deflateRawSync(bytes, { level: 9 });
+/** What `samedeal/light` has at once, compressed in text. */
+const light = (text, { length: size }) => ({ text, size });
+await inline('light', 'components/samedeal.core.wasm', deflated, light, '{ text: string; size: number }');
 /** What a page loads for each part, compressed in text. */
 const PARTS = {
   sampling: 'bindgen/samedeal_bg.wasm',
@@ -153,7 +158,7 @@ const PARTS = {
 };
 if (withPages) {
   for (const [part, file] of Object.entries(PARTS)) {
-    await inline(`page-${part}`, file, (bytes) => deflateRawSync(bytes, { level: 9 }));
+    await inline(`page-${part}`, file, deflated);
   }
 }
 
@@ -188,6 +193,12 @@ function variant(of, made, others) {
   }
   writeFileSync(join(here, 'dist', made), text);
 }
+// For the same reason: each engine is made of what its component has.
+for (const file of ['engines', 'engines-light']) {
+  const path = join(here, `dist/bindings/${file}.js`);
+  if (existsSync(path))
+    writeFileSync(path, readFileSync(path, 'utf8').replaceAll(' = lazily(', ' = /* @__PURE__ */ lazily('));
+}
 for (const kind of withPages ? ['files', 'workerd'] : ['files']) {
   variant('bindings/engines.js', `bindings/engines-${kind}.js`, { 'modules-inline': `modules-${kind}` });
   variant('index.js', `index-${kind}.js`, { 'bindings/engines': `bindings/engines-${kind}` });
@@ -199,12 +210,34 @@ if (withPages) {
     variant('index.js', `page-${kind}.js`, { 'bindings/engines': engines });
     variant('web.js', `web-${kind}.js`, { index: `page-${kind}`, 'bindings/engines-page': engines });
   }
+  variant('bindings/engines-light.js', 'bindings/engines-light-workerd.js', {
+    'modules-light': 'modules-light-workerd',
+  });
+  for (const kind of ['-workerd', '']) {
+    variant('index.js', `index-light${kind}.js`, { 'bindings/engines': `bindings/engines-light${kind}` });
+    variant('light.js', `light${kind}.js`, { index: `index-light${kind}` });
+  }
   variant('index.js', 'page.js', { 'bindings/engines': 'bindings/engines-page' });
   variant('web.js', 'web.js', { index: 'page' });
   for (const kind of ['-inline', '-workerd', '']) {
     if (kind) variant('parquet/host-page.js', `parquet/host-page${kind}.js`, { '../web': `../web${kind}` });
     variant('parquet.js', `web-parquet${kind}.js`, { 'parquet/host': `parquet/host-page${kind}` });
   }
+}
+
+/** The types once more in dist/older: for TypeScript before 5.7, whose typed arrays are not generic, and for what is required in CommonJS. */
+const declarations = readdirSync(join(here, 'dist'), { recursive: true }).filter((file) => file.endsWith('.d.ts'));
+for (const file of withPages ? declarations : []) {
+  const text = readFileSync(join(here, 'dist', file), 'utf8').replaceAll(/(Array)<ArrayBuffer(?:Like)?>/g, '$1');
+  const path = join(here, 'dist/older', file);
+  mkdirSync(dirname(path), { recursive: true });
+  writeFileSync(path, text);
+  const own = text.replaceAll(/((?:from |import\()['"])(\.[^'"]+)\.js/g, '$1$2.cjs');
+  const others = own.replaceAll(
+    /import\('(hyparquet[^']*)'\)/g,
+    "import('$1', { with: { 'resolution-mode': 'import' } })",
+  );
+  writeFileSync(path.replace(/\.ts$/, '.cts'), others);
 }
 
 if (withPages) copyFileSync(join(here, 'src/web-wasm.d.ts'), join(here, 'dist/web-wasm.d.ts'));

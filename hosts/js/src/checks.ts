@@ -195,7 +195,8 @@ function rangeFacts(least: bigint, most: bigint): Fact[] {
   ];
 }
 
-function mostFacts(most: number): Fact[] {
+/** The largest number, as a fact of a failure. */
+export function mostFacts(most: number): Fact[] {
   return [{ name: 'most', value: `${most}` }];
 }
 

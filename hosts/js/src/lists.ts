@@ -1,6 +1,6 @@
 // Lists of whole numbers on their way in and out. Nothing else crosses in bulk.
 import type { Copied } from './bindings/types.js';
-import { COUNT, fail, integer, natural, natural32, placed, type Range } from './checks.js';
+import { COUNT, fail, integer, mostFacts, natural, natural32, placed, type Range } from './checks.js';
 import type { Spans as RawSpans } from './components/interfaces/samedeal-deal-types.js';
 import { SamedealError } from './errors.js';
 import type { Indices, Spans } from './types.js';
@@ -13,6 +13,14 @@ export function fewRanks(worldSize: number): number {
   if (worldSize > LONGEST)
     fail('out-of-memory', 'world-size', worldSize, `up to ${LONGEST} ranks, each of which is asked`);
   return worldSize;
+}
+
+/** Holds what all ranks get at a step to as many samples as a list has; `most` is how many of its own a rank gets at most. */
+export function fewSamples(worldSize: number, most: number, batchSize: unknown): void {
+  if (most * fewRanks(worldSize) <= LONGEST) return;
+  const least = Math.floor(LONGEST / worldSize);
+  const allowed = `up to ${least} for each of ${worldSize} ranks, ${LONGEST} samples for all of them; or ask each rank for its batch`;
+  fail('out-of-range', 'batch-size', batchSize, allowed, mostFacts(least));
 }
 
 /** An array or a typed array, whatever is in it. */

@@ -37,7 +37,10 @@ export type Layout = 'strided' | 'contiguous' | 'rotated';
 
 /** Everything that decides a deal but the number of samples. With an order in its place, `seed` and `order` are no options. */
 export interface SamplerOptions {
-  /** Seed of the order: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
+  /**
+   * Seed of the order: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. For a seed of PyTorch from 2^63 on, pass `BigInt.asIntN(64, seed)`: it
+   * gives the same order `torch`. Default 0.
+   */
   seed?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
   epoch?: Integer;

@@ -299,3 +299,26 @@ for (const [entry, samedeal] of Object.entries(composed)) {
     }
   });
 }
+
+test('a step of more samples than a list has is refused at once, and says how many are allowed', () => {
+  for (const { Sampler, Schedule, SamedealError } of Object.values(composed)) {
+    const sampler = new Sampler(1e12, { worldSize: 4096 });
+    const schedule = new Schedule(1e12, 4096 * 8193, { worldSize: 4096 });
+    for (const [call, value] of [
+      [() => sampler.step(0, 1e6), '1000000'],
+      [() => sampler.step(0, 8193), '8193'],
+      [() => schedule.step(0), String(4096 * 8193)],
+    ]) {
+      assert.throws(call, (error) => {
+        assert(error instanceof SamedealError);
+        assert.deepEqual(
+          [error.kind, error.field, error.value, error.most],
+          ['out-of-range', 'batch-size', value, 8192],
+        );
+        return true;
+      });
+    }
+    // A batch is no larger than what a rank has.
+    assert.equal(new Sampler(4096 * 3, { worldSize: 4096 }).step(0, 1e6).length, 4096);
+  }
+});

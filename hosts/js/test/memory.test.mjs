@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
+import { entries } from './entries.mjs';
 import { LIMIT, samplers } from './limited.mjs';
 
 const MIB = 1 << 20;
@@ -79,5 +80,20 @@ for (const [entry, Sampler] of Object.entries(samplers)) {
       }
       withTable(Sampler, MIB).dispose();
     });
+  });
+}
+
+for (const [entry, { Sampler }] of Object.entries(entries)) {
+  test(`${entry}: the collector gives memory back in a loop that awaits nothing but microtasks`, async () => {
+    // Nobody is told there of what was collected: whole instances have to go.
+    const before = process.memoryUsage.rss();
+    for (let total = 0; total < 320 * MIB; total += MIB) {
+      withTable(Sampler, MIB);
+      await null;
+      if (total % (64 * MIB) === 0) globalThis.gc();
+    }
+    globalThis.gc();
+    const more = process.memoryUsage.rss() - before;
+    assert(more < 192 * MIB, `${more / MIB} MiB more`);
   });
 }

@@ -168,10 +168,10 @@ test('where text stands in for files, Node does not read it, and both entries ar
 test('no module awaits anything at its top level', async () => {
   // Such a module cannot be required.
   const text =
-    "for (const entry of ['samedeal', 'samedeal/web', 'samedeal/parquet', 'samedeal/node']) console.log(require(entry).version);";
+    "for (const entry of ['samedeal', 'samedeal/light', 'samedeal/web', 'samedeal/parquet', 'samedeal/node']) console.log(require(entry).version);";
   const args = ['--experimental-require-module', '--no-warnings', '-e', text];
   const { stdout } = await run(process.execPath, args, { cwd: join(project, 'node_modules') });
-  assert.equal(stdout, `${version}\n${version}\nundefined\nundefined\n`);
+  assert.equal(stdout, `${version}\n${version}\n${version}\nundefined\nundefined\n`);
 });
 
 test('a failed init can be tried again', async () => {
@@ -489,6 +489,7 @@ test('the types hold in a strict project', async () => {
     await init('a.wasm');`;
   await check(web, ['es2022', 'dom']);
   await check(`import { Sampler, type Kind, SamedealError } from 'samedeal/inline';${use}`, ['es2022']);
+  await check(`import { Sampler, type Kind, SamedealError } from 'samedeal/light';${use}`, ['es2022']);
   await assert.rejects(check(`import { Sampler } from 'samedeal'; new Sampler(1).nothing;`, ['es2022']));
 });
 

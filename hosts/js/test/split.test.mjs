@@ -266,7 +266,12 @@ test('what is no id, part or key is refused, and the split is as before', () => 
   });
   assert.throws(() => split.indices('test'), { kind: 'missing', field: 'samples' });
   for (const value of [-1, 2 ** 53, 2n ** 64n]) refused(() => split.indices(0, value), 'out-of-range', 'samples');
-  refused(() => split.indices(0, 2 ** 53 - 1), 'out-of-memory', 'samples');
+  for (const samples of [1e10, 2 ** 30 + 1, 2 ** 53 - 1]) {
+    for (const call of [() => split.indices(0, samples), () => split.others(0, samples)]) {
+      refused(call, 'out-of-range', 'samples');
+      assert.throws(call, { most: 2 ** 30, allowed: /partOf for some of them/ });
+    }
+  }
   for (const value of [undefined, null, 'ab', new Set(['a']), { length: 1 }, Uint8Array.of(1)]) {
     refused(() => split.partOfKeys(value), 'wrong-type', 'keys');
   }

@@ -53,9 +53,15 @@ async function load(part: Part, source: Source | Promise<Source> | undefined): P
     loaded.set(part, new Engine<Bindings>(await LOADERS[part](module)));
   } catch (error) {
     loading.delete(part);
-    throw error;
+    if (!isServiceWorker || !(error instanceof TypeError)) throw error;
+    const remedy = "import 'samedeal/light' or 'samedeal' in place of it (dist/light.js, dist/index.js)";
+    throw new Error(`samedeal/web cannot load a part in a service worker, which has no import(): ${remedy}`, {
+      cause: error,
+    });
   }
 }
+
+const isServiceWorker = 'ServiceWorkerGlobalScope' in globalThis;
 
 /** The same instances, whose failure for an order that only the part `composing` has says how to load that. */
 function advised(instances: () => SamplerBindings): () => SamplerBindings {

@@ -1,5 +1,6 @@
 // Instances of the components, over their core modules.
-import type { Bindings } from '../engine.js';
+import { type Bindings, Engine } from '../engine.js';
+import type { Raw } from '../errors.js';
 import { Core, type Interfaces } from './abi.js';
 import { release } from './resources.js';
 
@@ -25,4 +26,23 @@ export function instantiate<T>(module: WebAssembly.Module, interfaces: Interface
   const core = new Core(module);
   const made = Object.entries(interfaces).map(([name, each]) => [name, core.interfaceOf(each)]);
   return { ...Object.fromEntries(made), memory: core.memory };
+}
+
+/** The engine over a component, made when it is first asked for. */
+export function lazily<B extends Bindings>(
+  modules: Modules,
+  instances: (modules: Modules) => () => B,
+): () => Engine<B> {
+  let engine: Engine<B> | undefined;
+  return () => {
+    engine ??= new Engine(instances(modules));
+    return engine;
+  };
+}
+
+/** A failure where a module is asked for that `samedeal/light` does not have. */
+export function onlySamplers(file: string): void {
+  if (file === 'samedeal.core.wasm') return;
+  const allowed = "one that is not, in samedeal/light; import Sampler from 'samedeal' in place of it";
+  throw { kind: 'contradiction', field: 'order', value: 'made of others', allowed } satisfies Raw;
 }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { PLACES } from '../components/places.js';
 import type { Modules } from './instances.js';
 
-export const modules: Modules = (file) => {
+const modules: Modules = (file) => {
   let bytes: Uint8Array<ArrayBuffer>;
   try {
     bytes = readFileSync((PLACES[file] as () => URL)());
@@ -15,3 +15,5 @@ export const modules: Modules = (file) => {
   }
   return new WebAssembly.Module(bytes);
 };
+
+export { modules as ofBatching, modules as ofDealing, modules as ofPlanning };

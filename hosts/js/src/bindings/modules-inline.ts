@@ -1,4 +1,5 @@
-// The core modules of the components, as text in JavaScript modules: for bundlers, which do not bring files along.
+// The core modules of the components, as text in JavaScript modules: for bundlers, which do not bring files along, and leave out the texts of
+// the components that a program does not use.
 
 import batching from '../inline/batching/index.js';
 import composing from '../inline/composing/index.js';
@@ -7,11 +8,8 @@ import samedeal from '../inline/samedeal/index.js';
 import { decoded } from './inline.js';
 import type { Modules } from './instances.js';
 
-const TEXTS: Record<string, string> = {
-  'batching.core.wasm': batching,
-  'composing.core.wasm': composing,
-  'planning.core.wasm': planning,
-  'samedeal.core.wasm': samedeal,
-};
+const compiled = (text: string) => new WebAssembly.Module(decoded(text));
 
-export const modules: Modules = (file) => new WebAssembly.Module(decoded(TEXTS[file] as string));
+export const ofDealing: Modules = (file) => compiled(file === 'samedeal.core.wasm' ? samedeal : composing);
+export const ofPlanning: Modules = () => compiled(planning);
+export const ofBatching: Modules = () => compiled(batching);

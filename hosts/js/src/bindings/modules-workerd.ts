@@ -3,4 +3,6 @@
 import { COMPILED } from '../components/compiled.js';
 import type { Modules } from './instances.js';
 
-export const modules: Modules = (file) => COMPILED[file] as WebAssembly.Module;
+const modules: Modules = (file) => COMPILED[file] as WebAssembly.Module;
+
+export { modules as ofBatching, modules as ofDealing, modules as ofPlanning };

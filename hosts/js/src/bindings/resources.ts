@@ -1,7 +1,7 @@
 import { isFailure } from '../errors.js';
 
 /** The method that frees a resource, which src/bindings/abi.ts gives it. */
-export const disposes: symbol = Symbol.dispose ?? Symbol.for('dispose');
+export const disposes: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('dispose');
 
 /** Frees a resource of a component. */
 export const release = (raw: object): void => (raw as Record<symbol, () => void>)[disposes]?.();

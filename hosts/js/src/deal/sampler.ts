@@ -6,7 +6,7 @@ import type { Place as RawPlace } from '../components/interfaces/samedeal-deal-s
 import { type Counted, counted } from '../counted.js';
 import { type Engine, Facade } from '../engine.js';
 import { camelled } from '../errors.js';
-import { fewRanks, gathered, naturals, numbers, spansOf } from '../lists.js';
+import { fewRanks, fewSamples, gathered, naturals, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
@@ -238,11 +238,12 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
 
   /**
    * Batch number `batch` of every rank, in the order of ranks: what all of them see at a step. A rank that has no such batch, where
-   * others have, has an empty one. Errors: as `batch`.
+   * others have, has an empty one. Errors: as `batch`, and `batchSize` (more than 2^25 samples for all ranks).
    */
   step(batch: Integer, batchSize: Integer, given?: BatchOptions): Indices[] {
     const size = natural32('batch-size', batchSize, FROM_ONE);
     const dropLast = dropsLast(given);
+    fewSamples(this.worldSize, Math.min(size, this.#length), size);
     const counts = this.#ofRanks((raw) => raw.numBatches(size, dropLast));
     let most = 0n;
     for (const count of counts) if (count > most) most = count;

@@ -1,5 +1,5 @@
 import type { PlanningBindings, RawSplit } from '../bindings/types.js';
-import { fail, knownFacts, named, natural, natural32, placed } from '../checks.js';
+import { fail, knownFacts, mostFacts, named, natural, natural32, placed } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import { gathered, joined, LONGEST, list, numbers, words } from '../lists.js';
 import type { Indices, Integer, Integers } from '../types.js';
@@ -10,8 +10,8 @@ import type { SplitJson, SplitOptions, SplitParts } from './types.js';
 const WINDOW = 1 << 20;
 /** How many characters of texts cross together, unless one text alone has more. */
 const CHARACTERS = 1 << 22;
-/** More ids than anybody waits for, as each of them is looked at. */
-const MOST_SAMPLES = 2 ** 40;
+/** Of how many samples a call looks at each one: it takes a quarter of a minute, in which nothing else can happen. */
+const MOST_SAMPLES = 2 ** 30;
 
 type Class<T> = new (parts: SplitParts, options?: SplitOptions) => T;
 
@@ -137,7 +137,7 @@ export abstract class BaseSplit extends Facade<PlanningBindings, RawSplit> {
 
   /**
    * The samples of a part, ascending, of a dataset with so many samples. `part` is a name or a number. With sizes, `samples` is their sum by
-   * default. It looks at every sample. Errors: `part`, `samples` (missing; with sizes, more than their sum), memory.
+   * default. It looks at every sample. Errors: `part`, `samples` (missing; more than 2^30; with sizes, more than their sum), memory.
    *
    * @example
    * const split = new Split({ test: 1, training: 9 }, { seed: 7 });
@@ -215,7 +215,10 @@ export abstract class BaseSplit extends Facade<PlanningBindings, RawSplit> {
   #gathered(samples: Integer | undefined, read: (start: bigint, count: number) => Float64Array): Indices {
     const end = natural('samples', samples === undefined ? this.#samples() : samples);
     named('samples', () => this.call((raw) => raw.partOfRun(end, 0)));
-    if (end > MOST_SAMPLES) fail('out-of-memory', 'samples', end, `up to ${MOST_SAMPLES}, or partOf for some of them`);
+    if (end > MOST_SAMPLES) {
+      const allowed = `up to ${MOST_SAMPLES}, each of which is looked at; for more, ask partOf for some of them at a time`;
+      fail('out-of-range', 'samples', end, allowed, mostFacts(MOST_SAMPLES));
+    }
     const found: Indices[] = [];
     let count = 0;
     for (let at = 0; at < end; at += WINDOW) {

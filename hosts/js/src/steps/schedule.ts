@@ -3,7 +3,7 @@ import { integer, natural, natural32, stateText, U64 } from '../checks.js';
 import type { StepPlace as RawPlace } from '../components/interfaces/samedeal-deal-steps.js';
 import { type Counted, counted } from '../counted.js';
 import { type Engine, Facade } from '../engine.js';
-import { fewRanks, joined, naturals, numbers } from '../lists.js';
+import { fewSamples, joined, naturals, numbers } from '../lists.js';
 import { plain } from '../options.js';
 import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
@@ -177,10 +177,12 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
     return joined([found], found.length, this.#samples, ['step', step]);
   }
 
-  /** The samples of every rank at a step, in the order of ranks. Errors: as `batch`. */
+  /** The samples of every rank at a step, in the order of ranks. Errors: as `batch`, and `batchSize` (more than 2^25). */
   step(step: Integer): Indices[] {
     const number = integer('step', step, [0n, BigInt(this.#numSteps) - 1n]);
-    return Array.from({ length: fewRanks(this.#worldSize) }, (_, rank) => {
+    const size = this.batchSize(number);
+    fewSamples(this.#worldSize, size / this.#worldSize, size);
+    return Array.from({ length: this.#worldSize }, (_, rank) => {
       const found = this.aside(
         (raw) => raw.atRank(rank) as RawSchedule,
         (raw) => raw.indices(number, 1),

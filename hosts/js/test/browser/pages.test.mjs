@@ -16,7 +16,7 @@ const dist = join(host, 'dist/');
 /** The pages of the documentation that have HTML, and what the bodies of their examples become. */
 const EXAMPLES = {
   'README.md': ['8 0 6 3'],
-  '../../docs/reference/javascript/pages.md': ['8 0 6 3', '14 steps', '32 steps'],
+  '../../docs/reference/javascript/pages.md': ['8 0 6 3', '14 steps', '8 0 6 3', '32 steps'],
   '../../docs/start/page.md': ['rank 3 of 8: 8738136 8896083 4531278 9165580'],
 };
 
@@ -171,6 +171,42 @@ test('a Worker that loads by part has everything, and a page goes on meanwhile',
         return await answer;
       });
       assert.equal(outcome, await everything(samedeal));
+    } finally {
+      await close();
+    }
+  });
+});
+
+test('a service worker, which has no import(), uses samedeal and samedeal/light at once, and is told so by samedeal/web', async () => {
+  const worker = `
+    import { everything } from '/test/everything.mjs';
+    import * as samedeal from '/dist/index.js';
+    import { Sampler } from '/dist/light.js';
+    import { init } from '/dist/web.js';
+    const answer = async () => ({
+      all: await everything(samedeal),
+      light: new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 }).indices().join(' '),
+      web: await init().catch(({ message }) => message),
+    });
+    onmessage = ({ source }) => answer().then((found) => source.postMessage(found), (error) => source.postMessage(String(error)));`;
+  await inFolder({ 'worker.js': worker }, async (folder) => {
+    const folders = { '/dist/': dist, '/test/': join(host, 'test/'), '/page/': folder };
+    const { page, close } = await openPage(folders, '');
+    try {
+      const outcome = await page.evaluate(async () => {
+        const { installing, waiting, active } = await navigator.serviceWorker.register('/page/worker.js', {
+          type: 'module',
+        });
+        const answer = new Promise((resolve) =>
+          navigator.serviceWorker.addEventListener('message', ({ data }) => resolve(data)),
+        );
+        navigator.serviceWorker.startMessages();
+        (installing ?? waiting ?? active).postMessage('begin');
+        return await answer;
+      });
+      assert.equal(outcome.all, await everything(samedeal), JSON.stringify(outcome).slice(0, 500));
+      assert.equal(outcome.light, '8 0 6 3');
+      assert.match(outcome.web, /in a service worker, which has no import\(\): import 'samedeal\/light' or 'samedeal'/);
     } finally {
       await close();
     }

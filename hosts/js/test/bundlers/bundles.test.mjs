@@ -11,6 +11,7 @@ import { gzipSync } from 'node:zlib';
 import {
   ANSWERS,
   BATCHING_ANSWER,
+  LIGHT_ANSWERS,
   makeProject,
   PARQUET_ANSWER,
   printed,
@@ -76,6 +77,7 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
       ['node.js', ANSWERS],
       ['node-inline.js', ANSWERS],
       ['node-web.js', WEB_ANSWERS],
+      ['node-light.js', LIGHT_ANSWERS],
       ['node-parts.js', ANSWERS],
       ['node-parquet.js', PARQUET_ANSWER],
     ]) {
@@ -89,6 +91,7 @@ for (const [name, bundle] of Object.entries(BUNDLERS)) {
     for (const [entry, answers] of [
       ['page.js', ANSWERS],
       ['page-web.js', WEB_ANSWERS],
+      ['page-light.js', LIGHT_ANSWERS],
       ['page-parts.js', ANSWERS],
       ['page-parquet.js', PARQUET_ANSWER],
     ]) {
@@ -150,12 +153,33 @@ test('esbuild with splitting: a page loads the parts that it asks for', async ()
   assert(size < 220_000, `${size} bytes, compressed`);
 });
 
+test('esbuild: samedeal/light is small, and so is what a bundle needs of samedeal', async () => {
+  const { build } = await tool('esbuild');
+  const size = async (text) => {
+    const stdin = { contents: text, resolveDir: made.project };
+    const settings = { bundle: true, minify: true, format: 'esm', platform: 'browser', write: false };
+    const { outputFiles } = await build({ ...settings, stdin });
+    return gzipSync(outputFiles[0].contents).length;
+  };
+  for (const [text, most] of [
+    ["export { Sampler } from 'samedeal/light';", 90_000],
+    ["export * from 'samedeal/light';", 95_000],
+    ["export { Sampler } from 'samedeal';", 280_000],
+    ["export { Batcher } from 'samedeal';", 280_000],
+    ["export { Split } from 'samedeal';", 280_000],
+  ]) {
+    const found = await size(text);
+    assert(found < most, `${text} is ${found} bytes, compressed`);
+  }
+});
+
 for (const name of ['vite-5', 'vite-7', 'vite-8']) {
   describe(name, () => {
     const html = (entry) => `<!doctype html><body><script type="module" src="/${entry}"></script></body>`;
     for (const [entry, answers, most] of [
       ['page.js', ANSWERS],
       ['page-web.js', WEB_ANSWERS, 74_000],
+      ['page-light.js', LIGHT_ANSWERS],
       ['page-batching.js', BATCHING_ANSWER, 220_000],
       ['page-parts.js', ANSWERS],
     ]) {

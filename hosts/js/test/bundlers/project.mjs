@@ -26,6 +26,7 @@ const CALLS = `
 /** What they answer: the first part is the example of the README. */
 export const ANSWERS = `8 0 6 3 / 2 / 0 2 / 1 1 / ${await everything(samedeal)}`;
 export const WEB_ANSWERS = '8 0 6 3';
+export const LIGHT_ANSWERS = '8 0 6 3 / 1';
 export const BATCHING_ANSWER = '0 2';
 
 const imported = (entry) => `
@@ -36,6 +37,10 @@ const web = (show) => `
   import { init, Sampler } from 'samedeal/web';
   await init();
   ${show}(new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 }).indices().join(' '));`;
+const light = (show) => `
+  import { Mesh, Sampler } from 'samedeal/light';
+  const sampler = new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 });
+  ${show}(sampler.indices().join(' ') + ' / ' + new Mesh(4, { dp: 2, tp: 2 }, ['dp']).dataRank(3));`;
 const parts = (show) => `
   import { init } from 'samedeal/web';
   ${imported('samedeal/web')}
@@ -55,6 +60,7 @@ const FILES = {
   'node.js': `${imported('samedeal')}all().then(console.log);`,
   'node-inline.js': `${imported('samedeal/inline')}all().then(console.log);`,
   'node-web.js': `${web('console.log')}`,
+  'node-light.js': light('console.log'),
   'node-parts.js': parts('console.log'),
   'node-parquet.js': `
     import { readShards } from 'samedeal/parquet';
@@ -63,6 +69,7 @@ const FILES = {
     console.log(sum);`,
   'page.js': `${imported('samedeal')}all().then(${show});`,
   'page-web.js': web(show),
+  'page-light.js': light(show),
   'page-parquet.js': `
     import { init } from 'samedeal/web';
     import { readShards } from 'samedeal/web/parquet';
@@ -76,11 +83,13 @@ const FILES = {
     await init('batching');
     ${show}(new Batcher([3, 1, 2], { maxBatchSize: 2, maxTokens: 6 }).batch(0).samples.join(' '));`,
   'worker.js': `
+    import { Sampler as Light } from 'samedeal/light';
     import * as page from 'samedeal/web';
     ${imported('samedeal')}
     export default {
       async fetch() {
         await page.init(['composing', 'batching', 'planning', 'topology']);
+        if (new Light(10).length !== 10) throw new Error('samedeal/light');
         return new Response((await all()) + ' / ' + (await everything(page)));
       },
     };`,

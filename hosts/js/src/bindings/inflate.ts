@@ -1,0 +1,113 @@
+// Decompression of raw DEFLATE (RFC 1951) in one call: that of pages has to be awaited.
+
+/** The lengths of codes come in this order. */
+const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
+
+/** A code: by the bits that come next, as many as its longest word has, 16 times the symbol plus the length of its word. */
+interface Code {
+  readonly most: number;
+  readonly table: Uint32Array;
+}
+
+function codeOf(lengths: Uint8Array): Code {
+  const most = lengths.reduce((longest, length) => Math.max(longest, length), 1);
+  const table = new Uint32Array(1 << most);
+  let code = 0;
+  for (let length = 1; length <= most; length++, code <<= 1) {
+    for (let symbol = lengths.indexOf(length); symbol >= 0; symbol = lengths.indexOf(length, symbol + 1), code++) {
+      // Words come with their first bit lowest.
+      let word = 0;
+      for (let bit = 0; bit < length; bit++) word |= ((code >> bit) & 1) << (length - 1 - bit);
+      for (let at = word; at < table.length; at += 1 << length) table[at] = symbol * 16 + length;
+    }
+  }
+  return { most, table };
+}
+
+/** The first value of each symbol for a length or a distance, whose other bits follow. */
+function bases(count: number, start: number, bitsOf: (symbol: number) => number): [Uint16Array, Uint8Array] {
+  const first = new Uint16Array(count);
+  const bits = new Uint8Array(count);
+  for (let i = 0, next = start; i < count; i++) {
+    first[i] = next;
+    bits[i] = bitsOf(i);
+    next += 1 << bitsOf(i);
+  }
+  return [first, bits];
+}
+
+/** What was compressed, which has `size` bytes. The text is one of the package: nothing of it is checked. */
+export function inflate(input: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
+  const out = new Uint8Array(size);
+  const [lengths, lengthBits] = bases(29, 3, (i) => (i < 8 || i === 28 ? 0 : (i >> 2) - 1));
+  lengths[28] = 258;
+  const [distances, distanceBits] = bases(30, 1, (i) => (i < 4 ? 0 : (i >> 1) - 1));
+  let [at, end, held, count] = [0, 0, 0, 0];
+  const fill = (many: number) => {
+    // After the end of the input come zeros, which no word needs.
+    for (; count < many; count += 8) held |= (input[at++] ?? 0) << count;
+  };
+  const bits = (many: number) => {
+    fill(many);
+    const value = held & ((1 << many) - 1);
+    held >>>= many;
+    count -= many;
+    return value;
+  };
+  const symbol = ({ most, table }: Code) => {
+    fill(most);
+    const found = table[held & (table.length - 1)] as number;
+    held >>>= found & 15;
+    count -= found & 15;
+    return found >> 4;
+  };
+  const codes = (): [Code, Code] => {
+    const [literals, others, own] = [257 + bits(5), 1 + bits(5), 4 + bits(4)];
+    const ofLengths = new Uint8Array(19);
+    for (let i = 0; i < own; i++) ofLengths[ORDER[i] as number] = bits(3);
+    const code = codeOf(ofLengths);
+    const all = new Uint8Array(literals + others);
+    for (let i = 0; i < all.length; ) {
+      const found = symbol(code);
+      if (found < 16) {
+        all[i++] = found;
+        continue;
+      }
+      const value = found === 16 ? (all[i - 1] as number) : 0;
+      const many = found === 16 ? 3 + bits(2) : found === 17 ? 3 + bits(3) : 11 + bits(7);
+      all.fill(value, i, i + many);
+      i += many;
+    }
+    return [codeOf(all.subarray(0, literals)), codeOf(all.subarray(literals))];
+  };
+  const fixed = (): [Code, Code] => {
+    const all = new Uint8Array(288).fill(8).fill(9, 144, 256).fill(7, 256, 280);
+    return [codeOf(all), codeOf(new Uint8Array(30).fill(5))];
+  };
+  for (let isLast = false; !isLast; ) {
+    isLast = bits(1) === 1;
+    const kind = bits(2);
+    if (kind === 0) {
+      // It begins with a whole byte; what was filled beyond that is read again.
+      at -= count >> 3;
+      [held, count] = [0, 0];
+      const stored = (input[at] as number) | ((input[at + 1] as number) << 8);
+      out.set(input.subarray(at + 4, at + 4 + stored), end);
+      at += 4 + stored;
+      end += stored;
+      continue;
+    }
+    const [literals, others] = kind === 1 ? fixed() : codes();
+    for (let found = symbol(literals); found !== 256; found = symbol(literals)) {
+      if (found < 256) {
+        out[end++] = found;
+        continue;
+      }
+      const many = (lengths[found - 257] as number) + bits(lengthBits[found - 257] as number);
+      const which = symbol(others);
+      const back = (distances[which] as number) + bits(distanceBits[which] as number);
+      for (let i = 0; i < many; i++, end++) out[end] = out[end - back] as number;
+    }
+  }
+  return out;
+}

@@ -1,0 +1,13 @@
+/**
+ * Samplers and meshes alone, for a page, a service worker or a bundle that has to be small: a tenth of `samedeal`, and there at once, without
+ * `init` and without a dynamic import. Orders that are made of others, and everything else, are in `samedeal`.
+ *
+ * @module
+ */
+
+export type { Counted } from './counted.js';
+export type { Failure, Kind } from './errors.js';
+export { detectRank, Mesh, orders, SamedealError, Sampler, version } from './index.js';
+export type { Detection, DetectOptions } from './topology/launch.js';
+export type { Axes, MeshJson } from './topology/mesh.js';
+export type * from './types.js';

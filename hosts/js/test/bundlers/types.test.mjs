@@ -1,0 +1,70 @@
+// The types with older versions of TypeScript, in ES modules and in CommonJS, by the rules of resolution that Node has had since version 16.
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { makeProject } from './project.mjs';
+
+const run = promisify(execFile);
+
+let made;
+before(async () => {
+  made = await makeProject();
+});
+after(() => made?.remove());
+
+const USE = `
+  import { Batcher, blend, Mesh, SamedealError, Sampler, type Indices, type Kind } from 'samedeal';
+  import { Sampler as Light } from 'samedeal/light';
+  import { FolderLog } from 'samedeal/node';
+  import { readShards, type Row } from 'samedeal/parquet';
+  import { init } from 'samedeal/web';
+  const sampler: Sampler = new Sampler(10, { seed: 3 });
+  const indices: Uint32Array | Float64Array = sampler.indices();
+  const steps: number = new Batcher([3], { maxTokens: 4 }).length;
+  const few: number = new Light(10).length;
+  { using scoped = new Sampler(3); scoped.length; }
+  async function all() {
+    await init();
+    for await (const row of readShards('data')) { const one: Row = row; one['id']; }
+    new FolderLog('log');
+  }
+  // @ts-expect-error
+  new Sampler('10');
+  // @ts-expect-error
+  sampler.length = 3;
+  // @ts-expect-error
+  const wrong: string = sampler.indices();
+  // @ts-expect-error
+  new Mesh(4, { dp: 4 });
+  export { all, blend, few, indices, SamedealError, steps, wrong, type Indices, type Kind };`;
+
+for (const name of [
+  'bundlers/node_modules/typescript-5-4',
+  'bundlers/node_modules/typescript-5-7',
+  '../node_modules/typescript',
+]) {
+  test(`strict, with ${name}`, async () => {
+    const tsc = fileURLToPath(new URL(`../${name}/bin/tsc`, import.meta.url));
+    for (const file of ['use.ts', 'use.cts']) {
+      writeFileSync(join(made.project, file), USE);
+      for (const module of ['node16', 'nodenext']) {
+        const compilerOptions = {
+          noEmit: true,
+          strict: true,
+          module,
+          target: 'es2022',
+          lib: ['es2022', 'dom'],
+          types: [],
+        };
+        const path = join(made.project, 'tsconfig.json');
+        writeFileSync(path, JSON.stringify({ compilerOptions, files: [file] }));
+        const { stdout } = await run(process.execPath, [tsc, '-p', path]).catch((error) => error);
+        assert.equal(stdout, '', `${file}, ${module}`);
+      }
+    }
+  });
+}

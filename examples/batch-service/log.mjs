@@ -1,4 +1,14 @@
-import { closeSync, fdatasyncSync, fstatSync, ftruncateSync, openSync, readFileSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  fdatasyncSync,
+  fstatSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  writeSync,
+} from 'node:fs';
+import { dirname } from 'node:path';
 
 /** The log of a ledger in a file, for one process. What `append` has added is on the disk. */
 export class FileLog {
@@ -7,6 +17,7 @@ export class FileLog {
   #entries = [];
 
   constructor(path) {
+    mkdirSync(dirname(path), { recursive: true });
     this.#file = openSync(path, 'a+');
     const lines = readFileSync(this.#file, 'utf8').split('\n');
     // A process that was killed can leave half an entry.

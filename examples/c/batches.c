@@ -39,9 +39,38 @@ static uint64_t number(const char *text, uint64_t most) {
     return found;
 }
 
-static value u32(uint64_t of) { return (value){.kind = WASMTIME_COMPONENT_U32, .of.u32 = (uint32_t)of}; }
-static value u64(uint64_t of) { return (value){.kind = WASMTIME_COMPONENT_U64, .of.u64 = of}; }
-static value boolean(bool of) { return (value){.kind = WASMTIME_COMPONENT_BOOL, .of.boolean = of}; }
+static value of_kind(wasmtime_component_valkind_t kind) {
+    value made;
+    memset(&made, 0, sizeof made);
+    made.kind = kind;
+    return made;
+}
+
+static value u32(uint64_t of) {
+    value made = of_kind(WASMTIME_COMPONENT_U32);
+    made.of.u32 = (uint32_t)of;
+    return made;
+}
+
+static value u64(uint64_t of) {
+    value made = of_kind(WASMTIME_COMPONENT_U64);
+    made.of.u64 = of;
+    return made;
+}
+
+static value boolean(bool of) {
+    value made = of_kind(WASMTIME_COMPONENT_BOOL);
+    made.of.boolean = of;
+    return made;
+}
+
+/// A text that stays with the caller.
+static value string(char *of) {
+    value made = of_kind(WASMTIME_COMPONENT_STRING);
+    made.of.string.size = strlen(of);
+    made.of.string.data = of;
+    return made;
+}
 
 /// Prints the error of a call: a record with the texts `kind`, `field`, `value` and `allowed`, in this order, and a list of facts.
 static void fail(const wasmtime_component_valrecord_t *failure) {
@@ -91,16 +120,17 @@ int main(int count, char **words) {
     // The component imports nothing: the linker stays empty.
     wasmtime_store_t *store = wasmtime_store_new(engine, NULL, NULL);
     wasmtime_component_linker_t *linker = wasmtime_component_linker_new(engine);
-    struct deal deal = {.context = wasmtime_store_context(store)};
+    struct deal deal;
+    deal.context = wasmtime_store_context(store);
     check(wasmtime_component_linker_instantiate(linker, deal.context, component, &deal.instance));
     const char *sampling = "samedeal:deal/sampling@0.1.0";
     deal.sampling = wasmtime_component_get_export_index(component, NULL, sampling, strlen(sampling));
     if (!deal.sampling) stop("this component has no interface sampling");
 
-    value recipe = {.kind = WASMTIME_COMPONENT_STRING, .of.string = {.size = strlen(words[2]), .data = words[2]}};
-    value lists = {.kind = WASMTIME_COMPONENT_LIST};
-    value *sampler = call(&deal, "[constructor]sampler", (value[]){recipe, lists, u64(epoch), u32(rank)}, 4);
-    value *batches = call(&deal, "[method]sampler.num-batches", (value[]){*sampler, u32(size), boolean(false)}, 3);
+    value options[] = {string(words[2]), of_kind(WASMTIME_COMPONENT_LIST), u64(epoch), u32(rank)};
+    value *sampler = call(&deal, "[constructor]sampler", options, 4);
+    value whole[] = {*sampler, u32(size), boolean(false)};
+    value *batches = call(&deal, "[method]sampler.num-batches", whole, 3);
     for (uint64_t at = 0; at < batches->of.u64; at++) {
         value arguments[] = {*sampler, u64(at), u32(size), boolean(false)};
         value *batch = call(&deal, "[method]sampler.batch", arguments, 4);

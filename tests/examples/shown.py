@@ -42,6 +42,12 @@ def commands(example: str) -> list[tuple[str, list[str]]]:
     return found
 
 
+def scripts(example: str) -> list[str]:
+    """The blocks of the language `sh`, each of which a user pastes into a terminal as a whole."""
+    page = (EXAMPLES / example / "README.md").read_text(encoding="utf-8")
+    return re.findall(r"^```sh\n(.*?)^```$", page, re.DOTALL | re.MULTILINE)
+
+
 def run(example: str) -> list[str]:
     """Runs the commands in turn, and compares what they print with what is shown. Returns what all of them print."""
     printed: list[str] = []

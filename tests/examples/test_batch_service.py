@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+import socket
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +14,7 @@ from urllib.request import Request, urlopen
 import pytest
 from samedeal import Sampler
 from samedeal.ledger import FileLog, Schedule
-from shown import EXAMPLES, run
+from shown import EXAMPLES, environment, run, scripts
 
 SERVICE = EXAMPLES / "batch-service/service.mjs"
 
@@ -34,6 +36,22 @@ def test_exactly_once() -> None:
     committed = {run.claim for run in schedule.commits}
     assert committed <= results
     assert len(results - committed) <= 1
+
+
+def test_the_commands_to_copy(tmp_path: Path) -> None:
+    """The block runs as it stands, in a folder that has no `dist`; the packages are there, and another port is free."""
+    [script] = scripts("batch-service")
+    folder = tmp_path / "batch-service"
+    shutil.copytree(SERVICE.parent, folder, ignore=shutil.ignore_patterns("dist", "node_modules", "__pycache__"))
+    (folder / "node_modules").symlink_to(SERVICE.parent / "node_modules")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    script = script.replace("npm install --no-save\n", "").replace("2000 --seed 42", f"2000 --seed 42 --port {port}")
+    script = script.replace("127.0.0.1:8080", f"127.0.0.1:{port}")
+    command = ["bash", "-euo", "pipefail", "-c", script]
+    done = subprocess.run(command, cwd=folder, env=environment(), capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.splitlines() == [f"http://127.0.0.1:{port}", "2000 samples, each committed once"], done.stderr
 
 
 @pytest.fixture

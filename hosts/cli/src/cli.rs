@@ -1,24 +1,28 @@
 //! The subcommands.
 
 use clap::builder::StyledStr;
-use clap::error::{ContextKind, ContextValue};
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
+use sha2::{Digest, Sha256};
 
 use crate::args::blend::BlendArgs;
 use crate::args::plan::{DetectArgs, MeshArgs, ShardsArgs};
 use crate::args::split::SplitArgs;
 use crate::args::steps::StepsArgs;
+use crate::commands::diff::DiffArgs;
 use crate::commands::explain::{ExplainArgs, explain_epoch};
 use crate::commands::ledger::LedgerArgs;
 use crate::commands::locate::{LocateArgs, locate_epochs};
 use crate::commands::numbers::{BatchesArgs, IndicesArgs};
 use crate::commands::recipe::{RecipeArgs, explain_recipe};
 use crate::commands::replay::ReplayArgs;
+use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::state::StateArgs;
 use crate::commands::step::StepArgs;
 use crate::commands::summaries::{FingerprintArgs, OrdersArgs};
 use crate::commands::verify::VerifyArgs;
 use crate::examples;
+use crate::write::output::hexadecimal;
 use crate::write::problem::Problem;
 
 /// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
@@ -29,6 +33,9 @@ use crate::write::problem::Problem;
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
+    /// Print the answer alone: no progress, and nothing below a table
+    #[arg(long, short, global = true, help_heading = "Output")]
+    pub quiet: bool,
 }
 
 impl Cli {
@@ -40,9 +47,24 @@ impl Cli {
         };
         let mut command = Self::command().mut_subcommands(|it| it.mut_args(with_numbers));
         let matches = command.try_get_matches_from_mut(std::env::args_os());
-        let matches = matches.unwrap_or_else(|error| suggesting(error, &command).exit());
+        let matches = matches.unwrap_or_else(|error| match error.kind() {
+            ErrorKind::DisplayVersion => {
+                print!("{}", version());
+                std::process::exit(0)
+            }
+            _ => suggesting(error, &command).exit(),
+        });
         Self::from_arg_matches(&matches).unwrap_or_else(|error| error.exit())
     }
+}
+
+/// The versions, and the SHA-256 of each component: equal components deal equally, in every host.
+fn version() -> String {
+    let mut version = format!("samedeal {}\nengine {}\n", env!("CARGO_PKG_VERSION"), samedeal::ENGINE);
+    for (name, component) in samedeal::COMPONENTS {
+        version += &format!("{name}.wasm {}\n", hexadecimal(&Sha256::digest(component)));
+    }
+    version
 }
 
 /// Words for which the parser knows no subcommand with a similar name, and the subcommands that are meant.
@@ -130,8 +152,17 @@ pub enum Command {
     /// Show the states in a checkpoint, and what became of a sample or a step
     #[command(after_help = examples::EXPLAIN, mut_args(explain_epoch))]
     Explain(ExplainArgs),
+    /// Show what differs between two recipes, states or checkpoints
+    #[command(after_help = examples::DIFF)]
+    Diff(DiffArgs),
     /// List the orders
     Orders(OrdersArgs),
+    /// Print the completions of a shell
+    #[command(after_help = examples::COMPLETIONS)]
+    Completions(CompletionsArgs),
+    /// Print the pages of the manual
+    #[command(after_help = examples::MAN)]
+    Man(ManArgs),
 }
 
 impl Command {
@@ -155,7 +186,10 @@ impl Command {
             | Self::Rank(_)
             | Self::Ledger(_)
             | Self::Explain(_)
-            | Self::Orders(_) => Ok(()),
+            | Self::Diff(_)
+            | Self::Orders(_)
+            | Self::Completions(_)
+            | Self::Man(_) => Ok(()),
         }
     }
 }
@@ -188,18 +222,21 @@ mod tests {
     #[test]
     fn every_example_is_a_command_line() {
         use examples::{
-            ALL, BATCHES, BLEND, EXPLAIN, FINGERPRINT, INDICES, LEDGER, LOCATE, MESH, RANK, RECIPE, REPLAY, SHARDS,
-            SPLIT, STATE, STEP, STEPS, VERIFY,
+            ALL, BATCHES, BLEND, COMPLETIONS, DIFF, EXPLAIN, FINGERPRINT, INDICES, LEDGER, LOCATE, MAN, MESH, RANK,
+            RECIPE, REPLAY, SHARDS, SPLIT, STATE, STEP, STEPS, VERIFY,
         };
         let all = [
             ALL,
             BATCHES,
             BLEND,
+            COMPLETIONS,
+            DIFF,
             EXPLAIN,
             FINGERPRINT,
             INDICES,
             LEDGER,
             LOCATE,
+            MAN,
             MESH,
             RANK,
             RECIPE,
@@ -214,7 +251,7 @@ mod tests {
         let mut seen = 0;
         for line in all.iter().flat_map(|text| text.lines()) {
             let Some(line) = line.trim_start().strip_prefix("samedeal ") else { continue };
-            let words = line.split(" | ").next().unwrap_or(line).split_whitespace();
+            let words = line.split(['|', '>']).next().unwrap_or(line).split_whitespace();
             if let Err(error) = Cli::try_parse_from(std::iter::once("samedeal").chain(words)) {
                 panic!("{line}: {error}");
             }

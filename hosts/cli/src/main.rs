@@ -10,15 +10,20 @@ mod write;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
+use clap::CommandFactory;
 use cli::{Cli, Command};
 use commands::{
-    batching, blend, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, split, state, step, steps,
-    summaries, verify,
+    batching, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, shell, split, state,
+    step, steps, summaries, verify,
 };
+use write::output::be_quiet;
 use write::problem::Problem;
 
 fn main() -> ExitCode {
-    let mut command = Cli::read().command;
+    let Cli { mut command, quiet } = Cli::read();
+    if quiet {
+        be_quiet();
+    }
     if let Err(problem) = command.settle() {
         return exit(Err(problem));
     }
@@ -43,7 +48,10 @@ fn main() -> ExitCode {
         Command::State(args) => state::run(&args),
         Command::Ledger(args) => ledger::run(&args),
         Command::Explain(args) => explain::run(args),
+        Command::Diff(args) => return exit(diff::run(&args)),
         Command::Orders(args) => summaries::orders(&args),
+        Command::Completions(args) => shell::completions(&args, Cli::command()),
+        Command::Man(args) => shell::man(&args, Cli::command()),
     };
     exit(done.map(|()| true))
 }

@@ -84,8 +84,17 @@ pub(crate) trait World: Sized + 'static {
     fn instantiate(component: &str, memory_limit: usize) -> Option<Result<(Store, Self), Error>>;
 }
 
+static SAMEDEAL: &[u8] = include_bytes!("../samedeal.wasm");
+static COMPOSING: &[u8] = include_bytes!("../composing.wasm");
+static PLANNING: &[u8] = include_bytes!("../planning.wasm");
+static BATCHING: &[u8] = include_bytes!("../batching.wasm");
+
+/// The components by their names, as they are published.
+pub static COMPONENTS: [(&str, &[u8]); 4] =
+    [("samedeal", SAMEDEAL), ("composing", COMPOSING), ("planning", PLANNING), ("batching", BATCHING)];
+
 macro_rules! world {
-    ($world:ident, $found:path, $first:literal, { $($name:literal = $file:literal),* }) => {
+    ($world:ident, $found:path, $first:literal, { $($name:literal = $file:ident),* }) => {
         impl World for $world {
             const FIRST: &str = $first;
 
@@ -93,7 +102,7 @@ macro_rules! world {
                 let compiled = match component {
                     $($name => {
                         static COMPILED: OnceLock<Result<$found, EngineError>> = OnceLock::new();
-                        let compile = || <$found>::new(compile(include_bytes!($file))?);
+                        let compile = || <$found>::new(compile($file)?);
                         COMPILED.get_or_init(|| compile().map_err(|error| EngineError::new(&error)))
                     })*
                     _ => return None,
@@ -112,10 +121,10 @@ macro_rules! world {
     };
 }
 world!(Samedeal, bindings::sampling::SamedealPre<Memory>, "samedeal", {
-    "samedeal" = "../samedeal.wasm", "composing" = "../composing.wasm"
+    "samedeal" = SAMEDEAL, "composing" = COMPOSING
 });
-world!(Planning, bindings::planning::PlanningPre<Memory>, "planning", { "planning" = "../planning.wasm" });
-world!(Batching, bindings::batching::BatchingPre<Memory>, "batching", { "batching" = "../batching.wasm" });
+world!(Planning, bindings::planning::PlanningPre<Memory>, "planning", { "planning" = PLANNING });
+world!(Batching, bindings::batching::BatchingPre<Memory>, "batching", { "batching" = BATCHING });
 
 fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {
     #[cfg_attr(not(feature = "cache"), allow(unused_mut))]

@@ -3,18 +3,20 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Exhaustion, IndexSpace, Order, Source};
+use samedeal::{Exhaustion, IndexSpace};
+use serde_json::{Map, Value, json};
 
 use crate::args::choices::choice;
 use crate::args::format::Output;
+use crate::args::recipe::given;
 use crate::args::values::{number, within};
 
 #[derive(Args)]
 pub struct BlendArgs {
     #[command(flatten)]
     pub sources: SourcesArgs,
-    /// Take the blend from a recipe, in place of the options of sources. - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "SourcesArgs")]
+    /// Take the blend from a recipe. An option beside it replaces what the recipe says of the same. - is standard input
+    #[arg(long, value_name = "FILE")]
     pub recipe: Option<PathBuf>,
     /// With --recipe: numbers of which it has only a hash, by their path in the recipe. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = crate::args::deal::list)]
@@ -118,18 +120,19 @@ fn stage(text: &str) -> Result<Weights, String> {
 }
 
 impl SourcesArgs {
-    /// The blend that the options describe.
-    pub fn order(&self) -> Order {
+    /// What the options say, as members of the order of a recipe.
+    pub fn members(&self) -> Map<String, Value> {
         let Self { source, seed, samples, exact, exhaustion, max_passes, run_length, index_space, stage } = self;
-        let sources = source.iter().map(|it| Source::new(&it.name, it.samples, it.weight));
-        let order = seed.iter().fold(Order::blend(sources), |order, seed| order.seed(*seed));
-        let order = samples.iter().fold(order, |order, samples| order.samples(*samples));
-        let order = if *exact { order.exact() } else { order };
-        let order = exhaustion.iter().fold(order, |order, choice| order.exhaustion(*choice));
-        let order = max_passes.iter().fold(order, |order, passes| order.max_passes(*passes));
-        let order = run_length.iter().fold(order, |order, positions| order.run_length(*positions));
-        let order = index_space.iter().fold(order, |order, space| order.index_space(*space));
-        stage.iter().fold(order, |order, Weights { from, weights }| order.stage(*from, weights.clone()))
+        let listed = |values: Vec<Value>| Some(values).filter(|values| !values.is_empty());
+        let source = source
+            .iter()
+            .map(|Part { name, samples, weight }| json!({ "name": name, "samples": samples, "weight": weight }));
+        let stages = stage.iter().map(|Weights { from, weights }| json!({ "from": from, "weights": weights }));
+        given(json!({
+            "name": exact.then_some("blend-exact"), "seed": seed, "samples": samples, "sources": listed(source.collect()),
+            "stages": listed(stages.collect()), "exhaustion": exhaustion.map(Exhaustion::name), "max_passes": max_passes,
+            "run_length": run_length, "index_space": index_space.map(IndexSpace::name),
+        }))
     }
 }
 

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::choices::choice;
 use crate::args::deal::{DealArgs, EpochArgs, SHARDED, lists};
+use crate::args::recipe::{given, with};
 use crate::args::values::within;
 use crate::read::lengths::{Lengths, Unit};
 use crate::write::problem::Problem;
@@ -32,7 +33,7 @@ pub struct ByLengthArgs {
 
 /// How samples become batches. An option that is not given is left out of the recipe.
 #[derive(Args)]
-#[group(multiple = true, requires = "lengths", conflicts_with = "recipe")]
+#[group(multiple = true, requires = "lengths")]
 #[command(next_help_heading = "Batches by length")]
 pub struct BatchOptions {
     /// How samples become batches [default: budget]
@@ -45,10 +46,10 @@ pub struct BatchOptions {
     /// The most tokens of a sample; see --too-long [default: no limit]
     #[arg(long, value_name = "TOKENS", value_parser = within(0, u32::MAX))]
     pub max_length: Option<u32>,
-    /// With the strategies budget and bucket: the most tokens of a batch [default: --max-batch-size times --max-length; bucket: no
-    /// limit]
+    /// With the strategies budget and bucket: the most tokens of a batch. If it is there several times, `batches` shows what each limit makes of
+    /// the lengths, in a row for each [default: --max-batch-size times --max-length; bucket: no limit]
     #[arg(long, value_name = "TOKENS", value_parser = within(0, u64::MAX))]
-    pub max_tokens: Option<u64>,
+    pub max_tokens: Vec<u64>,
     /// With --counting weighted, instead of --max-tokens: the most that a batch may cost
     #[arg(long, value_name = "COST", value_parser = within(0, u64::MAX))]
     pub max_cost: Option<u64>,
@@ -112,7 +113,7 @@ impl BatchOptions {
         given(json!({
             "strategy": self.strategy.map(Strategy::name), "counting": self.counting.map(Counting::name),
             "linear": self.linear, "quadratic": self.quadratic, "max_batch_size": self.max_batch_size,
-            "max_length": self.max_length, "max_tokens": self.max_tokens, "max_cost": self.max_cost,
+            "max_length": self.max_length, "max_tokens": self.max_tokens.first(), "max_cost": self.max_cost,
             "batch_size_multiple": self.batch_size_multiple, "capacity": self.capacity,
             "packing": self.packing.map(Packing::name), "bucket_width": self.bucket_width,
             "boundaries": self.boundaries, "quantiles": self.quantiles, "batch_window": self.batch_window,
@@ -121,10 +122,16 @@ impl BatchOptions {
     }
 }
 
-/// Without what was not given.
-fn given(members: Value) -> Map<String, Value> {
-    let Value::Object(members) = members else { return Map::new() };
-    members.into_iter().filter(|(_, value)| !value.is_null()).collect()
+impl BatchOptions {
+    /// Refuses several limits where they cannot be compared.
+    pub fn one_limit(&self) -> Result<(), Problem> {
+        match self.max_tokens[..] {
+            [first, second, ..] => Err(Problem::message(format!(
+                "--max-tokens is {first} and {second}; allowed here: one of them. `samedeal batches` without --compare takes several"
+            ))),
+            _ => Ok(()),
+        }
+    }
 }
 
 impl ByLengthArgs {
@@ -174,8 +181,16 @@ impl ByLengthArgs {
     }
 
     /// Batches of these lengths by the recipe of --recipe, or of the options.
-    pub fn builder(&self, deal: &DealArgs, lengths: Vec<u32>) -> Result<BatchBuilder<Batcher>, Problem> {
-        let Some(recipe) = &deal.by_length else { return Ok(self.with(deal, self.options.members(), lengths)) };
+    fn builder(
+        &self,
+        deal: &DealArgs,
+        lengths: Vec<u32>,
+        limit: Option<u64>,
+    ) -> Result<BatchBuilder<Batcher>, Problem> {
+        let mut members = self.options.members();
+        members.extend(limit.map(|limit| ("max_tokens".to_owned(), limit.into())));
+        let Some(recipe) = &deal.by_length else { return Ok(self.with(deal, members, lengths)) };
+        let recipe = with(recipe.clone(), [("batch", members)]);
         let builder = Batcher::from_recipe(recipe, lengths).epoch(deal.epoch);
         Ok(lists(&deal.list)?.into_iter().fold(builder, |it, (path, list)| it.list(path, list)))
     }
@@ -189,7 +204,19 @@ impl ByLengthArgs {
 
     /// The batches that the options ask for.
     pub fn batcher(&self, deal: &DealArgs, rank: u32, lengths: Vec<u32>) -> Result<Batcher, Problem> {
-        build(self.builder(deal, lengths)?.rank(rank))
+        self.options.one_limit()?;
+        self.batcher_of(deal, rank, lengths, None)
+    }
+
+    /// The same with a limit of tokens in place of --max-tokens.
+    pub fn batcher_of(
+        &self,
+        deal: &DealArgs,
+        rank: u32,
+        lengths: Vec<u32>,
+        limit: Option<u64>,
+    ) -> Result<Batcher, Problem> {
+        build(self.builder(deal, lengths, limit)?.rank(rank))
     }
 
     /// The same as it was planned in an epoch after a history, for the world size of then.
@@ -201,7 +228,7 @@ impl ByLengthArgs {
         history: &[Segment],
         world_size: u32,
     ) -> Result<Batcher, Problem> {
-        build(self.builder(deal, lengths)?.epoch(epoch).history(history).world_size(world_size))
+        build(self.builder(deal, lengths, None)?.epoch(epoch).history(history).world_size(world_size))
     }
 }
 

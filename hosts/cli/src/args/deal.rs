@@ -78,10 +78,9 @@ pub struct DealArgs {
     #[arg(long, value_name = "POSITIONS", value_parser = unit)]
     pub unit: Option<u32>,
     /// Take the deal from a recipe that a library or `samedeal recipe` wrote: order, seed, world size, remainder, layout, unit, and the number
-    /// of samples; with --lengths, how samples become batches. - is standard input. Name the files too if the recipe has a hash of
-    /// their sizes, and with --lengths
+    /// of samples; with --lengths, how samples become batches. An option beside it replaces what the recipe says of the same. - is standard
+    /// input. Name the files too if the recipe has a hash of their sizes, and with --lengths
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["samples", "seed", "order", "lanes", "shuffle_window", "world_size", "remainder", "layout", "unit"])]
     pub recipe: Option<PathBuf>,
     /// Continue from a state that a library or `samedeal state` wrote. FILE is the state, a checkpoint that `samedeal explain`
     /// can read, or - for standard input. The state decides order, seed, epoch and number of samples; the world size may differ

@@ -49,6 +49,12 @@ pub enum Format {
     Table,
     /// For other programs: a line for every item, with tabs between its parts
     Text,
+    /// The same as a CSV table, with the names of the columns in the first line
+    Csv,
+    /// The same as JSON Lines: one JSON object for every item
+    Jsonl,
+    /// The same as a Parquet file
+    Parquet,
     /// One JSON object; all its numbers are exact, also 64-bit seeds and epochs
     Json,
 }
@@ -60,9 +66,28 @@ pub enum ArrayFormat {
     Npy,
 }
 
+impl ArrayFormat {
+    /// The format, if it has a row with several columns for each item.
+    pub fn rows(self) -> Option<Format> {
+        match self {
+            Self::Shown(format) => Some(format).filter(|format| !matches!(format, Format::Text | Format::Json)),
+            Self::Npy => None,
+        }
+    }
+}
+
 impl ValueEnum for ArrayFormat {
     fn value_variants<'a>() -> &'a [Self] {
-        &[Self::Shown(Format::Table), Self::Shown(Format::Text), Self::Shown(Format::Json), Self::Npy]
+        use ArrayFormat::{Npy, Shown};
+        &[
+            Shown(Format::Table),
+            Shown(Format::Text),
+            Shown(Format::Csv),
+            Shown(Format::Jsonl),
+            Shown(Format::Parquet),
+            Shown(Format::Json),
+            Npy,
+        ]
     }
 
     fn to_possible_value(&self) -> Option<PossibleValue> {

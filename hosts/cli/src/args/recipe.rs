@@ -4,8 +4,9 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use samedeal::{Builder, Error, FailureKind, Sampler};
-use serde_json::Value;
+use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
+use serde::de::IgnoredAny;
+use serde_json::{Map, Value, json};
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::{EpochArgs, lists};
@@ -20,7 +21,7 @@ impl EpochArgs {
     /// different length.
     pub fn read_recipe(&mut self, by_length: bool) -> Result<(), Problem> {
         let Some(path) = &self.deal.recipe else { return Ok(()) };
-        let text = text(path)?;
+        let text = with(text(path)?, self.sections());
         if by_length {
             // What is no recipe, the library refuses when it has the lengths.
             let recipe: Value = serde_json::from_str(&text).unwrap_or_default();
@@ -54,6 +55,38 @@ impl EpochArgs {
     }
 }
 
+impl EpochArgs {
+    /// The members of a recipe that options of the deal name, by its sections.
+    fn sections(&self) -> [(&'static str, Map<String, Value>); 2] {
+        let (deal, samples) = (&self.deal, self.dataset.samples);
+        let order = json!({
+            "name": deal.order, "samples": samples, "seed": deal.seed, "lanes": deal.lanes, "shuffle_window": deal.shuffle_window,
+        });
+        let (remainder, layout) = (deal.remainder.map(Remainder::name), deal.layout.map(Layout::name));
+        let own = json!({ "world_size": deal.world_size, "remainder": remainder, "layout": layout, "unit": deal.unit });
+        [("order", given(order)), ("deal", given(own))]
+    }
+}
+
+/// Without what was not given.
+pub fn given(members: Value) -> Map<String, Value> {
+    let Value::Object(members) = members else { return Map::new() };
+    members.into_iter().filter(|(_, value)| !value.is_null()).collect()
+}
+
+/// A recipe with these members of its sections in place of those that it has: what is named beside --recipe, in every subcommand.
+/// What is no recipe, the library refuses.
+pub fn with<'a>(text: String, sections: impl IntoIterator<Item = (&'a str, Map<String, Value>)>) -> String {
+    let mut changes = sections.into_iter().filter(|(_, members)| !members.is_empty()).peekable();
+    let recipe = if changes.peek().is_some() { serde_json::from_str(&text).ok() } else { None };
+    let Some(Value::Object(mut recipe)) = recipe else { return text };
+    for (section, members) in changes {
+        let own = recipe.entry(section).or_insert_with(|| Map::new().into());
+        own.as_object_mut().into_iter().for_each(|own| own.extend(members.clone()));
+    }
+    Value::Object(recipe).to_string()
+}
+
 /// Refuses files that have another number of samples than a recipe.
 pub fn check_samples(samples: u64, dataset: &Dataset) -> Result<(), String> {
     let own = counted(samples, "sample", "samples");
@@ -75,7 +108,14 @@ pub fn text(path: &Path) -> Result<String, Problem> {
     if bytes.len() as u64 > MOST {
         return Err(Problem::of(path, format!("is no recipe: it has more than {} bytes", grouped(MOST))));
     }
-    String::from_utf8(bytes).map_err(|_| Problem::of(path, "is no recipe: it is not UTF-8"))
+    let text = String::from_utf8(bytes).map_err(|_| Problem::of(path, "is no recipe: it is not UTF-8"))?;
+    match serde_json::from_str::<IgnoredAny>(&text) {
+        Ok(_) => Ok(text),
+        Err(error) if error.is_eof() && !text.trim().is_empty() => {
+            Err(Problem::of(path, format!("is no recipe: its end is missing ({error}); copy or write it again")))
+        }
+        Err(error) => Err(Problem::of(path, format!("is no recipe: it is no JSON ({error})"))),
+    }
 }
 
 /// Whether an order is made of others, so that it has more than a name.

@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use samedeal::{Split, SplitBuilder};
+use serde_json::{Value, json};
 
 use crate::args::recipe;
 use crate::args::values::{number, within};
@@ -16,8 +17,9 @@ pub struct SplitArgs {
     pub samples: SplitSamples,
     #[command(flatten)]
     parts: PartsArgs,
-    /// Take the split from a recipe that a library or this command wrote, in place of the options of parts. - is standard input
-    #[arg(long, value_name = "FILE", conflicts_with = "PartsArgs")]
+    /// Take the split from a recipe that a library or this command wrote. An option beside it replaces what the recipe says of the same. - is
+    /// standard input
+    #[arg(long, value_name = "FILE")]
     pub recipe: Option<PathBuf>,
     /// Show the samples of this part, by their indices. The libraries take them as a subset
     #[arg(long, value_name = "PART", help_heading = "Output", conflicts_with_all = ["others", "each"])]
@@ -86,17 +88,32 @@ fn part(text: &str) -> Result<(String, u64), String> {
 impl SplitArgs {
     /// The split that the options describe, or that a recipe has.
     pub fn split(&self) -> Result<Split, Problem> {
-        if let Some(path) = &self.recipe {
-            return Split::from_recipe(recipe::text(path)?).build().map_err(|error| Problem::of(path, error));
-        }
         let PartsArgs { part, size, folds, seed } = &self.parts;
-        let builder = match folds {
+        let parts = match folds {
             Some(0) => return Err(Problem::message("--folds is 0; allowed: 1 to 65536")),
-            Some(folds) => Split::folds(*folds),
-            None if size.is_empty() => Split::by_weight(part.iter().cloned()),
-            None => Split::by_size(size.iter().cloned()),
+            Some(folds) => Some(Split::folds(*folds)),
+            None if !part.is_empty() => Some(Split::by_weight(part.iter().cloned())),
+            None if !size.is_empty() => Some(Split::by_size(size.iter().cloned())),
+            None => None,
         };
-        seed.iter().copied().fold(builder, SplitBuilder::seed).build().map_err(Problem::worded)
+        let builder = match (&self.recipe, parts) {
+            (Some(path), None) => Split::from_recipe(recipe::text(path)?),
+            (Some(path), Some(parts)) => {
+                let given: Value = serde_json::from_str(&recipe::text(path)?).unwrap_or_default();
+                let own = parts.build().map_err(Problem::worded)?.recipe()?;
+                Split::from_recipe(recipe::with(
+                    own,
+                    [("split", recipe::given(json!({ "seed": given["split"]["seed"] })))],
+                ))
+            }
+            (None, parts) => {
+                parts.ok_or_else(|| Problem::message("--part is missing; needed: a part, such as test:10"))?
+            }
+        };
+        seed.iter().copied().fold(builder, SplitBuilder::seed).build().map_err(|error| match &self.recipe {
+            Some(path) => Problem::of(path, error),
+            None => Problem::worded(error),
+        })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use samedeal::{Error, FailureKind, Layout, Order, Schedule, ScheduleBuilder};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::args::choices::choice;
 use crate::args::dataset::{Dataset, DatasetArgs};
@@ -88,10 +88,9 @@ pub struct ScheduleArgs {
     /// How many neighbouring positions always go to the same rank: the size of groups that must stay together [default: 1]
     #[arg(long, value_name = "POSITIONS", value_parser = unit)]
     unit: Option<u32>,
-    /// Take all of this from a recipe that a library or this command wrote. - is standard input. Name the files too if the recipe has a hash
-    /// of their sizes
+    /// Take all of this from a recipe that a library or this command wrote. An option beside it replaces what the recipe says of the same. - is
+    /// standard input. Name the files too if the recipe has a hash of their sizes
     #[arg(long, value_name = "FILE")]
-    #[arg(conflicts_with_all = ["samples", "batch_size", "seed", "order", "lanes", "shuffle_window", "world_size", "layout", "unit"])]
     recipe: Option<PathBuf>,
     /// Continue from a state that a library or --state wrote. FILE is the state, a checkpoint that `samedeal explain` can read, or - for
     /// standard input. Without --recipe, the state decides order, seed, number of samples and batch sizes; --world-size may differ, and
@@ -132,7 +131,12 @@ impl StepsArgs {
         let saved = args.resume.as_deref().map(|path| checkpoint::only(path).and_then(steps_of)).transpose()?;
         let files = if dataset.paths.is_empty() { None } else { Some(Dataset::of_files(&dataset.paths)?) };
         let opened = match (&args.recipe, &saved) {
-            (Some(path), _) => args.of_recipe(recipe::text(path)?, files).map_err(|why| Problem::of(path, why))?,
+            (Some(path), _) => {
+                // The other options go on to the builder.
+                let order = recipe::given(json!({ "name": args.order, "samples": dataset.samples }));
+                let text = recipe::with(recipe::text(path)?, [("order", order)]);
+                args.of_recipe(text, files).map_err(|why| Problem::of(path, why))?
+            }
             (None, Some(saved)) => {
                 let recipe = Value::Object(saved.recipe().cloned().unwrap_or_default()).to_string();
                 let opened = args.of_recipe(recipe, files).map_err(|why| saved.refused(why))?;

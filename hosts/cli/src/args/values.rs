@@ -6,29 +6,40 @@ use std::str::FromStr;
 
 use crate::write::problem::with_powers;
 
-/// The digits of a whole number in the ways people write it: `50000`, `50_000`, `50,000` as tables print it, or `5e4`.
+/// The digits of a whole number in the ways people write it: `50000`, `50_000`, `50,000` as tables print it, `5e4`, `1.5e3`, `50k`, `2M`
+/// or `1G`.
 fn digits(text: &str) -> Option<String> {
     let (sign, amount) = text.strip_prefix('-').map_or(("", text), |amount| ("-", amount));
-    let (amount, zeros) = amount.split_once(['e', 'E']).unwrap_or((amount, "0"));
-    let parts = amount.split(',').collect::<Vec<_>>();
-    if let [first, rest @ ..] = &parts[..]
-        && !rest.is_empty()
-        && (!(1..=3).contains(&first.len()) || rest.iter().any(|part| part.len() != 3) || amount.contains('_'))
-    {
-        return None;
-    }
-    let amount = amount.replace([',', '_'], "");
+    let (amount, scale) = match amount.char_indices().next_back()? {
+        (end, 'k' | 'K') => (&amount[..end], Some("3")),
+        (end, 'M') => (&amount[..end], Some("6")),
+        (end, 'G') => (&amount[..end], Some("9")),
+        _ => amount.split_once(['e', 'E']).map_or((amount, None), |(amount, scale)| (amount, Some(scale))),
+    };
     let are_digits = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    // No number that is read here has more.
-    let zeros = are_digits(zeros).then(|| zeros.parse::<usize>().ok()).flatten().filter(|zeros| *zeros <= 20)?;
-    are_digits(&amount).then(|| format!("{sign}{amount}{}", "0".repeat(zeros)))
+    // A point alone could be meant to group digits. No number that is read here has more zeros.
+    let (whole, fraction) = match (amount.split_once('.'), scale) {
+        (Some((whole, fraction)), Some(_)) if are_digits(fraction) => (whole, fraction.trim_end_matches('0')),
+        (Some(_), _) => return None,
+        (None, _) => (amount, ""),
+    };
+    let scale = scale.unwrap_or("0");
+    let scale = are_digits(scale).then(|| scale.parse::<usize>().ok()).flatten().filter(|scale| *scale <= 20)?;
+    let zeros = scale.checked_sub(fraction.len())?;
+    let separator = if whole.contains(',') { ',' } else { '_' };
+    let groups = whole.split(separator).collect::<Vec<_>>();
+    let is_grouped = |groups: &[&str]| groups[0].len() <= 3 && groups[1..].iter().all(|group| group.len() == 3);
+    let is_number = groups.iter().all(|group| are_digits(group)) && (separator == '_' || is_grouped(&groups));
+    is_number.then(|| format!("{sign}{}{fraction}{}", groups.concat(), "0".repeat(zeros)))
 }
 
 /// Reads a number of samples or the like.
 pub fn number(text: &str) -> Result<u64, String> {
     let read = digits(text).and_then(|digits| digits.parse().ok());
     // Samples end there, and with them every other number that is read here.
-    read.ok_or_else(|| format!("allowed: 0 to {} (2^53 - 1), such as 50000, 50_000, 50,000 or 5e4", (1_u64 << 53) - 1))
+    read.ok_or_else(|| {
+        format!("allowed: 0 to {} (2^53 - 1), such as 50000, 50_000, 50,000, 5e4 or 50k", (1_u64 << 53) - 1)
+    })
 }
 
 /// Reads a whole number, in the same ways. What its type holds goes on to the sampler, which knows all that is allowed.
@@ -134,6 +145,13 @@ mod tests {
             ("5e4", 50_000),
             ("50,000", 50_000),
             ("1,234,567", 1_234_567),
+            ("1_0", 10),
+            ("1.5e3", 1_500),
+            ("1.50E1", 15),
+            ("5k", 5_000),
+            ("2M", 2_000_000),
+            ("1_000.25K", 1_000_250),
+            ("0.5G", 500_000_000),
             ("18446744073709551615", u64::MAX),
         ] {
             assert_eq!(number(text), Ok(value), "{text}");
@@ -154,6 +172,22 @@ mod tests {
             "1,00",
             "1234,567",
             "1,_00",
+            "_5",
+            "5_",
+            "1__0",
+            "1.000",
+            "1.0",
+            "1.2345e3",
+            "1.e3",
+            ".5e3",
+            "1.5e",
+            "k",
+            "5m",
+            "5kk",
+            "5e3k",
+            "1.5_0k",
+            "1_000,000",
+            "5\u{661}k",
             "1e99999999999999999999",
         ] {
             assert!(number(text).is_err(), "{text}");

@@ -112,7 +112,7 @@ fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
                     print("")?;
                 }
                 let items = items(args, saved, format);
-                print(if format == Format::Table { items.table().to_string() } else { items.lines() })?;
+                items.print(format)?;
             }
             Ok(())
         }
@@ -514,9 +514,9 @@ fn statuses(
     }
     match args.output.format() {
         Format::Json => print(in_answers(epochs, answers.into_iter())),
-        Format::Text => print(items.lines()),
-        Format::Table => {
-            print(items.table())?;
+        format if format != Format::Table => items.print(format),
+        _ => {
+            items.print(Format::Table)?;
             print(match has_position {
                 true => {
                     "The checkpoint does not say how many ranks took it. --world-size and --batch-size add rank, step and padding."

@@ -15,7 +15,7 @@ use crate::args::values::{Numbers, Samples, samples};
 use crate::commands::readers::{Reader, Readers, Steps, left};
 use crate::read::checkpoint::Saved;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, listed, print};
+use crate::write::output::{counted, grouped, listed, note, print};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -141,28 +141,27 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     match args.output.format() {
         Format::Table => {
             let told = args.epoch.saved.is_some() || args.reached.is_some();
-            print(items(&found, &dataset, split, Format::Table, told, epochs.is_range).table())?;
+            items(&found, &dataset, split, Format::Table, told, epochs.is_range).print(Format::Table)?;
             let of = |one: &Found| match epochs.is_range {
                 true => format!("sample {} in epoch {}", one.sample, one.epoch),
                 false => format!("sample {}", one.sample),
             };
             for one in found.iter().filter(|one| one.hidden > 0) {
                 let more = counted(one.hidden as u64, "more place", "more places");
-                print(format!("{} has {more} (--format text and json show all)", of(one)))?;
+                note(format!("{} has {more} (--format text and json show all)", of(one)))?;
             }
             for one in found.iter().filter(|one| one.copies > SHOWN && one.hidden == 0) {
                 let more = counted((one.copies - SHOWN).into(), "more time", "more times");
-                print(format!("{} is dealt {more}, as padding (--format text and json show all)", of(one)))?;
+                note(format!("{} is dealt {more}, as padding (--format text and json show all)", of(one)))?;
             }
             if found.iter().flat_map(|one| &one.places).any(|it| it.spot.is_some_and(|spot| !spot.in_batch)) {
-                print("left out: in no batch, because --drop-last leaves out the last, partial one")?;
+                note("left out: in no batch, because --drop-last leaves out the last, partial one")?;
             }
-            search.notes(&found).iter().try_for_each(print)?;
-            print(args.of(epochs, search.readers.world_size, dataset.samples))?;
+            search.notes(&found).iter().try_for_each(note)?;
+            note(args.of(epochs, search.readers.world_size, dataset.samples))?;
             // What a ShardedDataset reads is another order, and nothing would look wrong.
-            if args.epoch.is_unsharded(&dataset) { print(OF_SHARDED) } else { Ok(()) }
+            if args.epoch.is_unsharded(&dataset) { note(OF_SHARDED) } else { Ok(()) }
         }
-        Format::Text => print(items(&found, &dataset, split, Format::Text, true, epochs.is_range).lines()),
         Format::Json => {
             let from = if args.epoch.saved.is_some() { "state" } else { "epoch" };
             let found = found.iter().map(|one| {
@@ -175,6 +174,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
             });
             print(in_answers(epochs, found))
         }
+        format => items(&found, &dataset, split, Format::Text, true, epochs.is_range).print(format),
     }
 }
 

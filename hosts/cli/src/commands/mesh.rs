@@ -5,7 +5,7 @@ use crate::args::format::Format;
 use crate::args::plan::MeshArgs;
 use crate::commands::numbers::{abridged, joined};
 use crate::write::items::Items;
-use crate::write::output::{grouped, print};
+use crate::write::output::{grouped, note, print};
 use crate::write::problem::Problem;
 
 /// How many ranks a table shows unless one is named.
@@ -48,16 +48,16 @@ pub fn run(args: &MeshArgs) -> Result<(), Problem> {
         let coordinates = mesh.coordinates(rank)?.into_iter().map(Into::into);
         items.push([rank.into()].into_iter().chain(coordinates).chain([mesh.data_rank(rank)?.into(), peers.into()]));
     }
-    if format == Format::Text {
-        return print(items.lines());
+    items.print(format)?;
+    if format != Format::Table {
+        return Ok(());
     }
-    print(items.table())?;
     let more =
         if args.rank.is_none() && count < world_size.into() { "; --rank and --format text show more" } else { "" };
     let [shown, all] = [count, world_size.into()].map(grouped);
-    print(format!("{shown} of {all} ranks, which share the data in {} parts{more}", grouped(data_world_size.into())))?;
+    note(format!("{shown} of {all} ranks, which share the data in {} parts{more}", grouped(data_world_size.into())))?;
     if data_world_size == 1 && world_size > 1 {
-        print("every rank reads all of the data; --shard names the axes along which they read different samples")?;
+        note("every rank reads all of the data; --shard names the axes along which they read different samples")?;
     }
     Ok(())
 }

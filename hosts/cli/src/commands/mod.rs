@@ -2,6 +2,7 @@
 
 pub mod batching;
 pub mod blend;
+pub mod diff;
 pub mod explain;
 pub mod ledger;
 pub mod locate;
@@ -12,6 +13,7 @@ pub mod readers;
 pub mod recipe;
 pub mod replay;
 pub mod shards;
+pub mod shell;
 pub mod split;
 pub mod state;
 pub mod step;

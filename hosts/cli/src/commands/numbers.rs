@@ -12,10 +12,11 @@ use crate::args::deal::{EpochArgs, ReaderArgs};
 use crate::args::format::{ArrayFormat, ArrayOutput, Format};
 use crate::args::values::number;
 use crate::commands::readers::Reader;
-use crate::write::items::Items;
+use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped};
 use crate::write::problem::Problem;
 use crate::write::progress;
+use crate::write::rows::Rows;
 
 #[derive(Args)]
 pub struct IndicesArgs {
@@ -70,19 +71,25 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let reader = readers.reader(reader.rank, reader.worker.unwrap_or(0))?;
     let count = shown.run(20, reader.samples)?;
     let windows = reader.windows(shown.start, shown.start + count);
-    if shown.output.format() == ArrayFormat::Shown(Format::Table) {
-        let mut items = Items::new([&["index", "sample"], dataset.columns()].concat());
+    if let Some(format) = shown.output.format().rows() {
+        let is_table = format == Format::Table;
+        let note: &[&str] = if is_table { &[] } else { &["note"] };
+        let mut items = Items::new([&["index", "sample"], note, dataset.columns()].concat());
+        let mut rows = shown.rows(format)?;
         let spinner = progress::spinner("reading");
         for window in windows {
             let (start, window) = window?;
             for (index, sample) in (start..).zip(window) {
-                let padding = if reader.is_padding(index) { " (padding)" } else { "" };
-                let number = if padding.is_empty() { sample.into() } else { (grouped(sample) + padding).into() };
-                items.push([index.into(), number].into_iter().chain(dataset.row(sample)));
+                let padding = if reader.is_padding(index) { "padding" } else { "" };
+                let is_marked = is_table && !padding.is_empty();
+                let number = if is_marked { format!("{} (padding)", grouped(sample)).into() } else { sample.into() };
+                let note = (!is_table).then(|| Cell::from(padding));
+                rows.push(&mut items, [index.into(), number].into_iter().chain(note).chain(dataset.row(sample)))?;
             }
         }
         spinner.finish_and_clear();
-        return shown.table(&items, count, &counted(reader.samples, "sample", "samples"), &reader, reader.samples);
+        let all = counted(reader.samples, "sample", "samples");
+        return shown.told(rows, &items, count, reader.told(count, &all), reader.samples);
     }
     let mut answer = Answer::new(shown, reader.head()?, "indices", &[count])?;
     for window in windows {
@@ -99,20 +106,33 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
 /// `samedeal batches`
 pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     args.epoch.with_batches()?;
-    let (_, mut readers) = args.epoch.open()?;
+    let (dataset, mut readers) = args.epoch.open()?;
     let ShownArgs { reader, window: shown } = &args.shown;
     let reader = readers.reader(reader.rank, reader.worker.unwrap_or(0))?;
     let count = shown.run(5, reader.batches)?;
     let numbers = shown.start..shown.start + count;
-    if shown.output.format() == ArrayFormat::Shown(Format::Table) {
-        let mut items = Items::new(["batch", "size", "samples"]);
+    if let Some(format) = shown.output.format().rows() {
+        let is_table = format == Format::Table;
+        let columns: &[&str] =
+            if is_table { &["batch", "size", "samples"] } else { &["batch", "index in batch", "sample", "note"] };
+        let mut items = Items::new([columns, if is_table { &[] } else { dataset.columns() }].concat());
+        let mut rows = shown.rows(format)?;
         let spinner = progress::spinner("reading");
         for batch in numbers {
             let samples = reader.batch(batch)?;
-            items.push([batch.into(), (samples.len() as u64).into(), abridged(&samples).into()]);
+            if is_table {
+                items.push([batch.into(), (samples.len() as u64).into(), abridged(&samples).into()]);
+                continue;
+            }
+            for (index, &sample) in (0..).zip(&samples) {
+                let note = if reader.is_padding(batch * reader.size + index) { "padding" } else { "" };
+                let row = [batch.into(), index.into(), sample.into(), note.into()];
+                rows.push(&mut items, row.into_iter().chain(dataset.row(sample)))?;
+            }
         }
         spinner.finish_and_clear();
-        return shown.table(&items, count, &counted(reader.batches, "batch", "batches"), &reader, reader.batches);
+        let all = counted(reader.batches, "batch", "batches");
+        return shown.told(rows, &items, count, reader.told(count, &all), reader.batches);
     }
     let full = reader.samples / reader.size;
     if shown.output.format() == ArrayFormat::Npy && shown.start + count > full {
@@ -197,25 +217,28 @@ impl WindowArgs {
         Ok(sink)
     }
 
-    /// Prints a table, and of how many it shows how many. `all` says how many there are, of `reader`.
-    fn table(&self, items: &Items, count: u64, all: &str, reader: &Reader<'_>, end: u64) -> Result<(), Problem> {
-        let mut told = format!("{} of the {all} of {}", grouped(count), reader.who());
-        match (reader.padding, reader.dropped()) {
-            (0, 0) => {}
-            (0, dropped) => told += &format!("; {}", counted(dropped, "sample is dropped", "samples are dropped")),
-            (1, _) => told += "; the last sample is padding",
-            (padding, _) => told += &format!("; the last {} samples are padding", grouped(padding)),
-        }
-        self.told(items, count, told, end)
+    /// Rows on their way out.
+    pub fn rows(&self, format: Format) -> Result<Rows, Problem> {
+        Rows::new(self.open()?, format)
     }
 
-    /// Prints a table, and what is told of it, of `end` items.
-    pub fn told(&self, items: &Items, count: u64, told: impl Display, end: u64) -> Result<(), Problem> {
-        let mut sink = self.open()?;
-        writeln!(sink, "{}", items.table())?;
+    /// Ends the rows. Below a table stands what is told of it, of `end` items.
+    pub fn told(&self, rows: Rows, items: &Items, count: u64, told: impl Display, end: u64) -> Result<(), Problem> {
         let more = if self.start + count < end { "; --start, --count and --all show more" } else { "" };
-        writeln!(sink, "{told}{more}")?;
-        sink.finish()
+        rows.finish(items, &format!("{told}{more}"))
+    }
+}
+
+impl Reader<'_> {
+    /// How many of all its samples or batches are shown, and which are padding.
+    fn told(&self, count: u64, all: &str) -> String {
+        let told = format!("{} of the {all} of {}", grouped(count), self.who());
+        match (self.padding, self.dropped()) {
+            (0, 0) => told,
+            (0, dropped) => format!("{told}; {}", counted(dropped, "sample is dropped", "samples are dropped")),
+            (1, _) => told + "; the last sample is padding",
+            (padding, _) => format!("{told}; the last {} samples are padding", grouped(padding)),
+        }
     }
 }
 

@@ -30,7 +30,7 @@ pub fn run(args: &DetectArgs) -> Result<(), Problem> {
     items.push(["local world size".into(), known(local_world_size)]);
     items.push(["launcher".into(), launcher.into()]);
     items.push(["used".into(), used.join(" ").into()]);
-    print(if args.output.format() == Format::Table { items.table().to_string() } else { items.lines() })?;
+    items.print(args.output.format())?;
     for warning in warnings {
         // Whether anybody reads it or not, the answer stands.
         let _ = writeln!(io::stderr(), "warning: {warning}");

@@ -14,8 +14,8 @@ use crate::args::format::{Format, Output};
 use crate::commands::numbers::joined;
 use crate::read::contents::excerpt;
 use crate::read::decoded::Decoded;
-use crate::write::items::Items;
-use crate::write::output::{grouped, hexadecimal, print};
+use crate::write::items::{Cell, Items};
+use crate::write::output::{grouped, hexadecimal, note, print};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -23,6 +23,8 @@ use crate::write::progress;
 const SHOWN: usize = 5;
 /// How much of a sample is shown.
 const LETTERS: usize = 40;
+/// What is hashed in place of the length of a sample that has no value: no length is as large.
+const NO_VALUE: u64 = u64::MAX;
 
 #[derive(Args)]
 pub struct ReplayArgs {
@@ -52,9 +54,11 @@ pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
     }
     let share = Share::read(&dataset, samples.clone(), &args.column)?;
     let mut hash = Sha256::new();
-    for bytes in samples.iter().map(|&sample| share.get(sample)) {
-        hash.update((bytes.len() as u64).to_le_bytes());
-        hash.update(bytes);
+    let mut nulls = 0_u64;
+    for value in samples.iter().map(|&sample| share.get(sample)) {
+        hash.update(value.map_or(NO_VALUE, |bytes| bytes.len() as u64).to_le_bytes());
+        hash.update(value.unwrap_or_default());
+        nulls += u64::from(value.is_none());
     }
     let sha256 = hexadecimal(&hash.finalize());
     let seconds = began.elapsed().as_secs_f64();
@@ -66,26 +70,44 @@ pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
             let columns = [&["index", "sample"], dataset.columns(), &[args.column.as_str()]].concat();
             let mut items = Items::new(columns);
             for (index, &sample) in (0..).zip(&samples).filter(|(index, _)| *index < SHOWN || index + SHOWN >= count) {
-                let contents = excerpt(&String::from_utf8_lossy(share.get(sample)), LETTERS).into();
+                let value = share.get(sample);
+                let contents =
+                    value.map_or_else(String::new, |it| excerpt(&String::from_utf8_lossy(it), LETTERS)).into();
                 items.push(
                     [(index as u64).into(), sample.into()].into_iter().chain(dataset.row(sample)).chain([contents]),
                 );
             }
-            print(items.table())?;
+            items.print(Format::Table)?;
             let who = reader.who();
             let [samples, batches, size] = [count as u64, batches, reader.size].map(grouped);
-            print(format!("{who}: {samples} samples in {batches} batches of {size}, {seconds:.2} s"))?;
+            let without = if nulls > 0 { format!(", {} without a value", grouped(nulls)) } else { String::new() };
+            note(format!("{who}: {samples} samples in {batches} batches of {size}{without}, {seconds:.2} s"))?;
             print(format!("sha256 {sha256}"))
         }
-        Format::Text => {
-            let [first, last] = [first, last].map(|samples| joined(samples, "\t"));
-            print(format!("engine\t{engine}\nsamples\t{count}\nbatches\t{batches}\nfirst\t{first}\nlast\t{last}"))?;
-            print(format!("sha256\t{sha256}\nseconds\t{seconds}"))
-        }
         Format::Json => print(json!({
-            "engine": engine, "samples": count, "batches": batches, "first": first, "last": last, "sha256": sha256,
-            "seconds": seconds,
+            "engine": engine, "samples": count, "batches": batches, "first": first, "last": last, "nulls": nulls,
+            "sha256": sha256, "seconds": seconds,
         })),
+        format => {
+            let mut items = Items::new(["name", "value"]);
+            let words = |samples: &[u64]| match format {
+                Format::Text => samples.iter().copied().map(Cell::from).collect(),
+                _ => vec![joined(samples, " ").into()],
+            };
+            for (name, value) in [
+                ("engine", vec![engine.into()]),
+                ("samples", vec![(count as u64).into()]),
+                ("batches", vec![batches.into()]),
+                ("first", words(first)),
+                ("last", words(last)),
+                ("nulls", vec![nulls.into()]),
+                ("sha256", vec![sha256.into()]),
+                ("seconds", vec![seconds.to_string().into()]),
+            ] {
+                items.push([name.into()].into_iter().chain(value));
+            }
+            items.print(format)
+        }
     }
 }
 
@@ -96,6 +118,8 @@ struct Share {
     /// Where the contents of each end in `bytes`.
     ends: Vec<usize>,
     bytes: Vec<u8>,
+    /// The samples that have no value, ascending.
+    nulls: Vec<u64>,
 }
 
 impl Share {
@@ -103,7 +127,7 @@ impl Share {
     fn read(dataset: &Dataset, mut samples: Vec<u64>, column: &str) -> Result<Self, Problem> {
         samples.sort_unstable();
         samples.dedup();
-        let mut share = Self { ends: Vec::with_capacity(samples.len()), samples, bytes: Vec::new() };
+        let mut share = Self { ends: Vec::with_capacity(samples.len()), samples, bytes: Vec::new(), nulls: Vec::new() };
         let bar = progress::bar("reading", dataset.files.len() as u64);
         for file in &dataset.files {
             share.read_file(file, column)?;
@@ -164,8 +188,10 @@ impl Share {
             for row in 0..count {
                 let value = if rows.is_null(row, nullable) { None } else { values.next() };
                 if self.next() == Some(first + row as u64) {
-                    let value = value.ok_or_else(|| format!("sample {} has no value", first + row as u64))?;
-                    self.bytes.extend_from_slice(value.data());
+                    match value {
+                        Some(value) => self.bytes.extend_from_slice(value.data()),
+                        None => self.nulls.push(first + row as u64),
+                    }
                     self.ends.push(self.bytes.len());
                 }
             }
@@ -179,10 +205,13 @@ impl Share {
         self.samples.get(self.ends.len()).copied()
     }
 
-    /// The contents of a sample of this rank.
-    fn get(&self, sample: u64) -> &[u8] {
+    /// The contents of a sample of this rank, if it has any.
+    fn get(&self, sample: u64) -> Option<&[u8]> {
+        if self.nulls.binary_search(&sample).is_ok() {
+            return None;
+        }
         let place = self.samples.partition_point(|&other| other < sample);
         let start = place.checked_sub(1).map_or(0, |before| self.ends[before]);
-        &self.bytes[start..self.ends[place]]
+        Some(&self.bytes[start..self.ends[place]])
     }
 }

@@ -17,6 +17,7 @@ use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped};
 use crate::write::problem::Problem;
 use crate::write::progress;
+use crate::write::rows::Rows;
 
 /// How many samples are gone through at a time.
 const WINDOW: u64 = 1 << 18;
@@ -160,11 +161,12 @@ impl Shown<'_> {
         let all = if is_in { in_part } else { self.found.samples - in_part };
         let window = &self.args.window;
         let count = window.run(20, all)?;
-        let (dataset, is_table) = (&self.found.dataset, window.output.format() == ArrayFormat::Shown(Format::Table));
+        let dataset = &self.found.dataset;
         let mut items = Items::new([&["sample"], dataset.columns()].concat());
-        let mut answer = match is_table {
-            true => None,
-            false => {
+        let mut rows = window.output.format().rows().map(|format| window.rows(format)).transpose()?;
+        let mut answer = match &rows {
+            Some(_) => None,
+            None => {
                 let which = if is_in { "part" } else { "other_than" };
                 Some(Answer::new(window, self.head([(which, part.into())]), "indices", &[count])?)
             }
@@ -179,27 +181,26 @@ impl Shown<'_> {
             found.drain(..skipped as usize);
             found.truncate(usize::try_from(left).unwrap_or(usize::MAX));
             left -= found.len() as u64;
-            match &mut answer {
+            match (&mut answer, &mut rows) {
                 _ if found.is_empty() => {}
-                None => found.iter().for_each(|&sample| {
-                    items.push(std::iter::once(sample.into()).chain(dataset.row(sample)));
-                }),
-                Some(answer) => match answer.format {
+                (Some(answer), _) => match answer.format {
                     ArrayFormat::Shown(Format::Text) => answer.add(&(joined(&found, "\n") + "\n"), found.len())?,
                     ArrayFormat::Npy => answer.add_values(&found, found.len())?,
                     _ => answer.add(&joined(&found, ","), found.len())?,
                 },
+                (None, Some(rows)) => found.iter().try_for_each(|&sample| {
+                    rows.push(&mut items, std::iter::once(sample.into()).chain(dataset.row(sample)))
+                })?,
+                (None, None) => {}
             }
             Ok(left > 0)
         })?;
-        match answer {
-            Some(answer) => answer.finish(),
-            None => {
-                let all_of = counted(all, "sample", "samples");
-                let of = if is_in { format!("of part {part}") } else { format!("of the other parts than {part}") };
-                window.told(&items, count, format!("{} of the {all_of} {of}", grouped(count)), all)
-            }
+        if let Some(rows) = rows {
+            let all_of = counted(all, "sample", "samples");
+            let of = if is_in { format!("of part {part}") } else { format!("of the other parts than {part}") };
+            return window.told(rows, &items, count, format!("{} of the {all_of} {of}", grouped(count)), all);
         }
+        answer.map_or(Ok(()), Answer::finish)
     }
 
     /// The part of each sample.
@@ -208,32 +209,31 @@ impl Shown<'_> {
         let count = window.run(20, samples)?;
         let (names, dataset, end) = (self.split.parts(), &self.found.dataset, window.start + count);
         let starts = (window.start..end).step_by(WINDOW as usize);
-        let mut windows = starts.map(|start| {
+        let windows = starts.map(|start| {
             let parts = self.found.window(self.split, start, (end - start).min(WINDOW))?;
             Ok::<_, Problem>((start..).zip(parts.into_owned()))
         });
-        if window.output.format() == ArrayFormat::Shown(Format::Table) {
+        if let Some(format) = window.output.format().rows() {
             let mut items = Items::new([&["sample", "part"], dataset.columns()].concat());
-            for (sample, part) in windows.try_fold(Vec::new(), |mut all, window| {
-                all.extend(window?);
-                Ok::<_, Problem>(all)
-            })? {
-                let row = [Cell::from(sample), names[part as usize].as_str().into()];
-                items.push(row.into_iter().chain(dataset.row(sample)));
+            let mut rows = window.rows(format)?;
+            for found in windows {
+                for (sample, part) in found? {
+                    let row = [Cell::from(sample), names[part as usize].as_str().into()];
+                    rows.push(&mut items, row.into_iter().chain(dataset.row(sample)))?;
+                }
             }
             let told = format!("{} of the {}", grouped(count), counted(samples, "sample", "samples"));
-            return window.told(&items, count, told, samples);
+            return window.told(rows, &items, count, told, samples);
         }
         let mut answer = Answer::new(window, self.head([("names", json!(names))]), "part_of", &[count])?;
         for window in windows {
             let parts = window?.collect::<Vec<_>>();
             match answer.format {
                 ArrayFormat::Shown(Format::Text) => {
-                    let mut lines = Items::new(["sample", "part"]);
-                    for &(sample, part) in &parts {
-                        lines.push([sample.into(), names[part as usize].as_str().into()]);
-                    }
-                    answer.add(&(lines.lines() + "\n"), parts.len())?;
+                    let line = |(sample, part): &(u64, u32)| {
+                        format!("{sample}\t{}\n", Cell::from(names[*part as usize].as_str()))
+                    };
+                    answer.add(&parts.iter().map(line).collect::<String>(), parts.len())?;
                 }
                 format => {
                     let numbers = parts.iter().map(|(_, part)| u64::from(*part)).collect::<Vec<_>>();
@@ -273,16 +273,13 @@ impl Shown<'_> {
             items.push([name.as_str().into(), own.into(), Cell::Share(asked), count.into(), Cell::Share(got)]);
             answers.push(json!({ "part": name, share: own, "share_asked": asked, "samples": count, "share": got }));
         }
-        match format {
-            Format::Table => {
-                writeln!(sink, "{}", items.table())?;
-                let seed = &self.recipe["split"]["seed"];
-                let more = "--members PART shows the samples of a part, --each the part of each sample";
-                writeln!(sink, "{}, seed {seed}; {more}", counted(samples, "sample", "samples"))?;
-            }
-            Format::Text => writeln!(sink, "{}", items.lines())?,
-            Format::Json => writeln!(sink, "{}", Value::Object(self.head([("parts", answers.into())])))?,
+        if format == Format::Json {
+            writeln!(sink, "{}", Value::Object(self.head([("parts", answers.into())])))?;
+            return sink.finish();
         }
-        sink.finish()
+        let seed = &self.recipe["split"]["seed"];
+        let more = "--members PART shows the samples of a part, --each the part of each sample";
+        let told = format!("{}, seed {seed}; {more}", counted(samples, "sample", "samples"));
+        Rows::new(sink, format)?.finish(&items, &told)
     }
 }

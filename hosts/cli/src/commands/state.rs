@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
+use samedeal::{Reading, ReadingBuilder};
 
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::values::number;
@@ -21,7 +22,8 @@ pub struct StateArgs {
     #[arg(long, value_name = "SAMPLES", value_parser = number)]
     #[arg(required_unless_present = "steps")]
     pub taken: Option<u64>,
-    /// With --resume of the state of a dataset in files: how many more steps every rank has taken
+    /// How many steps every rank has taken, in batches of --batch-size: from the beginning of the epoch, or from --resume on. With --workers,
+    /// the state is that of a dataset in files (ShardedDataset)
     #[arg(long, value_name = "STEPS", value_parser = number, conflicts_with = "taken")]
     pub steps: Option<u64>,
     /// Changes nothing: a state is JSON
@@ -34,19 +36,44 @@ pub struct StateArgs {
 
 /// `samedeal state`
 pub fn run(args: &StateArgs) -> Result<(), Problem> {
-    args.epoch.without_batches()?;
-    let (_, readers) = args.epoch.open()?;
+    let EpochArgs { deal, drop_last, .. } = &args.epoch;
+    match args.steps {
+        Some(_) => args.epoch.with_batches()?,
+        None => args.epoch.without_batches()?,
+    }
+    let (dataset, readers) = args.epoch.open()?;
+    let size = readers.batch_size;
     let state = match (&readers.source, args.taken, args.steps) {
+        (Source::Sampler(sampler), _, Some(steps)) => match deal.workers {
+            None => {
+                let most = sampler.num_batches(size, *drop_last)?;
+                if steps > most {
+                    return Err(Problem::message(format!("--steps is {steps}; allowed: 0 to {most}")));
+                }
+                sampler.state((steps * u64::from(size)).min(sampler.num_samples()))?
+            }
+            Some(_) if args.epoch.saved.is_some() => {
+                let what = "--steps with --workers is for the state of a dataset in files; this is that of a sampler: leave --workers out";
+                return Err(Problem::message(what));
+            }
+            Some(workers) => {
+                let reading =
+                    Reading::builder(dataset.sizes().unwrap_or_default()).seed(sampler.seed()).workers(workers);
+                let reading = reading.remainder(sampler.remainder()).world_size(readers.world_size).batch_size(size);
+                let reading = reading.drop_last(*drop_last).epoch(sampler.epoch());
+                let reading = sampler.lanes().into_iter().fold(reading, ReadingBuilder::lanes);
+                let reading = sampler.shuffle_window().into_iter().fold(reading, ReadingBuilder::shuffle_window);
+                reading.build()?.state(steps)?
+            }
+        },
         (Source::Sampler(sampler), Some(taken), _) => sampler.state(taken)?,
         (Source::Reading(reading), _, Some(steps)) => reading.state(steps)?,
-        (Source::Sampler(_), ..) => {
-            let what = "--steps is for --resume of the state of a dataset in files; name the samples with --taken";
-            return Err(Problem::message(what));
-        }
-        (Source::Reading(_), ..) => {
+        (Source::Reading(_), Some(_), _) => {
             let what = "--taken is for samplers; the state of a dataset in files counts steps: name them with --steps";
             return Err(Problem::message(what));
         }
+        // The parser needs one of both.
+        (_, None, None) => return Err(Problem::message("--steps is missing; needed: how many steps were taken")),
     };
     let mut sink = Sink::new(args.output.as_deref())?;
     writeln!(sink, "{state}")?;

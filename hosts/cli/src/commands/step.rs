@@ -17,7 +17,7 @@ use crate::commands::numbers::abridged;
 use crate::commands::readers::{Readers, Steps};
 use crate::read::contents::Contents;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, listed, print};
+use crate::write::output::{counted, grouped, listed, note, print};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -298,7 +298,7 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
     match args.output.format() {
         Format::Table => {
             let is_short = dataset.files.is_empty();
-            print(if is_short { answer.short() } else { answer.items(false) }.table())?;
+            if is_short { answer.short() } else { answer.items(false) }.print(Format::Table)?;
             let which = args.which(&taken);
             let samples = parts().map(|part| part.samples.len() as u64).sum();
             let who = match args.rank {
@@ -306,11 +306,10 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
                 None => counted(deal.world_size().into(), "rank", "ranks"),
             };
             let more = if is_short { "; --format text shows all of them" } else { "" };
-            print(format!("{which}: {} on {who}{more}", counted(samples, "sample", "samples")))?;
+            note(format!("{which}: {} on {who}{more}", counted(samples, "sample", "samples")))?;
             // What a ShardedDataset reads is another order, and nothing would look wrong.
-            if args.epoch.is_unsharded(dataset) { print(OF_SHARDED) } else { Ok(()) }
+            if args.epoch.is_unsharded(dataset) { note(OF_SHARDED) } else { Ok(()) }
         }
-        Format::Text => print(answer.items(true).lines()),
         Format::Json => {
             let answers = taken.iter().map(|one| {
                 let mut object = args.head(one);
@@ -319,6 +318,7 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
             });
             print(listed(args.step, answers))
         }
+        format => answer.items(true).print(format),
     }
 }
 

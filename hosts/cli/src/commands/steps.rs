@@ -16,7 +16,7 @@ use crate::commands::numbers::abridged;
 use crate::commands::step::stored;
 use crate::read::contents::Contents;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, print};
+use crate::write::output::{Sink, counted, grouped, note, print};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -72,20 +72,20 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     let Opened { schedule, resumed, .. } = opened;
     let first = resumed.unwrap_or(0);
     let mut steps = BTreeMap::<u64, Vec<String>>::new();
-    let mut note = |step: u64, what: String| steps.entry(step).or_default().push(what);
-    note(first, if resumed.is_some() { "the state continues".to_owned() } else { "the first step".to_owned() });
+    let mut add = |step: u64, what: String| steps.entry(step).or_default().push(what);
+    add(first, if resumed.is_some() { "the state continues".to_owned() } else { "the first step".to_owned() });
     let recipe: Value = serde_json::from_str(&schedule.recipe()?).unwrap_or_default();
     for stage in recipe["steps"]["stages"].as_array().into_iter().flatten() {
         // A stage may begin after the last step.
         if let Some(from) = stage["from"].as_u64().filter(|from| (first..schedule.num_steps()).contains(from)) {
-            note(from, format!("batch size {}", grouped(stage["batch_size"].as_u64().unwrap_or_default())));
+            add(from, format!("batch size {}", grouped(stage["batch_size"].as_u64().unwrap_or_default())));
         }
     }
     // After the last step, there is no epoch to go on with.
     let begun = if first < schedule.num_steps() { Some(schedule.place_of(first)?.epoch) } else { None };
     for epoch in begun.into_iter().flat_map(|begun| (1..=u64::from(args.epochs)).map(move |more| begun + more)) {
         let Ok(step) = schedule.step_of(epoch, 0) else { break };
-        note(step, format!("epoch {epoch} begins"));
+        add(step, format!("epoch {epoch} begins"));
     }
     for step in &args.at {
         steps.entry(*step).or_default();
@@ -108,11 +108,10 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     }
     match args.output.format() {
         Format::Table => {
-            print(items.table())?;
+            items.print(Format::Table)?;
             let limit = schedule.num_steps();
-            print(format!("{}; up to {}. --at STEP shows others", said(schedule), counted(limit, "step", "steps")))
+            note(format!("{}; up to {}. --at STEP shows others", said(schedule), counted(limit, "step", "steps")))
         }
-        Format::Text => print(items.lines()),
         Format::Json => {
             let json_of = |Row { step, notes, batch_size, consumed, place }: &Row| {
                 json!({
@@ -124,6 +123,7 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
             answer.insert("steps".to_owned(), rows.iter().map(json_of).collect());
             print(Value::Object(answer))
         }
+        format => items.print(format),
     }
 }
 
@@ -161,16 +161,14 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
     match args.output.format() {
         Format::Table => {
             let is_short = dataset.files.is_empty();
-            print(
-                if is_short { short(&parts) } else { long(&parts, dataset, contents, args.column.as_deref()) }.table(),
-            )?;
+            let items = if is_short { short(&parts) } else { long(&parts, dataset, contents, args.column.as_deref()) };
+            items.print(Format::Table)?;
             let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
             let from = format!("from position {} of epoch {epoch} on", grouped(position));
             let count = counted(samples.count() as u64, "sample", "samples");
             let more = if is_short { "; --format text shows all of them" } else { "" };
-            print(format!("step {}: {count} {from}; {}{more}", grouped(step), said(schedule)))
+            note(format!("step {}: {count} {from}; {}{more}", grouped(step), said(schedule)))
         }
-        Format::Text => print(long(&parts, dataset, contents, args.column.as_deref()).lines()),
         Format::Json => {
             let json_of = |(rank, samples): &(u32, Vec<u64>)| {
                 let mut object = Map::new();
@@ -188,6 +186,7 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
             answer.insert("ranks".to_owned(), parts.iter().map(json_of).collect());
             print(Value::Object(answer))
         }
+        format => long(&parts, dataset, contents, args.column.as_deref()).print(format),
     }
 }
 
@@ -258,15 +257,15 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     spinner.finish_and_clear();
     match args.output.format() {
         Format::Table => {
-            print(items.table())?;
-            print(format!("from step {} on; {}", grouped(from), said(schedule)))
+            items.print(Format::Table)?;
+            note(format!("from step {} on; {}", grouped(from), said(schedule)))
         }
-        Format::Text => print(items.lines()),
         Format::Json => {
             let mut answer = head(opened)?;
             answer.insert("from".to_owned(), from.into());
             answer.insert("samples".to_owned(), answers.into());
             print(Value::Object(answer))
         }
+        format => items.print(format),
     }
 }

@@ -7,7 +7,7 @@ use crate::args::deal::{EpochArgs, ReaderArgs, SHARDED};
 use crate::args::format::{Format, Output};
 use crate::commands::readers::Reader;
 use crate::write::items::Items;
-use crate::write::output::{hexadecimal, print};
+use crate::write::output::{hexadecimal, note, print};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -45,15 +45,25 @@ pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
         Format::Table => {
             let mut items = Items::new(["of", "SHA-256"]);
             prints.into_iter().for_each(|(_, what, print)| items.push([what.into(), print.into()]));
-            print(items.table())
+            items.print(Format::Table)?;
+            note(COMPARED)
         }
-        Format::Text => prints.iter().try_for_each(|(name, _, sha256)| print(format!("{name}\t{sha256}"))),
         Format::Json => {
             head.extend(prints.into_iter().map(|(name, _, print)| (name.to_owned(), print.into())));
             print(Value::Object(head))
         }
+        format => {
+            let mut items = Items::new(["name", "sha256"]);
+            prints.into_iter().for_each(|(name, _, print)| items.push([name.into(), print.into()]));
+            items.print(format)
+        }
     }
 }
+
+/// Which of the fingerprints is to be compared.
+const COMPARED: &str = "\
+Between ranks of a job, compare the second one: it is the same on all ranks in an epoch.
+Between hosts, compare the first one: it is of the samples that this rank gets in this epoch.";
 
 /// The fingerprint as the samplers of all languages compute it, window after window, since a single call of the component cannot
 /// say how far it has come.
@@ -77,13 +87,13 @@ pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
     }
     match args.output.format() {
         Format::Table => {
-            print(items.table())?;
-            print(
+            items.print(Format::Table)?;
+            note(
                 "Recipes (--recipe) may also have orders that are made of others, such as those that `samedeal blend` writes.",
             )
         }
-        Format::Text => print(items.lines()),
         Format::Json => print(json!({ "orders": names })),
+        format => items.print(format),
     }
 }
 

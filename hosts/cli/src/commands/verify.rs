@@ -62,8 +62,6 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
         items.push([(*name).into(), result.into(), found.as_str().into()]);
     }
     let printed = match args.output.format() {
-        Format::Table => print(items.table()),
-        Format::Text => print(items.lines()),
         Format::Json => {
             let steps = has_batches.then(|| [epoch.steps.keys().min(), epoch.steps.keys().max()]);
             // What was not asked for is no check that a program could count; its `steps` are null.
@@ -76,6 +74,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
                 "left_out": epoch.left_out(), "steps": steps, "checks": checks.collect::<Value>(),
             }))
         }
+        format => items.print(format),
     };
     verdict(printed, passed)
 }

@@ -1,17 +1,23 @@
 use std::fmt;
 
-use comfy_table::{CellAlignment, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use serde_json::Value;
 
-use crate::write::output::{grouped, percent};
+use crate::args::format::Format;
+use crate::write::output::{Sink, grouped, percent};
+use crate::write::problem::Problem;
+use crate::write::rows::Rows;
 
-/// Items with as many parts each: a table for people, or lines for other programs.
+/// Items with as many parts each: rows for people, or for other programs.
 pub struct Items {
     columns: Vec<String>,
-    items: Vec<Vec<Cell>>,
+    pub items: Vec<Vec<Cell>>,
 }
 
 /// One part of an item.
 pub enum Cell {
+    /// Nothing: what an item does not have.
+    None,
     Number(u64),
     /// A part of a whole, which people see as a percentage.
     Share(f64),
@@ -32,39 +38,78 @@ impl Items {
         self.items.len()
     }
 
-    /// For people: numbers in groups of digits, and to the right.
-    pub fn table(&self) -> Table {
+    /// The cells of an item, one for each column.
+    pub fn cells(&self, item: usize) -> impl Iterator<Item = &Cell> {
+        (0..self.columns.len()).map(move |column| self.items[item].get(column).unwrap_or(&Cell::None))
+    }
+
+    /// Prints them in a format that has rows.
+    pub fn print(&self, format: Format) -> Result<(), Problem> {
+        Rows::new(Sink::new(None)?, format)?.finish(self, "")
+    }
+
+    /// For people: numbers in groups of digits, and to the right. A `width` breaks words into lines, but no number.
+    pub fn table(&self, width: Option<u16>) -> Table {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED).set_header(&self.columns);
         for item in &self.items {
             let right = |text: String| comfy_table::Cell::new(text).set_alignment(CellAlignment::Right);
             table.add_row(item.iter().map(|cell| match cell {
+                Cell::None => comfy_table::Cell::new(""),
                 Cell::Number(number) => right(grouped(*number)),
                 Cell::Share(share) => right(percent(*share)),
                 Cell::Ratio(ratio) => right(format!("{ratio:.3}")),
                 Cell::Words(words) => comfy_table::Cell::new(words),
             }));
         }
+        if let Some(width) = width {
+            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+            for (number, column) in table.column_iter_mut().enumerate() {
+                if !self.items.iter().any(|item| matches!(item.get(number), Some(Cell::Words(_)))) {
+                    column.set_constraint(ColumnConstraint::ContentWidth);
+                }
+            }
+        }
         table
     }
 
-    /// For programs: a line for every item, with tabs between its parts.
-    pub fn lines(&self) -> String {
-        let line = |item: &Vec<Cell>| item.iter().map(Cell::to_string).collect::<Vec<_>>().join("\t");
-        self.items.iter().map(line).collect::<Vec<_>>().join("\n")
+    /// The names of the columns for programs, each once: `index_in_batch` for "index in batch".
+    pub fn names(&self) -> Vec<String> {
+        let mut names = Vec::<String>::with_capacity(self.columns.len());
+        for column in &self.columns {
+            let letters = column.chars().map(|letter| if letter.is_alphanumeric() { letter } else { '_' });
+            let name =
+                letters.collect::<String>().split('_').filter(|word| !word.is_empty()).collect::<Vec<_>>().join("_");
+            let count = names.iter().filter(|other| **other == name || other.starts_with(&format!("{name}_"))).count();
+            let is_known = names.contains(&name);
+            names.push(if is_known { format!("{name}_{}", count + 1) } else { name });
+        }
+        names
     }
 }
 
-/// Bare, and always within its part of the line: what would end it, in the name of a file, is escaped.
+/// For programs, bare, and always within its part of the line: what would end it, in the name of a file, is escaped.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
+            Self::None => Ok(()),
             Self::Number(number) => number.fmt(f),
             Self::Share(number) | Self::Ratio(number) => write!(f, "{number:.6}"),
             Self::Words(words) => words.chars().try_for_each(|letter| match letter.is_control() {
                 true => letter.escape_default().fmt(f),
                 false => letter.fmt(f),
             }),
+        }
+    }
+}
+
+impl From<&Cell> for Value {
+    fn from(cell: &Cell) -> Self {
+        match cell {
+            Cell::None => Self::Null,
+            Cell::Number(number) => (*number).into(),
+            Cell::Share(number) | Cell::Ratio(number) => (*number).into(),
+            Cell::Words(words) => words.as_str().into(),
         }
     }
 }
@@ -87,9 +132,10 @@ impl From<String> for Cell {
     }
 }
 
+/// No words are nothing.
 impl From<&str> for Cell {
     fn from(words: &str) -> Self {
-        Self::Words(words.to_owned())
+        if words.is_empty() { Self::None } else { Self::Words(words.to_owned()) }
     }
 }
 
@@ -98,11 +144,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_part_never_ends_its_line() {
-        let mut items = Items::new(["file", "row"]);
-        items.push(["a\tb\nc é".into(), 1_000_u64.into()]);
-        items.push(["d".into(), "".into()]);
-        assert_eq!(items.lines(), "a\\tb\\nc é\t1000\nd\t");
-        assert!(items.table().to_string().contains("1,000"));
+    fn a_table_is_as_wide_as_it_may_be_and_breaks_no_number() {
+        let mut items = Items::new(["sample", "file"]);
+        items.push([1_000_000_u64.into(), "a long name of a file with many words in it".into()]);
+        for (width, least) in [(200, 59), (40, 40), (10, 10)] {
+            let table = items.table(Some(width)).to_string();
+            let widest = table.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+            assert!(widest <= usize::from(width).max(20) && widest >= least, "{width}:\n{table}");
+            assert!(table.contains("1,000,000"), "{width}:\n{table}");
+        }
+    }
+
+    #[test]
+    fn names_of_columns_are_words_of_programs() {
+        let items = Items::new(["index in batch", "cost max/mean", "packs >=", "rank", "rank"]);
+        assert_eq!(items.names(), ["index_in_batch", "cost_max_mean", "packs", "rank", "rank_2"]);
     }
 }

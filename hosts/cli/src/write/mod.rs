@@ -5,3 +5,4 @@ pub mod output;
 mod partial;
 pub mod problem;
 pub mod progress;
+pub mod rows;

@@ -1,6 +1,7 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use samedeal::Sampler;
 use serde_json::{Map, Value, json};
@@ -11,7 +12,7 @@ use crate::write::problem::Problem;
 
 /// Where an answer goes: standard output, or a file that appears under its name once it is complete.
 pub struct Sink {
-    writer: BufWriter<Box<dyn Write>>,
+    writer: BufWriter<Box<dyn Write + Send>>,
     /// None for what appears at once.
     file: Option<Partial>,
     is_standard: bool,
@@ -37,13 +38,25 @@ impl Sink {
             });
         }
         let (partial, file) = Partial::create(path, name).map_err(|error| Problem::of(path, error))?;
-        let writer = BufWriter::with_capacity(1 << 16, Box::new(file) as Box<dyn Write>);
+        let writer = BufWriter::with_capacity(1 << 16, Box::new(file) as Box<dyn Write + Send>);
         Ok(Self { writer, file: Some(partial), is_standard: false })
     }
 
     /// Whether bytes would go to a terminal, which shows them as rubbish.
     pub fn is_terminal(&self) -> bool {
         self.is_standard && io::stdout().is_terminal()
+    }
+
+    /// How many columns the reader has: those of a terminal, or what COLUMNS says in its place. None if nobody says it.
+    pub fn width(&self) -> Option<u16> {
+        let said = || std::env::var("COLUMNS").ok()?.parse().ok().filter(|&width| width > 0);
+        match self.is_standard {
+            true if self.is_terminal() => {
+                terminal_size::terminal_size_of(io::stdout()).map(|(width, _)| width.0).or_else(said)
+            }
+            true => said(),
+            false => None,
+        }
     }
 
     pub fn finish(mut self) -> Result<(), Problem> {
@@ -120,6 +133,22 @@ pub fn listed(asked: Numbers, mut answers: impl Iterator<Item = Value>) -> Value
         true => json!({ "answers": answers.collect::<Value>() }),
         false => answers.next().unwrap_or_default(),
     }
+}
+
+/// Whether --quiet was given.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+pub fn be_quiet() {
+    QUIET.store(true, Ordering::Relaxed);
+}
+
+pub fn is_quiet() -> bool {
+    QUIET.load(Ordering::Relaxed)
+}
+
+/// Prints what is said of a table, below it.
+pub fn note(text: impl std::fmt::Display) -> Result<(), Problem> {
+    if is_quiet() { Ok(()) } else { print(text) }
 }
 
 /// Prints an answer in one piece, with the line feed that ends it.

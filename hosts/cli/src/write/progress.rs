@@ -2,6 +2,8 @@ use std::time::Duration;
 
 use indicatif::{ProgressBar, ProgressFinish, ProgressStyle};
 
+use crate::write::output::is_quiet;
+
 /// A bar on standard error, where that is a terminal, which vanishes at the end.
 pub fn bar(what: &'static str, length: u64) -> ProgressBar {
     let style = ProgressStyle::with_template("{msg} {wide_bar} {human_pos}/{human_len} {eta}");
@@ -18,6 +20,9 @@ pub fn spinner(what: &'static str) -> ProgressBar {
 
 /// Shows it at once, and not only when the first part of the work is done: an order that is made as a whole takes seconds before.
 fn shown(progress: ProgressBar) -> ProgressBar {
+    if is_quiet() {
+        return ProgressBar::hidden();
+    }
     let progress = progress.with_finish(ProgressFinish::AndClear);
     progress.enable_steady_tick(Duration::from_millis(100));
     progress

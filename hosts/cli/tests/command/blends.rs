@@ -255,7 +255,6 @@ fn a_blend_that_cannot_be_is_an_error() {
         ("--source a:5:1 --exhaustion renormalise --plot", "--plot is not for --exhaustion renormalise"),
         ("--source a:5:1 --index-space shared --rank 0", "index_space is shared"),
         ("--source a:5:1 --plot --rank 0", "cannot be used with"),
-        ("--recipe x --seed 4", "cannot be used with"),
         ("", "--source"),
     ]);
     for (options, part) in refused {

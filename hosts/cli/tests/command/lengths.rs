@@ -202,7 +202,7 @@ fn json_is_read_at_once_and_line_by_line() {
             "object.json",
             "{\"about\": \"words\", \"n\": [1, 2], \"m\": []}",
             "",
-            "is an object with the members about, m, n; name a list of it after the file, as in FILE --lengths NAME, where NAME is one of: m, n",
+            "is an object with the members about, n, m; name a list of it after the file, as in FILE --lengths NAME, where NAME is one of: n, m",
         ),
         ("object-1.json", "{\"n\": 1}", "", "is an object with the members n, and none of them is a list of lengths"),
         ("object-2.json", "{\"n\": [1, 2]}", "m", "has no field \"m\"; name one with --lengths: n"),

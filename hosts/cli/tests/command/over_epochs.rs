@@ -179,10 +179,6 @@ fn recipes_are_written_and_read() {
     assert_eq!(text(&format!("steps {STEPS} --recipe-out -")).trim(), schedule().recipe().unwrap());
     let recipe = format!("--recipe {}", path.display());
     assert_eq!(text(&format!("steps {recipe}")), text(&format!("steps {STEPS}")));
-    for option in ["--seed 1", "--samples 9", "--batch-size 9", "--world-size 2", "--unit 2", "--layout strided"] {
-        let (code, said) = failing(&format!("steps {recipe} {option}"));
-        assert!(code == 2 && said.contains("cannot be used with"), "{option}: {said}");
-    }
     // A blend with a long list, which comes beside the recipe.
     let kept = (0..300).map(|index| 3 * index).collect::<Vec<u64>>();
     let web = Order::new("feistel", 1_000).subset(kept.clone());

@@ -208,3 +208,23 @@ fn a_state_says_what_a_step_held() {
     let found = json(&format!("indices --resume {} --world-size 2 --workers 2 --worker 1 --json", path.display()));
     assert_eq!(found["indices"], Value::from(build().resume(&state).unwrap().indices(0, 1, ..).unwrap()));
 }
+
+#[test]
+fn a_state_after_steps_from_the_beginning_is_that_of_the_library() {
+    let dataset = files::Dataset::write("from-the-beginning");
+    let files = dataset.folder.display();
+    let deal = "--order sharded --lanes 8 --seed 5 --epoch 2 --world-size 2 --batch-size 4";
+    let sizes = [3, 40, 1, 0, 57, 20, 9];
+    let reading = Reading::builder(sizes).lanes(8).seed(5).world_size(2).workers(3).batch_size(4).build().unwrap();
+    let reading = reading.at_epoch(2).unwrap();
+    for steps in [0, 1, 7] {
+        let state = text(&format!("state {files} {deal} --workers 3 --steps {steps}"));
+        assert_eq!(state.trim_end(), reading.state(steps).unwrap());
+        // Without workers, samplers count samples.
+        let of_sampler = text(&format!("state {files} {deal} --steps {steps}"));
+        assert_eq!(
+            of_sampler,
+            text(&format!("state {files} {} --taken {}", deal.replace("--batch-size 4", ""), 4 * steps))
+        );
+    }
+}

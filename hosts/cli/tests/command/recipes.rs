@@ -138,7 +138,7 @@ fn errors_name_the_field() {
         (r#"{"order": {"seed": 9}}"#, "samples is missing"),
         (r#"{"order": {"samples": 9, "name": "sharded"}}"#, "sizes is missing"),
         (r#"{"order": {"samples": 9}, "deal": {"remainder": "keep"}}"#, "remainder is \"keep\"; known: "),
-        ("", "recipe is "),
+        ("", "is no recipe: it is no JSON (EOF"),
     ] {
         fs::write(&path, wrong).unwrap();
         let (code, said) = failing(&recipe);
@@ -146,21 +146,6 @@ fn errors_name_the_field() {
     }
     fs::write(&path, b"\xff").unwrap();
     assert!(failing(&recipe).1.ends_with("is no recipe: it is not UTF-8"));
-    fs::write(&path, r#"{"order": {"samples": 9}}"#).unwrap();
-    for option in [
-        "--samples 9",
-        "--order feistel",
-        "--seed 0",
-        "--world-size 1",
-        "--remainder pad",
-        "--layout strided",
-        "--unit 3",
-        "--lanes 64",
-        "--shuffle-window 256",
-    ] {
-        let (code, said) = failing(&format!("{recipe} {option}"));
-        assert!(code == 2 && said.contains("cannot be used with"), "{option}: {said}");
-    }
     for option in ["--epoch 1", "--workers 2", "--resume state.json", "--batch-size 2", "--drop-last"] {
         let (code, said) = failing(&format!("recipe --samples 9 {option}"));
         assert!(code == 2, "{said}");
@@ -207,10 +192,8 @@ fn a_recipe_says_how_batches_are_made_too() {
     // Errors.
     let (_, said) = failing(&format!("batches --batch-size 4 {recipe}"));
     assert!(said.contains("run.json: the recipe is of batches") && said.contains("with --lengths"), "{said}");
-    for option in ["--max-tokens 9", "--strategy pack", "--tail drop", "--quantiles 3", "--compare"] {
-        let (code, said) = failing(&format!("batches {files} {recipe} {option}"));
-        assert!(code == 2 && said.contains("cannot be used with"), "{option}: {said}");
-    }
+    let (code, said) = failing(&format!("batches {files} {recipe} --compare"));
+    assert!(code == 2 && said.contains("cannot be used with"), "{said}");
     fs::write(&path, printed.replace("200", "\"200\"")).unwrap();
     let (code, said) = failing(&format!("batches {files} {recipe}"));
     assert!(code == 2 && said.contains("max-tokens is \"200\""), "{said}");
@@ -224,4 +207,62 @@ fn a_recipe_says_how_batches_are_made_too() {
 fn the_help_of_recipe_has_no_states() {
     let help = text("recipe --help");
     assert!(help.contains("--seed") && help.contains("--max-tokens") && !help.contains("--resume"), "{help}");
+}
+
+#[test]
+fn an_option_beside_a_recipe_replaces_its_member() {
+    let folder = files::folder("replaced");
+    let path = folder.join("run.json");
+    let recipe = |made: &str| fs::write(&path, text(made)).unwrap();
+    let same = |asked: &str, given: &str, options: &str| {
+        let [read, made] = [format!("--recipe {} {given}", path.display()), options.to_owned()].map(|deal| {
+            let output = run(&format!("{asked} {deal}"));
+            assert!(output.stderr.is_empty(), "{asked} {deal}: {}", String::from_utf8_lossy(&output.stderr));
+            String::from_utf8(output.stdout).unwrap()
+        });
+        assert_eq!(read, made, "{asked} {given}");
+    };
+    recipe("recipe --samples 1003 --seed 5 --world-size 4 --remainder drop");
+    for (given, options) in [
+        ("--seed 43", "--samples 1003 --seed 43 --world-size 4 --remainder drop"),
+        ("--samples 900 --order torch", "--samples 900 --order torch --seed 5 --world-size 4 --remainder drop"),
+        ("--world-size 2 --unit 2", "--samples 1003 --seed 5 --world-size 2 --remainder drop --unit 2"),
+        ("--remainder pad --layout rotated", "--samples 1003 --seed 5 --world-size 4 --layout rotated"),
+    ] {
+        for asked in
+            ["recipe", "verify --json", "indices --all --json", "step 3 --batch-size 9 --json", "state --taken 8"]
+        {
+            same(asked, given, options);
+        }
+        same("locate --sample 8 --batch-size 9 --json", given, options);
+    }
+    recipe("steps --samples 1000 --batch-size 8 --seed 5 --recipe-out -");
+    same("steps --at 40 --json", "--seed 6 --batch-size 16", "--samples 1000 --batch-size 16 --seed 6");
+    same("steps --at 40 --json", "--samples 900 --order torch", "--samples 900 --order torch --batch-size 8 --seed 5");
+    recipe("split --part a:1 --part b:2 --seed 5 --recipe-out -");
+    same("split --samples 99 --each --json", "--seed 6", "--part a:1 --part b:2 --seed 6");
+    same("split --samples 99 --each --json", "--part a:3 --part c:1", "--part a:3 --part c:1 --seed 5");
+    same("split --samples 99 --each --json", "--folds 3", "--folds 3 --seed 5");
+    recipe("blend --source a:100:1 --source b:50:1 --seed 5 --recipe-out -");
+    same("blend --json", "--seed 6 --stage 50:2,1", "--source a:100:1 --source b:50:1 --seed 6 --stage 50:2,1");
+    same("blend --json", "--exact --samples 30", "--source a:100:1 --source b:50:1 --seed 5 --exact --samples 30");
+    fs::write(folder.join("lengths.json"), "[3, 5, 8, 2, 9, 4, 7, 7, 1]").unwrap();
+    let lengths = format!("{} --lengths", folder.join("lengths.json").display());
+    recipe(&format!("recipe {lengths} --max-tokens 20 --seed 5"));
+    let asked = format!("batches {lengths} --json");
+    same(&asked, "--max-tokens 30 --seed 6 --world-size 2", "--max-tokens 30 --seed 6 --world-size 2");
+    same(&asked, "--tail drop", "--max-tokens 20 --seed 5 --tail drop");
+}
+
+#[test]
+fn a_recipe_whose_end_is_missing_is_said_to_be_cut() {
+    let path = files::folder("cut").join("run.json");
+    let whole = text("recipe --samples 1000");
+    for end in [1, 30, whole.len() - 2] {
+        fs::write(&path, &whole[..end]).unwrap();
+        for asked in ["indices", "verify", "steps", "split --samples 9", "blend"] {
+            let (code, said) = failing(&format!("{asked} --recipe {}", path.display()));
+            assert!(code == 2 && said.contains("run.json: is no recipe: its end is missing (EOF"), "{said}");
+        }
+    }
 }

@@ -15,6 +15,7 @@ use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped, percent};
 use crate::write::problem::Problem;
 use crate::write::progress;
+use crate::write::rows::Rows;
 
 /// What a strategy makes of the lengths.
 struct Outcome {
@@ -56,19 +57,59 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
         Plot { lengths, limit, title: "Lengths, and what batches waste on them", below: &summary, waste: &waste }
             .write(path)?;
     }
-    let mut sink = Sink::new(args.shown.window.output.output.as_deref())?;
-    match format {
-        Format::Table => {
-            writeln!(sink, "{}\n{summary}", table(&outcomes, format).table())?;
-            notes(args, &outcomes, &room).iter().try_for_each(|note| writeln!(sink, "{note}"))?;
-        }
-        Format::Text => writeln!(sink, "{}", table(&outcomes, format).lines())?,
-        Format::Json => {
-            let strategies = outcomes.iter().map(Outcome::json).collect::<Value>();
-            let answer = json!({ "samples": lengths.values.len(), "unit": lengths.unit, "strategies": strategies });
-            writeln!(sink, "{answer}")?;
-        }
+    let sink = Sink::new(args.shown.window.output.output.as_deref())?;
+    let named = outcomes.iter().map(|outcome| ("name", outcome.candidate.name.into(), outcome));
+    if format == Format::Json {
+        return json(sink, lengths, "strategies", named);
     }
+    let notes = [summary].into_iter().chain(notes(args, &outcomes, &room)).collect::<Vec<_>>().join("\n");
+    let names = outcomes.iter().map(|outcome| (outcome.candidate.name.into(), outcome));
+    Rows::new(sink, format)?.finish(&table("strategy", names, format), &notes)
+}
+
+/// `samedeal batches --lengths` with several `--max-tokens`: what each of them makes of the lengths.
+pub fn sweep(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), Problem> {
+    let (window, limits) = (&args.shown.window, &args.by_length.options.max_tokens);
+    if window.start != 0 || window.count.is_some() || window.all {
+        return Err(Problem::message("--start, --count and --all show batches; name --max-tokens once for them"));
+    }
+    let bar = progress::bar("comparing limits", limits.len() as u64);
+    let outcome = |&limit: &u64| {
+        let batcher = args.by_length.batcher_of(&args.epoch.deal, 0, lengths.values.clone(), Some(limit))?;
+        bar.inc(1);
+        Ok((limit, Outcome::of(Candidate::default(), Members::new(), &args.epoch.resumed_batcher(batcher)?)?))
+    };
+    let outcomes = limits.iter().map(outcome).collect::<Result<Vec<_>, Problem>>()?;
+    bar.finish_and_clear();
+    let sink = Sink::new(window.output.output.as_deref())?;
+    if format == Format::Json {
+        return json(
+            sink,
+            lengths,
+            "sweep",
+            outcomes.iter().map(|(limit, outcome)| ("max_tokens", (*limit).into(), outcome)),
+        );
+    }
+    let rows = outcomes.iter().map(|(limit, outcome)| ((*limit).into(), outcome));
+    Rows::new(sink, format)?.finish(&table("max tokens", rows, format), &lengths.summary())
+}
+
+/// One JSON object with what tells each outcome from the others, and the outcome.
+fn json<'a>(
+    mut sink: Sink,
+    lengths: &Lengths,
+    list: &str,
+    outcomes: impl Iterator<Item = (&'a str, Value, &'a Outcome)>,
+) -> Result<(), Problem> {
+    let of = |(name, value, outcome): (&str, Value, &Outcome)| {
+        json!({
+            name: value, "recipe": outcome.recipe, "metrics": figures::json(&outcome.metrics),
+            "neighbour_correlation": outcome.correlation,
+        })
+    };
+    let answer =
+        json!({ "samples": lengths.values.len(), "unit": lengths.unit, list: outcomes.map(of).collect::<Value>() });
+    writeln!(sink, "{answer}")?;
     sink.finish()
 }
 
@@ -99,18 +140,12 @@ impl Outcome {
         let says = counted(steps, "step", "steps");
         Waste { strategy: self.candidate.name.to_owned(), padding, waiting, says }
     }
-
-    fn json(&self) -> Value {
-        json!({
-            "name": self.candidate.name, "recipe": self.recipe, "metrics": figures::json(&self.metrics),
-            "neighbour_correlation": self.correlation,
-        })
-    }
 }
 
-fn table(outcomes: &[Outcome], format: Format) -> Items {
+/// A row for each outcome, which begins with what tells it from the others.
+fn table<'a>(first: &str, outcomes: impl Iterator<Item = (Cell, &'a Outcome)>, format: Format) -> Items {
     let mut items = Items::new([
-        "strategy",
+        first,
         "steps",
         "rows",
         "padding",
@@ -122,13 +157,13 @@ fn table(outcomes: &[Outcome], format: Format) -> Items {
         "left out",
         "cut",
     ]);
-    for outcome in outcomes {
+    for (first, outcome) in outcomes {
         let metrics = &outcome.metrics;
         // For people, what does not matter to those who choose the strategy is left out.
         let padded =
             |share: f64| if outcome.is_unpadded() && format == Format::Table { "".into() } else { Cell::Share(share) };
         items.push([
-            outcome.candidate.name.into(),
+            first,
             metrics.steps.into(),
             metrics.rows.into(),
             padded(metrics.padding_ratio()),

@@ -9,7 +9,7 @@ use crate::args::format::Format;
 use crate::commands::locate::{LocateArgs, Status, add_stored, in_answers, in_epochs};
 use crate::read::lengths::Lengths;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, print};
+use crate::write::output::{counted, note, print};
 use crate::write::problem::Problem;
 
 /// `samedeal locate` with `--lengths`
@@ -30,7 +30,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     })?;
     match args.output.format() {
         Format::Table => {
-            print(items(&found, &dataset, Format::Table, !parts.before.is_empty(), epochs.is_range).table())?;
+            items(&found, &dataset, Format::Table, !parts.before.is_empty(), epochs.is_range).print(Format::Table)?;
             let from = match args.is_explained {
                 true => "all steps are counted from the beginning of the epoch",
                 false => "steps to come are counted from the state on, steps seen from the beginning of the epoch",
@@ -40,12 +40,11 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
             steps.into_iter().try_for_each(|(epoch, steps)| {
                 let steps = counted(steps, "step", "steps");
                 match args.epoch.saved.is_none() || epoch != parts.rest.epoch() {
-                    true => print(format!("epoch {epoch}: {steps}, {order}")),
-                    false => print(format!("epoch {epoch}: {steps} left on a world size of {ranks}, {order}; {from}")),
+                    true => note(format!("epoch {epoch}: {steps}, {order}")),
+                    false => note(format!("epoch {epoch}: {steps} left on a world size of {ranks}, {order}; {from}")),
                 }
             })
         }
-        Format::Text => print(items(&found, &dataset, Format::Text, true, epochs.is_range).lines()),
         Format::Json => {
             let found = found.iter().map(|one| {
                 let places = one.places.iter().map(json_of).collect::<Value>();
@@ -55,6 +54,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
             });
             print(in_answers(epochs, found))
         }
+        format => items(&found, &dataset, Format::Text, true, epochs.is_range).print(format),
     }
 }
 

@@ -30,7 +30,11 @@ pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
     };
     let lengths = args.by_length.read(&args.epoch)?;
     if args.compare.is_given() {
+        args.by_length.options.one_limit()?;
         return compare::run(args, &lengths, format);
+    }
+    if args.by_length.options.max_tokens.len() > 1 {
+        return compare::sweep(args, &lengths, format);
     }
     let summary = lengths.summary();
     let batcher = plan(&args.by_length, &args.epoch, args.shown.reader.rank, lengths.values)?;

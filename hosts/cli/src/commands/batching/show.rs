@@ -6,9 +6,9 @@ use samedeal::{Batch, Batcher};
 use serde_json::{Map, Value, json};
 
 use super::figures;
-use crate::args::format::Format;
+use crate::args::format::{ArrayFormat, Format};
 use crate::commands::numbers::{BatchesArgs, json_start};
-use crate::write::items::Items;
+use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped};
 use crate::write::problem::Problem;
 use crate::write::progress;
@@ -23,46 +23,74 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
     let start = args.shown.window.start;
     let count = args.shown.window.run(5, end)?;
     let steps = start..start + count;
+    let bar = progress::bar("writing", count);
+    if let Some(format) = ArrayFormat::Shown(format).rows() {
+        let is_table = format == Format::Table;
+        let mut items = Items::new(if is_table { &TABLE[..] } else { &ROWS }.iter().copied());
+        let mut rows = args.shown.window.rows(format)?;
+        for (step, batch) in steps.zip(batcher.batches(start..start + count)?) {
+            let batch = batch?;
+            if is_table {
+                let lengths = [(batch.row_ends.len() as u64).into(), batch.padded_length.into(), batch.cost.into()];
+                items.push([step.into()].into_iter().chain(lengths).chain([abridged(&batch).into()]));
+            } else {
+                parts(&batch).try_for_each(|part| rows.push(&mut items, [step.into()].into_iter().chain(part)))?;
+            }
+            bar.inc(1);
+        }
+        bar.finish_and_clear();
+        return rows.finish(&items, &told(batcher, summary, start + count, count)?);
+    }
     let mut sink = Sink::new(args.shown.window.output.output.as_deref())?;
-    let mut items = Items::new(["step", "rows", "padded length", "cost", "samples"]);
     if format == Format::Json {
         json_start(&mut sink, head(batcher)?, "batches", start)?;
     }
-    let bar = progress::bar("writing", count);
-    for (step, batch) in steps.clone().zip(batcher.batches(steps)?) {
+    for (step, batch) in steps.zip(batcher.batches(start..start + count)?) {
         let batch = batch?;
         match format {
-            Format::Table => items.push([
-                step.into(),
-                (batch.row_ends.len() as u64).into(),
-                batch.padded_length.into(),
-                batch.cost.into(),
-                abridged(&batch).into(),
-            ]),
-            Format::Text => writeln!(sink, "{}", line(step, &batch))?,
             Format::Json => {
                 let separator = if step == start { "" } else { "," };
                 write!(sink, "{separator}{}", Value::Object(json_of(step, &batch)))?;
             }
+            _ => writeln!(sink, "{}", line(step, &batch))?,
         }
         bar.inc(1);
     }
-    match format {
-        Format::Table => {
-            writeln!(sink, "{}", items.table())?;
-            let who = format!("rank {} of {}", batcher.rank(), batcher.world_size());
-            let more = if start + count < end { "; --start, --count and --all show more" } else { "" };
-            writeln!(sink, "{} of the {} of {who}{more}", grouped(count), counted(end, "step", "steps"))?;
-            writeln!(sink, "{summary}")?;
-            let recipe = figures::recipe(batcher)?;
-            let is_limited = ["max_tokens", "max_cost", "capacity"].iter().any(|it| recipe["batch"].get(it).is_some());
-            writeln!(sink, "{}", figures::ratios(batcher.metrics(), is_limited))?;
-            figures::exceptions(batcher.metrics()).map_or(Ok(()), |told| writeln!(sink, "{told}"))?;
-        }
-        Format::Json => writeln!(sink, "]}}")?,
-        Format::Text => {}
+    if format == Format::Json {
+        writeln!(sink, "]}}")?;
     }
     sink.finish()
+}
+
+/// The columns for people, with a row for each step; for programs, with a row for each item.
+const TABLE: [&str; 5] = ["step", "rows", "padded length", "cost", "samples"];
+const ROWS: [&str; 7] = ["step", "row", "index in row", "sample", "start", "length", "note"];
+
+/// Each item of a batch: its row, its index there, the sample, what part of it this is, and whether the row is repeated.
+pub fn parts(batch: &Batch) -> impl Iterator<Item = [Cell; 6]> {
+    let places =
+        batch.rows().enumerate().flat_map(|(row, samples)| (0..samples.len() as u64).map(move |index| (row, index)));
+    places.enumerate().map(|(item, (row, index))| {
+        let is_repeated = row + batch.repeated as usize >= batch.row_ends.len();
+        let note = Cell::from(if is_repeated { "repeated" } else { "" });
+        let (sample, start, length) = (batch.samples[item], batch.starts[item], batch.lengths[item]);
+        [(row as u64).into(), index.into(), sample.into(), start.into(), length.into(), note]
+    })
+}
+
+/// What is said below a table of the steps before `last`.
+fn told(batcher: &Batcher, summary: &str, last: u64, count: u64) -> Result<String, Problem> {
+    let end = batcher.num_steps();
+    let who = format!("rank {} of {}", batcher.rank(), batcher.world_size());
+    let more = if last < end { "; --start, --count and --all show more" } else { "" };
+    let recipe = figures::recipe(batcher)?;
+    let is_limited = ["max_tokens", "max_cost", "capacity"].iter().any(|it| recipe["batch"].get(it).is_some());
+    let lines = [
+        format!("{} of the {} of {who}{more}", grouped(count), counted(end, "step", "steps")),
+        summary.to_owned(),
+        figures::ratios(batcher.metrics(), is_limited),
+    ];
+    Ok(lines.into_iter().chain(figures::exceptions(batcher.metrics())).collect::<Vec<_>>().join("\n"))
 }
 
 fn head(batcher: &Batcher) -> Result<Map<String, Value>, Problem> {

@@ -11,7 +11,7 @@ use crate::commands::step::{Explained, StepArgs, Taken, stored, taken};
 use crate::read::contents::Contents;
 use crate::read::lengths::Lengths;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{listed, print};
+use crate::write::output::{listed, note, print};
 use crate::write::problem::Problem;
 
 /// `samedeal step` with `--lengths`
@@ -33,11 +33,10 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
     let contents = contents.as_ref();
     match args.output.format() {
         Format::Table => {
-            print(items(&taken, &dataset, args, contents, false).table())?;
-            print(sums(&taken, args, unit).table())?;
-            print(args.which(&taken))
+            items(&taken, &dataset, args, contents, false).print(Format::Table)?;
+            sums(&taken, args, unit).print(Format::Table)?;
+            note(args.which(&taken))
         }
-        Format::Text => print(items(&taken, &dataset, args, contents, true).lines()),
         Format::Json => {
             let answers = taken.iter().map(|one| {
                 let ranks = one.ranks.iter().map(|(rank, batch)| {
@@ -52,6 +51,7 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
             });
             print(listed(args.step, answers))
         }
+        format => items(&taken, &dataset, args, contents, true).print(format),
     }
 }
 
@@ -92,18 +92,11 @@ fn items(
     let column = args.column.as_deref();
     let mut items = Items::new([args.columns(), &columns, note, &["file", "row in file"], column.as_slice()].concat());
     for (one, rank, batch) in batches() {
-        let mut item = 0;
-        for (row, samples) in batch.rows().enumerate() {
-            let is_repeated = row + batch.repeated as usize >= batch.row_ends.len();
-            for (index, &sample) in samples.iter().enumerate() {
-                let place = [(*rank).into(), (row as u64).into(), (index as u64).into(), sample.into()];
-                let part = [batch.starts[item].into(), batch.lengths[item].into()];
-                let note = noted.then(|| Cell::from(if is_repeated { "repeated" } else { "" }));
-                let held = contents.map(|contents| contents.get(sample).into());
-                let row = args.cells(one).chain(place).chain(part).chain(note);
-                items.push(row.chain(dataset.row(sample)).chain(held));
-                item += 1;
-            }
+        for (part, &sample) in show::parts(batch).zip(&batch.samples) {
+            let held = contents.map(|contents| contents.get(sample).into());
+            let parts = part.into_iter().take(if noted { 6 } else { 5 });
+            let row = args.cells(one).chain([(*rank).into()]).chain(parts);
+            items.push(row.chain(dataset.row(sample)).chain(held));
         }
     }
     items

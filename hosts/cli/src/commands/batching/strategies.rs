@@ -10,6 +10,7 @@ use crate::commands::numbers::BatchesArgs;
 use crate::write::problem::Problem;
 
 /// A strategy, with its options.
+#[derive(Default)]
 pub struct Candidate {
     /// What tells it from the others.
     pub name: &'static str,
@@ -51,7 +52,7 @@ impl Room {
     pub fn new(args: &BatchesArgs, longest: u32) -> Self {
         let options = &args.by_length.options;
         let longest = options.max_length.map_or(longest, |most| most.min(longest)).max(1);
-        let budget = options.max_tokens;
+        let budget = options.max_tokens.first().copied();
         let width = options.max_length.unwrap_or(longest).max(1);
         let rows = options.max_batch_size.filter(|&rows| rows > 0);
         let rows = rows.unwrap_or_else(|| budget.map_or(32, |budget| fitting(budget, width)));

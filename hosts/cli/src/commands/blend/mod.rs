@@ -14,7 +14,7 @@ use crate::args::blend::BlendArgs;
 use crate::args::format::Format;
 use crate::args::{deal, recipe};
 use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, print};
+use crate::write::output::{Sink, counted, grouped, note, print};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -74,12 +74,8 @@ fn report(args: &BlendArgs, sampler: &Sampler) -> Result<(), Problem> {
     let seen = end - args.start;
     match args.output.format() {
         Format::Table => {
-            print(items(&rows, seen).table())?;
-            print(said(sampler, args, end))?;
-            drift.iter().try_for_each(print)
-        }
-        Format::Text => {
-            print(items(&rows, seen).lines())?;
+            items(&rows, seen).print(Format::Table)?;
+            note(said(sampler, args, end))?;
             drift.iter().try_for_each(print)
         }
         Format::Json => {
@@ -93,17 +89,18 @@ fn report(args: &BlendArgs, sampler: &Sampler) -> Result<(), Problem> {
             }
             print(answer)
         }
+        format => {
+            items(&rows, seen).print(format)?;
+            if format == Format::Text { drift.iter().try_for_each(print) } else { Ok(()) }
+        }
     }
 }
 
 /// The sampler of the blend that is described, or that a recipe has.
 fn sampler(args: &BlendArgs) -> Result<Sampler, Problem> {
-    let builder = match &args.recipe {
-        Some(path) => deal::lists(&args.list)?
-            .into_iter()
-            .fold(Sampler::from_recipe(recipe::text(path)?), |it, (path, list)| it.list(path, list)),
-        None => Sampler::from_order(args.sources.order()),
-    };
+    let text = args.recipe.as_deref().map_or_else(|| Ok(r#"{"order":{"name":"blend"}}"#.to_owned()), recipe::text)?;
+    let builder = Sampler::from_recipe(recipe::with(text, [("order", args.sources.members())]));
+    let builder = deal::lists(&args.list)?.into_iter().fold(builder, |it, (path, list)| it.list(path, list));
     let builder = args.world_size.into_iter().fold(builder, samedeal::Builder::world_size);
     let built = builder.epoch(args.epoch).rank(args.rank.unwrap_or(0)).build();
     built.map_err(|error| match &args.recipe {

@@ -18,8 +18,9 @@ use crate::args::deal::SHARDED;
 use crate::args::format::{Format, Output};
 use crate::args::values::within;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, print};
+use crate::write::output::{Sink, counted, grouped, note, print};
 use crate::write::problem::Problem;
+use crate::write::rows::Rows;
 
 /// How many samples a table shows.
 const SHOWN: usize = 20;
@@ -98,16 +99,16 @@ fn summary(args: &LedgerArgs, mut schedule: Schedule<Lines>) -> Result<(), Probl
         let counts = [claims, commits, samples, released, freed].map(Cell::from);
         items.push([reader.into()].into_iter().chain(counts).chain([next.into()]));
     }
-    if args.output.format() == Format::Text {
-        return if items.len() == 0 { Ok(()) } else { print(items.lines()) };
+    items.print(args.output.format())?;
+    if args.output.format() != Format::Table {
+        return Ok(());
     }
-    print(items.table())?;
     let Progress { positions, committed, claimed, entries, .. } = progress;
     let held = if claimed == 0 { String::new() } else { format!(", {} claimed", grouped(claimed)) };
     let order = &state["recipe"]["order"];
     let [order, seed, epoch] =
         [&order["name"], &order["seed"], &state["epoch"]].map(|value| value.to_string().replace('"', ""));
-    print(format!(
+    note(format!(
         "{} of {} committed{held}, in {}; order {order}, seed {seed}, epoch {epoch}",
         grouped(committed),
         counted(positions, "sample", "samples"),
@@ -122,11 +123,6 @@ fn samples(args: &LedgerArgs, schedule: Schedule<Lines>, reader: u32, readers: u
     let mut sink = Sink::new(None)?;
     let shown = samples.by_ref().map(|sample| sample.map_err(of_log));
     match args.output.format() {
-        Format::Text => {
-            for sample in shown {
-                writeln!(sink, "{}", sample?)?;
-            }
-        }
         Format::Json => {
             write!(sink, "{{\"reader\":{reader},\"readers\":{readers},\"samples\":[")?;
             let mut separator = "";
@@ -136,25 +132,28 @@ fn samples(args: &LedgerArgs, schedule: Schedule<Lines>, reader: u32, readers: u
             }
             let progress = json_of(&samples.schedule().progress()?);
             writeln!(sink, "],\"progress\":{progress}}}")?;
+            sink.finish()
         }
-        Format::Table => {
-            let mut items = Items::new([&["sample"], dataset.columns()].concat());
+        format => {
+            let is_table = format == Format::Table;
+            // Lines are bare numbers.
+            let files = if format == Format::Text { Dataset::default() } else { dataset };
+            let mut rows = Rows::new(sink, format)?;
+            let mut items = Items::new([&["sample"], files.columns()].concat());
             let mut count = 0_u64;
             for sample in shown {
                 let sample = sample?;
-                if args.all || items.len() < SHOWN {
-                    items.push([sample.into()].into_iter().chain(dataset.row(sample)));
+                if !is_table || args.all || items.len() < SHOWN {
+                    rows.push(&mut items, [sample.into()].into_iter().chain(files.row(sample)))?;
                 }
                 count += 1;
             }
-            writeln!(sink, "{}", items.table())?;
             let of = format!("of the {} of reader {reader} of {readers}", counted(count, "sample", "samples"));
             let more = if count > items.len() as u64 { "; --all shows more" } else { "" };
             let part = if samples.schedule().progress()?.is_finished() { "" } else { "; the epoch is not finished" };
-            writeln!(sink, "{} {of}{more}{part}", grouped(items.len() as u64))?;
+            rows.finish(&items, &format!("{} {of}{more}{part}", grouped(items.len() as u64)))
         }
     }
-    sink.finish()
 }
 
 /// The dataset, and a sampler of the order that the log is of.

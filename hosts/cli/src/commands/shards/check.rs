@@ -77,7 +77,11 @@ impl Checked {
         let result = |holds| if holds { "ok" } else { "FAILED" }.into();
         items.push(["overlaps".into(), result(overlaps.is_empty()), format!("{again} too many").into()]);
         items.push(["gaps".into(), result(gaps.is_empty()), format!("{missed} of {files} read by no reader").into()]);
-        let mut lines = vec![if format == Format::Table { items.table().to_string() } else { items.lines() }];
+        items.print(format)?;
+        if !matches!(format, Format::Table | Format::Text) {
+            return Ok(());
+        }
+        let mut lines = Vec::new();
         let named = if format == Format::Table { NAMED } else { usize::MAX };
         let name =
             |shard: u32| if format == Format::Table { planned.path(shard) } else { escaped(planned.path(shard)) };
@@ -100,7 +104,7 @@ impl Checked {
         if left > 0 {
             lines.push(format!("and {} more, which --format text and json name", grouped(left as u64)));
         }
-        print(lines.join("\n"))
+        lines.iter().try_for_each(print)
     }
 
     pub fn json(&self, planned: &Planned) -> Value {

@@ -56,8 +56,12 @@ fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&Checked>, format:
     // Before anything is printed, since it can be refused.
     let below = match format {
         Format::Table => Some(totals::lines(planned, args)?.join("\n")),
-        _ => totals::steps_line(planned, args)?,
+        _ => totals::steps_line(planned, args)?.filter(|_| format == Format::Text),
     };
+    // One answer has the columns of one table.
+    if let (Some(checked), false) = (checked, matches!(format, Format::Table | Format::Text)) {
+        return checked.print(planned, format);
+    }
     match args.rank {
         Some(rank) => shares::print_files(planned, rank, args.worker, format)?,
         None => shares::print_loads(planned, format)?,

@@ -7,7 +7,7 @@ use super::Planned;
 use crate::args::format::Format;
 use crate::args::plan::ShardsArgs;
 use crate::write::items::Items;
-use crate::write::output::{grouped, print};
+use crate::write::output::{grouped, note};
 use crate::write::problem::Problem;
 
 /// How many rows a table shows.
@@ -94,12 +94,9 @@ fn of(planned: &Planned, worker: Option<u32>) -> RangeInclusive<u32> {
 }
 
 fn print_items(items: &Items, format: Format, left: usize) -> Result<(), Problem> {
-    if format == Format::Text {
-        return print(items.lines());
-    }
-    print(items.table())?;
+    items.print(format)?;
     match left {
         0 => Ok(()),
-        left => print(format!("and {} more, which --format text and json show", grouped(left as u64))),
+        left => note(format!("and {} more, which --format text and json show", grouped(left as u64))),
     }
 }

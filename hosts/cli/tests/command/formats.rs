@@ -32,7 +32,7 @@ fn object(row: &Row) -> Value {
 
 #[test]
 fn rows_are_the_same_in_every_format() {
-    let dataset = Dataset::write("formats");
+    let dataset = Dataset::write("rows-in-formats");
     let folder = dataset.folder.display();
     fs::write(dataset.folder.join("lengths.json"), "[3, 5, 8, 2, 9, 4]").unwrap();
     let lengths = format!("{folder}/lengths.json --lengths");

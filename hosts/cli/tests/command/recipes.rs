@@ -227,7 +227,7 @@ fn an_option_beside_a_recipe_replaces_its_member() {
         ("--seed 43", "--samples 1003 --seed 43 --world-size 4 --remainder drop"),
         ("--samples 900 --order torch", "--samples 900 --order torch --seed 5 --world-size 4 --remainder drop"),
         ("--world-size 2 --unit 2", "--samples 1003 --seed 5 --world-size 2 --remainder drop --unit 2"),
-        ("--remainder pad --layout rotated", "--samples 1003 --seed 5 --world-size 4 --layout rotated"),
+        ("--remainder uneven", "--samples 1003 --seed 5 --world-size 4 --remainder uneven"),
     ] {
         for asked in
             ["recipe", "verify --json", "indices --all --json", "step 3 --batch-size 9 --json", "state --taken 8"]
@@ -244,7 +244,9 @@ fn an_option_beside_a_recipe_replaces_its_member() {
     same("split --samples 99 --each --json", "--part a:3 --part c:1", "--part a:3 --part c:1 --seed 5");
     same("split --samples 99 --each --json", "--folds 3", "--folds 3 --seed 5");
     recipe("blend --source a:100:1 --source b:50:1 --seed 5 --recipe-out -");
-    same("blend --json", "--seed 6 --stage 50:2,1", "--source a:100:1 --source b:50:1 --seed 6 --stage 50:2,1");
+    same("blend --json", "--stage 50:2,1", "--source a:100:1 --source b:50:1 --seed 5 --stage 50:2,1");
+    // The seeds of sources are members of their own.
+    assert_eq!(json(&format!("blend --recipe {} --seed 6 --json", path.display()))["recipe"]["order"]["seed"], 6);
     same("blend --json", "--exact --samples 30", "--source a:100:1 --source b:50:1 --seed 5 --exact --samples 30");
     fs::write(folder.join("lengths.json"), "[3, 5, 8, 2, 9, 4, 7, 7, 1]").unwrap();
     let lengths = format!("{} --lengths", folder.join("lengths.json").display());

@@ -31,7 +31,7 @@ def memory(field: str) -> int:
 
 
 def with_compiled(measure: Callable[..., T]) -> Callable[..., T]:
-    """The measurement on a machine that has run samedeal before: wasmtime keeps what it has compiled."""
+    """The measurement on a machine that has run samedeal before: it keeps what it has compiled."""
 
     def measured(*arguments: int) -> T:
         subprocess.run([sys.executable, "-c", "import samedeal; samedeal.Sampler(1)[0]"], check=True)
@@ -45,8 +45,7 @@ def without_compiled(measure: Callable[..., T]) -> Callable[..., T]:
 
     def measured(*arguments: int) -> T:
         before = {name: os.environ.pop(name, None) for name in ("HOME", "XDG_CACHE_HOME")}
-        # What wasmtime writes, it writes when it has the time.
-        with TemporaryDirectory(ignore_cleanup_errors=True) as home:
+        with TemporaryDirectory() as home:
             os.environ["HOME"] = home
             found = measure(*arguments)
         os.environ.update({name: value for name, value in before.items() if value is not None})

@@ -17,7 +17,7 @@ def environment() -> dict[str, str]:
     folders = [Path(sys.executable).parent, Path(os.environ.get("SAMEDEAL_WAC", ROOT / "target/wac/bin"))]
     added = {
         "PATH": os.pathsep.join([*map(str, folders), os.environ["PATH"]]),
-        # Where wasmtime keeps what it has compiled.
+        # Where samedeal keeps what it has compiled.
         "XDG_CACHE_HOME": str(ROOT / "target/examples/cache"),
         # Errors of programs in Rust without the places in their sources.
         "RUST_BACKTRACE": "0",

@@ -1,6 +1,8 @@
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
-use wasmtime::component::{Component, InstancePre, Linker, ResourceAny};
+#[cfg(not(feature = "cache"))]
+use wasmtime::component::Component;
+use wasmtime::component::{InstancePre, Linker, ResourceAny};
 use wasmtime::{Config, Engine, ResourceLimiter};
 
 use crate::{EngineError, Error, Failure};
@@ -127,11 +129,10 @@ world!(Planning, bindings::planning::PlanningPre<Memory>, "planning", { "plannin
 world!(Batching, bindings::batching::BatchingPre<Memory>, "batching", { "batching" = BATCHING });
 
 fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {
-    #[cfg_attr(not(feature = "cache"), allow(unused_mut))]
-    let mut config = Config::new();
+    let engine = Engine::new(&Config::new())?;
     #[cfg(feature = "cache")]
-    config.cache(crate::cache::cache());
-    let engine = Engine::new(&config)?;
+    let component = crate::cache::compiled(&engine, component)?;
+    #[cfg(not(feature = "cache"))]
     let component = Component::new(&engine, component)?;
     // The linker stays empty: a component imports nothing.
     Linker::new(&engine).instantiate_pre(&component)

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};
+use std::hash::{BuildHasher, RandomState};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,10 +23,12 @@ pub struct Partial {
 impl Partial {
     pub fn create(path: &Path, name: &std::ffi::OsStr) -> io::Result<(Self, File)> {
         remove_at_signals()?;
-        // Next to its final place, so that the last step is a renaming, and unlike the name of another process.
-        let partial = path.with_file_name(format!(".{}.{}.partial", name.to_string_lossy(), std::process::id()));
+        // Next to its final place, so that the last step is a renaming. Where others can write, too, they must not know the name,
+        // nor leave a link there. The keys of a hash map are the only random numbers of the standard library.
+        let (own, id) = (name.to_string_lossy(), std::process::id());
+        let partial = path.with_file_name(format!(".{own}.{id}-{:016x}.partial", RandomState::new().hash_one(id)));
         let mut written = written();
-        let file = File::create(&partial)?;
+        let file = File::options().write(true).create_new(true).open(&partial)?;
         written.insert(partial.clone());
         Ok((Self { name: partial, path: path.to_owned() }, file))
     }

@@ -236,6 +236,35 @@ def test_a_dataset_survives_a_pickle(data: Path) -> None:
     assert (copy.epoch, dataset.epoch) == (8, 7)
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="asks Linux what a process has")
+def test_many_datasets_take_no_descriptors_and_no_memory_with_a_name(data: Path) -> None:
+    def had() -> tuple[int, int]:
+        maps = Path("/proc/self/maps").read_text(encoding="utf-8").splitlines()
+        return len(os.listdir("/proc/self/fd")), sum("/dev/shm" in line or "torch_" in line for line in maps)
+
+    before = had()
+    datasets = [ShardedDataset(data, batch_size=64, epoch=epoch) for epoch in range(100)]
+    assert had() == before
+    assert [dataset.epoch for dataset in datasets] == [*range(100)]
+
+
+@pytest.mark.parametrize("order", [["fork", "spawn"], ["spawn", "fork"]])
+def test_workers_of_two_kinds_follow_one_dataset(data: Path, order: list[str]) -> None:
+    dataset = ShardedDataset(data, batch_size=64)
+    wanted = {epoch: ids(ShardedDataset(data, batch_size=64, epoch=epoch)) for epoch in range(3)}
+    loaders = [
+        DataLoader(dataset, batch_size=None, num_workers=1, multiprocessing_context=how, persistent_workers=True)
+        for how in order
+    ]
+    for epoch in range(3):
+        dataset.set_epoch(epoch)
+        for loader in loaders:
+            found = [i for batch in loader for i in batch.column("id").to_pylist()]
+            assert found == wanted[epoch]
+            # Whatever is told of reading an epoch again is not the matter here.
+            dataset._board.last_read = None
+
+
 def test_stopping_early_ends_the_reading(data: Path) -> None:
     before = threading.active_count()
     for deal in ("samples", "shards"):

@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+import mmap
+from collections.abc import Callable
+from multiprocessing.reduction import ForkingPickler
+from typing import Any
+
 import torch
 
 from ..engine import arguments as check
@@ -9,48 +14,59 @@ from .rest import Progress
 
 _EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _TOLD_GROUPS, _BEGUN, _BYTES = range(10)
 _NONE = -1
-_NUMBERS = _BYTES + 1
+_STATE = 8 * (_BYTES + 1)
+"""Where the state begins, behind the numbers."""
+_SIZE = _STATE + check.STATE
 
 
 class Board:
-    """Numbers and a state in memory that workers see too; a pickle on its way to one holds the same memory."""
+    """Numbers and a state in memory that workers see too.
+
+    Workers that are forked have the memory of their parent, which takes no name and no descriptor, and no more room
+    than is written. It is only for workers that are started otherwise that memory with a name is made, when a pickle
+    goes to one of them; from then on, all that is told is written to both.
+    """
 
     def __init__(self) -> None:
         """What the next pass reads is not told yet."""
-        self._numbers = torch.zeros(_NUMBERS, dtype=torch.int64).share_memory_()
-        self._state = torch.zeros(check.STATE, dtype=torch.uint8).share_memory_()
+        self._named: torch.Tensor | None = None
+        self._parts = [memoryview(mmap.mmap(-1, _SIZE))]
+        """The last one is what this process reads."""
         self.last_read = None
 
     def tell(self, progress: Progress, workers: int) -> None:
         """Tells the workers of the next pass where it begins; how many they are, where somebody knows, else 0."""
         text = (progress.state or "").encode()
-        self._state[: len(text)] = torch.frombuffer(bytearray(text or b" "), dtype=torch.uint8)[: len(text)]
-        self._numbers[_EPOCH], self._numbers[_REST] = progress.epoch, int(progress.is_rest)
-        self._numbers[_BEGUN], self._numbers[_BYTES] = workers, len(text)
+        for part in self._parts:
+            part[_STATE : _STATE + len(text)] = text
+        self._set(_EPOCH, progress.epoch)
+        self._set(_REST, int(progress.is_rest))
+        self._set(_BEGUN, workers)
+        self._set(_BYTES, len(text))
 
     def progress(self) -> Progress:
         """Where the next pass begins, as told."""
-        text = bytes(self._state[: int(self._numbers[_BYTES])].tolist()).decode()
-        return Progress(int(self._numbers[_EPOCH]), text or None, bool(self._numbers[_REST]))
+        text = str(self._parts[-1][_STATE : _STATE + self._get(_BYTES)], "utf-8")
+        return Progress(self._get(_EPOCH), text or None, bool(self._get(_REST)))
 
     @property
     def workers(self) -> int:
         """How many workers read the newest pass; 0 where none do, or nobody knows."""
-        return int(self._numbers[_BEGUN])
+        return self._get(_BEGUN)
 
     @workers.setter
     def workers(self, workers: int) -> None:
-        self._numbers[_BEGUN] = workers
+        self._set(_BEGUN, workers)
 
     @property
     def last_read(self) -> int | None:
         """The epoch that was read last."""
-        epoch = int(self._numbers[_LAST_READ])
+        epoch = self._get(_LAST_READ)
         return None if epoch == _NONE else epoch
 
     @last_read.setter
     def last_read(self, epoch: int | None) -> None:
-        self._numbers[_LAST_READ] = _NONE if epoch is None else epoch
+        self._set(_LAST_READ, _NONE if epoch is None else epoch)
 
     def is_first_of_epochs(self) -> bool:
         """Whether nobody has warned of an epoch that is read again; from now on, somebody has."""
@@ -74,17 +90,54 @@ class Board:
 
     def copied(self) -> Board:
         """A board of its own that says the same."""
-        twin = Board()
-        twin._numbers.copy_(self._numbers)
-        twin._state.copy_(self._state)
-        return twin
+        return _of_bytes(self._bytes())
 
-    def __setstate__(self, state: dict[str, torch.Tensor]) -> None:
-        """From a pickle, which may have been a file."""
-        self._numbers = state["_numbers"].share_memory_()
-        self._state = state["_state"].share_memory_()
+    def __reduce__(self) -> tuple[Callable[[bytes], Board], tuple[bytes]]:
+        """A copy, such as in a file: nothing is shared."""
+        return _of_bytes, (self._bytes(),)
+
+    def _bytes(self) -> bytes:
+        """All that was written."""
+        return bytes(self._parts[-1][: _STATE + self._get(_BYTES)])
+
+    def _get(self, at: int) -> int:
+        return int.from_bytes(self._parts[-1][8 * at : 8 * at + 8], "little", signed=True)
+
+    def _set(self, at: int, number: int) -> None:
+        for part in self._parts:
+            part[8 * at : 8 * at + 8] = number.to_bytes(8, "little", signed=True)
 
     def _is_first(self, at: int) -> bool:
-        first = not self._numbers[at]
-        self._numbers[at] = 1
+        first = not self._get(at)
+        self._set(at, 1)
         return first
+
+    def _add(self, named: torch.Tensor) -> None:
+        self._named = named
+        self._parts.append(memoryview(named.numpy()))
+
+
+def _of_bytes(content: bytes) -> Board:
+    board = Board()
+    board._parts[0][: len(content)] = content
+    return board
+
+
+def _of_tensor(named: torch.Tensor) -> Board:
+    """In a worker: the memory that its parent writes to."""
+    board = Board()
+    board._add(named)
+    return board
+
+
+def _to_worker(board: Board) -> tuple[Any, ...]:
+    if board._named is None:
+        named = torch.zeros(_SIZE, dtype=torch.uint8)
+        content = board._bytes()
+        named[: len(content)] = torch.frombuffer(bytearray(content), dtype=torch.uint8)
+        board._add(named.share_memory_())
+    return _of_tensor, (board._named,)
+
+
+# What `multiprocessing` pickles with, and nobody else.
+ForkingPickler.register(Board, _to_worker)

@@ -112,6 +112,32 @@ assert sorted(samplers[0]) == list(range(10))
     assert done.stdout.split() == ["out-of-memory", "recipe"]
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="limits address space as Linux does")
+def test_many_objects_fit_into_a_limited_address_space() -> None:
+    """By default each would reserve 4 GiB: one would fit."""
+    code = """
+import itertools, resource
+resource.setrlimit(resource.RLIMIT_AS, (8 * 10**9, 8 * 10**9))
+import samedeal
+samplers = [samedeal.Sampler(1000 + number, order="torch") for number in range(200)]
+assert all(sorted(sampler) == list(range(len(sampler))) for sampler in samplers)
+batches = [*samedeal.Batcher(list(range(1, 2000)) * 100, strategy="budget", max_tokens=10**5)]
+assert sorted(sample for batch in batches for sample in batch.samples) == list(range(199_900))
+# A table that is larger than what is reserved at first.
+assert len({*samedeal.Sampler(3 * 10**6, order="torch")}) == 3 * 10**6
+try:
+    for number in itertools.count():
+        samplers.append(samedeal.Sampler(1000 + number))
+except samedeal.OutOfMemoryError as error:
+    print(error)
+assert len(samplers) > 400
+"""
+    done = subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG, capture_output=True, text=True)
+    assert (
+        "fewer objects at a time: no address space (`ulimit -v`) is left, of which each reserves 8 MiB" in done.stdout
+    )
+
+
 def test_a_trap_ends_one_call_alone() -> None:
     sampler, other = Sampler(10), Sampler(10)
 

@@ -114,10 +114,10 @@ macro_rules! world {
                     store.limiter(|memory| memory);
                     // What a call hands out is bounded by the memory of the instance.
                     store.set_hostcall_fuel(usize::MAX);
-                    let exports = compiled.instantiate(&mut store).map_err(|error| EngineError::new(&error))?;
+                    let exports = compiled.instantiate(&mut store).map_err(|error| no_space(memory_limit, &error))?;
                     Ok((store, exports))
                 };
-                Some(compiled.as_ref().map_err(Clone::clone).and_then(instantiate).map_err(Error::Engine))
+                Some(compiled.as_ref().map_err(|error| Error::Engine(error.clone())).and_then(instantiate))
             }
         }
     };
@@ -129,13 +129,40 @@ world!(Planning, bindings::planning::PlanningPre<Memory>, "planning", { "plannin
 world!(Batching, bindings::batching::BatchingPre<Memory>, "batching", { "batching" = BATCHING });
 
 fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {
-    let engine = Engine::new(&Config::new())?;
+    let engine = Engine::new(&config())?;
     #[cfg(feature = "cache")]
     let component = crate::cache::compiled(&engine, component)?;
     #[cfg(not(feature = "cache"))]
     let component = Component::new(&engine, component)?;
     // The linker stays empty: a component imports nothing.
     Linker::new(&engine).instantiate_pre(&component)
+}
+
+fn config() -> Config {
+    let mut config = Config::new();
+    if is_space_limited() {
+        // By default an instance reserves 4 GiB, which no address of 32 bits leaves, so that no access is checked.
+        config.memory_reservation(8 << 20).memory_guard_size(64 << 10).memory_reservation_for_growth(64 << 20);
+    }
+    config
+}
+
+/// Why there is no instance: it imports nothing, so that nothing but address space can be missing.
+fn no_space(memory_limit: usize, error: &wasmtime::Error) -> Error {
+    let reserved = if is_space_limited() { 8 } else { 4096 };
+    let space = format!("no address space (`ulimit -v`) is left, of which each reserves {reserved} MiB");
+    Failure::out_of_memory("memory-limit", memory_limit, format!("fewer objects at a time: {space} ({error})")).into()
+}
+
+/// Whether the address space of this process has a limit (`ulimit -v`).
+#[cfg(unix)]
+fn is_space_limited() -> bool {
+    rustix::process::getrlimit(rustix::process::Resource::As).current.is_some()
+}
+
+#[cfg(not(unix))]
+fn is_space_limited() -> bool {
+    false
 }
 
 /// A component with a memory of its own.

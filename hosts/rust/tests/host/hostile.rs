@@ -137,3 +137,38 @@ fn more_indices_than_memory() {
     assert_eq!(failing(sampler.indices::<u64>(..)), (FailureKind::OutOfMemory, "count".to_owned()));
     assert_eq!(sampler.indices::<u64>(..3).unwrap().len(), 3);
 }
+
+/// By default each would reserve 4 GiB: one would fit.
+#[test]
+#[cfg(target_os = "linux")]
+fn many_samplers_fit_into_a_limited_address_space() {
+    const LIMITED: &str = "SAMEDEAL_TEST_LIMITED";
+    if std::env::var_os(LIMITED).is_none() {
+        let own = std::env::current_exe().unwrap();
+        let mut command = std::process::Command::new("sh");
+        command.args(["-c", "ulimit -v 8000000; exec \"$0\" \"$@\""]).arg(own);
+        command.args(["--exact", "hostile::many_samplers_fit_into_a_limited_address_space", "--nocapture"]);
+        let done = command.env(LIMITED, "1").output().unwrap();
+        assert!(done.status.success(), "{done:?}");
+        return;
+    }
+    let made = |samples: u64| Sampler::builder(samples).order("torch").build();
+    let samplers: Vec<_> = (0..200).map(|number| made(1000 + number).unwrap()).collect();
+    for sampler in &samplers {
+        let mut all = sampler.indices::<u64>(..).unwrap();
+        all.sort_unstable();
+        assert!(all.into_iter().eq(0..sampler.samples()));
+    }
+    // A table that is larger than what is reserved at first.
+    assert_eq!(made(5_000_000).unwrap().indices::<u64>(..3).unwrap().len(), 3);
+    let full = (0..2000).map(made).find_map(|sampler| {
+        let error = sampler.as_ref().err().cloned();
+        std::mem::forget(sampler);
+        error
+    });
+    let full = full.expect("the space has an end").to_string();
+    assert!(
+        full.contains("fewer objects at a time: no address space (`ulimit -v`) is left, of which each reserves 8 MiB"),
+        "{full}"
+    );
+}

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakSet
 
 import wasmtime
+from wasmtime import _bindings as capi
 from wasmtime import _ffi
 
 from . import cache
@@ -85,6 +86,8 @@ class Compiled(NamedTuple):
     """Bytes of memory that an instance cannot do without: what it begins with, and what a call needs."""
     most_memory: int
     """Bytes of memory that an instance can use."""
+    reserved: int
+    """Bytes of address space that an instance reserves."""
 
     def instantiate(self, store: wasmtime.Store) -> wasmtime.Instance:
         """An instance of the core module."""
@@ -95,7 +98,9 @@ class Compiled(NamedTuple):
 class Process:
     """The compiled components of this process, and what has been made from them. A forked child gets a new one."""
 
-    def __init__(self, artefacts: dict[Component, list[bytes]] | None = None, *, forked: bool = False) -> None:
+    def __init__(
+        self, artefacts: dict[tuple[Component, bool], list[bytes]] | None = None, *, forked: bool = False
+    ) -> None:
         self.owned: WeakSet[Any] = WeakSet()
         self._artefacts = artefacts or {}
         self._forked = forked
@@ -134,13 +139,21 @@ class Process:
         config = wasmtime.Config()
         # The threads of a parallel compilation do not outlive a fork: a child would wait for them for ever.
         config.parallel_compilation = not self._forked
-        artefacts = self._artefacts.get(component)
+        reserved, limited = 2**32, _is_space_limited()
+        if limited:
+            # The default, 4 GiB, is all that 32 bits can reach, so that no access needs a check: up to 40 % faster.
+            reserved = 2**23
+            # `Config` of earlier versions has no names for these.
+            capi.wasmtime_config_memory_reservation_set(config.ptr(), reserved)
+            capi.wasmtime_config_memory_guard_size_set(config.ptr(), 2**16)
+            capi.wasmtime_config_memory_reservation_for_growth_set(config.ptr(), 2**26)
+        artefacts = self._artefacts.get((component, limited))
         engine = wasmtime.Engine(config)
         if artefacts is None:
             sources = (core_module(component.path.read_bytes()), _HANDLES.encode())
-            modules, codes = zip(*(_made(engine, source) for source in sources), strict=True)
+            modules, codes = zip(*(_made(engine, source, limited) for source in sources), strict=True)
             # For forked children, whose engines have no threads.
-            self._artefacts[component] = [*codes]
+            self._artefacts[component, limited] = [*codes]
         else:
             modules = tuple(wasmtime.Module.deserialize(engine, artefact) for artefact in artefacts)
         core, handles = modules
@@ -148,18 +161,18 @@ class Process:
         memory = next(export.type for export in core.exports if export.name == "memory")
         assert isinstance(memory, wasmtime.MemoryType)
         least, most = memory.limits.min << 16, (memory.limits.max or 2**16) << 16
-        compiled = Compiled(engine, core, handles, imports, least + _HEADROOM, most)
+        compiled = Compiled(engine, core, handles, imports, least + _HEADROOM, most, reserved)
         self._compiled[component] = compiled
         return compiled
 
 
-def _made(engine: wasmtime.Engine, source: bytes) -> tuple[wasmtime.Module, bytes]:
+def _made(engine: wasmtime.Engine, source: bytes, limited: bool) -> tuple[wasmtime.Module, bytes]:
     """A module, with the machine code that it is; the code of an earlier process, if there is one."""
     library = Path(_ffi.filename)
     found = library.stat()
     # Which library it is, since a process of another one may have the same folder. wasmtime itself refuses code of
     # another major version, of other options, and for a processor that has more than this one.
-    of = f"{library.parent.name} {found.st_size} {found.st_mtime_ns}\n".encode()
+    of = f"{library.parent.name} {found.st_size} {found.st_mtime_ns} {limited}\n".encode()
     code = cache.load(of + source)
     if code is not None:
         with contextlib.suppress(wasmtime.WasmtimeError):
@@ -168,6 +181,15 @@ def _made(engine: wasmtime.Engine, source: bytes) -> tuple[wasmtime.Module, byte
     code = bytes(module.serialize())
     cache.keep(of + source, code)
     return module, code
+
+
+def _is_space_limited() -> bool:
+    """Whether the address space of this process has a limit (`ulimit -v`)."""
+    try:
+        import resource
+    except ImportError:
+        return False
+    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
 def core_module(component: bytes) -> bytes:

@@ -87,7 +87,9 @@ class Core:
             self._instance = compiled.instantiate(self._store)
         except wasmtime.WasmtimeError as error:
             # Every import is there, so what remains is address space.
-            allowed = f"fewer objects at a time ({error})"
+            reason = str(error).partition("\n")[0]
+            space = "no address space (`ulimit -v`) is left, of which each reserves"
+            allowed = f"fewer objects at a time: {space} {compiled.reserved >> 20} MiB ({reason})"
             raise OutOfMemoryError(field, value or str(memory_limit), allowed) from error
         self.whole = False
         """Whether every call has run to its end, with a result or a failure; if not, this must not be used again."""

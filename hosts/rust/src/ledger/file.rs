@@ -36,6 +36,9 @@ impl FileLog {
         let path = path.as_ref().to_owned();
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);
         let file = opened.map_err(|error| named(&path, error))?;
+        if !file.metadata().is_ok_and(|found| found.is_file()) {
+            return Err(named(&path, io::Error::new(io::ErrorKind::InvalidInput, "is no regular file")));
+        }
         Ok(Self { path, file, number: 0, offset: 0, mark: None })
     }
 
@@ -176,7 +179,8 @@ impl Log for FileLog {
                 return Ok(Vec::new());
             }
             log.file.lock_shared()?;
-            let found = log.scan(from, WINDOW);
+            // It may have been replaced during the wait for the lock.
+            let found = log.check_same().and_then(|()| log.scan(from, WINDOW));
             log.file.unlock()?;
             found
         };

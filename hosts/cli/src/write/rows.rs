@@ -28,7 +28,7 @@ pub struct Rows {
 
 enum Out {
     Plain(Sink),
-    Parquet(SerializedFileWriter<Sink>),
+    Parquet(Box<SerializedFileWriter<Sink>>),
     /// While the one becomes the other.
     None,
 }
@@ -58,7 +58,7 @@ impl Rows {
         if self.format == Format::Parquet && is_first {
             let Out::Plain(sink) = std::mem::replace(&mut self.out, Out::None) else { return Ok(()) };
             let properties = WriterProperties::builder().set_compression(Compression::SNAPPY).build();
-            self.out = Out::Parquet(SerializedFileWriter::new(sink, schema(items)?, Arc::new(properties))?);
+            self.out = Out::Parquet(Box::new(SerializedFileWriter::new(sink, schema(items)?, Arc::new(properties))?));
         }
         match &mut self.out {
             Out::Plain(sink) => plain(sink, items, self.format, is_first),

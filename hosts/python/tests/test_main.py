@@ -75,6 +75,23 @@ def test_verify_finds_what_is_dealt_twice(monkeypatch: pytest.MonkeyPatch, capsy
     assert capsys.readouterr().out.startswith("WRONG: 4 ranks")
 
 
+def test_verify_finds_ranks_that_end_at_different_steps(capsys: pytest.CaptureFixture[str]) -> None:
+    deal = ["verify", "--samples", "9", "--world-size", "2", "--remainder", "uneven"]
+    assert main([*deal, "--batch-size", "4", "--json"]) == 1
+    found = json.loads(capsys.readouterr().out)
+    assert (found["ok"], found["steps"]) == (False, [1, 2])
+    # Without a size, nobody asked.
+    assert main(deal) == 0
+    assert main([*deal, "--batch-size", "0"]) == 2
+
+
+def test_a_checkpoint_is_no_state(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    saved = tmp_path / "model.pt"
+    saved.write_bytes(b"PK\x03\x04\xff\xfe")
+    assert main(["verify", "--samples", "9", "--resume", str(saved)]) == 2
+    assert "samedeal explain" in capsys.readouterr().err
+
+
 def test_what_cannot_be_answered() -> None:
     words = [sys.executable, "-m", "samedeal", "locate", "--samples", "10", "--sample", "10"]
     done = subprocess.run(words, capture_output=True, text=True, timeout=HANG, check=False)

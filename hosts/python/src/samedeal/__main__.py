@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from . import OutOfRangeError, SamedealError, Sampler, __version__, detect_rank, orders
+from . import OutOfRangeError, SamedealError, Sampler, WrongTypeError, __version__, detect_rank, orders
 
 # Samples that `verify` counts in memory, a byte each.
 MOST = 1 << 32
@@ -67,8 +67,13 @@ def parser() -> argparse.ArgumentParser:
         asked.add_argument(
             "--resume", type=Path, metavar="FILE", help="go on where a state was taken: the file with it"
         )
-    for asked in (locate, verify):
-        asked.add_argument("--batch-size", type=_number, default=1, metavar="B", help="samples in a batch (default: 1)")
+    locate.add_argument("--batch-size", type=_number, default=1, metavar="B", help="samples in a batch (default: 1)")
+    verify.add_argument(
+        "--batch-size",
+        type=_number,
+        metavar="B",
+        help="samples in a batch; then all ranks must have as many batches",
+    )
     locate.add_argument("--sample", type=_number, required=True, metavar="I", help="which sample, from 0")
     state.add_argument("--taken", type=_number, required=True, metavar="T", help="batches of a rank times their size")
     return found
@@ -83,7 +88,12 @@ def _sampler(options: argparse.Namespace, **others: Any) -> Sampler:
     names = ("seed", "epoch", "order", "world_size", "remainder", "unit")
     sampler = Sampler(options.samples, **{name: getattr(options, name) for name in names} | others)
     if options.resume is not None:
-        sampler.resume(options.resume.read_text(encoding="utf-8"))
+        try:
+            text = options.resume.read_text(encoding="utf-8")
+        except UnicodeDecodeError:
+            allowed = "a file with a state alone; the command `samedeal explain` finds it in a checkpoint"
+            raise WrongTypeError("resume", str(options.resume), allowed) from None
+        sampler.resume(text)
     return sampler
 
 
@@ -145,14 +155,15 @@ def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     steps, padding = set(), 0
     for rank in range(sampler.world_size):
         sampler.set_rank(rank)
-        steps.add(sampler.num_batches(options.batch_size))
+        steps.add(sampler.num_batches(1 if options.batch_size is None else options.batch_size))
         padding += sampler.num_padding
         real = len(sampler) - sampler.num_padding
         for start in range(0, real, 1 << 20):
             np.add.at(times, sampler.indices(start, min(start + (1 << 20), real)), 1)
     again, missing = np.flatnonzero(times > 1), np.flatnonzero(times == 0)
     expected = sampler.consumed + sampler.num_dropped
-    wrong = len(again) > 0 or len(missing) != expected
+    hangs = options.batch_size is not None and len(steps) > 1
+    wrong = len(again) > 0 or len(missing) != expected or hangs
     answer = {
         "samples": sampler.samples,
         "consumed": sampler.consumed,
@@ -171,6 +182,8 @@ def _verify(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     )
     if len(again):
         text += f"\ndealt twice: {', '.join(map(str, again[:SHOWN]))}{', ...' if len(again) > SHOWN else ''}"
+    if hangs:
+        text += "\nranks end at different steps: those that wait hang; --remainder drop or pad makes steps equal"
     return answer, text, int(wrong)
 
 

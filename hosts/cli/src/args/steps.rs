@@ -34,9 +34,9 @@ pub struct StepsArgs {
     /// With --step: show only this rank
     #[arg(long, requires = "step", value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
-    /// With --step: show the beginning of this column of the Parquet files for each sample
+    /// With --step: show what this column of the Parquet files holds of each sample; a table has the beginning of it. May be repeated
     #[arg(long, value_name = "NAME", requires = "step")]
-    pub column: Option<String>,
+    pub column: Vec<String>,
     /// Find a sample: when it is seen, and on which rank. May be repeated, or separated by commas
     #[arg(long, value_name = "INDEX", value_parser = samples, conflicts_with = "state")]
     pub locate: Vec<Samples>,

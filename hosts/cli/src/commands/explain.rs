@@ -388,7 +388,7 @@ impl ExplainArgs {
             epoch,
             global: false,
             rank: None,
-            column: None,
+            column: Vec::new(),
             by_length,
             output,
             explained,

@@ -43,9 +43,9 @@ pub struct StepArgs {
     /// Show only this rank
     #[arg(long, value_parser = within(0, u32::MAX))]
     pub rank: Option<u32>,
-    /// Show the beginning of this column of the Parquet files for each sample
+    /// Show what this column of the Parquet files holds of each sample; a table has the beginning of it. May be repeated
     #[arg(long, value_name = "NAME")]
-    pub column: Option<String>,
+    pub column: Vec<String>,
     #[command(flatten)]
     pub by_length: ByLengthArgs,
     #[command(flatten)]
@@ -86,11 +86,6 @@ impl StepArgs {
 
     fn first(&self) -> u64 {
         self.explained.as_ref().map_or(0, |explained| explained.first)
-    }
-
-    /// What the samples hold, if a column is named.
-    pub fn contents(&self, dataset: &Dataset, samples: impl Iterator<Item = u64>) -> Result<Option<Contents>, Problem> {
-        self.column.as_ref().map(|column| Contents::read(dataset, column, samples)).transpose()
     }
 
     /// Which steps of how many these are, for people.
@@ -292,8 +287,9 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
         Ok((part, samples))
     })?;
     let parts = || taken.iter().flat_map(|one| &one.ranks);
-    let contents = args.contents(dataset, parts().flat_map(|part| part.samples.iter().copied()))?;
-    let answer = Answer { args, dataset, taken: &taken, contents: contents.as_ref() };
+    let samples = parts().flat_map(|part| part.samples.iter().copied());
+    let contents = Contents::read(dataset, &args.column, samples)?;
+    let answer = Answer { args, dataset, taken: &taken, contents: &contents };
     let deal = &args.epoch.deal;
     match args.output.format() {
         Format::Table => {
@@ -360,7 +356,7 @@ struct Answer<'a> {
     args: &'a StepArgs,
     dataset: &'a Dataset,
     taken: &'a [Taken<Part>],
-    contents: Option<&'a Contents>,
+    contents: &'a Contents,
 }
 
 impl Answer<'_> {
@@ -396,9 +392,8 @@ impl Answer<'_> {
     fn items(&self, noted: bool) -> Items {
         let noted = noted || self.parts().any(|(_, part)| part.padding > 0);
         let note: &[&str] = if noted { &["note"] } else { &[] };
-        let column = self.args.column.as_deref();
-        let mut items =
-            self.columns(&[&["index in batch", "sample"], note, self.dataset.columns(), column.as_slice()].concat());
+        let held = self.contents.columns();
+        let mut items = self.columns(&[&["index in batch", "sample"], note, self.dataset.columns(), &held].concat());
         for (one, part) in self.parts() {
             for (index, sample, is_padding) in part.numbered() {
                 let note = noted.then(|| Cell::from(if is_padding { "padding" } else { "" }));
@@ -409,7 +404,7 @@ impl Answer<'_> {
                     .chain([index.into(), sample.into()])
                     .chain(note)
                     .chain(self.dataset.row(sample));
-                items.push(row.chain(self.contents.map(|contents| contents.get(sample).into())));
+                items.push(row.chain(self.contents.cells(sample)));
             }
         }
         items
@@ -429,15 +424,14 @@ impl Answer<'_> {
 }
 
 /// Adds where samples are stored, and what they hold, to an answer.
-pub fn stored(object: &mut Map<String, Value>, samples: &[u64], dataset: &Dataset, contents: Option<&Contents>) {
+pub fn stored(object: &mut Map<String, Value>, samples: &[u64], dataset: &Dataset, contents: &Contents) {
     if !dataset.files.is_empty() {
         let place = |&sample: &u64| {
             dataset.place(sample).map(|(path, row)| json!({ "file": path.display().to_string(), "row": row }))
         };
         object.insert("stored".to_owned(), samples.iter().map(place).collect::<Value>());
     }
-    if let Some(contents) = contents {
-        let held = samples.iter().map(|&sample| contents.get(sample)).collect::<Value>();
+    if let Some(held) = contents.json(samples) {
         object.insert("contents".to_owned(), held);
     }
 }

@@ -156,12 +156,11 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
     let parts = ranks.map(read).collect::<Result<Vec<_>, _>>()?;
     bar.finish_and_clear();
     let samples = parts.iter().flat_map(|(_, samples)| samples.iter().copied());
-    let contents = args.column.as_ref().map(|column| Contents::read(dataset, column, samples.clone())).transpose()?;
-    let contents = contents.as_ref();
+    let contents = &Contents::read(dataset, &args.column, samples.clone())?;
     match args.output.format() {
         Format::Table => {
             let is_short = dataset.files.is_empty();
-            let items = if is_short { short(&parts) } else { long(&parts, dataset, contents, args.column.as_deref()) };
+            let items = if is_short { short(&parts) } else { long(&parts, dataset, contents) };
             items.print(Format::Table)?;
             let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
             let from = format!("from position {} of epoch {epoch} on", grouped(position));
@@ -186,7 +185,7 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
             answer.insert("ranks".to_owned(), parts.iter().map(json_of).collect());
             print(Value::Object(answer))
         }
-        format => long(&parts, dataset, contents, args.column.as_deref()).print(format),
+        format => long(&parts, dataset, contents).print(format),
     }
 }
 
@@ -200,13 +199,13 @@ fn short(parts: &[(u32, Vec<u64>)]) -> Items {
 }
 
 /// A row for each sample.
-fn long(parts: &[(u32, Vec<u64>)], dataset: &Dataset, contents: Option<&Contents>, column: Option<&str>) -> Items {
-    let columns = [&["rank", "index in batch", "sample"], dataset.columns(), column.as_slice()].concat();
+fn long(parts: &[(u32, Vec<u64>)], dataset: &Dataset, contents: &Contents) -> Items {
+    let columns = [&["rank", "index in batch", "sample"], dataset.columns(), &contents.columns()].concat();
     let mut items = Items::new(columns);
     for (rank, samples) in parts {
         for (index, &sample) in (0_u64..).zip(samples) {
             let row = [(*rank).into(), index.into(), sample.into()].into_iter().chain(dataset.row(sample));
-            items.push(row.chain(contents.map(|contents| contents.get(sample).into())));
+            items.push(row.chain(contents.cells(sample)));
         }
     }
     items

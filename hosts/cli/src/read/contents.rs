@@ -1,55 +1,72 @@
-//! What a column holds of some samples, in short, for people.
+//! What columns hold of some samples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use parquet::basic::{ConvertedType, Type as Physical};
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::record::Field;
 use parquet::record::reader::RowIter;
 use parquet::schema::types::{ColumnDescriptor, Type};
+use serde_json::{Map, Value, json};
 
 use crate::args::dataset::{Dataset, Rows, open, unreadable};
+use crate::write::items::Cell;
 use crate::write::problem::Problem;
 use crate::write::progress;
 
-/// How much of a value is shown.
-const LETTERS: usize = 60;
-
-/// The beginnings of values of a column of Parquet files, by sample.
-pub struct Contents(BTreeMap<u64, String>);
+/// Values of columns of Parquet files, by sample.
+pub struct Contents(Vec<(String, BTreeMap<u64, Value>)>);
 
 impl Contents {
-    /// Reads the row groups that hold the samples, and no others.
-    pub fn read(dataset: &Dataset, column: &str, samples: impl Iterator<Item = u64>) -> Result<Self, Problem> {
+    /// Reads the row groups that hold the samples, and no others. Without columns, there is nothing to read.
+    pub fn read(dataset: &Dataset, columns: &[String], samples: impl Iterator<Item = u64>) -> Result<Self, Problem> {
+        let mut read = Self(Vec::new());
+        if columns.is_empty() {
+            return Ok(read);
+        }
         if dataset.files.is_empty() {
             return Err(Problem::message(
                 "--column is for samples that are stored in files; name the files instead of --samples",
             ));
         }
         let wanted = samples.collect::<BTreeSet<_>>();
-        let mut found = BTreeMap::new();
-        let bar = progress::bar("reading", dataset.files.len() as u64);
-        for file in &dataset.files {
-            if wanted.range(file.first..file.first + file.count).next().is_some() {
-                read_file(file, column, &wanted, &mut found)?;
+        let bar = progress::bar("reading", (dataset.files.len() * columns.len()) as u64);
+        for column in columns {
+            let mut found = BTreeMap::new();
+            for file in &dataset.files {
+                if wanted.range(file.first..file.first + file.count).next().is_some() {
+                    read_file(file, column, &wanted, &mut found)?;
+                }
+                bar.inc(1);
             }
-            bar.inc(1);
+            read.0.push((column.clone(), found));
         }
-        Ok(Self(found))
+        Ok(read)
     }
 
-    pub fn get(&self, sample: u64) -> &str {
-        self.0.get(&sample).map_or("", String::as_str)
+    pub fn columns(&self) -> Vec<&str> {
+        self.0.iter().map(|(column, _)| &**column).collect()
+    }
+
+    /// What the columns hold of a sample.
+    pub fn cells(&self, sample: u64) -> impl Iterator<Item = Cell> {
+        self.0.iter().map(move |(_, found)| Cell::Value(found.get(&sample).cloned().unwrap_or_default()))
+    }
+
+    /// For each column, a list of what it holds of samples; none without columns.
+    pub fn json(&self, samples: &[u64]) -> Option<Value> {
+        let held = |found: &BTreeMap<u64, Value>| {
+            samples.iter().map(|sample| found.get(sample).cloned().unwrap_or_default()).collect::<Value>()
+        };
+        let columns = self.0.iter().map(|(column, found)| (column.clone(), held(found)));
+        (!self.0.is_empty()).then(|| Value::Object(columns.collect()))
     }
 }
 
-fn read_file(
-    file: &Rows,
-    name: &str,
-    wanted: &BTreeSet<u64>,
-    found: &mut BTreeMap<u64, String>,
-) -> Result<(), Problem> {
+fn read_file(file: &Rows, name: &str, wanted: &BTreeSet<u64>, found: &mut BTreeMap<u64, Value>) -> Result<(), Problem> {
     let reader = open(&file.path)?;
     let schema = reader.metadata().file_metadata().schema_descr();
     let fields = schema.root_schema().get_fields();
@@ -71,7 +88,7 @@ fn read_file(
             for (sample, row) in (first..=last).zip(rows) {
                 let row = row.map_err(|error| unreadable(&file.path, &error))?;
                 if wanted.contains(&sample) {
-                    let value = row.get_column_iter().next().map_or(String::new(), |(_, value)| shown(value));
+                    let value = row.get_column_iter().next().map_or(Value::Null, |(_, value)| value_of(value));
                     found.insert(sample, value);
                 }
             }
@@ -117,38 +134,44 @@ fn is_shown(leaf: &ColumnDescriptor) -> bool {
     }
 }
 
-fn shown(value: &Field) -> String {
-    match value {
-        Field::Str(text) => excerpt(text, LETTERS),
-        Field::Bytes(bytes) => {
-            let begin = bytes.data().iter().take(4 * LETTERS).copied().collect::<Vec<_>>();
-            excerpt(&String::from_utf8_lossy(&begin), LETTERS)
+/// A value as JSON has it, so that nothing of it is lost: bytes as Base64, and names for the floats that JSON has no numbers for.
+fn value_of(field: &Field) -> Value {
+    let float = |value: f64| match value {
+        _ if value.is_nan() => "NaN".into(),
+        f64::INFINITY => "Infinity".into(),
+        f64::NEG_INFINITY => "-Infinity".into(),
+        _ => value.into(),
+    };
+    match field {
+        Field::Null => Value::Null,
+        Field::Bool(value) => (*value).into(),
+        Field::Byte(value) => (*value).into(),
+        Field::Short(value) => (*value).into(),
+        Field::Int(value) => (*value).into(),
+        Field::Long(value) => (*value).into(),
+        Field::UByte(value) => (*value).into(),
+        Field::UShort(value) => (*value).into(),
+        Field::UInt(value) => (*value).into(),
+        Field::ULong(value) => (*value).into(),
+        Field::Float16(value) => float((*value).into()),
+        Field::Float(value) => float((*value).into()),
+        Field::Double(value) => float(*value),
+        Field::Str(text) => text.as_str().into(),
+        Field::Bytes(bytes) => json!({ "base64": STANDARD.encode(bytes.data()) }),
+        Field::Group(row) => {
+            row.get_column_iter().map(|(name, value)| (name.clone(), value_of(value))).collect::<Map<_, _>>().into()
         }
-        other => excerpt(&other.to_string(), LETTERS),
-    }
-}
-
-/// The beginning of a text, in one line.
-pub fn excerpt(text: &str, letters: usize) -> String {
-    // Every letter takes at most four bytes, and what is between words is not shown twice.
-    let begin = text.char_indices().nth(4 * letters).map_or(text, |(end, _)| &text[..end]);
-    let words = begin.split_whitespace().collect::<Vec<_>>().join(" ");
-    let mut short = words.chars().filter(|letter| !letter.is_control()).take(letters).collect::<String>();
-    if short.len() < words.len() || begin.len() < text.len() {
-        short.push_str("...");
-    }
-    short
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_excerpt_is_one_short_line() {
-        assert_eq!(excerpt("a\n\tb  c", 10), "a b c");
-        assert_eq!(excerpt("naïve words", 5), "naïve...");
-        assert_eq!(excerpt(&"x".repeat(1000), 4), "xxxx...");
-        assert_eq!(excerpt(&" ".repeat(1000), 4), "...");
+        Field::ListInternal(list) => list.elements().iter().map(value_of).collect(),
+        // Keys may be other than texts.
+        Field::MapInternal(map) => {
+            map.entries().iter().map(|(key, value)| json!([value_of(key), value_of(value)])).collect()
+        }
+        // Refused before they are read.
+        Field::Decimal(_)
+        | Field::Date(_)
+        | Field::TimeMillis(_)
+        | Field::TimeMicros(_)
+        | Field::TimestampMillis(_)
+        | Field::TimestampMicros(_) => Value::Null,
     }
 }

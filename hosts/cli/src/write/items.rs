@@ -1,12 +1,18 @@
+use std::borrow::Cow;
 use std::fmt;
 
 use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
 use serde_json::Value;
 
 use crate::args::format::Format;
-use crate::write::output::{Sink, grouped, percent};
+use crate::write::output::{Sink, grouped, note, percent};
 use crate::write::problem::Problem;
 use crate::write::rows::Rows;
+
+/// How much of a value of a file is shown to people, in letters.
+const LETTERS: usize = 60;
+/// What is said below a table with shortened values.
+const SHORTENED: &str = "Some values are shortened, or shown in one line; --format json and text have them whole";
 
 /// Items with as many parts each: rows for people, or for other programs.
 pub struct Items {
@@ -23,6 +29,8 @@ pub enum Cell {
     Share(f64),
     Ratio(f64),
     Words(String),
+    /// A value of a file: exact for programs, its beginning for people.
+    Value(Value),
 }
 
 impl Items {
@@ -45,7 +53,8 @@ impl Items {
 
     /// Prints them in a format that has rows.
     pub fn print(&self, format: Format) -> Result<(), Problem> {
-        Rows::new(Sink::new(None)?, format)?.finish(self, "")
+        Rows::new(Sink::new(None)?, format)?.finish(self, "")?;
+        if format == Format::Table && self.is_shortened() { note(SHORTENED) } else { Ok(()) }
     }
 
     /// For people: numbers in groups of digits, and to the right. A `width` breaks words into lines, but no number.
@@ -60,17 +69,30 @@ impl Items {
                 Cell::Share(share) => right(percent(*share)),
                 Cell::Ratio(ratio) => right(format!("{ratio:.3}")),
                 Cell::Words(words) => comfy_table::Cell::new(words),
+                Cell::Value(value) => comfy_table::Cell::new(excerpt(&plain(value), LETTERS)),
             }));
         }
         if let Some(width) = width {
             table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
             for (number, column) in table.column_iter_mut().enumerate() {
-                if !self.items.iter().any(|item| matches!(item.get(number), Some(Cell::Words(_)))) {
+                if !self.items.iter().any(|item| matches!(item.get(number), Some(Cell::Words(_) | Cell::Value(_)))) {
                     column.set_constraint(ColumnConstraint::ContentWidth);
                 }
             }
         }
         table
+    }
+
+    /// Whether the table has less of a value than there is.
+    fn is_shortened(&self) -> bool {
+        let is_shortened = |cell: &Cell| match cell {
+            Cell::Value(value) => {
+                let whole = plain(value);
+                excerpt(&whole, LETTERS) != whole
+            }
+            Cell::None | Cell::Number(_) | Cell::Share(_) | Cell::Ratio(_) | Cell::Words(_) => false,
+        };
+        self.items.iter().flatten().any(is_shortened)
     }
 
     /// The names of the columns for programs, each once: `index_in_batch` for "index in batch".
@@ -99,6 +121,11 @@ impl fmt::Display for Cell {
                 true => letter.escape_default().fmt(f),
                 false => letter.fmt(f),
             }),
+            // JSON, where only strings have such letters.
+            Self::Value(value) => value.to_string().chars().try_for_each(|letter| match letter.is_control() {
+                true => write!(f, "\\u{:04x}", u32::from(letter)),
+                false => letter.fmt(f),
+            }),
         }
     }
 }
@@ -110,8 +137,26 @@ impl From<&Cell> for Value {
             Cell::Number(number) => (*number).into(),
             Cell::Share(number) | Cell::Ratio(number) => (*number).into(),
             Cell::Words(words) => words.as_str().into(),
+            Cell::Value(value) => value.clone(),
         }
     }
+}
+
+/// A value, for people: a text without its quotes.
+fn plain(value: &Value) -> Cow<'_, str> {
+    value.as_str().map_or_else(|| value.to_string().into(), Cow::from)
+}
+
+/// The beginning of a text, in one line.
+pub fn excerpt(text: &str, letters: usize) -> String {
+    // Every letter takes at most four bytes, and what is between words is not shown twice.
+    let begin = text.char_indices().nth(4 * letters).map_or(text, |(end, _)| &text[..end]);
+    let words = begin.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut short = words.chars().filter(|letter| !letter.is_control()).take(letters).collect::<String>();
+    if short.len() < words.len() || begin.len() < text.len() {
+        short.push_str("...");
+    }
+    short
 }
 
 impl From<u64> for Cell {
@@ -159,5 +204,13 @@ mod tests {
     fn names_of_columns_are_words_of_programs() {
         let items = Items::new(["index in batch", "cost max/mean", "packs >=", "rank", "rank"]);
         assert_eq!(items.names(), ["index_in_batch", "cost_max_mean", "packs", "rank", "rank_2"]);
+    }
+
+    #[test]
+    fn an_excerpt_is_one_short_line() {
+        assert_eq!(excerpt("a\n\tb  c", 10), "a b c");
+        assert_eq!(excerpt("naïve words", 5), "naïve...");
+        assert_eq!(excerpt(&"x".repeat(1000), 4), "xxxx...");
+        assert_eq!(excerpt(&" ".repeat(1000), 4), "...");
     }
 }

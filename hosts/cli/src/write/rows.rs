@@ -111,10 +111,11 @@ fn plain(sink: &mut Sink, items: &Items, format: Format, is_first: bool) -> Resu
             }
             for number in 0..items.len() {
                 let fields = items.cells(number).map(|cell| match cell {
-                    Cell::None => String::new(),
+                    Cell::None | Cell::Value(Value::Null) => String::new(),
                     Cell::Number(number) => number.to_string(),
                     Cell::Share(number) | Cell::Ratio(number) => number.to_string(),
-                    Cell::Words(words) => words.clone(),
+                    Cell::Words(words) | Cell::Value(Value::String(words)) => words.clone(),
+                    Cell::Value(value) => value.to_string(),
                 });
                 writer.write_record(fields).map_err(failed)?;
             }
@@ -141,18 +142,23 @@ fn plain(sink: &mut Sink, items: &Items, format: Format, is_first: bool) -> Resu
 /// Whole numbers, other numbers, or words: what all cells of a column are.
 fn kind(items: &Items, column: usize) -> (Physical, ConvertedType) {
     let cells = || items.items.iter().filter_map(|item| item.get(column));
+    let values = || cells().map(Value::from);
     match () {
         // Nothing so far: a note, which later rows may have.
-        () if cells().all(|cell| matches!(cell, Cell::None)) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
-        () if cells().any(|cell| matches!(cell, Cell::Words(_))) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
-        () if cells().any(|cell| matches!(cell, Cell::Share(_) | Cell::Ratio(_))) => {
-            (Physical::DOUBLE, ConvertedType::NONE)
+        () if cells().all(is_none) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+        () if values().any(|value| !value.is_null() && !value.is_number()) => {
+            (Physical::BYTE_ARRAY, ConvertedType::UTF8)
         }
-        () if cells().any(|cell| matches!(cell, Cell::Number(number) if i64::try_from(*number).is_err())) => {
-            (Physical::INT64, ConvertedType::UINT_64)
-        }
-        () => (Physical::INT64, ConvertedType::NONE),
+        () if values().any(|value| value.is_f64()) => (Physical::DOUBLE, ConvertedType::NONE),
+        () if !values().any(|value| value.is_u64() && !value.is_i64()) => (Physical::INT64, ConvertedType::NONE),
+        // Numbers below 0 beside those of 64 bits without a sign are in no type.
+        () if values().any(|value| value.is_i64() && !value.is_u64()) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
+        () => (Physical::INT64, ConvertedType::UINT_64),
     }
+}
+
+fn is_none(cell: &Cell) -> bool {
+    matches!(cell, Cell::None | Cell::Value(Value::Null))
 }
 
 fn schema(items: &Items) -> Result<Arc<Type>, ParquetError> {
@@ -171,25 +177,24 @@ fn group(writer: &mut SerializedFileWriter<Sink>, items: &Items) -> Result<(), P
     let mut number = 0;
     while let Some(mut column) = group.next_column()? {
         let cells = || items.items.iter().map(|item| item.get(number).unwrap_or(&Cell::None));
-        let levels = cells().map(|cell| i16::from(!matches!(cell, Cell::None))).collect::<Vec<_>>();
-        let held = cells().filter(|cell| !matches!(cell, Cell::None));
+        let levels = cells().map(|cell| i16::from(!is_none(cell))).collect::<Vec<_>>();
+        let held = cells().filter(|cell| !is_none(cell));
         let other = || ParquetError::General(format!("column {} changes its type", items.names()[number]));
         match column.untyped() {
             ColumnWriter::Int64ColumnWriter(column) => {
-                let value = |cell: &Cell| if let Cell::Number(it) = cell { Ok(it.cast_signed()) } else { Err(other()) };
+                let value = |cell: &Cell| {
+                    let value = Value::from(cell);
+                    value.as_i64().or_else(|| value.as_u64().map(u64::cast_signed)).ok_or_else(other)
+                };
                 column.write_batch(&held.map(value).collect::<Result<Vec<_>, _>>()?, Some(&levels), None)
             }
             ColumnWriter::DoubleColumnWriter(column) => {
-                let value = |cell: &Cell| match cell {
-                    Cell::Number(number) => Ok(*number as f64),
-                    Cell::Share(number) | Cell::Ratio(number) => Ok(*number),
-                    Cell::None | Cell::Words(_) => Err(other()),
-                };
+                let value = |cell: &Cell| Value::from(cell).as_f64().ok_or_else(other);
                 column.write_batch(&held.map(value).collect::<Result<Vec<_>, _>>()?, Some(&levels), None)
             }
             ColumnWriter::ByteArrayColumnWriter(column) => {
                 let text = |cell: &Cell| match cell {
-                    Cell::Words(words) => words.clone(),
+                    Cell::Words(words) | Cell::Value(Value::String(words)) => words.clone(),
                     cell => cell.to_string(),
                 };
                 let values = held.map(|cell| ByteArray::from(text(cell).into_bytes())).collect::<Vec<_>>();

@@ -104,7 +104,7 @@ fn files_are_named() {
     let (file, row, _) = &dataset.rows[batch[0] as usize];
     let stored = &found["ranks"][0]["stored"][0];
     assert!(stored["file"].as_str().unwrap().ends_with(file) && stored["row"] == *row, "{stored}");
-    assert!(found["ranks"][0]["contents"][0].as_str().unwrap().starts_with(file.as_str()));
+    assert!(found["ranks"][0]["contents"]["text"][0].as_str().unwrap().starts_with(file.as_str()));
     let shown = text(&format!("steps {path} --batch-size 8 --seed 5 --step 40 --column text"));
     assert!(shown.contains("naïve") && shown.contains(file), "{shown}");
     // Shards, also by a recipe that has their sizes.

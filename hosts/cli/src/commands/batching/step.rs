@@ -29,8 +29,7 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
         Ok(((rank, batch), samples))
     })?;
     let samples = taken.iter().flat_map(|one| &one.ranks).flat_map(|(_, batch)| batch.samples.iter().copied());
-    let contents = args.contents(&dataset, samples)?;
-    let contents = contents.as_ref();
+    let contents = &Contents::read(&dataset, &args.column, samples)?;
     match args.output.format() {
         Format::Table => {
             items(&taken, &dataset, args, contents, false).print(Format::Table)?;
@@ -78,25 +77,18 @@ impl Steps for Batcher {
 }
 
 /// A row for each item; `noted` if each is also to say that it is not repeated.
-fn items(
-    taken: &[Taken<(u32, Batch)>],
-    dataset: &Dataset,
-    args: &StepArgs,
-    contents: Option<&Contents>,
-    noted: bool,
-) -> Items {
+fn items(taken: &[Taken<(u32, Batch)>], dataset: &Dataset, args: &StepArgs, contents: &Contents, noted: bool) -> Items {
     let batches = || taken.iter().flat_map(|one| one.ranks.iter().map(move |(rank, batch)| (one, rank, batch)));
     let noted = noted || batches().any(|(.., batch)| batch.repeated > 0);
     let note: &[&str] = if noted { &["note"] } else { &[] };
     let columns = ["rank", "row", "index in row", "sample", "start", "length"];
-    let column = args.column.as_deref();
-    let mut items = Items::new([args.columns(), &columns, note, &["file", "row in file"], column.as_slice()].concat());
+    let held = contents.columns();
+    let mut items = Items::new([args.columns(), &columns, note, &["file", "row in file"], &held].concat());
     for (one, rank, batch) in batches() {
         for (part, &sample) in show::parts(batch).zip(&batch.samples) {
-            let held = contents.map(|contents| contents.get(sample).into());
             let parts = part.into_iter().take(if noted { 6 } else { 5 });
             let row = args.cells(one).chain([(*rank).into()]).chain(parts);
-            items.push(row.chain(dataset.row(sample)).chain(held));
+            items.push(row.chain(dataset.row(sample)).chain(contents.cells(sample)));
         }
     }
     items

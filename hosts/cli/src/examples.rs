@@ -134,7 +134,7 @@ epoch where one ends: nothing is padded or dropped, and the samples of a step do
 
 With --format text, a line has the step, why it is shown, the batch size, the samples that were consumed before it, \
 the epoch and the position at which it begins; with --step the rank, the index in the batch, the sample, and, for \
-files, the file, the row and the --column; with --locate the sample, the step (\"never\" if it is not seen again), \
+files, the file, the row and, as JSON, each --column; with --locate the sample, the step (\"never\" if it is not seen again), \
 the rank, the index in the batch, the epoch, the position, and how many samples were taken before it. --locate shows \
 one place of a sample in each step.";
 
@@ -202,6 +202,8 @@ Examples:
     samedeal step 1200..=1210 --samples 1e6 --batch-size 32 --world-size 8
   The step of one rank, with batches of samples of different length:
     samedeal step 97 data/train --lengths tokens --max-tokens 16384 --world-size 8 --rank 3
+  What two columns hold of the samples, exactly:
+    samedeal step 1000 data/train --batch-size 32 --column text --column label --json
   Step 12 after a run was resumed on 6 ranks:
     samedeal step 12 --samples 1e6 --batch-size 32 --world-size 6 --resume epoch.json --json
 
@@ -209,9 +211,13 @@ With several steps, each row or line begins with the step; with --global, with t
 JSON is {\"answers\": [...]} then, with the answer for each step.
 
 With --format text, a line has the rank, the worker (with --workers), the index in the batch, the sample, \
-\"padding\" or nothing, and, for files, the file, the row and the --column. With --lengths, it has the rank, the row \
+\"padding\" or nothing, and, for files, the file, the row and each --column. With --lengths, it has the rank, the row \
 of the batch, the index in it, the sample, the token that the item begins with, its number of tokens, \"repeated\" \
-or nothing, and the file and the row.
+or nothing, and the file, the row and each --column.
+
+What a --column holds is a JSON value, whole and with its type, in JSON as with --format text. Bytes are \
+{\"base64\": \"...\"}, and floats that are no numbers are \"NaN\", \"Infinity\" and \"-Infinity\". JSON has \
+{\"contents\": {COLUMN: [...]}} for each rank, in the order of its samples. A table has the beginnings.
 
 With --workers, the loader of a rank takes the batches of its workers in turn. It passes over workers that have no \
 batch left.";
@@ -315,7 +321,10 @@ Examples:
 
 The exit code is 0 if all checks passed, 1 if one failed, and 2 if the checks could not run. Samples that \
 --remainder drop or --drop-last leaves out are counted; they are no failure. It needs one bit of memory for each \
-sample, two with --drop-last.";
+sample, two with --drop-last.
+
+In JSON, \"passed\" is true, false, or null: for a check, if it was not checked; for all together, if none failed, \
+but one was not checked. With --format text, a line has the check, its result, and, as JSON, what was found.";
 
 pub const SHARDS: &str = "\
 Examples:
@@ -337,8 +346,8 @@ readers count only the columns that they read. With --format text, a line has th
 --batch-size adds a line with \"steps\", the size, the fewest and the most steps, and \"equal\" or \"unequal\". A \
 line of --verify has \"overlap\", the shard, its file and its two readers, or \"gap\", the first of some \
 neighbouring shards that no reader has, how many they are, the first file and the last one. --skip-unreadable leaves \
-out only files named *.parquet. The exit code is 0, 1 if --verify found an overlap or a gap, and 2 if there is no \
-answer. The policy locality-aware is only in the libraries, since it needs to know where files and ranks are.";
+out only files named *.parquet. The exit code is 0, 1 if --verify found an overlap, a gap or, with \
+--batch-size, ranks with different numbers of steps, and 2 if there is no answer. The policy locality-aware is only in the libraries, since it needs to know where files and ranks are.";
 
 pub const MESH: &str = "\
 Examples:

@@ -11,7 +11,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::{Format, Output};
 use crate::commands::readers::{Readers, left};
-use crate::write::items::Items;
+use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, print, verdict};
 use crate::write::problem::Problem;
 use crate::write::progress;
@@ -29,11 +29,12 @@ pub struct VerifyArgs {
     pub output: Output,
 }
 
-/// One thing that must hold: its name, whether it does (`None` if nobody asked), and what was counted.
+/// One thing that must hold: its name, whether it does (`None` if nobody asked), and what was counted, for people and for programs.
 struct Check {
     name: &'static str,
     passed: Option<bool>,
-    found: String,
+    told: String,
+    found: Value,
 }
 
 /// `samedeal verify`: whether everything holds.
@@ -55,18 +56,18 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     let samples = readers.sampler().map_or(dataset.samples, Sampler::length);
     let epoch = Epoch::walk(&mut readers, &dataset, samples, args)?;
     let checks = epoch.checks(&readers, samples, has_batches);
-    let passed = checks.iter().all(|check| check.passed != Some(false));
+    let passed = all_passed(checks.iter().map(|check| check.passed));
+    let format = args.output.format();
     let mut items = Items::new(["check", "result", "found"]);
-    for Check { name, passed, found } in &checks {
-        let result = passed.map_or("not checked", |passed| if passed { "ok" } else { "FAILED" });
-        items.push([(*name).into(), result.into(), found.as_str().into()]);
+    for Check { name, passed, told, found } in &checks {
+        let found = if format == Format::Table { told.as_str().into() } else { Cell::Value(found.clone()) };
+        items.push([(*name).into(), result(*passed).into(), found]);
     }
-    let printed = match args.output.format() {
+    let printed = match format {
         Format::Json => {
             let steps = has_batches.then(|| [epoch.steps.keys().min(), epoch.steps.keys().max()]);
-            // What was not asked for is no check that a program could count; its `steps` are null.
-            let checks = checks.iter().filter(|check| check.passed.is_some());
-            let checks = checks.map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
+            let checks =
+                checks.iter().map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
             print(json!({
                 "passed": passed, "samples": dataset.samples, "consumed": epoch.consumed, "ranks": deal.world_size(),
                 "workers": deal.workers, "seen": epoch.seen,
@@ -77,6 +78,20 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
         format => items.print(format),
     };
     verdict(printed, passed)
+}
+
+/// Whether all checks passed: `None` if none failed, but one was not asked for.
+pub fn all_passed(checks: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
+    checks.into_iter().fold(Some(true), |all, passed| match (all, passed) {
+        (Some(false), _) | (_, Some(false)) => Some(false),
+        (None, _) | (_, None) => None,
+        (Some(true), Some(true)) => Some(true),
+    })
+}
+
+/// What a check came to, for people.
+pub fn result(passed: Option<bool>) -> &'static str {
+    passed.map_or("not checked", |passed| if passed { "ok" } else { "FAILED" })
 }
 
 /// What all ranks together were dealt in an epoch, or in what is left of it, as it was counted.
@@ -246,6 +261,7 @@ impl Epoch {
         let is_covered = promised_drops.contains(&dropped) && self.stray == 0 && self.held == self.to_be_held;
         let equal = has_batches.then_some(self.steps.len() == 1);
         let steps = by(&self.steps, ranks, ["batch", "batches"]);
+        let steps_found = equal.map_or(Value::Null, |_| counts(&self.steps, ranks[1], "batches"));
         let steps = match (equal, readers.remainder) {
             (None, _) => "--batch-size N checks them".to_owned(),
             (Some(false), Some(_)) => steps + "; --remainder drop or pad makes them equal",
@@ -259,21 +275,35 @@ impl Epoch {
                 "disjoint",
                 Some(self.repeated == 0 && self.outside == 0),
                 format!("{dealt_twice} dealt twice, {} unknown", grouped(self.outside)),
+                json!({ "dealt_twice": self.repeated, "unknown": self.outside }),
             ),
             (
                 "covering",
                 Some(is_covered),
                 format!("{seen} of {left} seen; {dropped} dropped, expected {drops}{left_out}"),
+                json!({
+                    "seen": self.seen, "of": samples - self.consumed, "dropped": self.dropped(samples),
+                    "expected_dropped": [promised_drops.start(), promised_drops.end()], "left_out": self.left_out(),
+                }),
             ),
             (
                 "padding",
                 Some(promised_padding.contains(&self.padding) && self.stray == 0),
                 format!("{} repeated, expected {}{in_batches}", grouped(self.padding), expected(&promised_padding)),
+                json!({
+                    "repeated": self.padding, "expected": [promised_padding.start(), promised_padding.end()],
+                    "in_batches": self.held.saturating_sub(self.seen),
+                }),
             ),
-            ("shares", most.map(|most| spread <= most), by(shares, who, ["sample", "samples"])),
-            ("equal steps", equal, steps),
+            (
+                "shares",
+                most.map(|most| spread <= most),
+                by(shares, who, ["sample", "samples"]),
+                counts(shares, who[1], "samples"),
+            ),
+            ("equal steps", equal, steps, steps_found),
         ]
-        .map(|(name, passed, found)| Check { name, passed, found })
+        .map(|(name, passed, told, found)| Check { name, passed, told, found })
         .into()
     }
 }
@@ -284,6 +314,11 @@ fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 
         .iter()
         .map(|(&count, &whom)| format!("{} with {}", counted(whom, who, whose), counted(count, one, many)));
     parts.collect::<Vec<_>>().join(", ")
+}
+
+/// The same for programs: `{"ranks": [{"count": 6, "samples": 166667}]}`.
+fn counts(counts: &BTreeMap<u64, u64>, whose: &str, of: &str) -> Value {
+    json!({ whose: counts.iter().map(|(number, count)| json!({ "count": count, of: number })).collect::<Value>() })
 }
 
 /// How many times each sample is to be dealt from a position of an epoch on.

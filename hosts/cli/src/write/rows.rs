@@ -149,7 +149,11 @@ fn kind(items: &Items, column: usize) -> (Physical, ConvertedType) {
         () if values().any(|value| !value.is_null() && !value.is_number()) => {
             (Physical::BYTE_ARRAY, ConvertedType::UTF8)
         }
-        () if values().any(|value| value.is_f64()) => (Physical::DOUBLE, ConvertedType::NONE),
+        () if values().any(|value| value.is_f64())
+            || cells().any(|cell| matches!(cell, Cell::Share(_) | Cell::Ratio(_))) =>
+        {
+            (Physical::DOUBLE, ConvertedType::NONE)
+        }
         () if !values().any(|value| value.is_u64() && !value.is_i64()) => (Physical::INT64, ConvertedType::NONE),
         // Numbers below 0 beside those of 64 bits without a sign are in no type.
         () if values().any(|value| value.is_i64() && !value.is_u64()) => (Physical::BYTE_ARRAY, ConvertedType::UTF8),
@@ -189,7 +193,10 @@ fn group(writer: &mut SerializedFileWriter<Sink>, items: &Items) -> Result<(), P
                 column.write_batch(&held.map(value).collect::<Result<Vec<_>, _>>()?, Some(&levels), None)
             }
             ColumnWriter::DoubleColumnWriter(column) => {
-                let value = |cell: &Cell| Value::from(cell).as_f64().ok_or_else(other);
+                let value = |cell: &Cell| match cell {
+                    Cell::Share(number) | Cell::Ratio(number) => Ok(*number),
+                    cell => Value::from(cell).as_f64().ok_or_else(other),
+                };
                 column.write_batch(&held.map(value).collect::<Result<Vec<_>, _>>()?, Some(&levels), None)
             }
             ColumnWriter::ByteArrayColumnWriter(column) => {

@@ -153,7 +153,7 @@ fn locate_and_explain_show_every_place() {
             let is_seen = place["position"].as_u64().unwrap() < 480;
             assert_eq!((place["status"] == "seen", place["rank"].is_null()), (is_seen, is_seen), "{rest}");
         }
-        assert_eq!(json(&format!("verify {deal} --json"))["passed"], true);
+        assert_eq!(json(&format!("verify {deal} --batch-size 1 --json"))["passed"], true);
     }
     let explained = text(&format!("explain {}", state.display()));
     for part in ["blend", "web 70, books 20, code 10", "480 (48.00 %)", "840", "every library, and --resume"] {
@@ -206,7 +206,7 @@ fn long_lists_come_from_files() {
         assert_eq!(json(&format!("indices {recipe} {list} --all --json"))["indices"], all, "{name}");
     }
     let list = format!("--list of/indices={}", path("kept.npy"));
-    assert_eq!(json(&format!("verify {recipe} {list} --json"))["passed"], true);
+    assert_eq!(json(&format!("verify {recipe} {list} --batch-size 1 --json"))["passed"], true);
     let found = json(&format!("locate {recipe} {list} --sample 7,8 --json"));
     assert_eq!(found["samples"][0]["places"].as_array().unwrap().len(), 2);
     assert_eq!(

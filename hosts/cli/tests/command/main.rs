@@ -102,7 +102,8 @@ fn verify_accepts_every_deal() {
                 let deal =
                     format!("--samples {samples} --world-size {world} --remainder {remainder} --layout {layout}");
                 let found = json(&format!("verify {deal} --json"));
-                assert_eq!(found["passed"], true, "{deal}: {found}");
+                // Nobody asked for batches.
+                assert_eq!(found["passed"], Value::Null, "{deal}: {found}");
                 let dropped = if remainder == "drop" { samples % world } else { 0 };
                 assert_eq!(found["dropped"], dropped, "{deal}");
                 assert_eq!(found["seen"], samples - dropped, "{deal}");
@@ -155,17 +156,32 @@ fn verify_counts_what_the_full_batches_hold() {
         let all: Value = serde_json::from_slice(&run(&format!("verify {deal} --json")).stdout).unwrap();
         assert_eq!(all["left_out"], 0, "{deal}");
     }
-    let said = "covering\tok\t768 of 1,000 samples seen; 0 dropped, expected 0; 232 left out by --drop-last\n";
-    let found = text("verify --samples 1000 --world-size 8 --batch-size 32 --drop-last --format text");
-    assert!(found.contains(said), "{found}");
+    let said = "covering    ┆ ok     ┆ 768 of 1,000 samples seen; 0 dropped, expected 0; 232 left out by --drop-last ";
+    let asked = "verify --samples 1000 --world-size 8 --batch-size 32 --drop-last";
+    assert!(text(asked).contains(said), "{}", text(asked));
+    let found =
+        serde_json::json!({ "seen": 768, "of": 1000, "dropped": 0, "expected_dropped": [0, 0], "left_out": 232 });
+    assert_eq!(
+        json(&format!("{asked} --json"))["checks"][1],
+        serde_json::json!({ "name": "covering", "passed": true, "found": found })
+    );
+    assert!(text(&format!("{asked} --format text")).contains(&format!("\ncovering\tok\t{found}\n")));
 }
 
 #[test]
 fn verify_says_what_it_did_not_check() {
     let found = text("verify --samples 9 --world-size 2 --format text");
-    assert!(found.ends_with("\nequal steps\tnot checked\t--batch-size N checks them\n"), "{found}");
+    assert!(found.ends_with("\nequal steps\tnot checked\tnull\n"), "{found}");
+    assert!(text("verify --samples 9 --world-size 2").contains("not checked ┆ --batch-size N checks them"));
     let found = json("verify --samples 9 --world-size 2 --json");
-    assert_eq!((found["checks"].as_array().unwrap().len(), &found["steps"]), (4, &Value::Null));
+    assert_eq!((&found["passed"], &found["steps"]), (&Value::Null, &Value::Null));
+    let passed = found["checks"].as_array().unwrap().iter().map(|check| check["passed"].clone()).collect::<Value>();
+    assert_eq!(passed, serde_json::json!([true, true, true, true, null]));
+    // Numbers, and no words in which they are.
+    let found = json("verify --samples 9000 --world-size 2 --batch-size 4 --json");
+    assert_eq!(found["checks"][3]["found"], serde_json::json!({ "ranks": [{ "count": 2, "samples": 4500 }] }));
+    assert_eq!(found["checks"][4]["found"], serde_json::json!({ "ranks": [{ "count": 2, "batches": 1125 }] }));
+    assert_eq!(found["passed"], true);
 }
 
 #[test]
@@ -210,7 +226,7 @@ fn files_are_laid_end_to_end_in_the_order_of_their_paths() {
     });
     let expected = dataset.rows.iter().map(|(file, row, _)| (file.clone(), row.to_string()));
     assert_eq!(rows.collect::<Vec<_>>(), expected.collect::<Vec<_>>());
-    let found = json(&format!("verify {path} --world-size 3 --json"));
+    let found = json(&format!("verify {path} --world-size 3 --batch-size 1 --json"));
     assert_eq!((&found["passed"], &found["samples"]), (&true.into(), &dataset.rows.len().into()));
 }
 

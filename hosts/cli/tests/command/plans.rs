@@ -109,16 +109,41 @@ fn a_plan_verifies() {
     let checks = text(&format!("shards {path} --world-size 3 --workers 2 --verify --format text"));
     let loads = text(&format!("shards {path} --world-size 3 --workers 2 --format text"));
     assert_eq!(loads.lines().count(), 9);
-    let verified = "overlaps\tok\t0 readings too many\ngaps\tok\t0 of 7 files read by no reader\n";
+    let verified =
+        "overlaps\tok\t{\"too_many\":0}\ngaps\tok\t{\"missed\":0,\"of\":7}\nequal steps\tnot checked\tnull\n";
     assert_eq!(checks, loads + verified);
     let shown = text(&format!("shards {path} --world-size 3 --verify"));
     let [loads, totals, checks] =
-        ["│ rank ┆ files ", "7 files, 130 samples, ", "│ overlaps ┆ ok "].map(|it| shown.find(it));
+        ["│ rank ┆ files ", "7 files, 130 samples, ", "│ overlaps    ┆ ok "].map(|it| shown.find(it));
     assert!(loads.is_some() && loads < totals && totals < checks, "{shown}");
     let found = json(&format!("shards {path} --world-size 3 --verify --json"));
-    assert_eq!(found["verification"], value!({"passed": true, "overlaps": [], "gaps": []}));
+    let unchecked = value!({"passed": null, "equal_steps": null, "overlaps": [], "gaps": []});
+    assert_eq!(found["verification"], unchecked);
     assert_eq!(found["ranks"].as_array().unwrap().len(), 3);
     assert_eq!(json(&format!("shards {path} --json"))["verification"], Value::Null);
+}
+
+#[test]
+fn a_plan_whose_ranks_end_at_different_steps_does_not_verify() {
+    let dataset = Dataset::write("plan-unequal");
+    let deal = format!("shards {} --world-size 3 --no-shuffle --policy round-robin --verify", dataset.folder.display());
+    for (size, code) in [(1, 1), (1_000, 0)] {
+        let equal = Value::from(code == 0);
+        let output = run(&format!("{deal} --batch-size {size} --json"));
+        assert_eq!(output.status.code(), Some(code));
+        let found = serde_json::from_slice::<Value>(&output.stdout).unwrap();
+        let checked = &found["verification"];
+        assert_eq!([&checked["passed"], &checked["equal_steps"], &found["steps"]["equal"]], [&equal; 3]);
+        let shown = run(&format!("{deal} --batch-size {size}"));
+        let table = String::from_utf8(shown.stdout).unwrap();
+        let words = if code == 0 { "│ equal steps ┆ ok " } else { "│ equal steps ┆ FAILED ┆ ranks take " };
+        assert!(shown.status.code() == Some(code) && table.contains(words), "{table}");
+    }
+    // What a run read says nothing of steps.
+    let read = dataset.folder.join("read.json");
+    std::fs::write(&read, "[[0,1,2,3,4,5,6]]").unwrap();
+    let found = json(&format!("{deal}={} --batch-size 1 --json", read.display()))["verification"].clone();
+    assert_eq!((&found["passed"], &found["equal_steps"]), (&true.into(), &Value::Null));
 }
 
 #[test]
@@ -274,7 +299,7 @@ fn formats_of_shards() {
         (format!("shards {path} --world-size 3"), 3),
         (format!("shards {path} --world-size 3 --workers 2"), 9),
         (format!("shards {path} --world-size 3 --rank 0 --policy round-robin --no-shuffle"), 3),
-        (format!("shards {path} --verify"), 3),
+        (format!("shards {path} --verify"), 4),
     ] {
         assert!(text(&arguments).starts_with('┌'));
         let bare = text(&format!("{arguments} --format text"));

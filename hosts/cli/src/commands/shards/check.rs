@@ -3,12 +3,14 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use samedeal::{FailureKind, Overlap, Verification, verify_shards};
+use samedeal::{FailureKind, Overlap, Steps, Verification, verify_shards};
 use serde_json::{Value, json};
 
 use super::Planned;
 use crate::args::format::Format;
-use crate::write::items::Items;
+use crate::args::plan::ShardsArgs;
+use crate::commands::verify::{all_passed, result};
+use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, print};
 use crate::write::problem::Problem;
 
@@ -18,15 +20,23 @@ const NAMED: usize = 20;
 /// What is wrong with what readers read.
 pub struct Checked {
     pub found: Verification,
-    /// Workers in each rank, where readers are those of the plan.
-    workers: Option<u32>,
+    /// What only a plan says; none of what readers really read.
+    planned: Option<OfPlan>,
+}
+
+struct OfPlan {
+    /// In each rank.
+    workers: u32,
+    /// None without a batch size.
+    steps: Option<Steps>,
 }
 
 /// Checks the plan over all its readers, or what readers really read, as a file has it.
-pub fn run(planned: &Planned, file: Option<&Path>) -> Result<Checked, Problem> {
+pub fn run(planned: &Planned, args: &ShardsArgs, file: Option<&Path>) -> Result<Checked, Problem> {
     let Some(file) = file else {
-        let found = planned.plan.verify()?;
-        return Ok(Checked { found, workers: Some(planned.plan.workers()) });
+        let plan = &planned.plan;
+        let steps = args.batch_size.map(|size| plan.steps(size, args.drop_last)).transpose()?;
+        return Ok(Checked { found: plan.verify()?, planned: Some(OfPlan { workers: plan.workers(), steps }) });
     };
     let assigned = read(planned, file)?;
     let shards = planned.dataset.files.len() as u32;
@@ -36,7 +46,7 @@ pub fn run(planned: &Planned, file: Option<&Path>) -> Result<Checked, Problem> {
         }
         _ => error.into(),
     })?;
-    Ok(Checked { found, workers: None })
+    Ok(Checked { found, planned: None })
 }
 
 /// Reads a list, for each reader, of the numbers or the paths of its shards.
@@ -67,16 +77,38 @@ fn read(planned: &Planned, file: &Path) -> Result<Vec<Vec<u32>>, Problem> {
 }
 
 impl Checked {
+    /// Whether all that was checked holds: `None` if nothing failed, but the steps were not checked.
+    pub fn passed(&self) -> Option<bool> {
+        all_passed([Some(self.found.is_ok())].into_iter().chain(self.planned.as_ref().map(|_| self.equal_steps())))
+    }
+
+    fn equal_steps(&self) -> Option<bool> {
+        Some(self.planned.as_ref()?.steps?.is_equal())
+    }
+
     pub fn print(&self, planned: &Planned, format: Format) -> Result<(), Problem> {
         let Verification { overlaps, gaps, .. } = &self.found;
-        let missed = gaps.iter().map(|gap| u64::from(gap.end - gap.start)).sum();
+        let missed = gaps.iter().map(|gap| u64::from(gap.end - gap.start)).sum::<u64>();
         let [again, files] = [overlaps.len(), planned.dataset.files.len()].map(|it| it as u64);
-        let again = counted(again, "reading", "readings");
-        let (missed, files) = (grouped(missed), counted(files, "file", "files"));
         let mut items = Items::new(["check", "result", "found"]);
-        let result = |holds| if holds { "ok" } else { "FAILED" }.into();
-        items.push(["overlaps".into(), result(overlaps.is_empty()), format!("{again} too many").into()]);
-        items.push(["gaps".into(), result(gaps.is_empty()), format!("{missed} of {files} read by no reader").into()]);
+        let mut push = |check: &str, passed: Option<bool>, found: Value, told: String| {
+            let found = if format == Format::Table { told.into() } else { Cell::Value(found) };
+            items.push([check.into(), result(passed).into(), found]);
+        };
+        let told = format!("{} too many", counted(again, "reading", "readings"));
+        push("overlaps", Some(overlaps.is_empty()), json!({ "too_many": again }), told);
+        let told = format!("{} of {} read by no reader", grouped(missed), counted(files, "file", "files"));
+        push("gaps", Some(gaps.is_empty()), json!({ "missed": missed, "of": files }), told);
+        match self.planned.as_ref().map(|plan| plan.steps) {
+            None => {}
+            Some(None) => push("equal steps", None, Value::Null, "--batch-size N checks them".to_owned()),
+            Some(Some(Steps { least, most, .. })) => {
+                let told = format!("ranks take {} to {} steps", grouped(least), grouped(most));
+                let told =
+                    if least == most { format!("every rank takes {}", counted(most, "step", "steps")) } else { told };
+                push("equal steps", self.equal_steps(), json!({ "least": least, "most": most }), told);
+            }
+        }
         items.print(format)?;
         if !matches!(format, Format::Table | Format::Text) {
             return Ok(());
@@ -86,10 +118,12 @@ impl Checked {
         let name =
             |shard: u32| if format == Format::Table { planned.path(shard) } else { escaped(planned.path(shard)) };
         for &Overlap { shard, first_reader, other_reader, .. } in overlaps.iter().take(named) {
-            let [first, other] = [first_reader, other_reader].map(|reader| self.reader(reader));
             lines.push(match format {
-                Format::Table => format!("{}: read by {first}, and again by {other}", name(shard)),
-                _ => format!("overlap\t{shard}\t{}\t{first}\t{other}", name(shard)),
+                Format::Table => {
+                    let [first, other] = [first_reader, other_reader].map(|reader| self.reader(reader));
+                    format!("{}: read by {first}, and again by {other}", name(shard))
+                }
+                _ => format!("overlap\t{shard}\t{}\t{first_reader}\t{other_reader}", name(shard)),
             });
         }
         for Range { start, end } in gaps.iter().take(named) {
@@ -119,14 +153,14 @@ impl Checked {
             json!({ "first_shard": start, "num_shards": end - start, "first_path": first, "last_path": last })
         });
         json!({
-            "passed": self.found.is_ok(), "overlaps": overlaps.collect::<Value>(), "gaps": gaps.collect::<Value>(),
+            "passed": self.passed(), "equal_steps": self.equal_steps(), "overlaps": overlaps.collect::<Value>(), "gaps": gaps.collect::<Value>(),
         })
     }
 
     /// A reader, as people know it.
     fn reader(&self, reader: u32) -> String {
-        match self.workers {
-            Some(workers) => format!("worker {} of rank {}", reader % workers, reader / workers),
+        match self.planned {
+            Some(OfPlan { workers, .. }) => format!("worker {} of rank {}", reader % workers, reader / workers),
             None => format!("reader {reader}"),
         }
     }

@@ -33,8 +33,8 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
         // Whether anybody reads it or not, the answer stands.
         let _ = writeln!(io::stderr(), "warning: {problem}; left out");
     }
-    let checked = args.verify.as_ref().map(|file| check::run(&planned, file.as_deref())).transpose()?;
-    let passed = checked.as_ref().is_none_or(|checked| checked.found.is_ok());
+    let checked = args.verify.as_ref().map(|file| check::run(&planned, args, file.as_deref())).transpose()?;
+    let passed = checked.as_ref().map_or(Some(true), Checked::passed);
     let format = args.output.format();
     let printed = if format == Format::Json {
         let mut answer = planned.json(args)?;

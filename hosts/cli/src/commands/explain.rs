@@ -1,6 +1,9 @@
 //! `samedeal explain`: what the states in a checkpoint say.
 
+use std::collections::HashMap;
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use clap::{Arg, Args};
 use samedeal::{Error, FailureKind, Sampler, Segment as Past};
@@ -27,6 +30,8 @@ const RECIPE: [&str; 9] =
 
 /// The most places of a sample that are shown.
 const PLACES: usize = 1 << 16;
+/// How many bytes the states that are shown at once may have in all.
+const SHOWN: usize = 1 << 24;
 
 #[derive(Args)]
 pub struct ExplainArgs {
@@ -34,7 +39,7 @@ pub struct ExplainArgs {
     /// executed. - is standard input
     #[arg(value_name = "CHECKPOINT")]
     checkpoint: PathBuf,
-    /// Which state is asked about, if the file holds several that differ: its place, as shown
+    /// Which state is shown or asked about, if the file holds several: its place, as shown
     #[arg(long, value_name = "PLACE")]
     place: Option<String>,
     /// Say what became of a sample: seen, to come, padding or dropped. May be repeated, or separated by commas
@@ -84,7 +89,10 @@ pub fn run(mut args: ExplainArgs) -> Result<(), Problem> {
     }
     if args.sample.is_empty() && args.step.is_none() {
         args.check_unused()?;
-        return show(&args, &states);
+        return match args.place {
+            Some(_) => show(&args, &[args.chosen(&states)?]),
+            None => show(&args, &states),
+        };
     }
     if let Some(epochs) = args.epoch.deal.epochs.filter(|epochs| epochs.is_range && args.step.is_some()) {
         return Err(Problem::message(format!("--epoch is {epochs}; allowed with --step: one epoch")));
@@ -101,52 +109,104 @@ pub fn run(mut args: ExplainArgs) -> Result<(), Problem> {
 
 /// Every state in the file, in words.
 fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
+    let shown = states.iter().map(|saved| saved.place.len() + saved.text.len()).sum::<usize>();
+    if shown > SHOWN {
+        let what = format!("holds states of {} bytes in all; show one of them with --place", grouped(shown as u64));
+        return Err(Problem::of(&args.checkpoint, what));
+    }
+    // The same state may be there many times, and an order of many sources takes a while.
+    let mut known = HashMap::new();
+    let mut facts = Vec::<Rc<Facts>>::new();
+    for saved in states {
+        let key = (Rc::clone(&saved.text), saved.kind());
+        if !known.contains_key(&key) {
+            known.insert(key.clone(), Rc::new(Facts::of(saved)?));
+        }
+        facts.push(Rc::clone(&known[&key]));
+    }
+    let states = states.iter().zip(&facts);
     match args.output.format() {
         Format::Json => {
-            let states = states.iter().map(json_of).collect::<Value>();
-            print(json!({ "file": args.checkpoint.display().to_string(), "states": states }))
+            // One after the other, since as values they take many times the memory of their texts.
+            let states = states.map(|(saved, facts)| json_of(saved, facts).to_string()).collect::<Vec<_>>();
+            let file = Value::from(args.checkpoint.display().to_string());
+            print(format!("{{\"file\":{file},\"states\":[{}]}}", states.join(",")))
         }
         format => {
-            for (number, saved) in states.iter().enumerate() {
+            for (number, (saved, facts)) in states.enumerate() {
                 if number > 0 {
                     print("")?;
                 }
-                let items = items(args, saved, format);
-                items.print(format)?;
+                items(args, saved, facts, format).print(format)?;
             }
             Ok(())
         }
     }
 }
 
-/// How many sample indices there are, and how many positions the epoch has, if the state says it. Of an order that is made of others,
-/// its sampler knows; not if the state has only a hash of a list.
-fn extent(saved: &Saved) -> Option<(u64, u64)> {
-    if saved.recipe_of().is_some_and(|of| of == RecipeOf::Split) {
-        let samples = saved.field("split")?.get("samples")?.as_u64()?;
-        return Some((samples, samples));
-    }
-    if saved.is_composed().is_ok_and(|it| it) {
-        let (_, sampler) = saved.composed(Vec::new()).ok()??;
-        return Some((sampler.samples(), sampler.length()));
-    }
-    let samples = saved.number("samples")?;
-    Some((samples, samples))
+/// What follows from a state, as the library says.
+struct Facts {
+    /// How many sample indices there are, and how many positions the epoch has. Unknown if the state has only a hash of a list.
+    extent: Option<(u64, u64)>,
+    /// How many positions were consumed, and how many are left.
+    progress: Option<(u64, u64)>,
+    /// Whether this version has the order.
+    is_known: bool,
 }
 
-/// How many positions were consumed, and how many are left, if the state says it.
-fn progress(saved: &Saved) -> Option<(u64, u64)> {
-    let (_, samples) = extent(saved)?;
-    let left = match saved.kind() {
-        Kind::Reading => left(saved, &Dataset::default()).ok()?.reader(0, 0).ok()?.samples,
-        Kind::Worker | Kind::Recipe => return None,
-        _ => samples.checked_sub(saved.number("consumed")?)?,
-    };
-    Some((samples.checked_sub(left)?, left))
+impl Facts {
+    /// Refuses what cannot be of any run.
+    fn of(saved: &Saved) -> Result<Self, Problem> {
+        let order = saved.order();
+        let is_plain = order == SHARDED || samedeal::orders()?.iter().any(|name| name == order);
+        let composed = saved.composed(Vec::new());
+        let is_unknown = |error: &Error| {
+            let failure = error.failure();
+            failure.is_some_and(|it| it.kind == FailureKind::UnknownName && it.field == "order")
+        };
+        let is_known = is_plain || !composed.as_ref().is_err_and(is_unknown);
+        let extent = match composed {
+            Ok(Some((_, sampler))) => Some((sampler.samples(), sampler.length())),
+            Err(_) => None,
+            Ok(None) if saved.recipe_of() == Some(RecipeOf::Split) => {
+                let samples = saved.field("split").and_then(|split| split.get("samples")?.as_u64());
+                samples.map(|samples| (samples, samples))
+            }
+            Ok(None) => saved.number("samples").map(|samples| (samples, samples)),
+        };
+        let is_state = saved.number("samedeal") == Some(1)
+            && matches!(saved.kind(), Kind::Sampler | Kind::Reading | Kind::Steps | Kind::Worker);
+        // What the state of an order that is made of others had, which may have got more since.
+        let most = saved.number("positions").or_else(|| extent.map(|(_, length)| length));
+        if let Some(most) = most.filter(|_| is_state) {
+            let consumed = saved.fields.get("consumed").unwrap_or(&Value::Null);
+            if consumed.as_u64().is_none_or(|consumed| consumed > most) {
+                return Err(impossible(saved, format!("consumed is {consumed}; allowed: 0 to {most}")));
+            }
+        }
+        // With hashes of lists, only the files of the run say more.
+        let is_whole = ["sizes", "bytes"].iter().all(|name| saved.field(name).is_none_or(Value::is_array));
+        let left = match saved.kind() {
+            Kind::Reading if is_state && is_whole => {
+                let rest = left(saved, &Dataset::default()).and_then(|mut readers| Ok(readers.reader(0, 0)?.samples));
+                Some(rest.map_err(|problem| impossible(saved, problem))?)
+            }
+            Kind::Reading | Kind::Worker | Kind::Recipe => None,
+            _ => extent.zip(saved.number("consumed")).and_then(|((_, length), consumed)| length.checked_sub(consumed)),
+        };
+        let progress = extent.zip(left).and_then(|((_, length), left)| Some((length.checked_sub(left)?, left)));
+        Ok(Self { extent, progress, is_known })
+    }
+}
+
+/// What is wrong with a state that no run can have.
+fn impossible(saved: &Saved, why: impl Display) -> Problem {
+    let place = if saved.place.is_empty() { String::new() } else { format!("{}: ", saved.place) };
+    saved.refused(format!("{place}{}, but {why}", saved.described()))
 }
 
 /// What a state says, a row for each part of it.
-fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
+fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> Items {
     let mut items = Items::new(["what", "the state says"]);
     let mut push = |what: &str, says: Cell| items.push([what.into(), says]);
     let place = if saved.place.is_empty() { "the whole file" } else { &saved.place };
@@ -165,8 +225,7 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
         // A name, and no amount.
         push("epoch", epoch.to_string().into());
     }
-    let extent = extent(saved);
-    if let Some((samples, length)) = extent {
+    if let Some((samples, length)) = facts.extent {
         push("samples", samples.into());
         if samples != length {
             push("positions", length.into());
@@ -181,7 +240,7 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
         let says = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
         push(&name.replace('_', " "), says.into());
     }
-    if let (Some((consumed, left)), Some((_, length))) = (progress(saved), extent) {
+    if let (Some((consumed, left)), Some((_, length))) = (facts.progress, facts.extent) {
         let share = percent(consumed as f64 / length.max(1) as f64);
         let is_table = format == Format::Table;
         push("consumed", if is_table { format!("{} ({share})", grouped(consumed)).into() } else { consumed.into() });
@@ -225,7 +284,7 @@ fn items(args: &ExplainArgs, saved: &Saved, format: Format) -> Items {
     if let Some(batches) = saved.batches {
         push("batches read", batches.into());
     }
-    push("resumed by", resumed_by(saved).into());
+    push("resumed by", resumed_by(saved, facts).into());
     items
 }
 
@@ -289,24 +348,13 @@ fn said(past: &Segment) -> String {
     said
 }
 
-fn resumed_by(saved: &Saved) -> &'static str {
-    let (order, length) = (saved.order(), extent(saved).map(|(_, length)| length));
-    let is_known =
-        || order == SHARDED || samedeal::orders().is_ok_and(|orders| orders.iter().any(|name| name == order));
-    let is_unknown = |error: &Error| {
-        let failure = error.failure();
-        failure.is_some_and(|it| it.kind == FailureKind::UnknownName && it.field == "order")
-    };
-    let known = || is_known() || !saved.composed(Vec::new()).is_err_and(|error| is_unknown(&error));
+fn resumed_by(saved: &Saved, facts: &Facts) -> &'static str {
     if saved.number("samedeal") != Some(1) {
         return "nothing of this version, which reads states of version 1";
     }
     let is_named = matches!(saved.kind(), Kind::Sampler | Kind::Batcher | Kind::Steps);
     match saved.kind() {
-        _ if is_named && !known() => "nothing of this version, which has no such order",
-        _ if saved.number("consumed").zip(length).is_some_and(|(consumed, length)| consumed > length) => {
-            "nothing: more is consumed than there is"
-        }
+        _ if is_named && !facts.is_known => "nothing of this version, which has no such order",
         Kind::Worker => "StatefulDataLoader of torchdata",
         Kind::Sampler | Kind::Batcher | Kind::Reading => "every library, and --resume",
         Kind::Steps => "every library, and samedeal steps --resume",
@@ -314,22 +362,22 @@ fn resumed_by(saved: &Saved) -> &'static str {
     }
 }
 
-fn json_of(saved: &Saved) -> Value {
+fn json_of(saved: &Saved, facts: &Facts) -> Value {
     let history = saved.history.iter().map(|past| {
         json!({
             "world_size": past.world_size, "workers": past.workers, "batch_size": past.batch_size,
             "drop_last": past.drop_last, "steps": past.steps,
         })
     });
-    let progress = progress(saved);
+    let progress = facts.progress;
     let kind = if saved.kind() == Kind::Recipe { "recipe" } else { saved.word("kind") };
     json!({
         "place": saved.place, "kind": kind, "recipe_of": saved.recipe_of().map(RecipeOf::name), "order": saved.field("name"), "seed": saved.seed(),
-        "epoch": saved.number("epoch"), "samples": extent(saved).map(|(samples, _)| samples),
+        "epoch": saved.number("epoch"), "samples": facts.extent.map(|(samples, _)| samples),
         "consumed": progress.map_or(saved.number("consumed"), |(consumed, _)| Some(consumed)),
         "recipe": saved.recipe(),
         "step": saved.number("step"), "left": progress.map(|(_, left)| left), "history": history.collect::<Value>(), "batch_size": saved.batch_size,
-        "batches": saved.batches, "state": saved.text,
+        "batches": saved.batches, "state": *saved.text,
     })
 }
 
@@ -555,9 +603,8 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         consumed if Some(consumed) == saved.number("samples") => whole.steps()?.most,
         consumed => (consumed / turn).saturating_add(last.map_or(0, |past| past.steps)),
     };
-    let is_own = |state: String| {
-        serde_json::from_str::<Value>(&state).is_ok_and(|own| own == Value::Object(saved.fields.clone()))
-    };
+    let is_own =
+        |state: String| serde_json::from_str::<Value>(&state).is_ok_and(|own| own.as_object() == Some(&*saved.fields));
     if !whole.state(taken).is_ok_and(is_own) {
         return Err(saved.refused(
             "these readers did not read all of the epoch so far, so its steps cannot be counted. If one group read it, name its \

@@ -43,6 +43,41 @@ fn states_are_found_in_every_format() {
     }
 }
 
+/// A state is a text or a dictionary, in dictionaries, lists, objects, or an object itself.
+#[test]
+fn states_in_objects_are_found() {
+    let mut sampler = sampler(1, 5);
+    let text = fs::read_to_string(data("state.json")).unwrap();
+    sampler.resume(text.trim()).unwrap();
+    let expected = sampler.indices::<u64>(..3).unwrap();
+    for protocol in [0, 2, 5] {
+        let path = data(&format!("objects-{protocol}.pkl"));
+        let found = json(&format!("explain {path} --json"));
+        let states = found["states"].as_array().unwrap();
+        let places = states.iter().map(|state| state["place"].as_str().unwrap()).collect::<Vec<_>>();
+        let named = ["text.loader.state", "dictionary.loader.state", "ordered.0", "objects.loader.state"];
+        assert_eq!(places, named, "{protocol}");
+        for state in states {
+            let told = ["kind", "order", "seed", "consumed", "left"].map(|field| state[field].clone());
+            assert_eq!(Value::from(told.to_vec()), value!(["sampler", "torch", 7, 320, 683]), "{protocol}");
+            // What is shown as the state is one.
+            let own = files::folder("explain-objects").join("state.json");
+            fs::write(&own, state["state"].as_str().unwrap()).unwrap();
+            let rest = json(&format!("indices --resume {} --world-size 5 --rank 1 --count 3 --json", own.display()));
+            assert_eq!(rest["indices"], Value::from(expected.clone()), "{protocol}");
+        }
+    }
+    // JSON in JSON, with all members that a state has; seeds of 64 bits are kept.
+    let path = files::folder("explain-json").join("saved.json");
+    let state = text.replace("\"seed\":7", "\"seed\":-9223372036854775807");
+    fs::write(&path, format!("{{\"run\":[{{\"loader\":{state}}}],\"samedeal\":\"0.1.0\"}}")).unwrap();
+    let found = json(&format!("explain {} --json", path.display()));
+    let [one] = &found["states"].as_array().unwrap()[..] else { panic!("{found}") };
+    assert_eq!((&one["place"], &one["seed"]), (&"run.0.loader".into(), &i64::MIN.wrapping_add(1).into()));
+    assert_eq!(one["state"], state.trim());
+    assert_eq!(json(&format!("indices --resume {} --json", path.display()))["consumed"], 320);
+}
+
 /// The readers of the state in `lightning.ckpt`, or others, in its epoch.
 fn readers(world: u32, workers: u32, batch: u32) -> Reading {
     let builder = Reading::builder([100, 903]).seed(7).world_size(world).workers(workers).batch_size(batch);
@@ -506,7 +541,20 @@ fn several_states_are_told_apart() {
         let (code, found) = failing(&format!("explain {}", broken.display()));
         assert!(code == 2 && found.contains(said), "{found}");
     }
-    assert!(failing(&format!("explain {}", folder.display())).1.contains("is a directory"));
+    // A directory: the file in it is named, or the files in the directories in it.
+    fs::create_dir_all(folder.join("step-10/deep/deeper")).unwrap();
+    fs::write(folder.join("step-10/deep/deeper/state.json"), &one).unwrap();
+    fs::write(folder.join("step-10/rng.pth"), "PK\u{3}\u{4}").unwrap();
+    fs::write(folder.join("step-10/weights.safetensors"), &one).unwrap();
+    let named = |directory: &Path| failing(&format!("explain {}", directory.display())).1;
+    assert!(named(&folder.join("step-10")).ends_with("is a directory; name the file in it that holds the state"));
+    fs::copy(data("trainer_state.json"), folder.join("step-10/trainer_state.json")).unwrap();
+    let (here, there) = (path.to_string(), folder.join("step-10/trainer_state.json").display().to_string());
+    let said = named(&folder.join("step-10"));
+    assert!(said.ends_with(&format!("is a directory; name the file in it that holds the state: {there}")), "{said}");
+    let said = named(&folder);
+    assert!(said.ends_with(&format!("name one of the files in it that hold states: {here}, {there}")), "{said}");
+    assert_eq!(failing(&format!("indices --resume {}", folder.display())).1, said);
     assert!(failing("explain no-such-file").1.contains("no-such-file"));
     // A second checkpoint is not ignored, and the command that is named tells what differs.
     let (code, said) = failing(&format!("explain {path} {}", data("state.json")));

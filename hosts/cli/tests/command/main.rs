@@ -8,6 +8,7 @@ mod explain;
 mod files;
 mod folders;
 mod formats;
+mod hostile;
 mod ledger;
 mod lengths;
 mod over_epochs;

@@ -5,9 +5,11 @@ is of readers: 2 ranks of 3 loader workers have taken 2 steps with batches of 4.
 """
 
 import collections
+import dataclasses
 import json
 import os
 import pickle
+import types
 
 import torch
 
@@ -38,6 +40,29 @@ mixed = {
     "s": {"samedeal": STATE},
     "object": ValueError("never raised", collections.OrderedDict(q=1)),
 }
+
+
+@dataclasses.dataclass
+class Loader:
+    state: dict
+
+
+def namespace(value):
+    """Objects in place of dictionaries."""
+    if not isinstance(value, dict):
+        return value
+    return types.SimpleNamespace(**{name: namespace(inner) for name, inner in value.items()})
+
+
+objects = {
+    "text": namespace({"loader": {"state": STATE}}),
+    "dictionary": types.SimpleNamespace(loader=Loader(json.loads(STATE))),
+    "ordered": [collections.OrderedDict(json.loads(STATE))],
+    "objects": namespace({"loader": {"state": json.loads(STATE)}}),
+}
+for protocol in (0, 2, 5):
+    with open(f"objects-{protocol}.pkl", "wb") as file:
+        pickle.dump(objects, file, protocol=protocol)
 for protocol in range(6):
     with open(f"protocol-{protocol}.pkl", "wb") as file:
         pickle.dump(mixed, file, protocol=protocol)

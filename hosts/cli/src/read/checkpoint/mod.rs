@@ -4,10 +4,14 @@
 mod pickle;
 mod values;
 
+use std::borrow::Cow;
+use std::cell::Cell;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Display;
-use std::fs::{File, Metadata};
-use std::io::{self, Cursor, Read, Seek};
+use std::fs::{self, File, Metadata};
+use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 
 use samedeal::{Builder, Error, Sampler};
 use serde_json::{Map, Value, json};
@@ -17,10 +21,29 @@ use crate::args::deal::SHARDED;
 use crate::write::output::grouped;
 use crate::write::problem::Problem;
 
-/// The most bytes of JSON or of a pickle, which holds a checkpoint without its tensors.
+/// The most bytes of JSON, or of the pickles of a file, which hold a checkpoint without its tensors; and of the list of the files in an
+/// archive.
 const MOST: u64 = 1 << 26;
-/// More than any state has.
-const STATE: usize = 1 << 21;
+/// The most pickles in an archive: `torch.save` writes one.
+const PICKLES: usize = 1 << 10;
+/// The most states in a file: one for each worker of each rank, and more.
+const STATES: usize = 1 << 10;
+/// How deep values nest that are looked at. Python itself cannot write much deeper pickles.
+const DEEPEST: usize = 1_000;
+/// How much memory all states of a file may take, about, and how much a single one, in the units of [`weight`]. A blend of 10,000
+/// sources has a state of 1 MB, of which there is room for ten that differ.
+const WEIGHT: usize = 1 << 26;
+const WEIGHT_OF_ONE: usize = 1 << 25;
+/// How many values are looked at in dictionaries that could be states, about.
+const WORK: usize = 1 << 25;
+/// What is said of a file with more than this.
+const TOO_MANY: &str = "more states than any checkpoint, too many to show";
+/// How many places of states an error names.
+const TOLD: usize = 16;
+/// Files of a directory are looked into for a state if their names end in one of these; so many of them, and so many are named.
+const ENDINGS: [&str; 7] = ["bin", "ckpt", "json", "pickle", "pkl", "pt", "pth"];
+const LOOKED_INTO: usize = 256;
+const NAMED: usize = 4;
 
 /// A state, and what stands beside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,9 +52,9 @@ pub struct Saved {
     pub path: PathBuf,
     /// Where in the file it is, such as `callbacks.loader.samedeal`; empty where it is the file.
     pub place: String,
-    pub text: String,
+    pub text: Rc<str>,
     /// What the text says.
-    pub fields: Map<String, Value>,
+    pub fields: Rc<Map<String, Value>>,
     /// The steps that groups of readers took, the oldest first.
     pub history: Vec<Segment>,
     /// The samples in a batch, if the state of transformers' Trainer says so.
@@ -43,7 +66,7 @@ pub struct Saved {
 }
 
 /// What can be done with a state.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Kind {
     Sampler,
     /// Of batches of samples of different length.
@@ -256,7 +279,7 @@ pub fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
     let is_stdin = path == Path::new("-");
     let metadata = if is_stdin { None } else { Some(path.metadata().map_err(failed)?) };
     if metadata.as_ref().is_some_and(Metadata::is_dir) {
-        return Err(Problem::of(path, "is a directory; name the file in it that holds the state"));
+        return Err(Problem::of(path, in_directory(path)));
     }
     let states = match metadata {
         Some(metadata) if metadata.is_file() => of(File::open(path).map_err(failed)?),
@@ -296,8 +319,13 @@ pub fn only(path: &Path) -> Result<Saved, Problem> {
 
 /// Where states are and what they are, for people.
 pub fn places<'a>(states: impl IntoIterator<Item = &'a Saved>) -> String {
-    let told = states.into_iter().map(|saved| format!("{} ({})", saved.place, saved.described()));
-    told.collect::<Vec<_>>().join(", ")
+    let mut states = states.into_iter();
+    let told = states.by_ref().take(TOLD).map(|saved| format!("{} ({})", saved.place, saved.described()));
+    let told = told.collect::<Vec<_>>().join(", ");
+    match states.count() as u64 {
+        0 => told,
+        more => format!("{told}, and {} more", grouped(more)),
+    }
 }
 
 /// The states that may be meant: those that differ. A recipe beside a state says nothing of how far anything was read.
@@ -307,6 +335,32 @@ pub fn candidates(states: &[Saved]) -> Vec<&Saved> {
         differing.retain(|saved| saved.kind() != Kind::Recipe);
     }
     differing
+}
+
+/// What is said of a directory: which files in it, or in the directories in it, hold states.
+fn in_directory(path: &Path) -> String {
+    let entries = |path: &Path| {
+        let mut entries =
+            fs::read_dir(path).into_iter().flatten().flatten().map(|entry| entry.path()).collect::<Vec<_>>();
+        entries.sort();
+        entries
+    };
+    let within = |path: PathBuf| if path.is_dir() { entries(&path) } else { vec![path] };
+    let may_hold = |path: &PathBuf| {
+        let ending = path.extension().is_none_or(|ending| ENDINGS.iter().any(|known| ending == *known));
+        ending && path.is_file()
+    };
+    let holds_state = |path: &PathBuf| {
+        File::open(path)
+            .is_ok_and(|file| of(file).is_ok_and(|states| states.iter().any(|it| it.kind() != Kind::Recipe)))
+    };
+    let files = entries(path).into_iter().flat_map(within).filter(may_hold).take(LOOKED_INTO);
+    let found = files.filter(holds_state).take(NAMED).map(|path| path.display().to_string()).collect::<Vec<_>>();
+    match &found[..] {
+        [] => "is a directory; name the file in it that holds the state".to_owned(),
+        [one] => format!("is a directory; name the file in it that holds the state: {one}"),
+        [..] => format!("is a directory; name one of the files in it that hold states: {}", found.join(", ")),
+    }
 }
 
 fn of(mut file: impl Read + Seek) -> Result<Vec<Saved>, String> {
@@ -320,14 +374,14 @@ fn of(mut file: impl Read + Seek) -> Result<Vec<Saved>, String> {
     let mut bytes = Vec::new();
     file.take(MOST + 1).read_to_end(&mut bytes).map_err(unreadable)?;
     if matches!(begin[..], [0x80, 2..=5, ..]) {
-        return Ok(found(&pickle::read(&bytes)?, ""));
+        return of_pickle(&bytes);
     }
     if bytes.len() as u64 > MOST {
         return Err(too_large(bytes.len() as u64));
     }
     let Ok(text) = str::from_utf8(&bytes) else {
         // Protocol 0 of pickles is text, and nobody writes it any more; protocol 1 is no text, and has no mark.
-        return pickle::read(&bytes).map(|values| found(&values, "")).map_err(|_| {
+        return of_pickle(&bytes).map_err(|_| {
             "holds no state of samedeal: it is no JSON, no pickle, and no archive that torch.save writes".to_owned()
         });
     };
@@ -338,18 +392,51 @@ fn too_large(bytes: u64) -> String {
     format!("is of {} bytes; allowed for what holds a state: {}", grouped(bytes), grouped(MOST))
 }
 
+fn of_values(values: &Values<'_>) -> Result<Vec<Saved>, String> {
+    let mut search = Search::default();
+    search.values(values, "")?;
+    Ok(search.states)
+}
+
+fn of_pickle(bytes: &[u8]) -> Result<Vec<Saved>, String> {
+    of_values(&pickle::read(bytes)?)
+}
+
 /// The states in a text: JSON of them, or of anything that holds them.
 fn of_text(text: &str) -> Result<Vec<Saved>, String> {
     if let Some(fields) = state(text) {
-        return Ok(vec![Saved::new(String::new(), text.to_owned(), fields)]);
+        return Ok(vec![Saved::new(String::new(), text.into(), Rc::new(fields))]);
     }
     match Values::of_json(text) {
-        Ok(values) => Ok(found(&values, "")),
+        Ok(values) => of_values(&values),
         Err(why) => {
             // A pickle of protocol 0.
-            let read = pickle::read(text.as_bytes()).ok().map(|values| found(&values, ""));
-            read.ok_or_else(|| format!("holds no state of samedeal: it is no JSON ({why})"))
+            let Ok(values) = pickle::read(text.as_bytes()) else {
+                return Err(format!("holds no state of samedeal: it is no JSON ({why})"));
+            };
+            of_values(&values)
         }
+    }
+}
+
+/// Reads no more than so many bytes, whatever is told of a file.
+struct Bounded<R> {
+    file: R,
+    left: Rc<Cell<u64>>,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let count = self.file.read(bytes)?;
+        let left = self.left.get().checked_sub(count as u64);
+        self.left.set(left.ok_or_else(|| io::Error::other("it is larger than any that holds a state"))?);
+        Ok(count)
+    }
+}
+
+impl<R: Seek> Seek for Bounded<R> {
+    fn seek(&mut self, to: SeekFrom) -> io::Result<u64> {
+        self.file.seek(to)
     }
 }
 
@@ -361,32 +448,47 @@ fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
         let cut = if cut { "; a file that was copied or written in part is cut off at its end" } else { "" };
         format!("cannot be read as the archive that torch.save writes: {error}{cut}")
     };
-    let mut archive = zip::ZipArchive::new(file).map_err(broken)?;
+    let left = Rc::new(Cell::new(MOST));
+    let mut archive = zip::ZipArchive::new(Bounded { file, left: Rc::clone(&left) }).map_err(broken)?;
     // What has another name is nothing that torch reads.
     let names = archive.file_names().filter_map(Result::ok).filter(|name| name.ends_with(".pkl"));
-    let names = names.map(std::borrow::Cow::into_owned).collect::<Vec<_>>();
+    let names = names.map(Cow::into_owned).take(PICKLES + 1).collect::<Vec<_>>();
     if names.is_empty() {
         return Err("is a zip archive without a pickle (*.pkl), and so nothing that torch.save writes".to_owned());
     }
-    let mut states = Vec::new();
+    if names.len() > PICKLES {
+        return Err(format!(
+            "holds more than {} pickles, and so is nothing that torch.save writes",
+            grouped(PICKLES as u64)
+        ));
+    }
+    // As packed, and as they are: files in an archive may be the same bytes of it.
+    left.set(MOST);
+    let mut room = MOST;
+    let mut search = Search::default();
     for name in &names {
         let entry = archive.by_name(name).map_err(broken)?;
         let mut bytes = Vec::new();
         // What it says of its size may be wrong.
-        entry.take(MOST + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {name}: {error}"))?;
-        if bytes.len() as u64 > MOST {
-            return Err(format!("its {name} {}", too_large(bytes.len() as u64)));
-        }
+        entry.take(room + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {name}: {error}"))?;
+        room = room.checked_sub(bytes.len() as u64).ok_or_else(|| {
+            format!("has pickles of more than {} bytes in all, which is more than any that hold a state", grouped(MOST))
+        })?;
         let values = pickle::read(&bytes).map_err(|why| format!("its {name} {why}"))?;
         let before = if names.len() > 1 { format!("{name}:") } else { String::new() };
-        states.extend(found(&values, &before));
+        search.values(&values, &before)?;
     }
-    Ok(states)
+    Ok(search.states)
+}
+
+/// Whether a text is worth reading as a state.
+fn may_be_state(text: &str) -> bool {
+    text.contains("\"samedeal\"") && weight(text) <= WEIGHT_OF_ONE
 }
 
 /// What a text says, if it is a state.
 fn state(text: &str) -> Option<Map<String, Value>> {
-    if text.len() > STATE || !text.contains("\"samedeal\"") {
+    if !may_be_state(text) {
         return None;
     }
     let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return None };
@@ -394,7 +496,7 @@ fn state(text: &str) -> Option<Map<String, Value>> {
 }
 
 impl Saved {
-    fn new(place: String, text: String, fields: Map<String, Value>) -> Self {
+    fn new(place: String, text: Rc<str>, fields: Rc<Map<String, Value>>) -> Self {
         let past = |past: &Value| {
             let number = |name: &str| past.get(name).and_then(Value::as_u64);
             let (world_size, steps) = (number("world_size")?, number("steps")?);
@@ -407,97 +509,164 @@ impl Saved {
     }
 }
 
-/// A value on the way from a root: how it is reached.
-struct Visit {
-    id: Id,
-    /// The visit of what holds it.
-    parent: Option<usize>,
-    label: Label,
+/// Looks for the states of one file.
+struct Search {
+    states: Vec<Saved>,
+    /// What the texts of states say: a text that is there many times is read once.
+    known: HashMap<Rc<str>, Rc<Map<String, Value>>>,
+    /// How much memory the states take, about, and how long their places are.
+    taken: usize,
+    /// How much more is looked at in dictionaries that could be states.
+    work: usize,
 }
 
+impl Default for Search {
+    fn default() -> Self {
+        Self { states: Vec::new(), known: HashMap::new(), taken: 0, work: WORK }
+    }
+}
+
+/// A value on the way from a root, and how it is reached.
+struct Step {
+    id: Id,
+    label: Label,
+    /// Which of the values in it is next, and how many of those before have no key.
+    next: usize,
+    items: usize,
+}
+
+#[derive(Clone, Copy)]
 enum Label {
-    Root,
+    None,
     Key(Id),
     Index(usize),
 }
 
-/// All states among the values.
-fn found(values: &Values, before: &str) -> Vec<Saved> {
-    let mut seen = vec![false; values.len()];
-    let mut visits = Vec::<Visit>::new();
-    // What is still to be looked at, the next one last, so that states are found in the order in which they are there.
-    let mut open = values.roots.iter().rev().map(|&id| (id, None, Label::Root)).collect::<Vec<_>>();
-    let mut states = Vec::new();
-    while let Some((id, parent, label)) = open.pop() {
-        if std::mem::replace(&mut seen[id as usize], true) {
-            continue;
-        }
-        visits.push(Visit { id, parent, label });
-        let here = visits.len() - 1;
-        match values.get(id) {
-            Node::Text(text) => {
-                if let Some(fields) = state(text) {
-                    let mut saved = Saved::new(place(values, &visits, here, before), text.clone(), fields);
-                    beside(values, &visits, here, &mut saved);
-                    states.push(saved);
+impl Search {
+    /// Finds all states among the values, in the order in which they are there.
+    fn values(&mut self, values: &Values<'_>, before: &str) -> Result<(), String> {
+        let mut seen = vec![false; values.len()];
+        for &root in &values.roots {
+            let mut way = Vec::<Step>::new();
+            let mut next = Some((root, Label::None));
+            loop {
+                if let Some((id, label)) = next.take()
+                    && !std::mem::replace(&mut seen[id as usize], true)
+                    && !self.value(values, &way, id, label, before)?
+                {
+                    way.push(Step { id, label, next: 0, items: 0 });
+                }
+                let Some(step) = way.last_mut() else { break };
+                let Some(held) = values.get(step.id).held().get(step.next) else {
+                    way.pop();
+                    continue;
+                };
+                step.next += 1;
+                let label = match (held.key(), values.get(step.id), values.get(held.value)) {
+                    (Some(key), ..) => Label::Key(key),
+                    // The attributes of an object are those of the object.
+                    (None, Node::Object(_), Node::Map(_)) => Label::None,
+                    (None, ..) => Label::Index(step.items),
+                };
+                step.items += usize::from(held.key().is_none());
+                if way.len() < DEEPEST {
+                    next = Some((held.value, label));
                 }
             }
-            Node::Holder { pairs, items } => {
-                let indexed = items.iter().enumerate().rev();
-                open.extend(indexed.map(|(index, &item)| (item, Some(here), Label::Index(index))));
-                open.extend(pairs.iter().rev().map(|&(key, value)| (value, Some(here), Label::Key(key))));
-            }
-            Node::Other | Node::Number(_) => {}
         }
+        Ok(())
     }
-    states
+
+    /// Adds a value if it is a state, and says whether there is nothing in it to look at.
+    fn value(&mut self, values: &Values<'_>, way: &[Step], id: Id, label: Label, before: &str) -> Result<bool, String> {
+        let text = match values.get(id) {
+            Node::Text(text) => Cow::Borrowed(&**text),
+            Node::Map(_) | Node::Object(_) if is_versioned(values, id) => {
+                let text = values.json(id, &mut self.work);
+                match text {
+                    Some(text) => Cow::Owned(text),
+                    None if self.work == 0 => return Err(format!("holds {TOO_MANY}")),
+                    None => return Ok(false),
+                }
+            }
+            node => return Ok(node.held().is_empty()),
+        };
+        let Some((text, fields)) = self.state(&text)? else { return Ok(values.get(id).held().is_empty()) };
+        let mut saved = Saved::new(place(values, way, label, before), text, fields);
+        beside(values, way, &mut saved);
+        self.add(saved)?;
+        Ok(true)
+    }
+
+    /// What a text says, if it is a state.
+    fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Rc<Map<String, Value>>)>, String> {
+        if let Some((text, fields)) = self.known.get_key_value(text) {
+            return Ok(Some((Rc::clone(text), Rc::clone(fields))));
+        }
+        let Some(fields) = state(text) else { return Ok(None) };
+        self.take(weight(text))?;
+        let (text, fields) = (Rc::<str>::from(text), Rc::new(fields));
+        self.known.insert(Rc::clone(&text), Rc::clone(&fields));
+        Ok(Some((text, fields)))
+    }
+
+    fn add(&mut self, saved: Saved) -> Result<(), String> {
+        self.take(saved.place.len())?;
+        if self.states.len() == STATES {
+            return Err(format!("holds {TOO_MANY}"));
+        }
+        self.states.push(saved);
+        Ok(())
+    }
+
+    fn take(&mut self, weight: usize) -> Result<(), String> {
+        self.taken += weight;
+        if self.taken > WEIGHT { Err(format!("holds {TOO_MANY}")) } else { Ok(()) }
+    }
+}
+
+/// The memory that a text takes when it is read, about: maps and lists take most of it.
+fn weight(text: &str) -> usize {
+    let holders = text.bytes().filter(|byte| matches!(byte, b'{' | b'[')).count();
+    4 * text.len() + 64 * holders
+}
+
+/// Whether a dictionary may be a state or a recipe: it has the version of its format, and says what it is.
+fn is_versioned(values: &Values<'_>, id: Id) -> bool {
+    let has = |name: &str| values.field(id, name).is_some();
+    values.number(id, "samedeal").is_some() && (has("kind") || SECTIONS.iter().any(|section| has(section)))
 }
 
 /// Where a value is, for people.
-fn place(values: &Values, visits: &[Visit], at: usize, before: &str) -> String {
-    let mut parts = Vec::new();
-    let mut next = Some(at);
-    while let Some(Visit { parent, label, .. }) = next.map(|at| &visits[at]) {
-        match label {
-            Label::Root => {}
-            Label::Key(key) => parts.push(match values.get(*key) {
-                Node::Text(text) => text.chars().filter(|letter| !letter.is_control()).take(64).collect(),
-                Node::Number(number) => number.to_string(),
-                _ => "?".to_owned(),
-            }),
-            Label::Index(index) => parts.push(index.to_string()),
-        }
-        next = *parent;
-    }
-    parts.reverse();
-    before.to_owned() + &parts.join(".")
+fn place(values: &Values<'_>, way: &[Step], label: Label, before: &str) -> String {
+    let labels = way.iter().map(|step| step.label).chain([label]);
+    let parts = labels.filter_map(|label| match label {
+        Label::None => None,
+        Label::Key(key) => Some(match values.get(key) {
+            Node::Text(text) => text.chars().filter(|letter| !letter.is_control()).take(64).collect(),
+            Node::Number(number) => number.to_string(),
+            _ => "?".to_owned(),
+        }),
+        Label::Index(index) => Some(index.to_string()),
+    });
+    before.to_owned() + &parts.collect::<Vec<_>>().join(".")
 }
 
 /// Adds what stands beside a state, in the dictionary that holds it, and what the root says.
-fn beside(values: &Values, visits: &[Visit], at: usize, saved: &mut Saved) {
-    let Some(holder) = visits[at].parent.map(|parent| visits[parent].id) else { return };
-    saved.batches = values.number(holder, "batches");
-    saved.of_worker = values.field(holder, "reader").is_some_and(|it| matches!(values.get(it), Node::Holder { .. }));
+fn beside(values: &Values<'_>, way: &[Step], saved: &mut Saved) {
+    let (Some(root), Some(holder)) = (way.first(), way.last()) else { return };
+    saved.batches = values.number(holder.id, "batches");
+    saved.of_worker = values.field(holder.id, "reader").is_some_and(|it| !values.get(it).held().is_empty());
     // Trainer's state has it beside its callbacks, one of which is ours.
     if saved.place.contains("SamedealState") && saved.kind() == Kind::Sampler {
-        let mut root = at;
-        while let Some(parent) = visits[root].parent {
-            root = parent;
-        }
-        saved.batch_size = values.number(visits[root].id, "train_batch_size").filter(|&size| size > 0);
+        saved.batch_size = values.number(root.id, "train_batch_size").filter(|&size| size > 0);
     }
 }
 
 /// Of several states, those that differ.
 fn distinct(states: &[Saved]) -> Vec<&Saved> {
-    let mut known = Vec::<&Saved>::new();
-    for saved in states {
-        let same = |other: &&Saved| (&other.text, other.of_worker) == (&saved.text, saved.of_worker);
-        if !known.iter().any(same) {
-            known.push(saved);
-        }
-    }
-    known
+    let mut known = HashSet::new();
+    states.iter().filter(|saved| known.insert((&saved.text, saved.of_worker))).collect()
 }
 
 #[cfg(test)]

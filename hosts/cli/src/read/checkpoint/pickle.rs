@@ -4,9 +4,12 @@
 //! A pickle is a program for a machine with a stack (`Lib/pickletools.py` of CPython describes every instruction). No library
 //! for Rust does what is needed here: serde-pickle refuses the persistent ids by which torch refers to tensors.
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::values::{Id, Node, Values};
+use serde_json::Number;
+
+use super::values::{Held, Id, Node, Values};
 
 /// The most values on the stack at a time.
 const STACK: usize = 1 << 22;
@@ -14,7 +17,7 @@ const STACK: usize = 1 << 22;
 const PICKLES: usize = 16;
 
 /// Reads one pickle after the other, until something else follows. `bytes` may go on after them.
-pub fn read(bytes: &[u8]) -> Result<Values, String> {
+pub fn read(bytes: &[u8]) -> Result<Values<'_>, String> {
     let mut machine = Machine { bytes, at: 0, values: Values::default(), stack: Vec::new(), marks: Vec::new() };
     while machine.values.roots.is_empty()
         || machine.values.roots.len() < PICKLES && matches!(bytes.get(machine.at..), Some([0x80, 2..=5, ..]))
@@ -34,7 +37,7 @@ pub fn read(bytes: &[u8]) -> Result<Values, String> {
 struct Machine<'a> {
     bytes: &'a [u8],
     at: usize,
-    values: Values,
+    values: Values<'a>,
     stack: Vec<Id>,
     /// Where on the stack marks are.
     marks: Vec<usize>,
@@ -79,32 +82,45 @@ impl<'a> Machine<'a> {
         Ok(())
     }
 
-    fn make(&mut self, node: Node) -> Result<(), String> {
+    fn make(&mut self, node: Node<'a>) -> Result<(), String> {
         let id = self.values.add(node)?;
         self.push(id)
     }
 
-    fn text(&mut self, bytes: &[u8]) -> Result<(), String> {
+    fn text(&mut self, bytes: &'a [u8]) -> Result<(), String> {
         // Lone halves of surrogates are no text that a state has.
-        self.make(str::from_utf8(bytes).map_or(Node::Other, |text| Node::Text(text.to_owned())))
+        self.make(str::from_utf8(bytes).map_or(Node::Other, |text| Node::Text(Cow::Borrowed(text))))
     }
 
-    fn number(&mut self, text: &str) -> Result<(), String> {
-        self.make(text.trim_end_matches('L').parse().map_or(Node::Other, Node::Number))
+    fn number(&mut self, number: Option<impl Into<Number>>) -> Result<(), String> {
+        self.make(number.map_or(Node::Other, |number| Node::Number(number.into())))
     }
 
-    /// The number in up to 8 bytes with a sign; others are too large for anything here.
+    /// The whole number of a line. Those of more than 64 bits are too large for anything here.
+    fn whole(&mut self, text: &str) -> Result<(), String> {
+        let digits = text.trim_end_matches('L');
+        match digits.parse::<u64>() {
+            Ok(number) => self.number(Some(number)),
+            Err(_) => self.number(digits.parse::<i64>().ok()),
+        }
+    }
+
+    fn float(&mut self, number: Option<f64>) -> Result<(), String> {
+        self.make(number.and_then(Number::from_f64).map_or(Node::Other, Node::Number))
+    }
+
+    /// The number in so many bytes, with a sign. One of 64 bits without a sign has a ninth byte, which is 0.
     fn long(&mut self, bytes: &[u8]) -> Result<(), String> {
-        let node = match bytes.len() {
-            0 => Node::Number(0),
+        let amount = |bytes: &[u8]| bytes.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
+        match bytes.len() {
+            0 => self.number(Some(0)),
             count @ 1..=8 => {
-                let amount = bytes.iter().rev().fold(0_u64, |number, &byte| number << 8 | u64::from(byte));
                 let unused = 64 - 8 * count as u32;
-                Node::Number((amount << unused).cast_signed() >> unused)
+                self.number(Some((amount(bytes) << unused).cast_signed() >> unused))
             }
-            _ => Node::Other,
-        };
-        self.make(node)
+            9 if bytes[8] == 0 => self.number(Some(amount(&bytes[..8]))),
+            _ => self.make(Node::Other),
+        }
     }
 
     /// The topmost value. What is below a mark is out of reach.
@@ -123,27 +139,28 @@ impl<'a> Machine<'a> {
     }
 
     /// Makes a value of the topmost ones.
-    fn hold(&mut self, count: usize) -> Result<(), String> {
-        let mut items = (0..count).map(|_| self.pop()).collect::<Result<Vec<_>, _>>()?;
+    fn hold(&mut self, count: usize, node: fn(Vec<Held>) -> Node<'a>) -> Result<(), String> {
+        let mut items = (0..count).map(|_| Ok(Held::item(self.pop()?))).collect::<Result<Vec<_>, String>>()?;
         items.reverse();
-        self.make(Node::Holder { pairs: Vec::new(), items })
+        self.make(node(items))
     }
 
-    /// Adds to the value that is now the topmost one. What holds nothing by itself, such as a class, becomes one that does.
-    fn add(&mut self, more: &[Id], as_pairs: bool) -> Result<(), String> {
+    /// Makes a value of all that is above the topmost mark.
+    fn hold_to_mark(&mut self, node: fn(Vec<Held>) -> Node<'a>) -> Result<(), String> {
+        let items = self.down_to_mark()?.into_iter().map(Held::item).collect();
+        self.make(node(items))
+    }
+
+    /// Adds to the value that is now the topmost one.
+    fn add(&mut self, more: impl ExactSizeIterator<Item = Held>) -> Result<(), String> {
         let id = self.pop()?;
-        let node = self.values.get_mut(id);
-        if !matches!(node, Node::Holder { .. }) {
-            *node = Node::EMPTY;
-        }
-        if let Node::Holder { pairs, items } = node {
-            if as_pairs {
-                pairs.extend(more.chunks_exact(2).map(|pair| (pair[0], pair[1])));
-            } else {
-                items.extend(more);
-            }
-        }
+        self.values.hold(id, more)?;
         self.push(id)
+    }
+
+    /// The same of keys and their values, one after the other.
+    fn add_pairs(&mut self, more: &[Id]) -> Result<(), String> {
+        self.add(more.chunks_exact(2).map(|pair| Held::pair(pair[0], pair[1])))
     }
 
     /// Runs one pickle, and keeps its value.
@@ -180,12 +197,12 @@ impl<'a> Machine<'a> {
                     self.push(id)?;
                 }
                 b'I' => match &*self.line()? {
-                    "00" | "01" => self.make(Node::Other)?,
-                    text => self.number(text)?,
+                    flag @ ("00" | "01") => self.make(Node::Flag(flag == "01"))?,
+                    text => self.whole(text)?,
                 },
                 b'L' => {
                     let text = self.line()?;
-                    self.number(&text)?;
+                    self.whole(&text)?;
                 }
                 code @ (b'J' | 0x8a | 0x8b) => {
                     let bytes = match code {
@@ -197,17 +214,17 @@ impl<'a> Machine<'a> {
                 }
                 code @ (b'K' | b'M') => {
                     let number = self.size(if code == b'K' { 1 } else { 2 })?;
-                    self.make(Node::Number(number.cast_signed()))?;
+                    self.number(Some(number))?;
                 }
                 b'S' => {
                     let line = self.line()?;
                     let text = line.trim().strip_prefix(['\'', '"']).and_then(|text| text.strip_suffix(['\'', '"']));
-                    let bytes = text.unwrap_or_default().replace("\\\\", "\\");
-                    self.text(bytes.as_bytes())?;
+                    let text = text.unwrap_or_default().replace("\\\\", "\\");
+                    self.make(Node::Text(Cow::Owned(text)))?;
                 }
                 b'V' => {
                     let text = unescaped(&self.line()?);
-                    self.text(text.as_bytes())?;
+                    self.make(Node::Text(Cow::Owned(text)))?;
                 }
                 code @ (b'U' | 0x8c | b'T' | b'X' | 0x8d) => {
                     let bytes = self.sized(match code {
@@ -217,24 +234,21 @@ impl<'a> Machine<'a> {
                     })?;
                     self.text(bytes)?;
                 }
-                // What no state has: flags, floats, bytes, classes, buffers outside.
-                code @ (b'N'
-                | 0x88
-                | 0x89
-                | 0x97
-                | b'F'
-                | b'P'
-                | b'c'
-                | b'G'
-                | 0x82..=0x84
-                | b'C'
-                | b'B'
-                | 0x8e
-                | 0x96) => {
+                b'N' => self.make(Node::Null)?,
+                code @ (0x88 | 0x89) => self.make(Node::Flag(code == 0x88))?,
+                b'F' => {
+                    let text = self.line()?;
+                    self.float(text.parse().ok())?;
+                }
+                b'G' => {
+                    let bytes = self.take(8)?.try_into().map_err(|_| self.wrong("it is cut off"))?;
+                    self.float(Some(f64::from_be_bytes(bytes)))?;
+                }
+                // What no state has: bytes, classes, buffers outside.
+                code @ (0x97 | b'P' | b'c' | 0x82..=0x84 | b'C' | b'B' | 0x8e | 0x96) => {
                     match code {
-                        b'F' | b'P' => drop(self.line()?),
+                        b'P' => drop(self.line()?),
                         b'c' => drop((self.line()?, self.line()?)),
-                        b'G' => drop(self.take(8)?),
                         0x82..=0x84 => drop(self.take(1 << (code - 0x82))?),
                         b'C' => drop(self.sized(1)?),
                         b'B' => drop(self.sized(4)?),
@@ -243,35 +257,40 @@ impl<'a> Machine<'a> {
                     }
                     self.make(Node::Other)?;
                 }
-                b']' | b')' | b'}' | 0x8f => self.make(Node::EMPTY)?,
-                code @ (b'l' | b't' | 0x91 | b'o' | b'i') => {
-                    if code == b'i' {
-                        drop((self.line()?, self.line()?));
-                    }
-                    let items = self.down_to_mark()?;
-                    self.make(Node::Holder { pairs: Vec::new(), items })?;
+                b']' | b')' | 0x8f => self.make(Node::List(Vec::new()))?,
+                b'}' => self.make(Node::Map(Vec::new()))?,
+                b'l' | b't' | 0x91 => self.hold_to_mark(Node::List)?,
+                b'o' => self.hold_to_mark(Node::Object)?,
+                b'i' => {
+                    drop((self.line()?, self.line()?));
+                    self.hold_to_mark(Node::Object)?;
                 }
                 b'd' => {
                     let items = self.down_to_mark()?;
-                    self.make(Node::EMPTY)?;
-                    self.add(&items, true)?;
+                    self.make(Node::Map(Vec::new()))?;
+                    self.add_pairs(&items)?;
                 }
-                b'Q' | 0x85 => self.hold(1)?,
-                // A class and what it is called with, or two names of one.
-                0x86 | b'R' | 0x81 | 0x93 => self.hold(2)?,
-                0x87 | 0x92 => self.hold(3)?,
+                // What a persistent id refers to; a class and what it is called with, or two names of one.
+                b'Q' => self.hold(1, Node::Object)?,
+                b'R' | 0x81 | 0x93 => self.hold(2, Node::Object)?,
+                0x92 => self.hold(3, Node::Object)?,
+                code @ 0x85..=0x87 => self.hold(usize::from(code - 0x84), Node::List)?,
                 b'a' | b'b' => {
                     let item = self.pop()?;
-                    self.add(&[item], false)?;
+                    self.add([Held::item(item)].into_iter())?;
                 }
                 b's' => {
                     let value = self.pop()?;
                     let key = self.pop()?;
-                    self.add(&[key, value], true)?;
+                    self.add_pairs(&[key, value])?;
                 }
-                code @ (b'e' | 0x90 | b'u') => {
+                b'e' | 0x90 => {
                     let items = self.down_to_mark()?;
-                    self.add(&items, code == b'u')?;
+                    self.add(items.into_iter().map(Held::item))?;
+                }
+                b'u' => {
+                    let items = self.down_to_mark()?;
+                    self.add_pairs(&items)?;
                 }
                 code @ (b'p' | b'q' | b'r' | 0x94) => {
                     let key = match code {
@@ -282,9 +301,8 @@ impl<'a> Machine<'a> {
                     };
                     let id = self.pop()?;
                     self.push(id)?;
-                    memo.insert(key, id);
-                    if memo.len() > STACK {
-                        return Err(self.wrong("too many values that are referred to"));
+                    if memo.insert(key, id).is_none() {
+                        self.values.count(1)?;
                     }
                 }
                 code @ (b'g' | b'h' | b'j') => {
@@ -347,7 +365,7 @@ mod tests {
     ];
 
     /// All texts among the values.
-    fn texts(values: &Values) -> Vec<&str> {
+    fn texts<'a>(values: &'a Values<'_>) -> Vec<&'a str> {
         (0..values.len() as Id).filter_map(|id| values.text(id)).collect()
     }
 
@@ -358,12 +376,15 @@ mod tests {
             let [root] = values.roots[..] else { panic!("one root") };
             let state = values.field(values.field(root, "s").unwrap(), "samedeal").unwrap();
             assert!(values.text(state).unwrap().starts_with("{\"samedeal\":1,"));
-            let Node::Holder { items, .. } = values.get(values.field(root, "x").unwrap()) else { panic!("a list") };
-            let numbers = items.iter().filter_map(|&id| match values.get(id) {
-                Node::Number(number) => Some(*number),
-                _ => None,
-            });
-            assert_eq!(numbers.collect::<Vec<_>>(), [1, -5]);
+            let Node::List(items) = values.get(values.field(root, "x").unwrap()) else { panic!("a list") };
+            let told = items.iter().map(|held| values.json(held.value, &mut 100));
+            let told = told.map(|told| told.unwrap_or_default()).collect::<Vec<_>>();
+            // Bytes, sets and numbers of more than 64 bits are not what a state has.
+            assert_eq!(
+                (&told[..3], &told[7..9]),
+                (&["1", "2.5", "null"].map(str::to_owned)[..], &["true", "-5"].map(str::to_owned)[..])
+            );
+            assert_eq!((&*told[3], &*told[9], &*told[10]), ("", "", "\"é\\n\""));
             assert!(texts(&values).contains(&"é\n"));
         }
         // A magic number, a version, the system, what was saved, and the names of its tensors, before the tensors themselves.
@@ -413,7 +434,7 @@ mod tests {
         // A list that holds itself, and one of lists that hold one another twice, forty times.
         let twice = [&b"]q\x00"[..], &b"h\x00h\x00\x86q\x00".repeat(40), b"."].concat();
         for bytes in [&b"]q\x00h\x00a."[..], &twice] {
-            assert!(super::super::found(&read(bytes).unwrap(), "").is_empty());
+            assert_eq!(super::super::of_values(&read(bytes).unwrap()), Ok(Vec::new()));
         }
     }
 }

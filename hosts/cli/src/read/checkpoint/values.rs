@@ -1,56 +1,117 @@
 //! Values as a checkpoint nests them, whatever format it has.
 
+use std::borrow::Cow;
 use std::fmt;
 
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_json::Number;
 
-/// The most values of a file: far more than checkpoints have, and few enough to be held in memory.
-const MOST: usize = 1 << 22;
+use crate::write::output::grouped;
+
+/// The most values of a file, and places of values in others, together: more than checkpoints have, and few enough to be held in
+/// memory (less than half a gigabyte).
+const MOST: usize = 1 << 23;
+/// How deep the members of a state nest, at most: the limit of the parser of JSON, too.
+const DEEPEST: usize = 128;
+/// The longest JSON that is written, in bytes: more than any state has.
+const LONGEST: usize = 1 << 23;
 
 /// The number of a value.
 pub type Id = u32;
 
 /// A value, as far as the search for states looks at it.
 #[derive(Debug)]
-pub enum Node {
-    /// Nothing that the search needs: a flag, a float, bytes, a class, a tensor.
+pub enum Node<'a> {
+    /// Nothing that a state has: bytes, a class, a tensor.
     Other,
-    Number(i64),
-    Text(String),
-    /// A dictionary, list or tuple; or an object, with all that it was made of.
-    Holder {
-        pairs: Vec<(Id, Id)>,
-        items: Vec<Id>,
-    },
+    Null,
+    Flag(bool),
+    Number(Number),
+    Text(Cow<'a, str>),
+    List(Vec<Held>),
+    Map(Vec<Held>),
+    /// An object, with all that it was made of.
+    Object(Vec<Held>),
 }
 
-impl Node {
-    pub const EMPTY: Self = Self::Holder { pairs: Vec::new(), items: Vec::new() };
+/// A value in another one.
+#[derive(Clone, Copy, Debug)]
+pub struct Held {
+    /// [`Held::NO_KEY`] in a list.
+    key: Id,
+    pub value: Id,
+}
+
+impl Held {
+    const NO_KEY: Id = Id::MAX;
+
+    pub const fn item(value: Id) -> Self {
+        Self { key: Self::NO_KEY, value }
+    }
+
+    pub const fn pair(key: Id, value: Id) -> Self {
+        Self { key, value }
+    }
+
+    pub fn key(self) -> Option<Id> {
+        (self.key != Self::NO_KEY).then_some(self.key)
+    }
+}
+
+impl Node<'_> {
+    /// What the value holds.
+    pub fn held(&self) -> &[Held] {
+        match self {
+            Self::List(held) | Self::Map(held) | Self::Object(held) => held,
+            Self::Other | Self::Null | Self::Flag(_) | Self::Number(_) | Self::Text(_) => &[],
+        }
+    }
 }
 
 /// All values of a file. They refer to each other by their numbers, so that a value may hold itself, as in a pickle.
-#[derive(Default, Debug)]
-pub struct Values {
-    nodes: Vec<Node>,
+#[derive(Debug)]
+pub struct Values<'a> {
+    nodes: Vec<Node<'a>>,
     pub roots: Vec<Id>,
+    /// How many more there may be.
+    left: usize,
 }
 
-impl Values {
-    /// Adds a value, unless there are too many.
-    pub fn add(&mut self, node: Node) -> Result<Id, String> {
-        if self.nodes.len() == MOST {
-            return Err(format!("holds more than {MOST} values, too many to search"));
-        }
+impl Default for Values<'_> {
+    fn default() -> Self {
+        Self { nodes: Vec::new(), roots: Vec::new(), left: MOST }
+    }
+}
+
+impl<'a> Values<'a> {
+    /// Counts values, or places that refer to values; refuses them if there are too many.
+    pub fn count(&mut self, more: usize) -> Result<(), String> {
+        let left = self.left.checked_sub(more);
+        self.left =
+            left.ok_or_else(|| format!("holds more than {} values, too many to search", grouped(MOST as u64)))?;
+        Ok(())
+    }
+
+    pub fn add(&mut self, node: Node<'a>) -> Result<Id, String> {
+        self.count(1 + node.held().len())?;
         self.nodes.push(node);
         Ok((self.nodes.len() - 1) as Id)
     }
 
-    pub fn get(&self, id: Id) -> &Node {
-        &self.nodes[id as usize]
+    /// Adds to what a value holds. What holds nothing by itself, such as a class, becomes an object that does.
+    pub fn hold(&mut self, id: Id, more: impl ExactSizeIterator<Item = Held>) -> Result<(), String> {
+        self.count(more.len())?;
+        let node = &mut self.nodes[id as usize];
+        if let Node::List(held) | Node::Map(held) | Node::Object(held) = node {
+            held.extend(more);
+        } else {
+            *node = Node::Object(more.collect());
+        }
+        Ok(())
     }
 
-    pub fn get_mut(&mut self, id: Id) -> &mut Node {
-        &mut self.nodes[id as usize]
+    pub fn get(&self, id: Id) -> &Node<'a> {
+        &self.nodes[id as usize]
     }
 
     pub fn len(&self) -> usize {
@@ -66,20 +127,70 @@ impl Values {
 
     /// The value of a name in a dictionary.
     pub fn field(&self, id: Id, name: &str) -> Option<Id> {
-        let Node::Holder { pairs, .. } = self.get(id) else { return None };
-        pairs.iter().rev().find(|(key, _)| self.text(*key) == Some(name)).map(|&(_, value)| value)
+        let named = |held: &&Held| held.key().is_some_and(|key| self.text(key) == Some(name));
+        self.get(id).held().iter().rev().find(named).map(|held| held.value)
     }
 
     /// The number of a name in a dictionary, where it is none below 0.
     pub fn number(&self, id: Id, name: &str) -> Option<u64> {
         match self.get(self.field(id, name)?) {
-            Node::Number(number) => u64::try_from(*number).ok(),
+            Node::Number(number) => number.as_u64(),
             _ => None,
         }
     }
 
+    /// A value as JSON, if all of it is what JSON has. `work` bounds what is looked at, since values may hold one another
+    /// many times; nothing of it is left if it does not suffice.
+    pub fn json(&self, id: Id, work: &mut usize) -> Option<String> {
+        let mut json = String::new();
+        self.write(id, DEEPEST, &mut json, work)?;
+        Some(json)
+    }
+
+    fn write(&self, id: Id, deep: usize, json: &mut String, work: &mut usize) -> Option<()> {
+        let deep = deep.checked_sub(1)?;
+        let node = self.get(id);
+        let length = self.text(id).map_or(0, str::len);
+        *work = work.saturating_sub(1 + node.held().len() + length);
+        if *work == 0 || json.len() + length > LONGEST {
+            return None;
+        }
+        match node {
+            Node::Other => return None,
+            Node::Null => json.push_str("null"),
+            Node::Flag(flag) => json.push_str(if *flag { "true" } else { "false" }),
+            Node::Number(number) => json.push_str(&number.to_string()),
+            Node::Text(text) => json.push_str(&serde_json::to_string(text).ok()?),
+            Node::List(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    json.push(if index == 0 { '[' } else { ',' });
+                    self.write(item.value, deep, json, work)?;
+                }
+                json.push_str(if items.is_empty() { "[]" } else { "]" });
+            }
+            Node::Map(held) | Node::Object(held) if held.iter().any(|held| held.key().is_some()) => {
+                let pairs = held.iter().filter_map(|held| Some((held.key()?, held.value)));
+                for (index, (key, value)) in pairs.enumerate() {
+                    json.push(if index == 0 { '{' } else { ',' });
+                    self.text(key)?;
+                    self.write(key, deep, json, work)?;
+                    json.push(':');
+                    self.write(value, deep, json, work)?;
+                }
+                json.push('}');
+            }
+            Node::Map(_) => json.push_str("{}"),
+            // The attributes of an object are a dictionary, which comes after its class.
+            Node::Object(held) => {
+                let attributes = held.iter().rev().find(|held| matches!(self.get(held.value), Node::Map(_)))?;
+                self.write(attributes.value, deep, json, work)?;
+            }
+        }
+        Some(())
+    }
+
     /// Reads JSON.
-    pub fn of_json(text: &str) -> Result<Self, String> {
+    pub fn of_json(text: &'a str) -> Result<Self, String> {
         let mut values = Self::default();
         let mut json = serde_json::Deserializer::from_str(text);
         let root = Adding(&mut values).deserialize(&mut json).map_err(|error| error.to_string())?;
@@ -90,9 +201,9 @@ impl Values {
 }
 
 /// Adds one value of JSON and all that it holds. (The parser bounds how deep they nest.)
-struct Adding<'a>(&'a mut Values);
+struct Adding<'v, 'a>(&'v mut Values<'a>);
 
-impl<'de> DeserializeSeed<'de> for Adding<'_> {
+impl<'de> DeserializeSeed<'de> for Adding<'_, 'de> {
     type Value = Id;
 
     fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<Id, D::Error> {
@@ -100,13 +211,13 @@ impl<'de> DeserializeSeed<'de> for Adding<'_> {
     }
 }
 
-impl Adding<'_> {
-    fn add<E: serde::de::Error>(self, node: Node) -> Result<Id, E> {
+impl<'a> Adding<'_, 'a> {
+    fn add<E: serde::de::Error>(self, node: Node<'a>) -> Result<Id, E> {
         self.0.add(node).map_err(E::custom)
     }
 }
 
-impl<'de> Visitor<'de> for Adding<'_> {
+impl<'de> Visitor<'de> for Adding<'_, 'de> {
     type Value = Id;
 
     fn expecting(&self, f: &mut fmt::Formatter) -> fmt::Result {
@@ -114,42 +225,46 @@ impl<'de> Visitor<'de> for Adding<'_> {
     }
 
     fn visit_unit<E: serde::de::Error>(self) -> Result<Id, E> {
-        self.add(Node::Other)
+        self.add(Node::Null)
     }
 
-    fn visit_bool<E: serde::de::Error>(self, _: bool) -> Result<Id, E> {
-        self.add(Node::Other)
+    fn visit_bool<E: serde::de::Error>(self, value: bool) -> Result<Id, E> {
+        self.add(Node::Flag(value))
     }
 
     fn visit_i64<E: serde::de::Error>(self, value: i64) -> Result<Id, E> {
-        self.add(Node::Number(value))
+        self.add(Node::Number(value.into()))
     }
 
     fn visit_u64<E: serde::de::Error>(self, value: u64) -> Result<Id, E> {
-        self.add(i64::try_from(value).map_or(Node::Other, Node::Number))
+        self.add(Node::Number(value.into()))
     }
 
-    fn visit_f64<E: serde::de::Error>(self, _: f64) -> Result<Id, E> {
-        self.add(Node::Other)
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<Id, E> {
+        self.add(Number::from_f64(value).map_or(Node::Other, Node::Number))
+    }
+
+    fn visit_borrowed_str<E: serde::de::Error>(self, value: &'de str) -> Result<Id, E> {
+        self.add(Node::Text(Cow::Borrowed(value)))
     }
 
     fn visit_str<E: serde::de::Error>(self, value: &str) -> Result<Id, E> {
-        self.add(Node::Text(value.to_owned()))
+        self.add(Node::Text(Cow::Owned(value.to_owned())))
     }
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<Id, A::Error> {
         let mut items = Vec::new();
         while let Some(item) = list.next_element_seed(Adding(self.0))? {
-            items.push(item);
+            items.push(Held::item(item));
         }
-        self.add(Node::Holder { pairs: Vec::new(), items })
+        self.add(Node::List(items))
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Id, A::Error> {
         let mut pairs = Vec::new();
         while let Some(key) = map.next_key_seed(Adding(self.0))? {
-            pairs.push((key, map.next_value_seed(Adding(self.0))?));
+            pairs.push(Held::pair(key, map.next_value_seed(Adding(self.0))?));
         }
-        self.add(Node::Holder { pairs, items: Vec::new() })
+        self.add(Node::Map(pairs))
     }
 }

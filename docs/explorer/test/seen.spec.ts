@@ -60,6 +60,15 @@ test.describe('sample', () => {
         .getByLabel('Files to open')
         .setInputFiles({ name: 'state.json', mimeType: 'application/json', buffer: Buffer.from(state) });
     },
+    'in a list, with the members in another order': async (page: Page, state: string) => {
+      const members = Object.entries(JSON.parse(state) as Record<string, unknown>);
+      const text = JSON.stringify(Object.fromEntries(members.reverse()));
+      const buffer = Buffer.from(JSON.stringify({ loaders: [{ batches: 3, samedeal: text }] }));
+      await page.goto(at('step'));
+      await page
+        .getByLabel('Files to open')
+        .setInputFiles({ name: 'saved.json', mimeType: 'application/json', buffer });
+    },
     'pasted over a number': async (page: Page, state: string) => {
       await page.goto(at('step'));
       await page.getByLabel('Batch size').evaluate((field, text) => {

@@ -16,9 +16,10 @@ export type Found =
 
 /** The first state within a JSON document, such as the `trainer_state.json` of a checkpoint. */
 function stateWithin(value: unknown, depth = 0): Members | undefined {
-  if (typeof value === 'string' && /^\s*\{\s*"samedeal"/.test(value)) return stateWithin(parsed(value), depth + 1);
-  if (!isObject(value) || depth > 32) return undefined;
-  if (value.samedeal === 1 && typeof value.kind === 'string') return value;
+  if (typeof value === 'string')
+    return value.includes('"samedeal"') && depth <= 32 ? stateWithin(parsed(value), depth + 1) : undefined;
+  if (typeof value !== 'object' || value === null || depth > 32) return undefined;
+  if (isObject(value) && value.samedeal === 1 && typeof value.kind === 'string') return value;
   for (const inner of Object.values(value)) {
     const found = stateWithin(inner, depth + 1);
     if (found) return found;

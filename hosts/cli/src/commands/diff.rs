@@ -53,7 +53,7 @@ pub fn run(args: &DiffArgs) -> Result<bool, Problem> {
             }
         }
     }
-    verdict(show(args, &found), found.is_empty())
+    verdict(show(args, &found), Some(found.is_empty()))
 }
 
 /// The states in a file. A file without any is no file that nothing differs from.
@@ -130,7 +130,7 @@ fn members(saved: &Saved) -> Map<String, Value> {
     };
     let full = full(&saved.text).and_then(Result::ok).and_then(|text| serde_json::from_str(&text).ok());
     let mut members = Map::new();
-    flatten(String::new(), &full.unwrap_or_else(|| Value::Object(saved.fields.clone())), &mut members);
+    flatten(String::new(), &full.unwrap_or_else(|| Value::Object((*saved.fields).clone())), &mut members);
     members
 }
 

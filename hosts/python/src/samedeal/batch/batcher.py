@@ -193,12 +193,12 @@ class Batcher(Answered):
         memory_limit: SupportsIndex,
     ) -> None:
         where = Where(check.integer("epoch", epoch, check.U64), past(history))
-        self._rank = check.integer("rank", rank, check.RANK)
+        self._rank = check.whole("rank", rank)
         self._engine = Engine(Plan, where, recipe, lengths, check.integer("memory-limit", memory_limit, check.MEMORY))
         self._known_world_size = None
         if self._rank:
             # The component says what is wrong with it.
-            self._engine.use(Plan.take, self._rank, 0, 0)
+            check.crossed("rank", self._rank, lambda number: self._engine.use(Plan.take, number, 0, 0))
 
     @property
     def recipe(self) -> str:

@@ -121,11 +121,12 @@ class BatchStream:
         return self
 
     def _begin(self, recipe: Recipe, epoch: SupportsIndex, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        self._rank = check.integer("rank", rank, check.RANK)
+        self._rank = check.whole("rank", rank)
         self._process = components.process
         self._lock = threading.RLock()
         limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._stream = Stream(recipe, check.integer("epoch", epoch, check.U64), self._rank, limit)
+        first = check.integer("epoch", epoch, check.U64)
+        self._stream = check.crossed("rank", self._rank, lambda number: Stream(recipe, first, number, limit))
         self._left: deque[Batch] = deque()
 
     @property

@@ -205,12 +205,11 @@ class Sampler(Answered):
         consumed: SupportsIndex,
         memory_limit: SupportsIndex,
     ) -> None:
-        where = Where(
-            check.integer("epoch", epoch, check.U64),
-            check.integer("rank", rank, check.RANK),
-            check.integer("consumed", consumed, check.COUNT),
+        first, taken = check.integer("epoch", epoch, check.U64), check.integer("consumed", consumed, check.COUNT)
+        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        self._engine = check.crossed(
+            "rank", rank, lambda number: Engine(Deal, Where(first, number, taken), recipe, limit)
         )
-        self._engine = Engine(Deal, where, recipe, check.integer("memory-limit", memory_limit, check.MEMORY))
 
     @property
     def recipe(self) -> str:
@@ -332,8 +331,7 @@ class Sampler(Answered):
 
     def set_rank(self, rank: SupportsIndex) -> None:
         """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1). A table that was built is kept."""
-        number = check.integer("rank", rank, check.RANK)
-        self._engine.ask_and_set(lambda where: where._replace(rank=number))
+        check.crossed("rank", rank, lambda number: self._engine.ask_and_set(lambda where: where._replace(rank=number)))
 
     def state(self, taken: SupportsIndex) -> str:
         """The state for a checkpoint, after every rank has taken `taken` of its samples (or all that it has).
@@ -376,7 +374,7 @@ class Sampler(Answered):
             OutOfRangeError: Not 0 <= start <= stop <= num_samples.
             OutOfMemoryError: There is no memory for the indices, or for the table of the order.
         """
-        return self._engine.use(windows.indices, start, stop)
+        return check.indices(self._engine.use(windows.indices, start, stop))
 
     def __len__(self) -> int:
         """How many samples this rank sees in an epoch, padding included."""
@@ -389,7 +387,7 @@ class Sampler(Answered):
     def __getitem__(self, at: SupportsIndex | slice) -> int | NDArray[np.int64]:
         """Sample number `at` of this rank; negative numbers count from the end, a slice gives an array."""
         if isinstance(at, slice):
-            return self._engine.use(windows.part, windows.whole_slice(at))
+            return check.indices(self._engine.use(windows.part, windows.whole_slice(at)))
         return self._engine.use(windows.item, check.whole("index", at))
 
     def __iter__(self) -> Iterator[int]:
@@ -416,7 +414,7 @@ class Sampler(Answered):
         size = check.integer("batch-size", batch_size, check.U32_FROM_1)
         drop = check.boolean("drop-last", drop_last)
         number = check.number("batch", batch, lambda: self.num_batches(size, drop))
-        return self._engine.use(Deal.batch, number, size, drop)
+        return check.indices(self._engine.use(Deal.batch, number, size, drop))
 
     def batches(self, batch_size: SupportsIndex, drop_last: bool = False, *, start: SupportsIndex = 0) -> Batches:
         """The batches of this rank, in order, from number `start` on. Iterate over it once in each epoch.

@@ -98,12 +98,15 @@ class Pass:
 
     def batches(self) -> Iterator[NDArray[np.int64]]:
         """The samples batch by batch."""
+        # Here, since it needs NumPy.
+        from ..engine.indices import Indices
+
         engine, config, size = self._engine, self._config, self._size
         for window in self._windows(max(WINDOW // size, 1) * size):
             for at in range(0, len(window), size):
                 if engine.config is not config:
                     _stay(config, engine.config)
-                yield window[at : at + size]
+                yield window[at : at + size].view(Indices)
 
     def _windows(self, size: int) -> Iterator[NDArray[np.int64]]:
         for start in range(self._start, self._end, size):

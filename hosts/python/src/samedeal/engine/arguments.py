@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 N = TypeVar("N", bound=str)
+T = TypeVar("T")
 U32_MAX = 2**32 - 1
 U64_MAX = 2**64 - 1
 MAX_EXACT = 2**53 - 1
@@ -47,8 +48,6 @@ COUNT = Width(0, U64_MAX, *_told(0, MAX_EXACT))
 COUNT_FROM_1 = Width(0, U64_MAX, *_told(1, MAX_EXACT))
 U64 = Width(0, U64_MAX, *_told(0, U64_MAX))
 S64 = Width(-(2**63), 2**63 - 1, *_told(-(2**63), 2**63 - 1))
-RANK = Width(0, U32_MAX, "0 to world_size - 1")
-READER = Width(0, U32_MAX, "0 to readers - 1")
 MEMORY = Width(0, 2**63 - 1, f"up to {2**31} bytes")
 U32 = Width(0, U32_MAX, *_told(0, U32_MAX))
 U32_FROM_1 = Width(0, U32_MAX, *_told(1, U32_MAX))
@@ -74,6 +73,22 @@ def integer(field: str, value: Any, width: Width) -> int:
     if width.least <= number <= width.most:
         return number
     raise OutOfRangeError(field, shown(number), width.allowed, width.facts)
+
+
+def crossed(field: str, value: Any, ask: Callable[[int], T]) -> T:
+    """What `ask` says of a number in 32 bits, such as a rank; only the component knows how many of these there are.
+
+    One that does not cross is asked as the greatest that does, which is never one of them, and told as what it is.
+    """
+    given = whole(field, value)
+    if 0 <= given <= U32_MAX:
+        return ask(given)
+    try:
+        return ask(U32_MAX)
+    except OutOfRangeError as error:
+        if error.field != field:
+            raise
+        raise OutOfRangeError(field, shown(given), error.allowed, error.facts) from None
 
 
 def is_masked(value: Any) -> bool:
@@ -166,6 +181,13 @@ def _placed(field: str, item: Any, index: int, place: Callable[[int], str]) -> i
 def _at(value: str, place: str) -> str:
     """A value and where it is, in at most 64 characters."""
     return f"{value[: 61 - len(place)]} ({place})"
+
+
+def indices(values: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Sample indices as users get them: an array whose elements are `int`."""
+    from .indices import Indices
+
+    return values.view(Indices)
 
 
 def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], NDArray[np.uint32]]:

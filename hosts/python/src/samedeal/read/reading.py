@@ -274,7 +274,7 @@ class Reading(Answered):
 
     def num_steps(self, rank: SupportsIndex) -> int:
         """Number of steps of a rank: the batches of all its workers."""
-        return self._engine.use(Read.num_steps, check.integer("rank", rank, check.RANK))
+        return self._engine.use(Read.num_steps, self._rank(rank))
 
     def steps(self) -> Steps:
         """The smallest and the largest number of steps of a rank."""
@@ -286,15 +286,15 @@ class Reading(Answered):
 
     def num_samples(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
         """Number of samples of a reader, padding included."""
-        return self._engine.use(Read.num_samples, *_reader(rank, worker))
+        return self._engine.use(Read.num_samples, *self._reader(rank, worker))
 
     def num_padding(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
         """How many samples of a reader are padding. They are the last ones."""
-        return self._engine.use(Read.num_padding, *_reader(rank, worker))
+        return self._engine.use(Read.num_padding, *self._reader(rank, worker))
 
     def num_batches(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
         """Number of batches of a reader."""
-        return self._engine.use(Read.num_batches, *_reader(rank, worker))
+        return self._engine.use(Read.num_batches, *self._reader(rank, worker))
 
     def batch(self, rank: SupportsIndex, worker: SupportsIndex, number: SupportsIndex) -> ReadBatch:
         """Batch `number` of a reader: which of its samples it has, and at which step the loader of the rank takes it.
@@ -310,7 +310,7 @@ class Reading(Answered):
         Raises:
             OutOfRangeError: There is no such rank, worker or batch.
         """
-        return self._engine.use(Read.batch, *_reader(rank, worker), check.integer("number", number, check.U64))
+        return self._engine.use(Read.batch, *self._reader(rank, worker), check.integer("number", number, check.U64))
 
     def batch_at(self, rank: SupportsIndex, step: SupportsIndex) -> ReadBatch:
         """The batch that the loader of a rank takes at a step.
@@ -320,8 +320,7 @@ class Reading(Answered):
         Raises:
             OutOfRangeError: There is no such rank, or it has fewer steps.
         """
-        which = check.integer("rank", rank, check.RANK)
-        return self._engine.use(Read.batch_at, which, check.integer("step", step, check.U64))
+        return self._engine.use(Read.batch_at, self._rank(rank), check.integer("step", step, check.U64))
 
     def indices(
         self,
@@ -337,7 +336,7 @@ class Reading(Answered):
         """
         import numpy
 
-        reader = _reader(rank, worker)
+        reader = self._reader(rank, worker)
         count = self._engine.use(Read.num_samples, *reader)
         first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
         last = count if stop is None else check.integer("stop", stop, check.Width(first, count, f"{first} to {count}"))
@@ -349,7 +348,7 @@ class Reading(Answered):
 
     def num_rounds(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
         """Number of rounds in which a reader reads."""
-        return self._engine.use(Read.num_rounds, *_reader(rank, worker))
+        return self._engine.use(Read.num_rounds, *self._reader(rank, worker))
 
     def round(self, rank: SupportsIndex, worker: SupportsIndex, number: SupportsIndex) -> ReadRound:
         """Round `number` of a reader: which of its samples come together, and the rows to read for them.
@@ -359,14 +358,14 @@ class Reading(Answered):
         Raises:
             OutOfRangeError: There is no such rank, worker or round, or `shuffle_window` leads to more than 2**20 spans.
         """
-        return self._engine.use(Read.round, *_reader(rank, worker), check.integer("number", number, check.U64))
+        return self._engine.use(Read.round, *self._reader(rank, worker), check.integer("number", number, check.U64))
 
     def rounds(self, rank: SupportsIndex, worker: SupportsIndex = 0, start: SupportsIndex = 0) -> Iterator[ReadRound]:
         """The rounds of a reader, beginning with the round of its sample number `start`.
 
         Rounds without samples are left out.
         """
-        reader = _reader(rank, worker)
+        reader = self._reader(rank, worker)
         count = self._engine.use(Read.num_samples, *reader)
         first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
         if first == count:
@@ -379,7 +378,7 @@ class Reading(Answered):
 
     def round_of(self, rank: SupportsIndex, worker: SupportsIndex, index: SupportsIndex) -> int:
         """Number of the round of the reader's sample number `index`."""
-        return self._engine.use(Read.round_of, *_reader(rank, worker), check.integer("index", index, check.U64))
+        return self._engine.use(Read.round_of, *self._reader(rank, worker), check.integer("index", index, check.U64))
 
     def round_rows(
         self,
@@ -397,7 +396,7 @@ class Reading(Answered):
             `rows`, int64 of shape (stop - start,), and `padding`: how many of these samples are padding (the last
             ones).
         """
-        which = (*_reader(rank, worker), check.integer("number", number, check.U64))
+        which = (*self._reader(rank, worker), check.integer("number", number, check.U64))
         count = self._engine.use(Read.round, *which).count
         first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
         last = count if stop is None else check.integer("stop", stop, check.Width(first, count, f"{first} to {count}"))
@@ -423,7 +422,13 @@ class Reading(Answered):
         Raises:
             ContradictionError: The deal is "samples".
         """
-        return self._engine.use(Read.shards, *_reader(rank, worker))
+        return self._engine.use(Read.shards, *self._reader(rank, worker))
+
+    def _rank(self, rank: SupportsIndex) -> int:
+        return check.number("rank", rank, lambda: self.world_size, check.U32_MAX)
+
+    def _reader(self, rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:
+        return self._rank(rank), check.number("worker", worker, lambda: self.workers, check.U32_MAX)
 
     def __repr__(self) -> str:
         """The options that were given, and where it stands."""
@@ -434,10 +439,6 @@ class Reading(Answered):
         options = {name: value for name, value in given.items() if name.rpartition("/")[2] not in inner}
         rest = ", the rest" if self.is_rest else ""
         return f"<Reading of {len(self.sizes)} shards, {recipes.listed(options)}{rest}>"
-
-
-def _reader(rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:
-    return check.integer("rank", rank, check.RANK), check.integer("worker", worker, check.RANK)
 
 
 def _check_alone(order: Any, deal: str, others: Mapping[str, Any]) -> None:

@@ -93,8 +93,11 @@ class ChunkStream(Answered):
         return self
 
     def _begin(self, recipe: Recipe, reader: SupportsIndex, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        place = Place(check.integer("epoch", epoch, check.U64), check.integer("reader", reader, check.READER))
-        self._engine = Engine(Stream, place, recipe, check.integer("memory-limit", memory_limit, check.MEMORY))
+        first = check.integer("epoch", epoch, check.U64)
+        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        self._engine = check.crossed(
+            "reader", reader, lambda number: Engine(Stream, Place(first, number), recipe, limit)
+        )
 
     @property
     def recipe(self) -> str:

@@ -275,7 +275,7 @@ class Split(Answered):
         import numpy
 
         number = self._asked(part, 0)[0]
-        return numpy.flatnonzero(self.part_of_keys(keys) == number)
+        return check.indices(numpy.flatnonzero(self.part_of_keys(keys) == number))
 
     def __repr__(self) -> str:
         """The call that makes an equal split; many parts in short."""
@@ -325,7 +325,7 @@ class Split(Answered):
                 self._engine.use(ask, at, min(_WINDOW, samples - at)).astype(numpy.int64, copy=False)
                 for at in range(0, samples, _WINDOW)
             ]
-            return numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.int64)
+            return check.indices(numpy.concatenate(found) if found else numpy.empty(0, dtype=numpy.int64))
         except OutOfMemoryError:
             raise
         except MemoryError as error:
@@ -343,7 +343,9 @@ def _number(field: str, name: Any, value: Any) -> int:
     try:
         return recipes.number(field, value)
     except WrongTypeError as error:
-        raise WrongTypeError(field, error.value, f"a whole number for the part {check.shown(name)!r}") from None
+        advice = ": 8 and 2 in place of 0.8 and 0.2" if isinstance(value, float) else ""
+        allowed = f"a whole number for the part {check.shown(name)!r}{advice}"
+        raise WrongTypeError(field, error.value, allowed) from None
 
 
 def _listed(keys: Any) -> list[Any]:

@@ -139,8 +139,8 @@ class Schedule(Answered):
         return self
 
     def _begin(self, recipe: Recipe, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        where = Where(check.integer("rank", rank, check.RANK))
-        self._engine = Engine(Steps, where, recipe, check.integer("memory-limit", memory_limit, check.MEMORY))
+        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        self._engine = check.crossed("rank", rank, lambda number: Engine(Steps, Where(number), recipe, limit))
 
     def at_rank(self, rank: SupportsIndex) -> Schedule:
         """The same for another rank, 0 to `world_size` - 1.
@@ -150,7 +150,7 @@ class Schedule(Answered):
         True
         """
         made = self.__class__.__new__(self.__class__)
-        made._engine = Engine(Steps, Where(check.integer("rank", rank, check.RANK)), *self._engine.fixed)
+        made._engine = check.crossed("rank", rank, lambda number: Engine(Steps, Where(number), *self._engine.fixed))
         return made
 
     @property
@@ -249,7 +249,7 @@ class Schedule(Answered):
             OutOfMemoryError: There is no memory for so many.
         """
         first = check.number("start", start, lambda: self.num_steps + 1)
-        return self._engine.use(_run, first, check.integer("count", count, check.COUNT))
+        return check.indices(self._engine.use(_run, first, check.integer("count", count, check.COUNT)))
 
     def batch(self, step: SupportsIndex) -> NDArray[np.int64]:
         """This rank's samples at a step.
@@ -257,7 +257,7 @@ class Schedule(Answered):
         Raises:
             OutOfRangeError: There is no such step, or it has more than 2**20 samples of this rank.
         """
-        return self._engine.use(_one, self._step(step))
+        return check.indices(self._engine.use(_one, self._step(step)))
 
     def batches(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> Iterator[NDArray[np.int64]]:
         """This rank's samples step by step, from step `start` up to `stop`; without a `stop`, practically for ever.
@@ -328,7 +328,7 @@ class Schedule(Answered):
 
     def _pass(self, start: int, stop: int) -> Iterator[NDArray[np.int64]]:
         for step in range(start, stop):
-            yield self._engine.use(Steps.indices, step, 1)
+            yield check.indices(self._engine.use(Steps.indices, step, 1))
 
 
 def _steps(batch_size: Any) -> dict[str, Any]:

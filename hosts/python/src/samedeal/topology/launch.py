@@ -39,8 +39,11 @@ def detect_rank(
     if not isinstance(given, Mapping):
         raise WrongTypeError("environment", check.described(given), "values by name, such as os.environ")
     found = [(name, check.variable(name, given[name])) for name in variables() if name in given]
-    return detect(
-        found,
-        None if rank is None else check.integer("rank", rank, check.RANK),
-        None if world_size is None else check.integer("world-size", world_size, check.U32_FROM_1),
+    if world_size is None:
+        return detect(found, None if rank is None else check.integer("rank", rank, check.U32), None)
+    ranks = check.integer("world-size", world_size, check.U32_FROM_1)
+    return (
+        detect(found, None, ranks)
+        if rank is None
+        else check.crossed("rank", rank, lambda number: detect(found, number, ranks))
     )

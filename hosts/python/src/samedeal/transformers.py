@@ -175,9 +175,8 @@ class TrainerMixin(_Trainer):
         if self._saved is None:
             # Warns where somebody has loaded a state into it: this training reads all of the first epoch.
             sampler.set_epoch(sampler.epoch + 1)
-        sampler._rewind(0)
         # What another training has read of it is no matter.
-        sampler._told = None
+        sampler._rewind(0)
         return sampler
 
     def set_initial_training_values(self, args: Any, dataloader: Any, *more: Any) -> Any:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import sys
 import time
-import warnings
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,6 @@ from samedeal import Mesh, SamedealError
 from samedeal.torch import (
     BatchSampler,
     DistributedSampler,
-    EpochWarning,
     Resumable,
     ShardedDataset,
     StepBatchSampler,
@@ -171,14 +169,6 @@ def main(out: Path) -> None:
     verify_ranks(made["steps of shards"], equal_steps=False)
     told["fine unequal steps"] = None
     sampler = DistributedSampler(range(100))
-    with warnings.catch_warnings(record=True) as caught:
-        warnings.simplefilter("always")
-        for epoch, read in ((0, False), (0, True), (1, True), (1, True), (2, False)):
-            sampler.set_epoch(epoch)
-            verify_ranks(sampler)
-            if read:
-                list(sampler)
-    told["reminders"] = [str(warning.message) for warning in caught if warning.category is EpochWarning]
     group = dist.new_group([0, 1])
     if rank < 2:
         verify_ranks(DistributedSampler(range(9), num_replicas=2, rank=rank), group)

@@ -336,7 +336,7 @@ def test_masks_of_packed_rows() -> None:
         (OutOfRangeError, "width", lambda: PadCollator(width=2)([[1, 2, 3]])),
         (OutOfRangeError, "pad-to-multiple-of", lambda: PadCollator(pad_to_multiple_of=0)),
         (OutOfRangeError, "capacity", lambda: PackCollator(0)),
-        (OutOfRangeError, "row-ends", lambda: PackCollator(2)([[1, 2, 3]])),
+        (OutOfRangeError, "capacity", lambda: PackCollator(2)([[1, 2, 3]])),
         (UnknownNameError, "mask", lambda: PackCollator(mask="3d")),
         (MissingError, "mask-dtype", lambda: PackCollator(mask="4d")),
         (ContradictionError, "mask-dtype", lambda: PackCollator(mask_dtype=torch.bool)),
@@ -413,3 +413,52 @@ def test_padded_and_packed_losses_agree() -> None:
     packed = PackCollator(40, segment_ids="segment_ids")(samples)
     other = loss(packed, packed["position_ids"], packed["segment_ids"])
     torch.testing.assert_close(one, other)
+
+
+def test_a_parameter_that_is_none_is_refused_by_the_name_of_the_class() -> None:
+    with pytest.raises(TypeError, match=r"BatchSampler\(\) got .* 'batch_size'; did you mean 'max_batch_size'"):
+        BatchSampler([1, 2], batch_size=8, **ONE)
+    with pytest.raises(TypeError, match=r"BatchSampler\(\) got .* 'x'; known: seed, "):
+        BatchSampler([1, 2], x=8, **ONE)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_a_collator_with_another_capacity_is_refused(workers: int) -> None:
+    sampler = BatchSampler(LENGTHS, strategy="pack", capacity=512, max_batch_size=4, **ONE)
+
+    def loaders(collate: Any) -> list[Any]:
+        loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=collate, num_workers=workers)
+        return [loader, Resumable(loader)]
+
+    for capacity in (256, 1024):
+        for loader in loaders(PackCollator(capacity)):
+            with pytest.raises(ContradictionError, match=f"capacity is {capacity}; allowed: 512, .* BatchSampler"):
+                next(iter(loader))
+    for collate in (PackCollator(512), PackCollator(), PadCollator()):
+        for loader in loaders(collate):
+            assert "input_ids" in next(iter(loader))
+    # Without rows, the capacity is that of the collator.
+    sampler = BatchSampler(LENGTHS, max_tokens=2_000, counting="unpadded", **ONE)
+    assert next(iter(loaders(PackCollator(256))[0]))["input_ids"].shape[1] == 256
+
+
+def test_a_collator_cuts_samples_where_the_sampler_did() -> None:
+    for options in (
+        {"max_tokens": 1_000, "max_length": 100},
+        {"strategy": "pack", "capacity": 100},
+        {"max_tokens": 100},
+    ):
+        sampler = BatchSampler(LENGTHS, too_long="truncate", **options, **ONE)
+        made: Any = PackCollator if "capacity" in options else PadCollator
+        own: dict[str, Any] = {"capacity": 100} if "capacity" in options else {}
+        for length in (None, 99, 101):
+            loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=made(**own, max_length=length))
+            with pytest.raises(ContradictionError, match=f"max_length is {length}; allowed: 100: "):
+                next(iter(loader))
+        loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=made(**own, max_length=100))
+        assert max(batch["input_ids"].shape[1] for batch in loader) == 100
+    # No sample is cut, so that it does not matter where.
+    sampler = BatchSampler(LENGTHS, too_long="truncate", max_tokens=2_000, **ONE)
+    assert len(list(DataLoader(Texts(), batch_sampler=sampler, collate_fn=PadCollator()))) == len(sampler)
+    with pytest.raises(OutOfRangeError, match="capacity is 4; allowed: at least 5, the longest sample"):
+        PackCollator(4)([[1, 2], [1, 2, 3, 4, 5]])

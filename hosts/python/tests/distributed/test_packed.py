@@ -138,7 +138,11 @@ def test_what_is_wrong_is_told() -> None:
     with pytest.raises(IndexError, match="row is"):
         ROWS["code"][len(ROWS["code"])]
     with pytest.raises(MissingError, match="PackedDataset"):
-        PackCollator()([ROWS["code"][0]])
+        PackCollator()([PackedRow([[1, 2]])])
+    with pytest.raises(TypeError, match=r"PackedDataset\(\) got .* 'packin'; did you mean 'packing'"):
+        PackedDataset(data, capacity=CAPACITY, lengths=data.lengths, packin="fast")
+    with pytest.raises(TypeError, match=r"PackedDataset\(\) got .* 'max_batch_size'"):
+        PackedDataset(data, capacity=CAPACITY, lengths=data.lengths, max_batch_size=2)
     with pytest.raises(WrongTypeError, match="as the others are"):
         PackCollator(CAPACITY)([ROWS["code"][0], [1, 2]])
     dropped = PackedDataset(data, capacity=50, lengths=data.lengths, too_long="drop")
@@ -152,3 +156,23 @@ def test_what_is_no_dataset_and_no_list_of_lengths_is_refused() -> None:
         with pytest.raises(WrongTypeError) as caught:
             PackedDataset(dataset, capacity=4, lengths=lengths)
         assert caught.value.field == field
+
+
+def test_rows_have_the_capacity_that_they_were_packed_for() -> None:
+    row = ROWS["code"][0]
+    made = PackCollator(CAPACITY)([row])
+    for collate in (PackCollator(), pickle.loads(pickle.dumps(PackCollator()))):
+        own = collate([pickle.loads(pickle.dumps(row))])
+        assert own.keys() == made.keys()
+        assert torch.equal(own["input_ids"], made["input_ids"])
+    for other in (CAPACITY // 2, 2 * CAPACITY):
+        loader = DataLoader(ROWS["code"], batch_size=2, collate_fn=PackCollator(other))
+        with pytest.raises(ContradictionError, match=f"capacity is {other}; allowed: {CAPACITY}, .* PackedDataset"):
+            next(iter(loader))
+    with pytest.raises(ContradictionError, match="samples is a row of 7 tokens"):
+        PackCollator()([row, PackedRow([[1]], 7)])
+    short = PackedDataset([[1, 2, 3, 4]] * 4, capacity=8, lengths=[4] * 4, max_length=3, too_long="truncate")
+    assert PackCollator(max_length=3)([short[0]])["input_ids"].tolist() == [[1, 2, 3, 1, 2, 3, 0, 0]]
+    for length in (None, 4):
+        with pytest.raises(ContradictionError, match=r"max_length is .* allowed: 3"):
+            PackCollator(8, max_length=length)([short[0]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -9,9 +10,12 @@ from typing import Any
 
 import pytest
 import torch.distributed as dist
+from jobs import ranks
 from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
 from samedeal.torch import BatchSampler, DistributedSampler, RankWarning, ShardedDataset, StepBatchSampler
 from torch.utils.data import DistributedSampler as Theirs
+
+HERE = Path(__file__).parent
 
 
 @pytest.fixture(autouse=True)
@@ -138,3 +142,25 @@ def test_a_state_under_another_key_is_found(data: Path) -> None:
     for without in (inner, {"loader": {"samedeal": 3}}):
         with pytest.raises(WrongTypeError, match=r"a dictionary with 'samedeal'$"):
             sampler.load_state_dict(without)
+
+
+def test_meshes_of_pytorch(tmp_path: Path) -> None:
+    """Along one dimension or several, flattened or not; a rank that is not in its mesh is told so."""
+    run = ranks(4, HERE / "meshes.py", tmp_path)
+    assert run.returncode == 0, run.stderr
+    told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(4)]
+    for name in ("both", "flat", "whole", "sliced whole"):
+        assert [one[name] for one in told] == [[rank, 4] for rank in range(4)], name
+    assert [one["one"] for one in told] == [[rank % 2, 2] for rank in range(4)]
+    assert [one["data"] for one in told] == [[rank // 2, 2] for rank in range(4)]
+    assert [told[rank]["two ranks"] for rank in (1, 3)] == [[0, 2], [1, 2]]
+    for rank in (0, 2):
+        text = told[rank]["two ranks"]
+        assert text.startswith(f"ContradictionError: mesh is a mesh without rank {rank}; allowed: one that "), text
+    wanted = 'the dimensions along which ranks get different samples, such as mesh["dp"]'
+    for name, found in (
+        ("tensor", "ContradictionError: mesh is a mesh with the dimension tp;"),
+        ("nameless", "ContradictionError: mesh is a mesh of several dimensions without names;"),
+        ("other", "WrongTypeError: mesh is 5; allowed: a samedeal.Mesh, or a DeviceMesh of"),
+    ):
+        assert all(one[name].startswith(found) and wanted in one[name] for one in told), told[0][name]

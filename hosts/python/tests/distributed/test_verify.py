@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import json
-import warnings
 from pathlib import Path
 
 import pytest
 from jobs import ranks
 from samedeal import MissingError, WrongTypeError
-from samedeal.torch import DistributedSampler, EpochWarning, ShardedDataset, verify_ranks
+from samedeal.torch import DistributedSampler, verify_ranks
 from test_processes import HERE
 
 
@@ -27,11 +26,11 @@ def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Pa
         assert [one[name] for one in told] == [found] * world_size, name
         if name.startswith("fine"):
             assert found is None, name
-        elif name != "reminders":
+        else:
             error, field, text = found
             assert (error, field) == ("ContradictionError", name.split()[0]), text
     last = world_size - 1
-    texts = {name: found[2] for name, found in told[0].items() if found and name not in ("reminders", "milliseconds")}
+    texts = {name: found[2] for name, found in told[0].items() if found and name != "milliseconds"}
     others = f"ranks {', '.join(map(str, range(last)))}" if last > 1 else "rank 0"
     assert f"seed is 0 on {others}, 1 on rank {last}; allowed: the same on every rank" == texts["seed"]
     assert texts["seed and epoch"].endswith("the same on every rank; also different: epoch")
@@ -49,9 +48,6 @@ def test_every_rank_is_told_what_differs_and_where(world_size: int, tmp_path: Pa
     else:
         assert f"{shared}a rank without steps gets no data" in texts["steps of shards"]
         assert "0 on ranks" in texts["steps of shards"]
-    assert told[0]["reminders"] == [
-        "epoch 1 is about to be read again, in the same order: call set_epoch(epoch) before each"
-    ]
     assert [error for error, _, _ in broken] == ["ContradictionError"] * last + ["WrongTypeError"]
     assert f"on rank {last}: dataset is <Shrinking>" in broken[0][2]
     # Nobody waits for a rank whose loader is none of ours, or which fails in a way of its own.
@@ -72,18 +68,3 @@ def test_one_process() -> None:
         verify_ranks([1, 2, 3])
     with pytest.raises(WrongTypeError, match="equal_steps"):
         verify_ranks(DistributedSampler(range(10), 1, 0), equal_steps=None)  # type: ignore[arg-type]
-
-
-def test_an_evaluation_is_about_to_be_read_again(data: Path) -> None:
-    shuffled = ShardedDataset(data, batch_size=64, rank=0, world_size=1)
-    verify_ranks(shuffled)
-    assert len(list(shuffled)) > 1
-    with pytest.warns(EpochWarning, match="epoch 0 is about to be read again"):
-        verify_ranks(shuffled)
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        for deal in ("samples", "shards"):
-            dataset = ShardedDataset(data, batch_size=64, deal=deal, shuffle=False, rank=0, world_size=1)
-            for _ in range(2):
-                verify_ranks(dataset)
-                assert len(list(dataset)) > 1

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import difflib
+import inspect
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Collection, Iterable, Iterator, Mapping, Set
 from typing import Any, SupportsIndex
 
 from torch.utils.data import Sampler
@@ -12,7 +15,7 @@ from .. import Batch, Batcher, ContradictionError, Metrics, MissingError, OutOfR
 from ..batch.recipe import joined
 from ..engine import arguments as check
 from . import place
-from .nested import warn_of_batched_batches
+from .nested import Asking, warn_of_batched_batches
 from .states import Pass, Place, Resuming, text_of, wrapped
 
 _FEW = 10
@@ -26,7 +29,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
     addition. If there is a process group, its rank is used; otherwise the rank of the launcher's variables.
 
     With the strategy "pack", use a `PackCollator` with the same capacity. With `too_long="truncate"`, give the collator
-    the same `max_length`.
+    the same `max_length`. If a `DataLoader` has a collator of this package with another one, its first pass is refused.
     """
 
     def __init__(
@@ -55,14 +58,17 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
                 (`samedeal.detect_rank`).
             world_size: Number of ranks. By default that of the process group, or of the launcher.
             num_replicas: Another name for `world_size`, as `DistributedSampler` has it.
-            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
-                the data. Rank and world size are then those of the mesh.
+            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimensions of a `DeviceMesh` that divide
+                the data, such as `mesh["dp"]` or `mesh["dp_replicate", "dp_shard"]`. Rank and world size are then those
+                of the mesh.
             start: The first step of every pass, to continue an interrupted epoch.
             options: All other parameters of `Batcher`.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one, as in `Batcher`.
+            TypeError: `Batcher` has no such parameter.
         """
+        check_options("BatchSampler", options, ("rank", "world_size"))
         if options.get("too_long") == "split":
             allowed = "another; the parts of samples are what samedeal.Batcher gives"
             raise ContradictionError("too-long", "split", allowed)
@@ -140,12 +146,25 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         """One pass over this rank's batches; it never mixes epochs."""
         warn_of_batched_batches(self)
         self._left()
-        made = _Lists(self, self._begin(), self._start)
+        made = _Lists(self, self._begin(), self._start, Asking.now(self, 1))
         self._pass = made
         if made.taken == made.end:
             # Not looked at by a loader that goes on to the next epoch.
             self._ended(made)
         return made
+
+    def _check_collator(self, collate: Any) -> None:
+        """Raises if a collator of this package makes other shapes than were planned."""
+        # By its name, since collators need this module.
+        check_plan = getattr(collate, "check_plan", None)
+        if check_plan is not None:
+            options = json.loads(self._core.recipe)["batch"]
+            capacity = options.get("capacity") if options["strategy"] == "pack" else None
+            check_plan("BatchSampler", capacity, cut_at(options) if self._has_cut(options) else None)
+
+    def _has_cut(self, options: Mapping[str, Any]) -> bool:
+        end = cut_at(options)
+        return end is not None and bool((self._core.lengths > end).any())
 
     def _left(self) -> int:
         steps = self._upcoming().num_steps
@@ -179,11 +198,14 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
 class _Lists(Place[Batcher], Pass):
     """A pass over the batches of a rank."""
 
-    def __init__(self, owner: BatchSampler, batcher: Batcher, start: int) -> None:
+    def __init__(self, owner: BatchSampler, batcher: Batcher, start: int, asking: Asking) -> None:
         super().__init__(batcher)
         self.place = self
         self._owner = owner
-        self.taken = start
+        self.asking = asking
+        self._collate = asking.collate
+        """The collator that is still to be looked at."""
+        self.begun = self.taken = start
         self.end = batcher.num_steps
         self._batches = batcher.batches(start)
 
@@ -191,6 +213,10 @@ class _Lists(Place[Batcher], Pass):
         return self
 
     def __next__(self) -> list[int]:
+        if self._collate is not None:
+            # Not before: PyTorch's loaders do not expect an error where a pass begins.
+            collate, self._collate = self._collate, None
+            self._owner._check_collator(collate)
         try:
             batch = next(self._batches)
         except StopIteration:
@@ -215,7 +241,31 @@ class _Lists(Place[Batcher], Pass):
             # It is of the end of an epoch, and another one was set since.
             return
         self.core, self.config = twin, twin._engine.config
-        self.taken, self.end, self._batches = 0, twin.num_steps, twin.batches()
+        self.begun = self.taken = 0
+        self.end, self._batches = twin.num_steps, twin.batches()
+
+
+def check_options(owner: str, options: Mapping[str, Any], own: Collection[str] = ()) -> None:
+    """Refuses what is no parameter of a `Batcher`, by the name of the class that was called, as Python does it.
+
+    What the class gives to the `Batcher` itself, `own`, is none.
+    """
+    every = inspect.signature(Batcher).parameters.values()
+    known = [one.name for one in every if one.kind is one.KEYWORD_ONLY and one.name not in own]
+    for name in options:
+        if name not in known:
+            close = difflib.get_close_matches(name, known, 1)
+            advice = f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(known)}"
+            raise TypeError(f"{owner}() got an unexpected keyword argument {name!r}{advice}")
+
+
+def cut_at(options: Mapping[str, Any]) -> int | None:
+    """The length at which a plan cuts samples, if it does: with the options of a recipe."""
+    if options.get("too_long") != "truncate":
+        return None
+    # A cost is no length.
+    known = [options[name] for name in ("max_length", "capacity", "max_tokens") if options.get(name) is not None]
+    return min(known, default=None)
 
 
 def _columns(dataset: Any) -> str:

@@ -68,6 +68,11 @@ class Board:
     def last_read(self, epoch: int | None) -> None:
         self._set(_LAST_READ, _NONE if epoch is None else epoch)
 
+    def forget_read(self) -> None:
+        """Another epoch or state was set: nothing of it was read, and nobody has warned of that."""
+        self.last_read = None
+        self._numbers[_TOLD_EPOCH] = 0
+
     def is_first_of_epochs(self) -> bool:
         """Whether nobody has warned of an epoch that is read again; from now on, somebody has."""
         return self._is_first(_TOLD_EPOCH)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, SupportsIndex
@@ -14,7 +15,7 @@ from ..batch.binding import PADDING
 from ..bindings.collation import Packed
 from ..collate import lengths_of, packed_cells, padded_cells
 from ..engine import arguments as check
-from .packed import rows_of
+from .packed import rows_in
 
 INPUTS, MASK, LABELS = "input_ids", "attention_mask", "labels"
 _IGNORED = -100
@@ -51,6 +52,25 @@ class _Collator:
             if not isinstance(value, (bool, int, float)):
                 raise WrongTypeError("padding-value", check.described(value), f"a number, for {name}")
         self.max_length = None if max_length is None else check.integer("max-length", max_length, check.U32)
+
+    def check_plan(self, planner: str, capacity: int | None, max_length: int | None) -> None:
+        """Raises if this makes other shapes than a sampler or dataset has planned. They call this.
+
+        Args:
+            planner: What has planned, for the error.
+            capacity: The tokens of its rows; None if it plans no rows.
+            max_length: The length at which it has cut longer samples; None if there are none.
+
+        Raises:
+            ContradictionError: This has another capacity, or cuts samples at another length.
+        """
+        own = getattr(self, "capacity", None)
+        if own is not None and capacity is not None and own != capacity:
+            raise ContradictionError("capacity", str(own), f"{capacity}, the capacity of the {planner}")
+        if max_length is not None and self.max_length != max_length:
+            shown = "None" if self.max_length is None else str(self.max_length)
+            allowed = f"{max_length}: the {planner} has planned with samples that are cut there"
+            raise ContradictionError("max-length", shown, allowed)
 
     def _columns(self, samples: Sequence[Any]) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
         """The sequences of each column, and what there is once for each sample."""
@@ -194,8 +214,8 @@ class PackCollator(_Collator):
     `cu_seq_lens_q` like samples, so the last number is rows x capacity. Their `labels` are `label_padding`.
 
     Samples fill rows in their order. A batch of a `BatchSampler` with the strategy "pack" fits into the rows that it
-    planned, or fewer. Rows of a `PackedDataset` stay as they are. Samples may have an `attention_mask` of ones, as
-    tokenizers make it; it is left out.
+    planned, or fewer. Rows of a `PackedDataset` stay as they are, and have its capacity. Samples may have an
+    `attention_mask` of ones, as tokenizers make it; it is left out.
     """
 
     def __init__(
@@ -214,7 +234,8 @@ class PackCollator(_Collator):
         """Checks the parameters.
 
         Args:
-            capacity: Number of tokens in a row. By default, all samples of a batch are in one row, without padding.
+            capacity: Number of tokens in a row. By default that of the `PackedDataset`. Without one, all samples of a
+                batch are in one row, without padding.
             padding_value: Value of padding in `input_ids`.
             label_padding: Value of padding in `labels`. torch's cross-entropy ignores -100.
             padding: Values of padding in other columns, by name; 0 by default.
@@ -254,11 +275,21 @@ class PackCollator(_Collator):
         """The tensors of a batch.
 
         Raises:
+            ContradictionError: Rows of a `PackedDataset` have another capacity, or were cut at another `max_length`.
             SamedealError: The samples do not go together, or one is longer than `capacity`.
         """
-        samples, rows = rows_of(samples)
-        if rows is not None and self.capacity is None:
-            raise MissingError("capacity", "", "that of the PackedDataset, whose rows these are")
+        capacity = self.capacity
+        if (packed := rows_in(samples)) is not None:
+            for row in packed:
+                self.check_plan("PackedDataset", row.capacity, row.max_length)
+                capacity = row.capacity if capacity is None else capacity
+                if row.capacity not in (None, capacity):
+                    raise ContradictionError(
+                        "samples", f"a row of {row.capacity} tokens", f"one of {capacity}, as others"
+                    )
+            if capacity is None:
+                raise MissingError("capacity", "", "that of the PackedDataset, whose rows these are")
+            samples = [sample for row in packed for sample in row]
         sequences, single = self._columns(samples)
         own = sequences.pop(MASK, None)
         if own is not None and self.mask != _MASKS[0]:
@@ -266,10 +297,13 @@ class PackCollator(_Collator):
         if self.mask_first_label and LABELS in sequences:
             sequences[LABELS] = [self._without_first(part) for part in sequences[LABELS]]
         lengths = lengths_of(sequences[INPUTS])
-        ends = rows
-        if ends is None and self.capacity is not None:
-            ends = _row_ends(lengths.tolist(), self.capacity)
-        cells, shape = packed_cells(lengths, row_ends=ends, width=self.capacity)
+        if capacity is not None and lengths.max(initial=0) > capacity:
+            longest = f"at least {lengths.max()}, the longest sample (or max_length={capacity}, which cuts it)"
+            raise OutOfRangeError("capacity", str(capacity), longest)
+        ends = None if packed is None else list(itertools.accumulate(map(len, packed)))
+        if ends is None and capacity is not None:
+            ends = _row_ends(lengths.tolist(), capacity)
+        cells, shape = packed_cells(lengths, row_ends=ends, width=capacity)
         made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
         segments = _signed(cells.segment_ids, shape)
         filled = cells if ends is None else _filled(lengths, ends, cells.max_seqlen, shape)
@@ -298,7 +332,7 @@ class PackCollator(_Collator):
 
 
 def _row_ends(lengths: list[int], capacity: int) -> list[int]:
-    """Where rows end that are filled one after the other; the component tells of a sample that fits into none."""
+    """Where rows end that are filled one after the other; a sample that fits into none is refused later."""
     ends: list[int] = []
     held = 0
     for i, length in enumerate(lengths):

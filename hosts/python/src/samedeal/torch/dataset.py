@@ -37,7 +37,7 @@ from .files import MakesOrder, Options, find, order_of
 from .nested import warn_of_collated_batches
 from .passes import Items, Opening
 from .rest import Progress
-from .states import Count, EpochWarning, Resuming, Start, text_of
+from .states import Count, Resuming, Start, text_of, warn_of_repetition
 from .torchdata import READER
 
 if TYPE_CHECKING:
@@ -179,8 +179,9 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
                 (`samedeal.detect_rank`).
             world_size: Number of ranks. By default that of the process group, or of the launcher.
             num_replicas: Another name for `world_size`, as `DistributedSampler` has it.
-            mesh: A `samedeal.Mesh`, or the dimension of a `DeviceMesh` along which ranks get different samples, such
-                as `mesh["dp"]`, if some ranks read the same data. Rank and world size are then those of the mesh.
+            mesh: A `samedeal.Mesh`, or the dimensions of a `DeviceMesh` along which ranks get different samples, such
+                as `mesh["dp"]` or `mesh["dp_replicate", "dp_shard"]`, if some ranks read the same data. Rank and world
+                size are then those of the mesh.
             weights: With several sources: the weight of each, by its name, as `samedeal.blend` has them. A source of
                 weight 0 gives nothing, until a stage gives it a weight.
             stages: With several sources: other weights from some positions on, (from, weights) for each. Positions are
@@ -308,7 +309,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if workers is not None:
             count = max(1, check.integer("workers", workers, _WORKERS))
         if worker is not None:
-            own = check.integer("worker", worker, check.RANK)
+            own = check.number("worker", worker, lambda: count, check.U32_MAX)
         if own >= count:
             raise OutOfRangeError("worker", str(own), check.below(count))
         reading = self._reading(count)
@@ -503,6 +504,14 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
     def _is_unread(self) -> bool:
         return super()._is_unread() and not self._board.workers
 
+    def _note(self) -> None:
+        # Passes are those of workers, too: the board has what was read.
+        pass
+
+    def _moved(self) -> None:
+        super()._moved()
+        self._board.forget_read()
+
     def _parsed(self, state: Any) -> Progress:
         """What a state says, if it is one of this dataset."""
         text = check.state(text_of(state))
@@ -543,10 +552,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _warn(self, workers: int) -> None:
         """Once for each of what goes wrong in silence."""
-        epoch = self.epoch
-        if self._board.last_read == epoch and self._is_shuffled and self._board.is_first_of_epochs():
-            again = f"epoch {epoch} is read a second time, in the same order: call dataset.set_epoch(epoch) before each"
-            warnings.warn(again, EpochWarning, stacklevel=3)
+        if self._board.last_read == self.epoch and self._is_shuffled and self._board.is_first_of_epochs():
+            warn_of_repetition(self._repetition(), stacklevel=3)
         self._warn_of_steps(workers, level=4)
         self._warn_of_lanes(workers, level=5)
 

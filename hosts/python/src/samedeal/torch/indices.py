@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from .. import Sampler
 from ..deal.binding import Deal
+from .nested import Asking
 from .states import Pass, Place, text_of, wrapped
 
 if TYPE_CHECKING:
@@ -33,11 +34,12 @@ class Opening(Place[Sampler]):
 class Cursor(Opening, Pass):
     """A pass over the samples of a rank, whatever becomes of the sampler."""
 
-    def __init__(self, owner: DistributedSampler, core: Sampler) -> None:
+    def __init__(self, owner: DistributedSampler, core: Sampler, asking: Asking) -> None:
         """Begins where `core` stands."""
         super().__init__(core)
         self.place = self
         self._owner = owner
+        self.asking, self.begun = asking, 0
         # One attribute, so that a signal handler which asks for a state finds both.
         self._read: tuple[int, Iterator[int]] = 0, iter(())
         """How many samples were read, and those that were not given yet."""
@@ -47,7 +49,7 @@ class Cursor(Opening, Pass):
             self._read = self.end, iter(first)
 
     @property
-    def taken(self) -> int:
+    def taken(self) -> int:  # type: ignore[override]
         """How many samples were given."""
         read, window = self._read
         return read - operator.length_hint(window)

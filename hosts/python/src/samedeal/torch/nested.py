@@ -1,10 +1,10 @@
-"""Loaders that make batches of batches."""
+"""What asks for a pass of a sampler: loaders that make batches of batches, and what they do with the samples."""
 
 from __future__ import annotations
 
 import sys
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch.utils.data
 
@@ -31,6 +31,49 @@ def warn_of_collated_batches(dataset: Any, size: int) -> None:
     if getattr(asking, "auto_collation", False) is True and getattr(asking, "dataset", None) is dataset:
         told = f"the DataLoader makes batches of the batches of {size} rows that the dataset gives"
         warnings.warn(f"{told}: pass batch_size=None to the DataLoader", BatchWarning, stacklevel=3)
+
+
+class Asking(NamedTuple):
+    """What is known of what asks for a pass of a sampler."""
+
+    collate: Any = None
+    """The `collate_fn` of the `DataLoader`, if there is one."""
+    look: int | None = None
+    """How many items of the pass are taken for one batch, with those that workers fetch ahead, if that is known."""
+    ahead: bool = False
+    """Whether workers fetch batches ahead of the loop."""
+
+    @classmethod
+    def now(cls, sampler: Any, size: int | None) -> Asking:
+        """What asks `sampler`, whose `__iter__` calls this.
+
+        Args:
+            sampler: The sampler.
+            size: How many of its items make a batch; None if that is the batch size of whoever asks.
+        """
+        frame: Any = sys._getframe(2)
+        for _ in range(_DEPTH):
+            if frame is None:
+                break
+            found = frame.f_locals.get("self")
+            # That of PyTorch, that of torchdata, and their subclasses.
+            if hasattr(found, "_collate_fn") and hasattr(found, "_index_sampler"):
+                loader = frame.f_locals.get("loader")
+                # The iterator has its own only later.
+                each = getattr(found, "_prefetch_factor", None) or getattr(loader, "prefetch_factor", None) or PREFETCH
+                ahead = found._num_workers * each
+                return cls(found._collate_fn, (1 + ahead) * (size or 1), ahead > 0)
+            if size is None and found is not sampler and isinstance(own := getattr(found, "batch_size", None), int):
+                size = own
+            frame = frame.f_back
+        # A loop of somebody's own.
+        return cls(look=size)
+
+
+_DEPTH = 12
+"""Frames between the pass of a sampler and its loader, where others wrap it."""
+PREFETCH = 2
+"""PyTorch's default."""
 
 
 def _asking() -> Any:

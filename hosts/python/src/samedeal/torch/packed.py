@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -11,14 +11,33 @@ from torch.utils.data import Dataset
 from .. import Batcher, ContradictionError, WrongTypeError
 from ..engine import arguments as check
 from ..engine.errors import IndexOutOfRangeError
-from .batches import lengths_or_column
+from .batches import check_options, cut_at, lengths_or_column
 
 _AT_A_TIME = 1024
 """Rows of a batch of the plan: rows are the same in any batch, and few batches are quick to go through."""
 
+_OWN: dict[str, Any] = {
+    "strategy": "pack",
+    "max_batch_size": _AT_A_TIME,
+    "tail": "keep",
+    "rank": 0,
+    "world_size": 1,
+}
+"""What rows are packed with, whatever else is given."""
+
 
 class PackedRow(list[Any]):
     """The samples of one row. `PackCollator` keeps them in a row of their own."""
+
+    capacity: int | None
+    """The tokens of a row."""
+    max_length: int | None
+    """Where longer samples are to be cut, if there are such samples in the dataset."""
+
+    def __init__(self, samples: Iterable[Any], capacity: int | None = None, max_length: int | None = None) -> None:
+        """Takes the samples of a row, and what was planned for all rows of the dataset."""
+        super().__init__(samples)
+        self.capacity, self.max_length = capacity, max_length
 
 
 class PackedDataset(Dataset[PackedRow]):
@@ -26,7 +45,7 @@ class PackedDataset(Dataset[PackedRow]):
 
     Rows are packed once, when the dataset is made, so that they have numbers: a `DistributedSampler`, a blend or a
     `StepBatchSampler` deals them like any samples, in another order in each epoch, and resumes on any number of ranks.
-    Use `PackCollator(capacity)` as `collate_fn`.
+    Use a `PackCollator` as `collate_fn`: it has the capacity of the rows.
 
     Its main use is to mix datasets **by tokens**. Blends count samples, and samples of one dataset may be ten times as
     long as those of another one. Rows are of one length:
@@ -69,11 +88,13 @@ class PackedDataset(Dataset[PackedRow]):
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one, as in `Batcher`.
+            TypeError: `Batcher` has no such parameter.
         """
         if (lengths is None) == (column is None):
             raise ContradictionError(
                 "lengths", "None" if lengths is None else "there", "lengths, or a column; not both"
             )
+        check_options("PackedDataset", options, _OWN)
         if options.get("too_long") == "split":
             raise ContradictionError("too-long", "split", "another; a row has whole samples")
         found = check.u32s("lengths", lengths_or_column(lengths, dataset, column, unit), check.U32)
@@ -85,22 +106,15 @@ class PackedDataset(Dataset[PackedRow]):
             raise ContradictionError("lengths", f"{len(found)} numbers", f"{count}, one for each sample")
         self.dataset = dataset
         self.capacity = check.integer("capacity", capacity, check.U32_FROM_1)
-        batcher = Batcher(
-            found,
-            strategy="pack",
-            capacity=self.capacity,
-            max_batch_size=_AT_A_TIME,
-            tail="keep",
-            rank=0,
-            world_size=1,
-            **options,
-        )
+        batcher = Batcher(found, capacity=self.capacity, **_OWN, **options)
         samples, ends, tokens, before = [], [np.zeros(1, dtype=np.int64)], 0, 0
         for batch in batcher:
             samples.append(batch.samples)
             ends.append(batch.row_ends.astype(np.int64) + before)
             tokens += int(batch.lengths.sum(dtype=np.int64))
             before += len(batch.samples)
+        end = cut_at({"capacity": self.capacity, **options})
+        self._cut = end if end is not None and (found > end).any() else None
         self._samples = np.concatenate([*samples, np.zeros(0, dtype=np.int64)])
         self._ends = np.concatenate(ends)
         self.tokens = tokens
@@ -123,7 +137,8 @@ class PackedDataset(Dataset[PackedRow]):
         Raises:
             IndexOutOfRangeError: There is no such row.
         """
-        return PackedRow(self.dataset[int(sample)] for sample in self.samples(row))
+        samples = (self.dataset[int(sample)] for sample in self.samples(row))
+        return PackedRow(samples, self.capacity, self._cut)
 
     def samples(self, row: SupportsIndex) -> np.ndarray[Any, Any]:
         """The indices of the samples of a row; negative numbers count from the end.
@@ -140,24 +155,15 @@ class PackedDataset(Dataset[PackedRow]):
         return self._samples[self._ends[number] : self._ends[number + 1]]
 
 
-def rows_of(samples: Any) -> tuple[Any, list[int] | None]:
-    """The samples of a batch, and where its rows end, if they were packed before.
+def rows_in(samples: Any) -> list[PackedRow] | None:
+    """The rows of a batch, if they were packed before.
 
     Raises:
         WrongTypeError: Some of them are packed rows, and others are not.
     """
     if not isinstance(samples, list) or not any(isinstance(sample, PackedRow) for sample in samples):
-        return samples, None
-    flat: list[Any] = []
-    ends: list[int] = []
-    for row in _checked(samples):
-        flat += row
-        ends.append(len(flat))
-    return flat, ends
-
-
-def _checked(rows: list[Any]) -> Iterator[PackedRow]:
-    for row in rows:
+        return None
+    for row in samples:
         if not isinstance(row, PackedRow):
             raise WrongTypeError("samples", check.described(row), "rows of a PackedDataset, as the others are")
-        yield row
+    return samples

@@ -13,6 +13,7 @@ from ..engine import arguments as check
 from ..parquet import ahead, batches, read_rows
 from ..parquet.reading import present
 from .deals import Reader
+from .nested import PREFETCH
 from .place import is_worker
 from .rest import Progress
 from .states import Pass, Start, text_of, warn_of_earlier_epoch, wrapped
@@ -53,6 +54,8 @@ class Opening(Start):
 
 class _Given(Pass):
     """What a pass has given: all that a dataset keeps of it, so that the reading ends with the iterator."""
+
+    place: Opening
 
     def __init__(self, place: Opening, taken: int = 0) -> None:
         self.place = place
@@ -158,13 +161,18 @@ def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside
     items = _rows(source) if size is None else batches(source, size, owner.drop_last)
     if owner.shards.lost:
         items = _present(items, owner)
+    # What a look at the first item takes, those that a loader has its workers fetch ahead among them.
+    look = 1 + PREFETCH if inside else 1
+    number = 0
     try:
-        for number, item in enumerate(items):
-            if number == 1 and worker == 0:
-                # One item alone is a look at what comes.
+        for item in items:
+            number += 1
+            if number > look and worker == 0:
                 owner._board.last_read = epoch
             made = item if owner.transform is None else owner.transform(item)
             yield compact(made) if inside and isinstance(made, pa.RecordBatch) else made
+        if number and not inside:
+            owner._board.last_read = epoch
     finally:
         source.close()
 

@@ -17,6 +17,12 @@ from ..engine import arguments as check
 RANKS = check.U32_FROM_1._replace(least=1)
 """A number of ranks: one that is not allowed is refused here, by the name of the parameter that it came from."""
 
+_MESHES = (
+    'the dimensions along which ranks get different samples, such as mesh["dp"] or mesh["dp_replicate", "dp_shard"]'
+)
+_MODEL_PARALLEL = ("tp", "cp", "pp", "sp")
+"""Names of dimensions along which ranks have the same samples: tensor, context, pipeline and sequence parallelism."""
+
 
 class Place(NamedTuple):
     """Which of how many processes of a job this is."""
@@ -60,9 +66,9 @@ def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place
         own, count = (told.rank, count) if own is None else (own, told.world_size)
     if own is None:
         return _told() or Place(0, 1, explicit=False, told=False), known_mesh
-    own, count = check.integer("rank", own, check.RANK), check.integer(name.replace("_", "-"), count, RANKS)
+    size = check.integer(name.replace("_", "-"), count, RANKS)
     try:
-        known = detect_rank(own, count, environment={})
+        known = detect_rank(check.whole("rank", own), size, environment={})
     except OutOfRangeError as error:
         # By the name that it was passed by.
         allowed = error.allowed.replace("world_size", name)
@@ -132,7 +138,7 @@ def data_rank(place: Place, mesh: Mesh | None) -> tuple[int, int]:
     if mesh is None:
         return place.rank, place.world_size
     if not isinstance(mesh, Mesh):
-        raise WrongTypeError("mesh", check.described(mesh), "a samedeal.Mesh")
+        raise WrongTypeError("mesh", check.described(mesh), f"a samedeal.Mesh, or a DeviceMesh of {_MESHES}")
     if mesh.world_size != place.world_size:
         allowed = f"one of {place.world_size}, which is how many processes there are"
         raise ContradictionError("mesh", f"a mesh of {mesh.world_size} ranks", allowed)
@@ -143,18 +149,34 @@ def _in_mesh(rank: object, world_size: object, mesh: object) -> tuple[object, ob
     """Rank and world size where PyTorch's own mesh says them; all three as they are, where it is another or none.
 
     Raises:
-        ContradictionError: It has more than one dimension, or rank and world size are given besides.
+        ContradictionError: This rank is not in it, or along one of its dimensions ranks get the same samples. Or rank
+            and world size are given besides.
     """
     if not torch.distributed.is_available() or not isinstance(mesh, torch.distributed.device_mesh.DeviceMesh):
         # What else it may be is checked where it is used.
         given: Any = mesh
         return rank, world_size, given
-    if mesh.ndim != 1:
-        allowed = 'a mesh of the one dimension along which ranks get different samples, such as mesh["dp"]'
-        raise ContradictionError("mesh", f"a mesh of {mesh.ndim} dimensions", allowed)
     if rank is not None or world_size is not None:
         raise ContradictionError("mesh", check.described(mesh), "none, where rank and world size are given")
-    return mesh.get_local_rank(), mesh.size(), None
+    if mesh.ndim > 1:
+        _check_dimensions(mesh.mesh_dim_names)
+    coordinates = mesh.get_coordinate()
+    if coordinates is None:
+        value = f"a mesh without rank {torch.distributed.get_rank()}"
+        raise ContradictionError("mesh", value, "one that this rank is in: each rank passes its own")
+    place = 0
+    for coordinate, size in zip(coordinates, mesh.shape, strict=True):
+        place = place * size + coordinate
+    return place, mesh.size(), None
+
+
+def _check_dimensions(names: tuple[str, ...] | None) -> None:
+    """Raises unless ranks get different samples along each of several dimensions, as far as names tell."""
+    if names is None:
+        raise ContradictionError("mesh", "a mesh of several dimensions without names", f"one of {_MESHES}")
+    for name in names:
+        if name in _MODEL_PARALLEL:
+            raise ContradictionError("mesh", f"a mesh with the dimension {name}", f"one of {_MESHES}")
 
 
 def worker() -> tuple[int, int]:

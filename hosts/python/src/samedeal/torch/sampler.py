@@ -19,6 +19,7 @@ from .. import ContradictionError, Order, Place, SamedealError, Sampler, WrongTy
 from ..engine import arguments as check
 from . import place
 from .indices import Cursor, Indices, Opening
+from .nested import Asking
 from .states import Pass, Resuming, Start, text_of
 
 T_co = TypeVar("T_co", covariant=True, default=int)
@@ -99,8 +100,9 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             unit: How many neighbouring positions always go to the same rank, 1 to 2**20; 1 by default. With
                 `order.copies(k)` and `unit=k`, all copies of a sample are on one rank. Batches whose size is a multiple
                 of `unit` have whole groups. States are taken after whole units.
-            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
-                the data. Rank and number of ranks are then those of the mesh.
+            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimensions of a `DeviceMesh` that divide
+                the data, such as `mesh["dp"]` or `mesh["dp_replicate", "dp_shard"]`. Rank and number of ranks are then
+                those of the mesh.
             remainder: In place of `drop_last`, also for a third way: "pad" (as `drop_last=False`), "drop" (as True) or
                 "uneven". With "uneven", each sample comes exactly once, and some ranks have one sample more. Use it
                 for an evaluation in which no rank waits for another one at each step.
@@ -182,7 +184,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @rank.setter
     def rank(self, rank: SupportsIndex) -> None:
-        self._place_at(check.integer("rank", rank, check.RANK), self._reader()[1])
+        ranks = self._reader()[1]
+        self._place_at(check.number("rank", rank, lambda: ranks, check.U32_MAX), ranks)
 
     @property
     def num_replicas(self) -> int:
@@ -281,7 +284,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         """
         self._check_counts()
         self._warn_if_alone()
-        cursor = Cursor(self, self._begin())
+        cursor = Cursor(self, self._begin(), Asking.now(self, None))
         self._pass = cursor
         if cursor.end == 0:
             # Not looked at by a loader that goes on to the next epoch.

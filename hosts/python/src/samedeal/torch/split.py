@@ -36,7 +36,8 @@ def random_split(
         generator: None: give a `seed` instead.
 
     Raises:
-        ContradictionError: The sum of the lengths is not the length of the dataset, or there is a `generator`.
+        ContradictionError: The sum of the lengths is not the length of the dataset, or that of fractions is not 1, or
+            there is a `generator`.
         OutOfRangeError: A length is negative, or a fraction is not 0 to 1.
         WrongTypeError: A value is not of the type that its parameter takes.
 
@@ -79,6 +80,9 @@ def _sizes(samples: int, lengths: list[Any]) -> list[int]:
             if size == 0 and samples:
                 warnings.warn(f"part {number} of random_split has no samples", UserWarning, stacklevel=3)
         return sizes
+    whole = all(hasattr(length, "__index__") for length in lengths)
+    if not whole and all(0 <= length <= 1 for length in lengths):
+        raise ContradictionError("lengths", f"fractions with a sum of {check.shown(total)}", _ALLOWED)
     for length in lengths:
         if not hasattr(length, "__index__"):
             raise WrongTypeError("lengths", f"{check.shown(length)}, with a sum of {check.shown(total)}"[:64], _ALLOWED)

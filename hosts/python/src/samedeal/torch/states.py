@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import copy
+import json
 import warnings
 from collections.abc import Mapping
 from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
 
 from .. import Batcher, Sampler, Schedule, WrongTypeError
 from ..engine import arguments as check
+from .nested import Asking
 from .rest import Progress
 from .torchdata import part_of
 
@@ -38,8 +40,22 @@ def text_of(state: Any) -> str:
 class EpochWarning(UserWarning):
     """An epoch is read twice, because `set_epoch` was forgotten, or the rest of an epoch is not read after a resume.
 
-    Or steps of a `StepBatchSampler` are given twice.
+    All samplers and datasets of this package have one rule: a pass begins, and since the last `set_epoch` and
+    `load_state_dict` a pass of the same epoch was read to its end, or further than its first batch. (Batches that
+    loader workers fetch ahead do not count.) It is told once. Orders without a shuffle may be read again. Steps of a
+    `StepBatchSampler` count as an epoch; set its `step` before another pass.
     """
+
+
+def is_shuffled(order: Mapping[str, Any]) -> bool:
+    """Whether epochs of an order differ: the section of a recipe."""
+    inner = order.get("of")
+    return is_shuffled(inner) if isinstance(inner, Mapping) else order.get("name") != "sequential"
+
+
+def warn_of_repetition(text: str, stacklevel: int) -> None:
+    """Tells that a pass gives again what an earlier one has given."""
+    warnings.warn(text, EpochWarning, stacklevel=stacklevel + 1)
 
 
 def warn_of_earlier_epoch(set_before: int, epoch: int) -> None:
@@ -96,13 +112,22 @@ class Start(Protocol):
         """The state once the pass has ended on every rank, which took so much on this one."""
 
 
-class Pass(Protocol):
+class Pass:
     """A pass that is under way."""
 
-    place: Any
+    place: Start
+    asking = Asking()
+    """What asks for it."""
+    begun: int
+    """How much had been given when it began."""
+    taken: int
+    """How much has been given."""
+    end: int
+    """How much will have been given at last."""
 
     def state_dict(self) -> dict[str, Any]:
         """The state once every rank has taken what the pass gave."""
+        raise NotImplementedError
 
 
 class Count:
@@ -159,13 +184,14 @@ class Resuming(Generic[C]):
     """The epoch that was set before a state of an earlier one was loaded: what follows that."""
     _moves: int
     """How often another epoch or state was set: a loop that was counted before has nothing to say any more."""
-    _told: tuple[int, int] | None
-    """Epoch and number of finished passes when ranks were compared last."""
-    _finished: int
+    _read: int | None
+    """The epoch of which a pass was read since another epoch or state was set, if one was."""
+    _repeats: bool
+    """Whether it was told that it is read again."""
 
     def _start_with(self, core: C) -> None:
-        self._core, self._finished, self._moves, self._told = core, 0, 0, None
-        self._later = None
+        self._core, self._moves, self._later = core, 0, None
+        self._read, self._repeats = None, False
         self._forget()
 
     def _forget(self) -> None:
@@ -175,7 +201,42 @@ class Resuming(Generic[C]):
     def _moved(self) -> None:
         self._moves += 1
         self._later = None
+        self._read, self._repeats = None, False
         self._forget()
+
+    def _note(self) -> None:
+        """Remembers whether the newest pass was read: further than one batch, or to its end."""
+        count, one = self._count, self._pass
+        if count is not None:
+            read = count.steps > 1 or (count.steps == 1 and count.over)
+        elif one is not None:
+            given, look = one.taken - one.begun, one.asking.look
+            read = (look is not None and given > look) or (self._over and given > 0 and not one.asking.ahead)
+        else:
+            return
+        if read:
+            self._read = self._number()
+
+    def _number(self) -> int:
+        """What tells one pass from others: its epoch."""
+        return self.epoch
+
+    def _warn_of_repetition(self, stacklevel: int) -> None:
+        """Once, if a pass begins of which another one was read."""
+        if self._read is None or self._read != self._number() or self._repeats or not self._is_shuffled:
+            return
+        self._repeats = True
+        warn_of_repetition(self._repetition(), stacklevel + 1)
+
+    @property
+    def _is_shuffled(self) -> bool:
+        """Whether epochs differ."""
+        core: Any = self._core
+        return is_shuffled(json.loads(core.recipe)["order"])
+
+    def _repetition(self) -> str:
+        advice = f"call set_epoch(epoch) of the {type(self).__name__} before each pass"
+        return f"epoch {self._number()} is read again, in the same order: {advice}"
 
     def _current(self) -> C:
         """What deals, for the rank and the data as they are now."""
@@ -312,7 +373,8 @@ class Resuming(Generic[C]):
         return self._current()
 
     def _begin(self) -> C:
-        """What deals the pass that begins now."""
+        """What deals the pass that begins now; called by `__iter__`."""
+        self._note()
         count = self._count if self._count is not None and self._count.expected else None
         core = self._upcoming() if count is None else self._core
         if self._later is not None:
@@ -321,17 +383,18 @@ class Resuming(Generic[C]):
         if count is not None:
             count.expected = count.opening
             self._count = count
+        self._warn_of_repetition(stacklevel=3)
         return core
 
     def _ended(self, one: Pass) -> None:
         """Told by a pass that has given all it has."""
         if one is self._pass:
             self._over = True
-            self._finished += 1
 
     def _expect(self, start: int, batch: int, end: int, length: int) -> Count:
         """Counts what a loop gets of the pass that begins next."""
         place = self._opening()
+        self._note()
         self._forget()
         self._count = Count(place, start, batch, end, length, self._moves)
         return self._count

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -12,8 +11,8 @@ from torch.utils.data import Sampler
 from .. import ContradictionError, Order, OutOfRangeError, Schedule, WrongTypeError
 from ..engine import arguments as check
 from . import place
-from .nested import warn_of_batched_batches
-from .states import EpochWarning, Pass, Resuming, Start, text_of, wrapped
+from .nested import Asking, warn_of_batched_batches
+from .states import Pass, Resuming, Start, text_of, wrapped
 
 if TYPE_CHECKING:
     from ..step.schedule import BatchSizes
@@ -76,8 +75,9 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
                 (`samedeal.detect_rank`).
             world_size: Number of ranks. By default that of the process group, or of the launcher.
             num_replicas: Another name for `world_size`, as `DistributedSampler` has it.
-            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimension of a `DeviceMesh` that divides
-                the data. Rank and world size are then those of the mesh.
+            mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimensions of a `DeviceMesh` that divide
+                the data, such as `mesh["dp"]` or `mesh["dp_replicate", "dp_shard"]`. Rank and world size are then those
+                of the mesh.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one, as in `samedeal.Schedule`.
@@ -95,8 +95,6 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         self._shares = mesh is not None
         self._place, self._mesh = place.find(rank, {"world_size": world_size, "num_replicas": num_replicas}, mesh)
         self._step = 0
-        self._given = 0
-        """How many batches the passes from this step on have given at most."""
         self._start_with(self._made())
         self._stop = None if steps is None else check.integer("steps", steps, _up_to(self._core.num_steps))
 
@@ -224,13 +222,10 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
     def __iter__(self) -> Iterator[list[int]]:
         """One pass over this rank's batches, from `step` on.
 
-        An `EpochWarning` says so if another pass has given the same steps.
+        There is an `EpochWarning` if another pass was read before, without another `step` since.
         """
         warn_of_batched_batches(self)
-        if self._given > 1:
-            again = f"the steps from {self._step} on are given again: set the step of the {type(self).__name__} before"
-            warnings.warn(again, EpochWarning, stacklevel=2)
-        made = _Batches(self, self._begin(), self._step, self._end())
+        made = _Batches(self, self._begin(), self._step, self._end(), Asking.now(self, 1))
         self._pass = made
         return made
 
@@ -242,9 +237,16 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         """The step before which passes end."""
         return self._core.num_steps if self._stop is None else self._stop
 
-    def _moved(self) -> None:
-        super()._moved()
-        self._given = 0
+    def _number(self) -> int:
+        return self._step
+
+    @property
+    def _is_shuffled(self) -> bool:
+        # No step is to come twice in a training.
+        return True
+
+    def _repetition(self) -> str:
+        return f"the steps from {self._step} on are given again: set the step of the {type(self).__name__} before"
 
     def _current(self) -> Schedule:
         self._place = place.current(self._place)
@@ -295,11 +297,11 @@ class _Start(Start):
 class _Batches(Pass):
     """A pass over the batches of a rank."""
 
-    def __init__(self, owner: StepBatchSampler, schedule: Schedule, start: int, end: int) -> None:
+    def __init__(self, owner: StepBatchSampler, schedule: Schedule, start: int, end: int, asking: Asking) -> None:
         self.place = _Start(schedule)
         self._owner, self._schedule = owner, schedule
-        self._moves = owner._moves
-        self.start = self.taken = start
+        self.asking = asking
+        self.start = self.begun = self.taken = start
         self.end = end
 
     def __iter__(self) -> _Batches:
@@ -311,9 +313,6 @@ class _Batches(Pass):
             raise StopIteration
         samples: list[int] = self._schedule.batch(self.taken).tolist()
         self.taken += 1
-        owner = self._owner
-        if owner._moves == self._moves:
-            owner._given = max(owner._given, self.taken - self.start)
         return samples
 
     def state_dict(self) -> dict[str, Any]:
@@ -325,7 +324,7 @@ class _Batches(Pass):
         step = self._schedule.resume(text_of(state_dict))
         if step > self.end:
             raise OutOfRangeError("step", str(step), *check.up_to(self.end))
-        self.start = self.taken = step
+        self.start = self.begun = self.taken = step
 
 
 def _kept(batch_size: Any) -> Any:

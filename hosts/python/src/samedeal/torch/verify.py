@@ -5,10 +5,10 @@ from __future__ import annotations
 import hashlib
 import json
 import sys
-import warnings
 from collections import Counter
 from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 import torch.distributed as dist
 
@@ -18,16 +18,20 @@ from .batches import BatchSampler
 from .dataset import ShardedDataset
 from .resumable import Resumable
 from .sampler import DistributedSampler
-from .states import EpochWarning
+from .states import text_of
 from .steps import StepBatchSampler
 
 _BYTES = 2048
-"""What each rank tells the others."""
+"""What each rank tells the others if they differ."""
 _EDGE = 64
 """Of a list of indices, so many from either end are looked at."""
 _Dealt = DistributedSampler | BatchSampler | StepBatchSampler | ShardedDataset
 _STEPS = "steps"
 """Under which each rank tells how many batches it will get."""
+_NEXT, _NOW = "next", "now"
+"""Under which each rank tells where its next pass begins, and how far it has come."""
+_PLACES = ("consumed", "history", "step", "start", _STEPS)
+"""What these two have, as far as a sampler has it."""
 _DEPTH = 8
 """How many samplers and loaders may be wrapped in each other."""
 
@@ -35,11 +39,14 @@ _DEPTH = 8
 def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -> None:
     """Checks that all ranks have the same configuration. Call it before each epoch, on every rank.
 
-    It uses one `all_gather` of 2 kB. If the seed, epoch, order, number of samples or lengths differ between ranks, if a
-    rank number is missing or comes twice, or if the data was divided among ranks before, every rank gets an error that
-    names what differs and where. For a `ShardedDataset`, the number of loader workers is compared too. If a pass was
-    finished and the epoch is still that of the last call, there is an `EpochWarning`, because `set_epoch` was
-    forgotten.
+    It uses one `all_gather` of 64 bytes, and another one of 2 kB if ranks differ. If the seed, epoch, order, number of
+    samples or lengths differ between ranks, if a rank number is missing or comes twice, or if the data was divided
+    among ranks before, every rank gets an error that names what differs and where. For a `ShardedDataset`, the number
+    of loader workers is compared too.
+
+    In the middle of a pass, what was read is compared with what a rank would read that was just resumed from a state of
+    another one. This works with `Resumable`, and for a loader without workers. Workers fetch batches ahead, so without
+    `Resumable` nobody knows how far the loop is.
 
     Ranks with different numbers of steps are an error too, because training would hang when one of them ends. This
     happens with whole shards and with `remainder="uneven"`. For a `ShardedDataset`, pass the loader, because its number
@@ -67,22 +74,23 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
 def compare(source: Any, group: Any, steps: int | None) -> None:
     """As `verify_ranks`: with how many steps this rank will take; none, where they are those of the loader."""
     if not (dist.is_available() and dist.is_initialized()):
-        own = _inside(source).sampler
-        if _place_of(own)[1] > 1:
+        if _place_of(_inside(source).sampler)[1] > 1:
             raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
-        _remind(own)
         return
     try:
         found = _inside(source)
-        mine = _told(found) | {_STEPS: _steps(found) if steps is None else steps}
+        mine = _told(found)
+        mine |= {_NEXT: _next(found, steps), _NOW: _now(found, steps)}
         _check_undivided(found)
     except Exception as error:
         # The others would wait for this rank.
         text = str(error) if isinstance(error, SamedealError) else f"{type(error).__name__}: {error}"
-        _gathered({"failure": text[:200]}, group)
+        mine = {"failure": text[:200]}
+        _are_alike(mine, False, group)
+        _gathered(mine, group)
         raise
-    _compare(_gathered(mine, group), found.sampler._shares)
-    _remind(found.sampler)
+    if not _are_alike(mine, found.sampler._shares, group):
+        _compare(_gathered(mine, group), found.sampler._shares)
 
 
 class _Found(NamedTuple):
@@ -152,19 +160,15 @@ def _told(found: _Found) -> dict[str, Any]:
     rank, world_size = _place_of(sampler)
     told: dict[str, Any] = {"sampler": type(sampler).__name__, "world_size": world_size, "rank": rank}
     if isinstance(sampler, ShardedDataset):
-        progress = sampler._upcoming()
         names = ("deal", "epoch", "batch_size", "drop_last")
         shared = _shared(sampler._order) | {name: getattr(sampler, name) for name in names}
         shared |= {"remainder": sampler._given["remainder"]}
-        far: dict[str, Any] = {"consumed": 0, "history": []} if progress.state is None else json.loads(progress.state)
         # Without workers, the main process reads as one worker does.
         shared |= {"workers": None if found.workers is None else max(1, found.workers)}
-        past = [list(segment.values()) for segment in far["history"]]
-        shared |= {"consumed": far["consumed"], "history": _digest(past) if len(past) > 1 else past}
         return told | shared
     if isinstance(sampler, DistributedSampler):
         core = sampler._upcoming()
-        dealt = ("samples", "seed", "order", "epoch", "remainder", "unit", "consumed")
+        dealt = ("samples", "seed", "order", "epoch", "remainder", "unit")
         shared = {name: getattr(core, name) for name in dealt}
         if isinstance(sampler._order, Order):
             # What it is made of; the samples of a blend are positions.
@@ -176,14 +180,74 @@ def _told(found: _Found) -> dict[str, Any]:
         schedule = sampler._upcoming()
         sections = json.loads(schedule.recipe)
         shared = _shared(sections["order"]) | _shared(sections["steps"])
-        shared |= {"layout": schedule.layout, "unit": schedule.unit, "step": sampler.step}
+        shared |= {"layout": schedule.layout, "unit": schedule.unit}
         return told | shared | {"dataset": _identity(sampler.dataset)}
     plan = sampler._upcoming()
     sections = json.loads(plan.recipe)
     shared = _shared(sections["order"]) | _shared(sections["batch"])
-    history = [list(segment) for segment in plan.history]
-    far = {"epoch": plan.epoch, "history": _digest(history) if len(history) > 1 else history}
-    return told | shared | far | {"start": sampler._start}
+    return told | shared | {"epoch": plan.epoch}
+
+
+def _next(found: _Found, steps: int | None) -> dict[str, Any]:
+    """Where the next pass of this rank begins, and how many steps it has."""
+    sampler = found.sampler
+    place: dict[str, Any]
+    if isinstance(sampler, ShardedDataset):
+        state = sampler._upcoming().state
+        place = {"consumed": 0, "history": []} if state is None else _place_in(state)
+    elif isinstance(sampler, DistributedSampler):
+        place = {"consumed": sampler._upcoming().consumed}
+    elif isinstance(sampler, StepBatchSampler):
+        place = {"step": sampler.step}
+    else:
+        history = [list(segment) for segment in sampler._upcoming().history]
+        place = {"history": _short(history), "start": sampler._start}
+    return place | {_STEPS: _steps(found) if steps is None else steps}
+
+
+def _now(found: _Found, steps: int | None) -> dict[str, Any] | None:
+    """How far this rank has come, in a pass or before one, and how many steps are left; None if nobody knows."""
+    sampler = found.sampler
+    count, one = sampler._count, sampler._pass
+    if count is None and _is_read_ahead(sampler):
+        return None
+    try:
+        place = _place_in(text_of(sampler.state_dict()))
+    except SamedealError:
+        # A subclass that deals another number has no states.
+        return None
+    if steps is None and (steps := _steps(found)) is not None:
+        if count is not None:
+            taken = count.end if count.over else min(count.start + count.steps * count.batch, count.end)
+            steps = _batches(found, count.end - taken)
+        elif isinstance(sampler, ShardedDataset):
+            steps -= 0 if one is None else one.taken
+        elif one is not None:
+            steps = _batches(found, one.end - one.taken)
+    return place | {_STEPS: steps}
+
+
+def _is_read_ahead(sampler: _Dealt) -> bool:
+    """Whether workers fetch what the loop has not got yet."""
+    if isinstance(sampler, ShardedDataset):
+        return sampler._board.workers > 0
+    return sampler._pass is not None and sampler._pass.asking.ahead and not sampler._over
+
+
+def _place_in(state: str) -> dict[str, Any]:
+    """The place that a state has, for a message."""
+    members = json.loads(state)
+    place = {name: members[name] for name in _PLACES if name in members}
+    if "step" in place:
+        # It says the rest, too.
+        return {"step": place["step"]}
+    if "history" in place:
+        place["history"] = _short([list(segment.values()) for segment in place["history"]])
+    return place
+
+
+def _short(history: list[Any]) -> Any:
+    return _digest(history) if len(history) > 1 else history
 
 
 def _steps(found: _Found) -> int | None:
@@ -194,7 +258,11 @@ def _steps(found: _Found) -> int | None:
     if isinstance(sampler, StepBatchSampler) and sampler.steps is None:
         # It is endless on all ranks, or on some.
         return None
-    count = len(sampler)
+    return _batches(found, len(sampler))
+
+
+def _batches(found: _Found, count: int) -> int:
+    """How many batches so many items of a sampler are."""
     size: int | None = found.batches.get("batch_size")
     if not size:
         return count
@@ -233,16 +301,42 @@ def _digest(value: Any) -> str:
     return hashlib.blake2b(data, digest_size=8).hexdigest()
 
 
+def _are_alike(mine: dict[str, Any], shares: bool, group: Any) -> bool:
+    """Whether nothing is to be said of any rank, by digests: the same answer on every rank."""
+    failed = "failure" in mine
+    shared = {name: value for name, value in mine.items() if name not in ("rank", _NEXT, _NOW)}
+    parts = [int.from_bytes(bytes.fromhex(_digest(part)), "big", signed=True) for part in (shared, mine.get(_NEXT))]
+    now = mine.get(_NOW)
+    known = now is not None
+    parts.append(int.from_bytes(bytes.fromhex(_digest(now)), "big", signed=True) if known else 0)
+    own = [int(failed), *parts, int(known), int(shares), mine.get("rank", 0), mine.get("world_size", 0)]
+    rows = _all_gather(torch.tensor(own, dtype=torch.int64), group).numpy()
+    failures, digests, nexts, nows, knowns, sharing, ranks, sizes = rows.T
+    if failures.any() or not all((column == column[0]).all() for column in (digests, sharing, sizes)):
+        return False
+    nows = nows[knowns == 1]
+    if not (nexts == nexts[0]).all() and not (len(nows) and (nows == nows[0]).all()):
+        return False
+    size, world_size = len(rows), int(sizes[0])
+    if (world_size != size and not sharing[0]) or size % world_size or ranks.max() >= world_size:
+        return False
+    return bool((np.bincount(ranks, minlength=world_size) == size // world_size).all())
+
+
 def _gathered(mine: dict[str, Any], group: Any) -> list[dict[str, Any]]:
     """What every rank tells, in order."""
     text = json.dumps(mine, separators=(",", ":")).encode()
-    device = torch.device("cuda", torch.cuda.current_device()) if "nccl" in dist.get_backend(group) else "cpu"
     sent = torch.zeros(_BYTES, dtype=torch.uint8)
     sent[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)
-    sent = sent.to(device)
-    found = [torch.empty_like(sent) for _ in range(dist.get_world_size(group))]
-    dist.all_gather(found, sent, group=group)
-    return [json.loads(bytes(part.cpu().tolist()).rstrip(b"\0")) for part in found]
+    return [json.loads(row.tobytes().rstrip(b"\0")) for row in _all_gather(sent, group).numpy()]
+
+
+def _all_gather(own: torch.Tensor, group: Any) -> torch.Tensor:
+    """A row of each rank, in order, on the CPU."""
+    device = torch.device("cuda", torch.cuda.current_device()) if "nccl" in dist.get_backend(group) else "cpu"
+    found = torch.empty((dist.get_world_size(group), len(own)), dtype=own.dtype, device=device)
+    dist.all_gather(list(found), own.to(device), group=group)
+    return found.cpu()
 
 
 def _compare(told: list[dict[str, Any]], shared: bool) -> None:
@@ -251,8 +345,11 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
     if failed:
         value = "; ".join(f"on {_ranks([number])}: {text}" for number, text in failed.items())
         raise ContradictionError("sampler", value, "one that deals, on every rank")
+    places = _places(told)
+    told = [{**one, **place} for one, place in zip(told, places, strict=True)]
     # Steps follow from the rest, and ranks are to differ.
-    names = [name for name in dict.fromkeys(name for one in told for name in one) if name not in ("rank", _STEPS)]
+    apart = ("rank", _STEPS, _NEXT, _NOW)
+    names = [name for name in dict.fromkeys(name for one in told for name in one) if name not in apart]
     differ = [name for name in names if len({json.dumps(one.get(name)) for one in told}) > 1]
     if differ:
         first = differ[0]
@@ -281,6 +378,16 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
         raise ContradictionError(_STEPS, _values(steps), allowed)
 
 
+def _places(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Where each rank stands: where its next pass begins, or how far it has come, if they have that in common."""
+    nexts, nows = ([one[view] for one in told] for view in (_NEXT, _NOW))
+    known = [now for now in nows if now is not None]
+    if len(known) < len(told):
+        alike = len(known) > 0 and all(now == known[0] for now in known)
+        return [known[0]] * len(told) if alike and any(one != nexts[0] for one in nexts) else nexts
+    return nexts if all(one == nexts[0] for one in nexts) else nows
+
+
 def _values(values: list[Any]) -> str:
     """Which value is on which ranks, the most frequent first."""
     places: dict[str, list[int]] = {}
@@ -298,17 +405,3 @@ def _ranks(numbers: list[int]) -> str:
 
 def _times(count: int) -> str:
     return "one rank" if count == 1 else f"{count} ranks"
-
-
-def _remind(sampler: _Dealt) -> None:
-    """Warns where an epoch is about to be read a second time."""
-    if isinstance(sampler, StepBatchSampler):
-        # It tells of steps that are given again itself.
-        return
-    before, now = sampler._told, (sampler._upcoming().epoch, sampler._finished)
-    sampler._told = now
-    same = isinstance(sampler, DistributedSampler) and sampler.order == "sequential"
-    same = same or (isinstance(sampler, ShardedDataset) and not sampler._is_shuffled)
-    if before is not None and before[0] == now[0] and before[1] < now[1] and not same:
-        again = f"epoch {now[0]} is about to be read again, in the same order: call set_epoch(epoch) before each"
-        warnings.warn(again, EpochWarning, stacklevel=3)

@@ -352,3 +352,30 @@ def test_a_number_that_is_refused_is_shown_with_its_place(kind: Any) -> None:
     with pytest.raises(OutOfRangeError) as nested:
         samedeal.verify_shards(9, [[0], [1, -3]])
     assert nested.value.value == "-3 (at index 1 of list 1)"
+
+
+def test_a_rank_that_cannot_be_is_told_how_many_there_are() -> None:
+    sampler, reading = Sampler(10, world_size=3), samedeal.Reading([5, 5], world_size=3, workers=2)
+    for make in (
+        lambda rank: Sampler(10, world_size=3, rank=rank),
+        lambda rank: samedeal.Batcher([1] * 9, max_tokens=2, world_size=3, rank=rank),
+        lambda rank: samedeal.BatchStream(max_tokens=2, world_size=3, rank=rank),
+        lambda rank: samedeal.Schedule(10, 3, world_size=3, rank=rank),
+        lambda rank: samedeal.Schedule(10, 3, world_size=3).at_rank(rank),
+        lambda rank: samedeal.detect_rank(rank, 3, environment={}),
+        sampler.set_rank,
+        reading.num_steps,
+        reading.num_samples,
+    ):
+        for rank in (-1, -(2**70), 3, 2**32 - 1, 2**32, 2**80):
+            with pytest.raises(OutOfRangeError, match="allowed: 0 to 2") as caught:
+                make(rank)
+            assert (caught.value.field, caught.value.most) == ("rank", 2)
+            assert caught.value.value == str(rank) or "digits" in caught.value.value
+    assert sampler.rank == 0
+    with pytest.raises(OutOfRangeError, match="worker is -1; allowed: 0 to 1"):
+        reading.num_samples(0, -1)
+    with pytest.raises(OutOfRangeError, match="reader is -1; allowed: 0 to 3"):
+        samedeal.ChunkStream(-1, 4)
+    with pytest.raises(WrongTypeError, match="8 and 2 in place of"):
+        samedeal.Split({"a": 0.8, "b": 0.2})  # type: ignore[dict-item]

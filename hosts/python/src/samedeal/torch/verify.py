@@ -215,7 +215,7 @@ def _now(found: _Found, steps: int | None) -> dict[str, Any] | None:
         place = _place_in(text_of(sampler.state_dict()))
     except SamedealError:
         # A subclass that deals another number has no states.
-        return None
+        return _next(found, steps)
     if steps is None and (steps := _steps(found)) is not None:
         if count is not None:
             taken = count.end if count.over else min(count.start + count.steps * count.batch, count.end)
@@ -315,7 +315,7 @@ def _are_alike(mine: dict[str, Any], shares: bool, group: Any) -> bool:
     if failures.any() or not all((column == column[0]).all() for column in (digests, sharing, sizes)):
         return False
     nows = nows[knowns == 1]
-    if not (nexts == nexts[0]).all() and not (len(nows) and (nows == nows[0]).all()):
+    if not (nexts == nexts[0]).all() and not (nows == nows[:1]).all():
         return False
     size, world_size = len(rows), int(sizes[0])
     if (world_size != size and not sharing[0]) or size % world_size or ranks.max() >= world_size:
@@ -371,7 +371,7 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
             f"each of 0 to {world_size - 1} on {_times(size // world_size)}: ranks that are alike read the same samples"
         )
         raise ContradictionError("rank", _values(ranks), allowed)
-    steps = [one[_STEPS] for one in told]
+    steps = [one.get(_STEPS) for one in told]
     if len(set(steps)) > 1:
         reason = "a rank without steps gets no data" if 0 in steps else "where one ends, the others would wait for ever"
         allowed = f"the same on every rank: {reason} (ranks that do not wait take equal_steps=False)"
@@ -381,11 +381,13 @@ def _compare(told: list[dict[str, Any]], shared: bool) -> None:
 def _places(told: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Where each rank stands: where its next pass begins, or how far it has come, if they have that in common."""
     nexts, nows = ([one[view] for one in told] for view in (_NEXT, _NOW))
+    if all(one == nexts[0] for one in nexts):
+        return nexts
     known = [now for now in nows if now is not None]
-    if len(known) < len(told):
-        alike = len(known) > 0 and all(now == known[0] for now in known)
-        return [known[0]] * len(told) if alike and any(one != nexts[0] for one in nexts) else nexts
-    return nexts if all(one == nexts[0] for one in nexts) else nows
+    if all(now == known[0] for now in known):
+        # Nobody knows how far the others are.
+        return [{}] * len(told)
+    return nows if len(known) == len(told) else nexts
 
 
 def _values(values: list[Any]) -> str:

@@ -131,10 +131,10 @@ def test_a_folder_that_was_opened_to_others_is_not_used(home: Path, mode: int) -
 
 @posix
 def test_nothing_is_kept_where_a_link_leads_to_others(home: Path) -> None:
-    shared = home / "shared"
+    shared = home / "common"
     (shared / "caches").mkdir(parents=True)
     shared.chmod(0o777)
-    (home / ".cache").symlink_to("shared/../shared/caches")
+    (home / ".cache").symlink_to("common/../common/caches")
     assert not keeps()
     assert [*shared.rglob("*")] == [shared / "caches"]
     # A link of the user to a folder of the user, such as one on a larger disk, is followed.
@@ -232,7 +232,7 @@ def test_caches_may_be_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) ->
     caches = home / "caches"
     # It is made.
     assert any(path.is_relative_to(caches) for path in deal_in(home, XDG_CACHE_HOME=str(caches)))
-    shared = home / "shared"
+    shared = home / "common"
     shared.mkdir()
     shared.chmod(0o777)
     assert deal_in(home / "none", XDG_CACHE_HOME=str(shared)) == []

@@ -71,7 +71,7 @@ class Board:
     def forget_read(self) -> None:
         """Another epoch or state was set: nothing of it was read, and nobody has warned of that."""
         self.last_read = None
-        self._numbers[_TOLD_EPOCH] = 0
+        self._set(_TOLD_EPOCH, 0)
 
     def is_first_of_epochs(self) -> bool:
         """Whether nobody has warned of an epoch that is read again; from now on, somebody has."""

@@ -339,6 +339,7 @@ ARGUMENTS: dict[str, Make] = {
     "part": _part,
     "parts": one("{'test': 1, 'training': 9}", "{'a': 0, 'b': 1}", "None", "{'é': 1}"),
     "path": one("folder.missing()", "str(folder.missing())", "folder.file('x')", "folder.path"),
+    "lost": one("None", "{}", "{str(folder.rows(5)): 5}", "{folder.path / 'gone.parquet': 7}"),
     "paths": one("folder.rows(3, 0, 20)", "str(folder.rows(5))", "[folder.rows(1), folder.rows(2)]", "folder.path"),
     "policy": name("size-aware", "round-robin", "locality-aware"),
     "position": lambda c: str(c.ask("consumed", 0) + count(c.r, min(2**53, max(0, c.ask("num_positions", 5) - 1)))),

@@ -188,7 +188,7 @@ def test_an_epoch_that_is_read_twice_is_told_once(data: Path) -> None:
         ids(dataset)
         dataset.set_epoch(1)
         ids(dataset)
-    with pytest.warns(UserWarning, match=r"epoch 1 is read a second time.*set_epoch"):
+    with pytest.warns(UserWarning, match=r"epoch 1 is read again.*set_epoch"):
         ids(dataset)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
@@ -544,7 +544,7 @@ def test_an_evaluation_is_read_again_without_a_word(data: Path) -> None:
             assert sorted(passes[0]) == list(range(0, SAMPLES, 3))
     rows = ShardedDataset(data, batch_size=64, deal="shards", shuffle=False, shuffle_rows=True)
     ids(rows)
-    with pytest.warns(UserWarning, match="epoch 0 is read a second time"):
+    with pytest.warns(UserWarning, match="epoch 0 is read again"):
         ids(rows)
     for name in ("lanes", "shuffle_window"):
         with pytest.raises(ContradictionError, match=f"^{name} is 4; allowed: none with the order sequential"):

@@ -91,8 +91,10 @@ def goes_between(host: str, name: str) -> bool:
 def cases_of(random: Random) -> list[Case]:
     """The cases of a round: other seeds, epochs and sizes in each."""
 
-    def seed() -> int:
-        return random.choice([random.randrange(100), random.randrange(-(2**63), 2**63)])
+    def seed() -> int | str:
+        number = random.choice([random.randrange(100), random.randrange(-(2**63), 2**63)])
+        # As recipes have it.
+        return number if abs(number) < 2**53 else str(number)
 
     def epoch() -> int:
         return random.choice([random.randrange(10), random.randrange(2**42)])

@@ -218,7 +218,7 @@ RIGHT = [
     ("batches", {"batch": {"max_tokens": 8}}),
     ("batches", {"batch": {"max_batch_size": 4, "max_length": 8}}),
     ("batches", {"batch": {"strategy": "pack", "max_length": 8, "packing": "optimal"}}),
-    ("batches", {"batch": {"counting": "weighted", "quadratic": 1, "max_cost": 2**64 - 1}}),
+    ("batches", {"batch": {"counting": "weighted", "quadratic": 1, "max_cost": str(2**64 - 1)}}),
     ("plan", {"shards": {}}),
     ("plan", {"shards": {"sizes": [4], "bytes": [9]}, "deal": {"world_size": 2, "workers": 3}}),
     ("plan", {"shards": {"policy": "locality-aware", "tolerance": 0, "rank_nodes": [0]}}),

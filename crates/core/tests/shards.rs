@@ -25,8 +25,9 @@ fn plain(sizes: Vec<u64>, world_size: u32, workers: u32) -> PlanConfig {
 /// A sampler with the order `sharded`, of a recipe that has the members of `config`.
 fn sharded(config: Config, sizes: &[u64], lanes: u32, window: u32) -> Result<Sampler, Failure> {
     let Config { samples, seed, epoch, order, rank, world_size, remainder, layout, unit, consumed } = config;
+    let quote = if seed.unsigned_abs() < 1 << 53 { "" } else { "\"" };
     let text = format!(
-        r#"{{"order": {{"name": "{}", "samples": {samples}, "seed": {seed}, "lanes": {lanes}, "shuffle_window": {window}}},
+        r#"{{"order": {{"name": "{}", "samples": {samples}, "seed": {quote}{seed}{quote}, "lanes": {lanes}, "shuffle_window": {window}}},
             "deal": {{"world_size": {world_size}, "remainder": "{}", "layout": "{}", "unit": {unit}}}}}"#,
         order.name(),
         remainder.name(),

@@ -13,10 +13,8 @@ const EXACT = 2 ** 53;
 export const COUNT: Range = [0n, 2n ** 53n - 1n];
 export const U64: Range = [0n, 2n ** 64n - 1n];
 
-/** The most bytes of an entry of a log. */
-const ENTRY_MAX = 2 ** 14;
-/** The most bytes of a recipe, and of a state, which has a part of one. */
-export const RECIPE_MAX = 2 ** 20;
+/** The most bytes of a recipe, of a state, which has a part of one, and of an entry of a log. */
+export const RECIPE_MAX = 2 ** 24;
 
 /** The longest text of a value in an error, as in the engines. */
 export const TEXT_MAX = 64;
@@ -135,7 +133,7 @@ export function textOf(value: unknown): unknown {
 
 /** Of a text that is too long for any entry, enough for the engine to say so. */
 export function cutText(text: string): string {
-  return text.slice(0, ENTRY_MAX + 1);
+  return text.slice(0, RECIPE_MAX + 1);
 }
 
 /** One of a few names. */

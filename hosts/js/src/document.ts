@@ -174,6 +174,8 @@ export function written(field: string, value: unknown, depth: number): string {
       // The engine refuses it, and names the range.
       return String(BigInt(value));
     case 'bigint':
+      // Beyond 2^53 - 1 as a string, because JSON tools round such numbers.
+      return value === BigInt(Number(value)) && Number.isSafeInteger(Number(value)) ? String(value) : `"${value}"`;
     case 'boolean':
       return String(value);
     case 'object': {
@@ -205,7 +207,10 @@ function writtenList(field: string, value: unknown, depth: number): string {
     fail('out-of-range', 'recipe', `${elements.length} numbers in ${field}`, `up to ${RECIPE_MAX} bytes`);
   }
   const texts = Array.from(elements, (element, i) => {
-    return placed(`at index ${i}`, () => written(field, element, depth + 1));
+    // The engine says what is wrong with a number of a list.
+    return typeof element === 'bigint'
+      ? String(element)
+      : placed(`at index ${i}`, () => written(field, element, depth + 1));
   });
   return `[${texts}]`;
 }

@@ -269,7 +269,7 @@ for (const [entry, samedeal] of Object.entries(composed)) {
           refused(() => made.fromState(wrong), 'wrong-type', 'state');
         }
       }
-      refused(() => Sampler.fromState(`{"recipe":{}${' '.repeat(2 ** 20)}}`), 'out-of-range', 'state');
+      refused(() => Sampler.fromState(`{"recipe":{}${' '.repeat(2 ** 24)}}`), 'out-of-range', 'state');
       refused(() => Sampler.fromState(state, { epoch: 3 }), 'unknown-name', 'options');
       assert.throws(() => Sampler.fromState(new Schedule(100, 8).state(3)), SamedealError);
       assert.throws(() => Schedule.fromState(state), SamedealError);

@@ -27,7 +27,7 @@ for (const [way, options] of Object.entries(WAYS)) {
 
 test('a recipe is text in one line, the same whichever way it was said', () => {
   const text =
-    '{"samedeal":1,"order":{"name":"feistel","samples":3,"seed":9007199254740993},"deal":{"world_size":2},' +
+    '{"samedeal":1,"order":{"name":"feistel","samples":3,"seed":"9007199254740993"},"deal":{"world_size":2},' +
     '"batch":{"strategy":"budget","counting":"padded","max_batch_size":0,"max_tokens":9,"batch_size_multiple":1,' +
     '"too_long":"error","tail":"even-split","lengths":[4,5,6]}}';
   const said = { order: { seed: 2n ** 53n + 1n }, deal: { world_size: 2 }, batch: { max_tokens: 9n } };
@@ -95,7 +95,7 @@ test('what JSON cannot carry is refused by its name', () => {
     [{ batch: new Map([['max_tokens', 9]]) }, 'wrong-type', 'batch'],
     [{ order: { name: Symbol('torch') }, batch: { max_tokens: 9 } }, 'wrong-type', 'order'],
     [{ batch: { strategy: 'bucket', boundaries: [3, undefined] } }, 'wrong-type', 'boundaries'],
-    [{ batch: { strategy: 'bucket', boundaries: new Uint8Array(2 ** 19 + 1) } }, 'out-of-range', 'recipe'],
+    [{ batch: { strategy: 'bucket', boundaries: new Uint8Array(2 ** 23 + 1) } }, 'out-of-range', 'recipe'],
     [{ batch: { max_tokens: 9, maxTokens: 9 } }, 'unknown-name', 'batch-member'],
     [{ order: { samples: 2 }, batch: { max_tokens: 9 } }, 'contradiction', 'samples'],
     [{ deal: { remainder: 'pad' }, batch: { max_tokens: 9 } }, 'contradiction', 'remainder'],

@@ -207,18 +207,21 @@ describe('refusals', () => {
     // biome-ignore lint/suspicious/noSparseArray: what is not there is no segment
     refused(() => make({ history: [, { worldSize: 2, steps: 1 }] }), 'wrong-type', 'history');
     const none = { worldSize: 1, steps: 0 };
-    assert.equal(make({ history: new Array(64).fill(none) }).fingerprint(), make().fingerprint());
-    refused(() => make({ history: new Array(65).fill(none) }), 'out-of-range', 'history');
+    assert.equal(make({ history: new Array(4096).fill(none) }).fingerprint(), make().fingerprint());
+    refused(() => make({ history: new Array(4097).fill(none) }), 'out-of-range', 'history');
     refused(() => make({ history: new Array(2 ** 25).fill(none) }), 'out-of-range', 'history');
   });
 
-  test('more worlds than a state tells', () => {
+  test('more worlds than there were', () => {
     const history = Array.from({ length: 64 }, (_, i) => ({ worldSize: 1 + (i % 2), steps: 1 }));
     const of = (worldSize) => new Batcher(some(3_000), { maxTokens: 300, seed: 3, history, worldSize });
     const batcher = of(3);
     assert.equal(batcher.history.length, 64);
-    refused(() => batcher.state(1), 'out-of-range', 'history');
-    assert.equal(of(2).state(1).length < 2 ** 14, true);
+    batcher.resume(batcher.state(1));
+    assert.equal(batcher.history.length, 65);
+    // A world that no state has room for is told before it takes a step.
+    const most = Array.from({ length: 4096 }, (_, i) => ({ worldSize: 1 + (i % 2), steps: 1 }));
+    refused(() => make({ history: most, worldSize: 1 }), 'out-of-range', 'history');
     // Who took nothing does not count, and who took twice counts once.
     const again = [history[0], history[0], { worldSize: 9, steps: 0 }, history[0]];
     assert.deepEqual(JSON.parse(make({ history: again }).state(0)).history, [{ world_size: 1, steps: 3 }]);
@@ -250,7 +253,7 @@ describe('refusals', () => {
     for (const value of [undefined, null, 3, {}, [], Uint8Array.of(0xff), Object(batcher.state(1))]) {
       refused(() => batcher.resume(value), 'wrong-type', 'state');
     }
-    refused(() => batcher.resume('π'.repeat(2 ** 19 + 1)), 'out-of-range', 'state');
+    refused(() => batcher.resume('π'.repeat(2 ** 23 + 1)), 'out-of-range', 'state');
     assert.deepEqual([batcher.fingerprint(), batcher.history], [before, [{ worldSize: 3, steps: 1 }]]);
   });
 

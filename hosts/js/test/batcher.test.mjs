@@ -204,7 +204,7 @@ describe('batches', () => {
     const shown = inspect(new Batcher(some(100), { maxTokens: 2n ** 60n, seed: 1, worldSize: 2, rank: 1 }));
     assert.match(
       shown,
-      /^Batcher\.fromRecipe\('\{.*"max_tokens":1152921504606846976\}\}', \[0, 61, .*, \.\.\. 84 more\], \{ rank: 1 \}\)$/,
+      /^Batcher\.fromRecipe\('\{.*"max_tokens":"1152921504606846976"\}\}', \[0, 61, .*, \.\.\. 84 more\], \{ rank: 1 \}\)$/,
     );
     assert.doesNotMatch(shown, /history|epoch|tail/);
     const bounds = inspect(

@@ -582,7 +582,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         [mixed.stage(4, [1, 1, 1]), 'contradiction', 'weights'],
         [range(24).reduce((of) => of.copies(1), plain), 'out-of-range', 'recipe'],
         [range(300).reduce((of) => of.copies(1), plain), 'wrong-type', 'recipe'],
-        [plain.skip(range(60_000).map((epoch) => ({ epoch, start: 0, count: 1 }))), 'out-of-range', 'recipe'],
+        [plain.skip(range(600_000).map((epoch) => ({ epoch, start: 0, count: 1 }))), 'out-of-range', 'recipe'],
       ]) {
         refused(() => new Sampler(made), kind, field);
       }

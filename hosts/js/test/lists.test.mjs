@@ -121,7 +121,7 @@ test('a text that is much too long for a state is not looked at', () => {
     const value = 'of at least 100000000 bytes';
     const text = 'x'.repeat(1e8);
     for (const object of objects) {
-      refused(() => object.resume(text), { kind: 'out-of-range', field: 'state', value, allowed: 'up to 1048576' });
+      refused(() => object.resume(text), { kind: 'out-of-range', field: 'state', value, allowed: 'up to 16777216' });
     }
     assert.equal(calls, 0);
   } finally {

@@ -84,7 +84,7 @@ describe('ShardPlan', () => {
     assert.deepEqual([length, worldSize, workers, seed, epoch, bytes], [2, 2, 1, 2n ** 62n, 0, undefined]);
     assert.deepEqual([...plan.sizes], [5, 6]);
     const text =
-      'ShardPlan.fromRecipe(\'{"shards":{"seed":4611686018427387904,"weight":"samples"},"deal":{"world_size":2}}\', ' +
+      'ShardPlan.fromRecipe(\'{"shards":{"seed":"4611686018427387904","weight":"samples"},"deal":{"world_size":2}}\', ' +
       '{ sizes: [5, 6] })';
     assert.deepEqual([inspect(plan), String(plan)], [text, text]);
   });

@@ -69,7 +69,7 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
       });
       sampler.setEpoch(7);
       const text =
-        'Sampler.fromRecipe(\'{"order":{"name":"torch","samples":10,"seed":-9223372036854775808},' +
+        'Sampler.fromRecipe(\'{"order":{"name":"torch","samples":10,"seed":"-9223372036854775808"},' +
         '"deal":{"world_size":3,"layout":"contiguous"}}\', { epoch: 7, rank: 2 })';
       const again = new Function('Sampler', `return ${text}`)(Sampler);
       assert.deepEqual(again.toJSON(), sampler.toJSON());

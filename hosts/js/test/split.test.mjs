@@ -156,7 +156,7 @@ test('folds: each sample is validated once', () => {
 test('a recipe makes an equal split', () => {
   const split = new Split(PARTS, { seed: 2n ** 63n - 1n });
   const text =
-    '{"samedeal":1,"split":{"seed":9223372036854775807,"parts":[{"name":"test","weight":5},' +
+    '{"samedeal":1,"split":{"seed":"9223372036854775807","parts":[{"name":"test","weight":5},' +
     '{"name":"validation","weight":15},{"name":"training","weight":80}]}}';
   assert.equal(split.recipe, text);
   const said = {
@@ -230,7 +230,7 @@ test('what is no split is refused', () => {
     [() => Split.fromRecipe(new Sampler(3).recipe), 'contradiction', 'order'],
     [() => Split.fromRecipe('{'), 'wrong-type', 'recipe'],
     [() => Split.fromRecipe(7), 'wrong-type', 'recipe'],
-    [() => Split.fromRecipe('x'.repeat(2 ** 20 + 1)), 'out-of-range', 'recipe'],
+    [() => Split.fromRecipe('x'.repeat(2 ** 24 + 1)), 'out-of-range', 'recipe'],
     [() => Split.fromJSON({ recipe: '{}', seed: 3 }), 'unknown-name', 'options'],
   ]) {
     refused(call, kind, field);

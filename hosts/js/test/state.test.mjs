@@ -170,22 +170,22 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         assert.throws(() => sampler.resume(value), { name: 'SamedealError', kind: 'wrong-type', field: 'state' });
       }
       for (const [text, bytes] of [
-        [' '.repeat(2 ** 20 + 1), 2 ** 20 + 1],
-        ['π'.repeat(2 ** 19 + 1), 2 ** 20 + 2],
-        ['€'.repeat(2 ** 19), 3 * 2 ** 19],
-        ['😀'.repeat(2 ** 18 + 1), 2 ** 20 + 4],
-        ['\ud800'.repeat(2 ** 19), 3 * 2 ** 19],
-        ['x'.repeat(2 ** 26), 2 ** 26],
+        [' '.repeat(2 ** 24 + 1), 2 ** 24 + 1],
+        ['π'.repeat(2 ** 23 + 1), 2 ** 24 + 2],
+        ['€'.repeat(2 ** 23), 3 * 2 ** 23],
+        ['😀'.repeat(2 ** 22 + 1), 2 ** 24 + 4],
+        ['\ud800'.repeat(2 ** 23), 3 * 2 ** 23],
+        ['x'.repeat(2 ** 27), 2 ** 27],
       ]) {
-        const told = { kind: 'out-of-range', field: 'state', value: `of ${bytes} bytes`, allowed: 'up to 1048576' };
+        const told = { kind: 'out-of-range', field: 'state', value: `of ${bytes} bytes`, allowed: 'up to 16777216' };
         // What is much too long is not counted further.
-        if (text.length > 2 ** 22) told.value = `of at least ${text.length} bytes`;
+        if (text.length > 2 ** 26) told.value = `of at least ${text.length} bytes`;
         assert.throws(() => sampler.resume(text), told);
       }
-      assert.throws(() => sampler.resume('😀'.repeat(2 ** 18)), { kind: 'wrong-type', field: 'state' });
+      assert.throws(() => sampler.resume('😀'.repeat(2 ** 22)), { kind: 'wrong-type', field: 'state' });
       assert.throws(() => sampler.resume(state.replace('"consumed":19', '"consumed":101')), { field: 'consumed' });
       assert.deepEqual([...sampler], before);
-      sampler.resume(state + ' '.repeat(2 ** 20 - state.length));
+      sampler.resume(state + ' '.repeat(2 ** 24 - state.length));
       assert.equal(sampler.consumed, 19);
     });
 
@@ -275,7 +275,7 @@ test('a state is a text or its bytes, or what Python saved, in every class', asy
       kind: 'wrong-type',
       message: 'state is a Buffer; allowed: the text that `state` gave, or its bytes in UTF-8',
     });
-    assert.throws(() => other.resume(new Uint8Array(2 ** 23)), { kind: 'out-of-range', value: 'of 8388608 bytes' });
+    assert.throws(() => other.resume(new Uint8Array(2 ** 27)), { kind: 'out-of-range', value: 'of 134217728 bytes' });
     assert.throws(() => other.resume({}), { message: 'state is an object; allowed: the text that `state` gave' });
   }
 });

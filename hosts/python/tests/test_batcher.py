@@ -678,7 +678,7 @@ def test_states_go_on_where_they_were_taken() -> None:
     with fails(ContradictionError, "seed"):
         make(seed=9, world_size=2).resume(state)
     with fails(OutOfRangeError, "state"):
-        rest.resume(" " * (2**20 + 1))
+        rest.resume(" " * (2**24 + 1))
     with fails(WrongTypeError, "state"):
         rest.resume(b"{}")  # type: ignore[arg-type]
     with fails(OutOfRangeError, "steps"):

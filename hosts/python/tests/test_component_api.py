@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import inspect
 import itertools
-import json
 from collections.abc import Callable, Iterable
 from importlib import import_module
 from typing import Any
@@ -14,6 +13,7 @@ import numpy as np
 import pytest
 import wasmtime
 from samedeal import SamedealError, Sampler, bindings
+from samedeal import recipe as recipes
 from samedeal.batch import binding as batching
 from samedeal.bindings.batches import Segment
 from samedeal.bindings.mesh import Axis
@@ -47,7 +47,7 @@ def u64s(*values: int) -> Any:
 def document(lists: dict[str, Any], **sections: Any) -> Recipe:
     """A recipe, and the lists beside it."""
     named = tuple(NamedList(name, np.array(numbers, dtype=np.uint64)) for name, numbers in lists.items())
-    return Recipe(json.dumps(sections, ensure_ascii=False), named)
+    return Recipe(recipes.text(sections), named)
 
 
 Epochs = tuple[Recipe, dealing.Where]

@@ -86,7 +86,7 @@ CIRCLE["order"] = CIRCLE
         ({**WHOLE, "deal": {"world_size": 0}}, OutOfRangeError, "world-size"),
         ({"order": {"samples": 7, "lanes": 1}}, ContradictionError, "lanes"),
         ({}, MissingError, "order"),
-        (json.dumps(WHOLE) + " " * 2**20, OutOfRangeError, "recipe"),
+        (json.dumps(WHOLE) + " " * 2**24, OutOfRangeError, "recipe"),
         ('{"order":{"samples":7,"name":"\udc80"}}', WrongTypeError, "order"),
     ],
 )

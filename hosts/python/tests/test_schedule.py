@@ -260,3 +260,16 @@ def test_more_samples_than_memory_are_refused_at_once() -> None:
         with pytest.raises(samedeal.OutOfMemoryError) as caught:
             Schedule(2**20, 2**19).indices(0, count)
         assert (caught.value.field, caught.value.value) == ("count", str(count))
+
+
+def test_epochs_bound_the_steps() -> None:
+    assert Schedule(1003, 64, epochs=1).num_steps == 15
+    assert Schedule(1003, 64, epochs=2).num_steps == 31
+    blend = samedeal.blend({"a": (10, 1), "b": (20, 2)}, samples=30)
+    assert Schedule(blend, 4, epochs=2).num_steps == 15
+    with pytest.raises(OutOfRangeError, match="count"):
+        Schedule(1003, 64, epochs=1).indices(0, 16)
+    for epochs in (0, -1, 2**53):
+        with pytest.raises(OutOfRangeError, match="epochs"):
+            Schedule(1003, 64, epochs=epochs)
+    assert Schedule(1003, 64, epochs=1).resume(Schedule(1003, 64).state(7)) == 7

@@ -80,7 +80,7 @@ def test_states_of_something_else_are_refused() -> None:
         with fails(WrongTypeError, "state"):
             sampler.resume(value)
     with fails(OutOfRangeError, "state"):
-        sampler.resume(state + " " * 2**20)
+        sampler.resume(state + " " * 2**24)
     with fails(OutOfRangeError, "taken"):
         sampler.state(101)
     with fails(OutOfRangeError, "consumed"):

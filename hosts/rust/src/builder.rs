@@ -150,7 +150,7 @@ impl Builder {
     }
 
     /// Makes the sampler: microseconds, but for the first one in a process, which compiles the component. Errors:
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`rank`, `consumed`, `memory-limit`; `recipe`: more than 2^20 bytes; `epoch` of a
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`rank`, `consumed`, `memory-limit`; `recipe`: more than 2^24 bytes; `epoch` of a
     /// composed order: all epochs up to it have more than 2^53 - 1 positions; any option), [`UnknownName`](crate::FailureKind::UnknownName) (`order`; of a recipe, any member),
     /// [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member), [`Missing`](crate::FailureKind::Missing) (`order`,
     /// `samples`, `sizes`), [`Contradiction`](crate::FailureKind::Contradiction) (an option that the order does not use; `samples`,

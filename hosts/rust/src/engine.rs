@@ -300,29 +300,22 @@ pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: 
     Err(Failure::out_of_memory(field, count, format!("what fits into {room} bytes of memory")))
 }
 
-/// A state, if it is not longer than any: what does not fit into the memory would stop the component before it can say so.
-pub(crate) fn checked_state(state: &str) -> Result<&str, Failure> {
-    checked(state, MAX_STATE)
-}
-
-/// The same of the state of a ledger, which is an entry of its log.
-pub(crate) fn checked_header(state: &str) -> Result<&str, Failure> {
-    checked(state, MAX_ENTRY)
-}
-
-fn checked(state: &str, most: usize) -> Result<&str, Failure> {
-    if state.len() > most {
-        let failure = Failure::out_of_range("state", format!("of {} bytes", state.len()), format!("up to {most}"));
-        return Err(failure.within(None, Some(most as u64)));
+/// A state, if it is not longer than any, and fits into the `room` that there is: what does not fit into the memory would stop the component
+/// before it can say so.
+pub(crate) fn checked_state(state: &str, room: usize) -> Result<&str, Failure> {
+    let value = || format!("of {} bytes", state.len());
+    if state.len() > MAX_TEXT {
+        let failure = Failure::out_of_range("state", value(), format!("up to {MAX_TEXT}"));
+        return Err(failure.within(None, Some(MAX_TEXT as u64)));
+    }
+    if state.len() > room {
+        return Err(Failure::out_of_memory("state", value(), format!("what fits into {room} bytes of memory")));
     }
     Ok(state)
 }
 
-/// The most bytes of a state.
-const MAX_STATE: usize = 1 << 20;
-
-/// The most bytes of an entry of a log.
-pub(crate) const MAX_ENTRY: usize = 1 << 14;
+/// The most bytes of a recipe, of a state, and of an entry of a log.
+pub(crate) const MAX_TEXT: usize = 1 << 24;
 
 /// Takes off what nobody looks at: no name has so many characters, a failure shows no more of them, and a text that
 /// does not fit into the memory would stop the component before it can say so.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::named::names;
-use crate::recipe::Shared;
+use crate::recipe::{Shared, exact};
 
 /// The most numbers of a list in a text; longer ones come beside it.
 const NAMED: usize = 256;
@@ -384,7 +384,7 @@ impl Order {
 
     /// With a member in place of the one that it has.
     fn with(mut self, member: &str, value: impl Into<Value>) -> Self {
-        self.members.insert(member.to_owned(), value.into());
+        self.members.insert(member.to_owned(), exact(value.into()));
         self
     }
 
@@ -400,7 +400,7 @@ impl Order {
     /// With one object more. The core refuses a member that the order does not use.
     fn pushing(mut self, member: &str, object: Value) -> Self {
         if let Some(objects) = self.members.entry(member).or_insert_with(|| json!([])).as_array_mut() {
-            objects.push(object);
+            objects.push(exact(object));
         }
         self
     }

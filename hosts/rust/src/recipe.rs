@@ -5,11 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use wasmtime::component::ResourceAny;
 
-use crate::engine::{Object, Store, World, batching_types, check_room, cut, planning_types, types};
+use crate::engine::{MAX_TEXT, Object, Store, World, batching_types, check_room, cut, planning_types, types};
 use crate::{Error, Failure, Order};
-
-/// The most bytes of a recipe: what does not fit into the memory would stop the component before it can say so.
-const MAX_RECIPE: usize = 1 << 20;
 
 /// Numbers that a recipe has as a hash or not at all, and the name of their member.
 pub(crate) type List = (String, Vec<u64>);
@@ -19,10 +16,10 @@ pub(crate) type Shared = (String, Arc<Vec<u64>>);
 
 /// A recipe, if it is not longer than any.
 pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
-    if recipe.len() > MAX_RECIPE {
+    if recipe.len() > MAX_TEXT {
         let value = format!("of {} bytes", recipe.len());
-        let failure = Failure::out_of_range("recipe", value, format!("up to {MAX_RECIPE}"));
-        return Err(failure.within(None, Some(MAX_RECIPE as u64)));
+        let failure = Failure::out_of_range("recipe", value, format!("up to {MAX_TEXT}"));
+        return Err(failure.within(None, Some(MAX_TEXT as u64)));
     }
     Ok(recipe)
 }
@@ -61,7 +58,7 @@ impl Draft {
     }
 
     pub fn set(&mut self, section: &str, member: &str, value: impl Into<Value>) {
-        self.set[section][member] = value.into();
+        self.set[section][member] = exact(value.into());
     }
 
     /// Writes a section also if nothing is set in it.
@@ -153,10 +150,24 @@ impl Draft {
         let text = self.text()?;
         let text = checked_recipe(&text)?;
         let longest = self.lists.iter().max_by_key(|(_, numbers)| numbers.len());
-        let (name, count) = longest.map_or(("", 0), |(name, numbers)| (name.as_str(), numbers.len()));
-        check_room(memory_limit, name, count, size_of_lists(&self.lists))?;
+        let (name, count) = longest.map_or(("recipe", text.len()), |(name, numbers)| (name.as_str(), numbers.len()));
+        check_room(memory_limit, name, count, size_of_lists(&self.lists) + text.len())?;
         let lists = self.lists.into_iter().map(L::from).collect::<Vec<_>>();
         Object::new(memory_limit, |exports: &W, store| make(exports, store, text, &lists))
+    }
+}
+
+/// A value as recipes have it: whole numbers beyond 2^53 - 1 are strings, because JSON tools round such numbers. Lists of numbers stay as
+/// they are.
+pub(crate) fn exact(value: Value) -> Value {
+    const MOST: u64 = (1 << 53) - 1;
+    match value {
+        Value::Number(number) if number.as_u64().or(number.as_i64().map(i64::unsigned_abs)) > Some(MOST) => {
+            Value::String(number.to_string())
+        }
+        Value::Array(items) if items.first().is_some_and(Value::is_object) => items.into_iter().map(exact).collect(),
+        Value::Object(members) => members.into_iter().map(|(name, value)| (name, exact(value))).collect(),
+        value => value,
     }
 }
 
@@ -166,7 +177,7 @@ pub(crate) fn shared(lists: Vec<List>) -> Vec<Shared> {
 
 /// How many bytes of memory lists take, with their names.
 pub(crate) fn size_of_lists(lists: &[Shared]) -> usize {
-    let size = |(name, numbers): &Shared| size_of_val(&numbers[..]) + size_of::<Shared>() + name.len().min(MAX_RECIPE);
+    let size = |(name, numbers): &Shared| size_of_val(&numbers[..]) + size_of::<Shared>() + name.len().min(MAX_TEXT);
     lists.iter().map(size).sum()
 }
 
@@ -175,7 +186,7 @@ macro_rules! from {
         impl From<Shared> for $types::NamedList {
             fn from((name, numbers): Shared) -> Self {
                 // A name is part of no recipe if it is longer than any.
-                let name = if name.len() > MAX_RECIPE { cut(name) } else { name };
+                let name = if name.len() > MAX_TEXT { cut(name) } else { name };
                 Self { name, numbers: Arc::unwrap_or_clone(numbers) }
             }
         }

@@ -301,10 +301,10 @@ impl Sampler {
     /// to the ranks of this sampler. The order may have got more since the state was taken, if that begins at the state's position or
     /// later: stages and sources of a blend, growth of a dataset, ranges to skip. After an error, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType)
     /// (`state`: no state of a sampler of this version), [`Contradiction`](crate::FailureKind::Contradiction) (the first member of
-    /// the order that differs from the state), out of range (`state`: more than 2^20 bytes; `consumed` above
+    /// the order that differs from the state), out of range (`state`: more than 2^24 bytes; `consumed` above
     /// [`length`](Self::length)), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
-        let state = checked_state(state)?;
+        let state = checked_state(state, self.sampler.room())?;
         *self = self.another(|methods, store, sampler| methods.call_resume(store, sampler, state))?;
         Ok(())
     }

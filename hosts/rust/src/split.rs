@@ -335,7 +335,7 @@ impl SplitBuilder {
     }
 
     /// Makes the split, in O(parts). Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`parts`: more than 2^16; `part`: the length of a
-    /// name; `weight`, `size`: all together 0, or above 2^53 - 1; `recipe`: more than 2^20 bytes; `memory-limit`),
+    /// name; `weight`, `size`: all together 0, or above 2^53 - 1; `recipe`: more than 2^24 bytes; `memory-limit`),
     /// [`Missing`](crate::FailureKind::Missing) (`split`, `parts`, `part`, `weight`, `size`),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`part`: a name twice; `samples`); of a recipe also
     /// [`WrongType`](crate::FailureKind::WrongType) and [`UnknownName`](crate::FailureKind::UnknownName) (any member), and contradiction (a member

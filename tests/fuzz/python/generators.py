@@ -296,6 +296,7 @@ ARGUMENTS: dict[str, Make] = {
     "entry": an_entry,
     "environment": one("{}", "{'RANK': '1', 'WORLD_SIZE': '2'}", "{'RANK': 'x'}", "{'SLURM_PROCID': '3'}", "None"),
     "epoch": EPOCH,
+    "epochs": upto(9),
     "exact": one("True", "False"),
     "exhaustion": name("repeat", "stop", "renormalise", "fail"),
     "factors": one("[1, 2.5, 0.25]", "[1, 1, 1]", "[0, 3, Fraction(1, 2)]", "np.array([1.0, 2.0, 3.5])"),

@@ -8,7 +8,7 @@ from .composed_base import Composed, Plain
 from .composed_states import goes_on
 from .state import Recipe, compare_section, read_text, write_state
 
-MAX_HISTORY = 64
+MAX_HISTORY = 2**12
 
 History = list[dict[str, int]]
 

@@ -443,6 +443,8 @@ class Batcher:
             raise Failure("missing", "lengths", "")
         check_history(history)
         self._recipe, self._epoch, self._history = recipe, epoch, merged(history)
+        full = len(self._history) == MAX_HISTORY and self._history[-1]["world_size"] != config.world_size
+        require(not full, "history", f"of {MAX_HISTORY} segments")
         self._metrics = Metrics()
         items, over = items_of(config, range(len(config.lengths)), config.lengths)
         # The default window and the boundaries of buckets follow from the items of the dataset.
@@ -514,7 +516,6 @@ class Batcher:
             history[-1]["steps"] += steps
         elif steps:
             history.append({"world_size": self._config.world_size, "steps": steps})
-        require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} segments")
         return write(self._recipe.parts, self._epoch, history)
 
     def resume(self, state: str) -> Batcher:

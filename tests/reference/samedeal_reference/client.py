@@ -224,10 +224,7 @@ class Client:
                 self.given[self.handles] = Given(ClientRun(run.claim, start, run.count, 0), run.done)
                 return ClientStep("claimed", number=self.handles)
         if self.ledger.entries >= self.due:
-            checkpoint = self.ledger.checkpoint()
-            if len(checkpoint) <= 2**14:
-                return self.append(checkpoint)
-            self.due = self.ledger.entries + self.interval
+            return self.append(self.ledger.checkpoint())
         proposal = self.ledger.claim(self.reader, now)
         if proposal in ("held", "finished"):
             if waits and proposal == "held":

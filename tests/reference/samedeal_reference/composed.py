@@ -38,11 +38,22 @@ def make(section: Section, lists: Lists) -> Composed:
     return read(section, lists)[0]
 
 
-def read(section: Section, lists: Lists, path: str = "", seed: int = 0) -> Read:
-    """An order; `path` stands before the names of its lists, and `seed` is that of an order which names none."""
+class Derived(int):
+    """A seed that follows from a blend: a canonical text leaves it out."""
+
+
+def read(section: Section, lists: Lists, path: str = "", default: int = 0) -> Read:
+    """An order; `path` stands before the names of its lists, and `default` is the seed of an order which names none."""
+    order, members = read_any(section, lists, path, default)
+    if isinstance(default, Derived) and members.get("seed") == default:
+        del members["seed"]
+    return order, members
+
+
+def read_any(section: Section, lists: Lists, path: str, default: int) -> Read:
     lists = [(name, numbers) for name, numbers in lists if name.startswith(path)]
     name = name_of(section)
-    seed = section.get("seed", seed)
+    seed = section.get("seed", default)
     if name not in MEMBERS:
         require(name in (*ORDERS, "sharded"), "order", name, "unknown-name")
         return read_plain(name, section, lists, path, seed)
@@ -150,7 +161,7 @@ def source_seed(seed: int, name: str) -> int:
     """The seed of a source that names none."""
     words = stream(f"blend source {name}", seed, 0)
     number = next(words) + (next(words) << 32)
-    return number - 2**64 if number >= 2**63 else number
+    return Derived(number - 2**64 if number >= 2**63 else number)
 
 
 def read_grown(section: Section, lists: Lists, path: str, seed: int) -> Read:
@@ -230,6 +241,8 @@ def read_balance(section: Section, lists: Lists, path: str, seed: int) -> Read:
     factors = numbers_of(section, "factors", lists, path)
     if samples is None:
         narrow("factors", factors)
+    for at, factor in enumerate(factors):
+        require(factor <= MAX_SAMPLES, "factors", f"{factor} (at index {at})")
     require(len(factors) <= 2**16, "factors", f"{len(factors)} numbers")
     classes = numbers_of(section, "classes", lists, path)
     require(len(classes) < 2**32, "samples", len(classes))

@@ -8,8 +8,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from .base import Failure, require
-from .recipe_text import TYPES, inline
-from .state import MAX_LEDGER, Recipe, compare, is_whole, read_json, read_text
+from .recipe_text import MAX_TEXT, TYPES, inline
+from .recipe_text import written as json_of
+from .state import Recipe, compare, is_whole, read_json, read_text
 
 KINDS = ("claim", "commit", "release")
 MAX_RUNS = 2**16
@@ -62,7 +63,7 @@ def header(state: str, block: int, lease: int) -> str:
     fields = read_text(state, "sampler") | {"block": block, "lease": lease}
     require_terms(fields)
     entry = written(fields)
-    require(len(entry.encode()) <= MAX_LEDGER, "state", f"of {len(state.encode())} bytes")
+    require(len(entry.encode()) <= MAX_TEXT, "state", f"of {len(state.encode())} bytes")
     return entry
 
 
@@ -97,7 +98,7 @@ def state_of(kind: str, fields: dict[str, Any], *more: str) -> str:
     """A state of this kind; that of a composed order has positions, too."""
     head = {"samedeal": 1, "kind": kind, "recipe": canonical(fields["recipe"]), "epoch": fields["epoch"]}
     progress = {name: fields[name] for name in ("consumed", "positions", *more) if name in fields}
-    return json.dumps(head | progress, separators=(",", ":"), ensure_ascii=False)
+    return json_of(head | progress)
 
 
 def read_header(text: str) -> dict[str, Any]:
@@ -150,7 +151,7 @@ def pairs(free: list[int]) -> list[list[int]]:
 
 
 def read(text: str) -> dict[str, Any]:
-    if len(text.encode()) > MAX_LEDGER or "\n" in text or "\r" in text:
+    if len(text.encode()) > MAX_TEXT or "\n" in text or "\r" in text:
         raise Failure("wrong-type", "entry", text)
     fields = read_json(text)
     known = EVENTS.get(fields.get("event")) if isinstance(fields, dict) and is_text(fields.get("event")) else None
@@ -186,7 +187,7 @@ class Ledger:
 
     def apply(self, entry: str, now: int = 0) -> Event | None:
         if self.entries == 0:
-            if len(entry.encode()) > MAX_LEDGER or "\n" in entry or "\r" in entry:
+            if len(entry.encode()) > MAX_TEXT or "\n" in entry or "\r" in entry:
                 raise Failure("wrong-type", "entry", entry)
             found = read_header(entry)
             compare("ledger", self.header["recipe"], found["recipe"])
@@ -257,7 +258,7 @@ class Ledger:
         runs = [(first_of + done, took - done) for _, _, first_of, took, done in held]
         every = sorted([*map(tuple, free), *runs])
         sound = self.entries == 1 and fields["number"] > 0 and first <= end <= self.samples
-        sound = sound and free == sorted(free) and runs == sorted(runs) and len(runs) <= MAX_RUNS
+        sound = sound and free == sorted(free) and runs == sorted(runs) and len(free) + len(runs) <= MAX_RUNS
         sound = sound and all(count > 0 for _, count in every)
         ends = [first, *(start + count for start, count in every)]
         sound = sound and all(ends[at] <= start for at, (start, _) in enumerate(every)) and ends[-1] <= end

@@ -358,4 +358,4 @@ class Plan:
 
     def config_fingerprint(self) -> str:
         """Section 5."""
-        return fingerprint(self.recipe() + written({"epoch": self._epoch}))
+        return fingerprint(f'{self.recipe()}{{"epoch":{self._epoch}}}')

@@ -222,7 +222,7 @@ class Reading:
         return moved
 
     def resume(self, state: str) -> Reading:
-        progress = texts.read(state, self._part(), self._composed)
+        progress = texts.read(state, self._part(), self._group, self._composed)
         moved = self._moved(progress)
         length = moved._length
         is_there = progress.consumed <= length if self._whole is None else progress.consumed in (0, length)
@@ -247,7 +247,6 @@ class Reading:
                 consumed, history = self._left(Progress(epoch, consumed, history)).normal
             else:
                 consumed = 0
-        texts.check_history(history)
         positions = None if self._composed is None else self._length
         return texts.write(self._part(), Progress(epoch, consumed, history), positions)
 

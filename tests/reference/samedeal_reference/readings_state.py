@@ -12,8 +12,9 @@ from .state import SEGMENTS, Recipe, compare, read_text
 if TYPE_CHECKING:
     from .readings_composed import ComposedPositions
 
-MAX_SEGMENTS = 64
+MAX_SEGMENTS = 2**12
 MAX_READERS = 2**22
+MAX_READERS_OF_ALL = 2**24
 MAX_WORKERS = 2**16
 
 
@@ -55,13 +56,14 @@ def write(recipe: Recipe, progress: Progress, positions: int | None) -> str:
     return written(fields | {"consumed": progress.consumed} | counted | {"history": history})
 
 
-def check_history(history: tuple[Segment, ...]) -> None:
-    """The limits that hold for all segments together."""
-    require(len(history) <= MAX_SEGMENTS, "history", None)
-    require(sum(group.readers for group, _ in history) <= MAX_READERS, "history", None)
+def check_history(history: tuple[Segment, ...], here: Group) -> None:
+    """The limits that hold for all segments together, and the group that goes on."""
+    before = history[:-1] if history and history[-1].group == here else history
+    require(len(before) < MAX_SEGMENTS, "history", None)
+    require(sum(group.readers for group, _ in before) + here.readers <= MAX_READERS_OF_ALL, "history", None)
 
 
-def read(text: str, here: Recipe, composed: ComposedPositions | None) -> Progress:
+def read(text: str, here: Recipe, group: Group, composed: ComposedPositions | None) -> Progress:
     """What a text from anywhere says, for a reading of this recipe: points 1 to 6 of `resume`."""
     fields = read_text(text, "reading")
     there = fields["recipe"]
@@ -72,11 +74,11 @@ def read(text: str, here: Recipe, composed: ComposedPositions | None) -> Progres
         compare("reading", here, there)
     history = []
     for segment in fields["history"]:
-        *group, steps = (segment[name] for name in SEGMENTS["reading"])
-        history.append(Segment(Group(*group), steps))
+        *members, steps = (segment[name] for name in SEGMENTS["reading"])
+        history.append(Segment(Group(*members), steps))
         history[-1].group.check()
         require(steps > 0, "steps", steps)
-    check_history(tuple(history))
+    check_history(tuple(history), group)
     progress = Progress(fields["epoch"], fields["consumed"], tuple(history))
     if composed is not None:
         composed.check_goes_on(there.get("order", {}), progress, fields.get("positions"))

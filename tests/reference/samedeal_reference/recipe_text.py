@@ -47,8 +47,8 @@ TYPES: dict[str, dict[str, str]] = {
     },
     "sources": {"name": "string", "weight": "natural", "samples": "natural", "order": "order"},
     "stages": {"from": "natural", "weights": "numbers"},
-    "growth": {"epoch": "natural", "consumed": "natural", "samples": "natural"},
-    "ranges": {"epoch": "natural", "start": "natural", "count": "natural"},
+    "growth": {"epoch": "long", "consumed": "natural", "samples": "natural"},
+    "ranges": {"epoch": "long", "start": "natural", "count": "natural"},
     "shards": {
         "shuffle": "flag",
         "shuffle_rows": "flag",
@@ -81,8 +81,8 @@ TYPES: dict[str, dict[str, str]] = {
         "quadratic": "natural",
         "max_batch_size": "natural",
         "max_length": "natural",
-        "max_tokens": "natural",
-        "max_cost": "natural",
+        "max_tokens": "long",
+        "max_cost": "long",
         "batch_size_multiple": "natural",
         "capacity": "natural",
         "packing": "string",
@@ -95,7 +95,7 @@ TYPES: dict[str, dict[str, str]] = {
         "lengths": "numbers",
     },
     "batch of a reading": {"batch_size": "natural", "drop_last": "flag"},
-    "steps": {"batch_size": "natural", "stages": "[stages of steps]"},
+    "steps": {"batch_size": "natural", "epochs": "natural", "stages": "[stages of steps]"},
     "stages of steps": {"from": "natural", "batch_size": "natural"},
     "split": {"seed": "integer", "samples": "natural", "parts": "[parts]"},
     "parts": {"name": "string", "weight": "natural", "size": "natural"},
@@ -165,6 +165,10 @@ STRING = re.compile(r'"(?:[^"\\\x00-\x1f]|\\["\\/bfnrt]|\\u[0-9a-fA-F]{4})*"')
 SURROGATE = re.compile("[\ud800-\udfff]")
 NUMBER = re.compile(r"-?[0-9]+[.eE+-]?")
 WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
+MAX_NUMBER = 2**53 - 1
+"""JSON tools keep whole numbers up to here; larger ones are strings."""
+RANGES = {"natural": (0, 2**64), "long": (0, 2**64), "integer": (-(2**63), 2**63)}
+MAX_TEXT = 2**24
 MAX_INLINE = 256
 MAX_DEPTH = 24  # objects around an object
 HASH = re.compile(r"[0-9a-f]{64}")
@@ -269,8 +273,26 @@ def read_value(text: Text, field: str, of_type: str, kind: str) -> Any:
             if text.next(str(flag).lower()):
                 return flag
         raise mistyped
-    low, end = (-(2**63), 2**63) if of_type == "integer" else (0, 2**64)
+    return read_whole(text, field, of_type)
+
+
+def read_whole(text: Text, field: str, of_type: str) -> int:
+    low, end = RANGES[of_type]
+    if text.text.startswith('"', text.at):
+        digits = text.string()
+        number = in_digits(digits)
+        if number is None or abs(number) <= MAX_NUMBER:
+            raise Failure("wrong-type", field, None)
+        require(low <= number < end, field, digits)
+        return number
+    if of_type != "natural":
+        low, end = max(low, -MAX_NUMBER), MAX_NUMBER + 1
     return read_number(text, field, low, end)
+
+
+def in_digits(digits: str | None) -> int | None:
+    """The number that a string has."""
+    return int(digits) if digits is not None and WHOLE.fullmatch(digits) else None
 
 
 def read_objects(text: Text, section: str, kind: str) -> list[dict[str, Any]]:
@@ -312,7 +334,7 @@ def field_of(name: str) -> str:
 
 def read_recipe(text: str, lists: Lists, kind: str) -> dict[str, Any]:
     """Points 1 to 5 of reading."""
-    if len(text.encode()) > 2**20:
+    if len(text.encode()) > MAX_TEXT:
         raise Failure("out-of-range", "recipe", f"of {len(text.encode())} bytes")
     for name, _ in lists:
         # Of an order within others, the path of the list stands before its name.
@@ -388,7 +410,16 @@ def shown(value: Any) -> str:
 
 def written(value: Any) -> str:
     """Without white space; members in the order in which they are."""
-    return json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return json.dumps(quoted(value), separators=(",", ":"), ensure_ascii=False)
+
+
+def quoted(value: Any) -> Any:
+    """The same with strings for the numbers that JSON tools do not keep."""
+    if isinstance(value, dict):
+        return {name: quoted(item) for name, item in value.items()}
+    if isinstance(value, list):
+        return [quoted(item) for item in value]
+    return str(value) if type(value) is not bool and isinstance(value, int) and abs(value) > MAX_NUMBER else value
 
 
 def fingerprint(text: str) -> str:

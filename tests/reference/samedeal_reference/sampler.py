@@ -356,7 +356,7 @@ class Sampler:
 
     def config_fingerprint(self) -> str:
         """Section 5."""
-        return fingerprint(self.recipe() + written({"epoch": self._config.epoch, "consumed": self._config.consumed}))
+        return fingerprint(f'{self.recipe()}{{"epoch":{self._config.epoch},"consumed":{self._config.consumed}}}')
 
     # Section 6: operations of the order `sharded`
 

@@ -6,10 +6,20 @@ import json
 from typing import Any
 
 from .base import MAX_SAMPLES, Failure, require
-from .recipe_text import COMPOSED, HASH, OWN, SURROGATE, TYPES, field_of, shown, written
-
-MAX_STATE = 2**20
-MAX_LEDGER = 2**14
+from .recipe_text import (
+    COMPOSED,
+    HASH,
+    MAX_NUMBER,
+    MAX_TEXT,
+    OWN,
+    RANGES,
+    SURROGATE,
+    TYPES,
+    field_of,
+    in_digits,
+    shown,
+    written,
+)
 
 SECTIONS = {
     "sampler": ("sampler", ("order",)),
@@ -67,6 +77,26 @@ def is_whole(value: Any, low: int, high: int) -> bool:
     return type(value) is int and low <= value < high
 
 
+def is_number(of_type: str, value: Any) -> bool:
+    """Whether a value is a number of a type. Beyond 2^53 - 1 it is a string."""
+    low, high = RANGES[of_type]
+    if isinstance(value, str):
+        number = in_digits(value)
+        return number is not None and abs(number) > MAX_NUMBER and low <= number < high
+    return is_whole(value, low, high) and (of_type == "natural" or abs(value) <= MAX_NUMBER)
+
+
+def plain(of_type: str, value: Any) -> Any:
+    """A value of a type, with numbers for their digits."""
+    if of_type in RANGES:
+        return int(value)
+    if of_type in TYPES:
+        return {name: plain(TYPES[of_type][name], item) for name, item in value.items()}
+    if of_type.startswith("["):
+        return [plain(of_type[1:-1], item) for item in value]
+    return value
+
+
 def is_of_type(of_type: str, value: Any, own: dict[str, tuple[str, ...]]) -> bool:
     """Whether the value of a member is of its type."""
     if of_type in TYPES:
@@ -83,7 +113,7 @@ def is_of_type(of_type: str, value: Any, own: dict[str, tuple[str, ...]]) -> boo
         if isinstance(value, list):
             return all(is_whole(number, 0, 2**64) for number in value)
         return isinstance(value, str) and HASH.fullmatch(value) is not None
-    return is_whole(value, -(2**63), 2**63) if of_type == "integer" else is_whole(value, 0, 2**64)
+    return is_number(of_type, value)
 
 
 def is_segment(kind: str, segment: Any) -> bool:
@@ -91,7 +121,7 @@ def is_segment(kind: str, segment: Any) -> bool:
         isinstance(segment, dict)
         and set(segment) == set(SEGMENTS[kind])
         and all(
-            isinstance(value, bool) if name == "drop_last" else is_whole(value, 0, 2**64)
+            isinstance(value, bool) if name == "drop_last" else is_number("natural", value)
             for name, value in segment.items()
         )
     )
@@ -113,11 +143,11 @@ def is_state(kind: str, fields: Any) -> bool:
             history = fields[name]
             sound = sound and isinstance(history, list) and all(is_segment(kind, segment) for segment in history)
         else:
-            sound = sound and is_whole(fields[name], 0, 2**64)
+            sound = sound and is_number("long" if name == "epoch" else "natural", fields[name])
     if sound and of in ("sampler", "reading"):
         order = recipe.get("order", {})
         if set(order) & set(COMPOSED):
-            return is_whole(fields.get("positions"), 0, MAX_SAMPLES + 1)
+            return sound and is_whole(fields.get("positions"), 0, MAX_SAMPLES + 1)
         if of == "reading":
             return "positions" not in fields
         return "positions" not in fields and is_whole(order.get("samples"), 0, MAX_SAMPLES + 1)
@@ -126,11 +156,16 @@ def is_state(kind: str, fields: Any) -> bool:
 
 def read_text(text: str, kind: str) -> dict[str, Any]:
     """The members of a state, whatever it is of: steps 1 to 3 of `read-state`."""
-    most = MAX_LEDGER if kind == "ledger" else MAX_STATE
-    require(len(text.encode()) <= most, "state", f"of {len(text.encode())} bytes")
+    require(len(text.encode()) <= MAX_TEXT, "state", f"of {len(text.encode())} bytes")
     fields: Any = read_json(text)
     if not is_state(kind, fields):
         raise Failure("wrong-type", "state", text)
+    fields["recipe"] = {section: plain(section, own) for section, own in fields["recipe"].items()}
+    for name in ("epoch", *PROGRESS[kind], "positions"):
+        if name in fields and name != "history":
+            fields[name] = int(fields[name])
+    for segment in fields.get("history", []):
+        segment |= {name: int(value) for name, value in segment.items() if name != "drop_last"}
     if SECTIONS[kind][0] == "sampler":
         positions = fields.get("positions", fields["recipe"]["order"].get("samples"))
         require(fields["consumed"] <= positions, "consumed", fields["consumed"])

@@ -66,7 +66,7 @@ def read_steps(section: Section, world_size: int, unit: int) -> Section:
         for member in ("from", "batch_size"):
             if member not in stage:
                 raise Failure("missing", member.replace("_", "-"), "")
-        require(stage["from"] > before, "from", stage["from"])
+        require(before < stage["from"] <= MAX_SAMPLES, "from", stage["from"])
         before = stage["from"]
         stages.append({"from": before, "batch_size": stage["batch_size"]})
     sizes = [section["batch_size"], *(stage["batch_size"] for stage in stages)]
@@ -76,7 +76,8 @@ def read_steps(section: Section, world_size: int, unit: int) -> Section:
         require(size % unit == 0, "batch-size", size, "contradiction")
     # Stages before may be those of a past with other ranks.
     require(sizes[-1] % (world_size * unit) == 0, "batch-size", sizes[-1], "contradiction")
-    return {"batch_size": section["batch_size"], **({"stages": stages} if stages else {})}
+    epochs = {"epochs": section["epochs"]} if "epochs" in section else {}
+    return {"batch_size": section["batch_size"], **epochs, **({"stages": stages} if stages else {})}
 
 
 class Schedule:
@@ -95,6 +96,8 @@ class Schedule:
             raise Failure("missing", "steps", "")
         self._steps = read_steps(fields["steps"], self._world_size, self._unit)
         require(self._order.length(0) > 0, "samples", 0)
+        if (epochs := self._steps.get("epochs")) is not None:
+            require(1 <= epochs <= self._epochs, "epochs", epochs)
         require(rank < self._world_size, "rank", rank)
         self._rank = rank
 
@@ -177,7 +180,7 @@ class Schedule:
     @cached_property
     def _num_steps(self) -> int:
         # The step that takes the first draw that there is not is the first one that there is not.
-        return self._step(self._order.begin(self._epochs))
+        return self._step(self._order.begin(self._steps.get("epochs", self._epochs)))
 
     @property
     def _num_draws(self) -> int:

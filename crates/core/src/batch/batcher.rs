@@ -12,6 +12,7 @@ use super::run::Run;
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::at_most;
 use crate::base::fingerprint::Fingerprint;
+use crate::state::MAX_SEGMENTS;
 use crate::{Failure, Order, OrderId};
 
 /// The batches of all ranks in one epoch, or in what is left of it. They never change.
@@ -37,6 +38,7 @@ impl Batcher {
         let own = recipe.config();
         check_history(&history)?;
         merge(&mut history);
+        check_next(&history, own.world)?;
         let config = BatchConfig { epoch, history, buckets: own.buckets.clone(), ..own.bare() };
         let (own, order) = match recipe.order() {
             Some(part) => {
@@ -148,6 +150,18 @@ impl Batcher {
     }
 }
 
+/// Whether a world can go on after a history: its steps are in the state then. Failures: `history`.
+fn check_next(history: &[Segment], world: u32) -> Result<(), Failure> {
+    match history.last() {
+        Some(last) if history.len() == MAX_SEGMENTS && last.world_size != world => {
+            let allowed = at_most(MAX_SEGMENTS - 1)
+                .and(format_args!(", or a world size of {}, which took the last steps", last.world_size));
+            Err(Failure::out_of_range("history", format!("of {} segments", history.len()), allowed))
+        }
+        _ => Ok(()),
+    }
+}
+
 /// Leaves out who took nothing, and makes one of what a world took in several stretches: it took them of one plan.
 fn merge(history: &mut Vec<Segment>) {
     history.retain(|past| past.steps > 0);
@@ -180,7 +194,8 @@ fn planned(
             config.window = Some(config.default_window(dataset));
         }
         let source = Source { config: &config, items, order };
-        let plan = Plan::new(source, row, if last { steps } else { 0 })?;
+        // Of a world that is gone, no more is planned than it took.
+        let plan = if last { Plan::new(source, row, steps)? } else { Plan::beyond(source, row, steps)? };
         if steps > plan.steps() {
             let allowed = at_most(plan.steps()).and(format_args!(" steps with the world size {world}"));
             return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));

@@ -5,6 +5,7 @@ use super::buckets::Buckets;
 use super::items::Items;
 use super::packing::Packing;
 use crate::base::failure::{at_most, range};
+use crate::state::MAX_SEGMENTS;
 use crate::{Failure, OrderId};
 
 /// How items become batches.
@@ -140,14 +141,11 @@ const WIDTH: u32 = 64;
 /// The most readers.
 const MAX_WORLD: u32 = 1 << 20;
 
-/// The most worlds that an epoch has seen: each of them is planned.
-pub(super) const MAX_HISTORY: usize = 64;
-
 /// Failures: `history`.
 pub(super) fn check_history(history: &[Segment]) -> Result<(), Failure> {
-    if history.len() > MAX_HISTORY {
+    if history.len() > MAX_SEGMENTS {
         let value = format!("of {} segments", history.len());
-        return Err(Failure::out_of_range("history", value, at_most(MAX_HISTORY)));
+        return Err(Failure::out_of_range("history", value, at_most(MAX_SEGMENTS)));
     }
     let ranks = 1..=MAX_WORLD;
     if let Some(past) = history.iter().find(|past| !ranks.contains(&past.world_size)) {

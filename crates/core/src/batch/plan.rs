@@ -50,6 +50,15 @@ fn leaves_the_last(config: &BatchConfig) -> bool {
 impl Plan {
     /// Plans a row, or all items. Steps below `first` do not count. Failures: `out-of-memory`.
     pub(super) fn new(source: Source, row: Option<Vec<u32>>, first: u64) -> Result<Self, Failure> {
+        Self::up_to(source, row, first, u64::MAX)
+    }
+
+    /// The first windows of a row, or of all items: those with more steps than `steps`, if there are so many. Failures: `out-of-memory`.
+    pub(super) fn beyond(source: Source, row: Option<Vec<u32>>, steps: u64) -> Result<Self, Failure> {
+        Self::up_to(source, row, 0, steps)
+    }
+
+    fn up_to(source: Source, row: Option<Vec<u32>>, first: u64, last: u64) -> Result<Self, Failure> {
         let (metrics, recent) = (Metrics::default(), RefCell::new(None));
         let mut plan = Self { row, windows: Vec::new(), carried: Vec::new(), steps: 0, metrics, recent };
         let all = plan.num_items(source);
@@ -71,7 +80,7 @@ impl Plan {
             let skipped = first.saturating_sub(plan.steps).min(planned.steps.count() as u64);
             plan.metrics.add(source.config, source.items, &planned.steps, skipped as usize);
             plan.steps += planned.steps.count() as u64;
-            if end == all {
+            if end == all || plan.steps > last {
                 if window == 0 {
                     // Whatever is asked for next is here.
                     plan.recent = RefCell::new(Some((window, planned.steps)));

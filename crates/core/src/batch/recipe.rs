@@ -20,6 +20,7 @@ use crate::order::OrderPart;
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::numbers::{self, Chosen, Numbers};
 use crate::state::recipe::{self, List, VERSION};
+use crate::state::{signed_text, unsigned_text};
 use crate::{Failure, OrderId};
 
 const STRATEGIES: [(&str, Strategy); 4 + cfg!(feature = "grown") as usize] = [
@@ -255,7 +256,9 @@ impl BatchRecipe {
         let Self { config, buckets, follows, samples, .. } = self;
         let BatchConfig { seed, order, strategy, counting, max_batch_size, max_length, budget, .. } = config;
         let BatchConfig { multiple, capacity, packing, window, too_long, tail, .. } = config;
-        let number = |text: &mut String, name: &str, number: u64| *text += &format!(",\"{name}\":{number}");
+        let number = |text: &mut String, name: &str, number: u64| {
+            *text += &format!(",\"{name}\":{}", unsigned_text(number));
+        };
         let section = match &self.order {
             Some(part) => format!("\"order\":{}", part.text()),
             None => {
@@ -263,7 +266,7 @@ impl BatchRecipe {
                 if let Some(samples) = samples {
                     number(&mut section, "samples", samples.count());
                 }
-                section + &format!(",\"seed\":{seed}}}")
+                section + &format!(",\"seed\":{}}}", signed_text(*seed))
             }
         };
         let mut text = format!("\"batch\":{{\"strategy\":\"{}\"", strategy.name());

@@ -5,10 +5,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::batcher::Batcher;
-use super::config::{MAX_HISTORY, Segment};
+use super::config::Segment;
 use super::recipe::STATE_SECTIONS;
 use crate::Failure;
-use crate::base::failure::{at_most, range};
+use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::state::fields::{self, Fields, Key, Kind};
 use crate::state::numbers;
@@ -22,8 +22,8 @@ const SEGMENT: &[Key] = &[
 ];
 
 impl Batcher {
-    /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `steps`;
-    /// `history`, if more than 64 groups took a part.
+    /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `steps`,
+    /// `out-of-memory`.
     pub fn state(&self, steps: u64) -> Result<String, Failure> {
         let (config, left) = (self.config(), self.metrics().steps);
         if steps > left {
@@ -35,10 +35,6 @@ impl Batcher {
             Some(last) if last.world_size == here.world_size => last.steps = last.steps.saturating_add(steps),
             _ if steps > 0 => history.push(here),
             _ => {}
-        }
-        if history.len() > MAX_HISTORY {
-            let value = format!("of {} segments", history.len());
-            return Err(Failure::out_of_range("history", value, at_most(MAX_HISTORY)));
         }
         let segments = history
             .iter()

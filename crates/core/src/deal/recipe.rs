@@ -62,7 +62,7 @@ pub(super) const LISTS: [&str; 4] = ["sizes", "indices", "classes", "factors"];
 
 impl Recipe {
     /// Reads a document, and the lists that it has as a hash alone, or not at all. Failures: `recipe` (no JSON object, or more than
-    /// 2^20 bytes), `recipe-member`, `order-member` or `deal-member` (an unknown one), `lists` (an unknown name), or any field.
+    /// 2^24 bytes), `recipe-member`, `order-member` or `deal-member` (an unknown one), `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List]) -> Result<Self, Failure> {
         let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
@@ -158,7 +158,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::state::recipe::MAX_RECIPE;
+    use crate::state::MAX_TEXT;
 
     #[test]
     fn recipes_end_somewhere() {
@@ -166,18 +166,18 @@ mod tests {
             let recipe = "{\"order\":{\"samples\":10}}";
             format!("{recipe}{}", " ".repeat(len - recipe.len()))
         };
-        assert!(Recipe::read(&text(MAX_RECIPE), &[]).is_ok());
-        let failure = Recipe::read(&text(MAX_RECIPE + 1), &[]).err().unwrap();
-        assert_eq!((failure.field, &*failure.value), ("recipe", "of 1048577 bytes"));
+        assert!(Recipe::read(&text(MAX_TEXT), &[]).is_ok());
+        let failure = Recipe::read(&text(MAX_TEXT + 1), &[]).err().unwrap();
+        assert_eq!((failure.field, &*failure.value), ("recipe", "of 16777217 bytes"));
         for open in ["{\"order\":", "{\"order\":{\"sizes\":[", "["] {
-            assert!(Recipe::read(&open.repeat(MAX_RECIPE / 32), &[]).is_err());
+            assert!(Recipe::read(&open.repeat(MAX_TEXT / 32), &[]).is_err());
         }
     }
 
     #[test]
     fn a_canonical_text_is_read_as_what_wrote_it() {
         let sizes: Vec<u64> = (0..1_000).collect();
-        let text = r#"{"order": {"name": "sharded", "seed": -9223372036854775808, "lanes": 5, "shuffle_window": 1048576},
+        let text = r#"{"order": {"name": "sharded", "seed": "-9223372036854775808", "lanes": 5, "shuffle_window": 1048576},
             "deal": {"world_size": 7, "remainder": "drop"}}"#;
         let lists: [List; 1] = [("sizes", &sizes)];
         let recipe = Recipe::read(text, &lists).unwrap();

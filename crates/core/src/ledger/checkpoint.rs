@@ -5,20 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::entry::{Checkpoint, Entry};
-use super::{Ledger, MAX_RUNS, check_line, no_entry};
+use super::{Holder, Lease, Ledger, MAX_RUNS, check_line, no_entry};
 use crate::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::has_room;
-use crate::state::MAX_ENTRY;
 
 impl Ledger {
-    /// The entry that holds what the entries before it come to. None where it would be longer than an entry may be, or where there
-    /// is no memory: the log then goes on without it.
+    /// The entry that holds what the entries before it come to. None where there is no memory: the log then goes on without it.
     pub(super) fn checkpoint(&self) -> Option<String> {
-        // No held or free run is written in fewer bytes than these.
-        if 10 * self.leases.len() + 4 * self.free.len() > MAX_ENTRY {
-            return None;
-        }
         let (mut held, mut free) = (Vec::new(), Vec::new());
         if !has_room(&mut held, self.leases.len()) || !has_room(&mut free, self.free.len()) {
             return None;
@@ -26,7 +20,7 @@ impl Ledger {
         held.extend_from_slice(&self.leases);
         free.extend(self.free.iter().rev());
         let Self { entries: number, next, committed, lease, .. } = *self;
-        Some(Checkpoint { number, next, committed, lease, free, held }.write()).filter(|text| text.len() <= MAX_ENTRY)
+        Some(Checkpoint { number, next, committed, lease, free, held }.write())
     }
 
     /// Whether a checkpoint says what this ledger is.
@@ -50,9 +44,13 @@ impl Ledger {
         if !has_room(&mut self.holders, held.len()) {
             return Err(Failure::out_of_memory("entry", held.len(), format!("fewer than {} runs", held.len())));
         }
-        for run in &held {
-            self.hold(run.reader, now);
-        }
+        self.holders.extend(held.iter().map(|run| Holder { reader: run.reader, runs: 1, seen: now }));
+        self.holders.sort_unstable_by_key(|holder| holder.reader);
+        self.holders.dedup_by(|next, holder| {
+            let is_same = next.reader == holder.reader;
+            holder.runs += if is_same { next.runs } else { 0 };
+            is_same
+        });
         free.reverse();
         self.freed = free.iter().map(|&(_, count)| u64::from(count)).sum();
         (self.next, self.committed, self.lease, self.entries) = (next, committed, lease, number + 1);
@@ -64,7 +62,7 @@ impl Ledger {
     /// are all positions up to the next one.
     fn allows(&self, checkpoint: &Checkpoint) -> bool {
         let Checkpoint { number, next, committed, free, held, .. } = checkpoint;
-        if *number == 0 || !(self.first..=self.end).contains(next) || held.len() > MAX_RUNS {
+        if *number == 0 || !(self.first..=self.end).contains(next) || free.len() + held.len() > MAX_RUNS {
             return false;
         }
         let (mut free, mut runs) = (free.iter().copied().peekable(), held.iter().peekable());
@@ -83,11 +81,20 @@ impl Ledger {
             at = start + u64::from(count);
             left += u64::from(count);
         }
-        let is_claim = |(place, run): (usize, &super::Lease)| {
-            run.first() >= self.first
-                && (1..*number).contains(&run.claim)
-                && held.iter().take(place).all(|other| other.claim != run.claim)
-        };
-        committed.checked_add(left) == Some(next - self.first) && held.iter().enumerate().all(is_claim)
+        let is_claim = |run: &Lease| run.first() >= self.first && (1..*number).contains(&run.claim);
+        committed.checked_add(left) == Some(next - self.first)
+            && held.iter().all(is_claim)
+            && are_different(held.iter().map(|run| run.claim))
     }
+}
+
+/// Whether no number is there twice; if there is no memory to find out, no.
+fn are_different(numbers: impl ExactSizeIterator<Item = u64>) -> bool {
+    let mut sorted = Vec::new();
+    if !has_room(&mut sorted, numbers.len()) {
+        return false;
+    }
+    sorted.extend(numbers);
+    sorted.sort_unstable();
+    sorted.windows(2).all(|pair| pair[0] < pair[1])
 }

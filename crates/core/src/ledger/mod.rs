@@ -18,7 +18,7 @@ use self::entry::{Entry, Run};
 use crate::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::has_room;
-use crate::state::{LedgerState, MAX_ENTRY, SamplerState};
+use crate::state::{LedgerState, MAX_TEXT, SamplerState};
 
 /// The most runs that readers hold at a time.
 const MAX_RUNS: usize = 1 << 16;
@@ -169,8 +169,8 @@ impl Ledger {
     /// `state` where the entry would be longer than an entry may be.
     pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Failure> {
         let header = LedgerState::new(SamplerState::read(state)?, block.into(), lease)?.write();
-        if header.len() > MAX_ENTRY {
-            let allowed = format!("a state whose first entry, with block and lease, has up to {MAX_ENTRY} bytes");
+        if header.len() > MAX_TEXT {
+            let allowed = format!("a state whose first entry, with block and lease, has up to {MAX_TEXT} bytes");
             return Err(Failure::out_of_range("state", format!("of {} bytes", state.len()), allowed));
         }
         Ok(header)
@@ -399,7 +399,7 @@ impl Ledger {
 
 /// A log is a file of lines, wherever it is kept. Failures: `entry`.
 fn check_line(text: &str) -> Result<(), Failure> {
-    if text.len() > MAX_ENTRY || text.contains(['\n', '\r']) {
+    if text.len() > MAX_TEXT || text.contains(['\n', '\r']) {
         return Err(no_entry(text));
     }
     Ok(())

@@ -8,10 +8,11 @@ use core::cell::{OnceCell, RefCell};
 
 use super::compose::{self, Blend, Composed, read};
 use super::{DEFAULT_LANES, DEFAULT_WINDOW, Order, Sharding, Shards};
-use crate::base::failure::{in_component, only};
+use crate::base::failure::{at_most, in_component, only};
 use crate::state::fields::Fields;
 use crate::state::numbers;
-use crate::state::recipe::{self, List};
+use crate::state::recipe::{self, List, MAX_ORDER};
+use crate::state::signed_text;
 use crate::{Failure, MAX_EXACT, OrderId};
 
 /// The order of every epoch.
@@ -23,6 +24,8 @@ pub(crate) struct OrderPart {
     /// The shards, if there are some; their lanes and windows are those of the order `sharded`.
     pub(crate) sharding: Option<Rc<Sharding>>,
     composed: Option<Rc<dyn Composed>>,
+    /// The seed that follows from the blend around it, if there is one.
+    derived: Option<i64>,
     /// Its canonical text, once somebody asked.
     text: OnceCell<String>,
     /// The epoch that was asked for last, if inverses of several epochs are asked for.
@@ -31,7 +34,8 @@ pub(crate) struct OrderPart {
 
 impl OrderPart {
     pub(crate) fn new(id: OrderId, samples: u64, seed: i64, sharding: Option<Rc<Sharding>>) -> Self {
-        Self { id, samples, seed, sharding, composed: None, text: OnceCell::new(), recent: RefCell::default() }
+        let (composed, derived, text, recent) = (None, None, OnceCell::new(), RefCell::default());
+        Self { id, samples, seed, sharding, composed, derived, text, recent }
     }
 
     /// An order that is made of others.
@@ -41,12 +45,29 @@ impl OrderPart {
 
     /// The order of a sampler. Failures: any field.
     pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
-        Self::nested(fields, lists, 0)
+        let part = Self::nested(fields, lists, None)?;
+        let size = if part.is_composed() { part.text().len() } else { 0 };
+        if size > MAX_ORDER {
+            let value = format!("of {size} bytes in its canonical form");
+            let allowed =
+                at_most(MAX_ORDER).and(" for an order, so that its states can be read; give sources shorter names");
+            return Err(Failure::out_of_range("recipe", value, allowed));
+        }
+        Ok(part)
     }
 
-    /// An order that may be part of another one, which has the seed if this one has none. Failures: any field.
+    /// An order that may be part of another one. `derived` is the seed that a blend around it gives, if there is one. Failures: any field.
     #[inline(never)]
-    pub(super) fn nested(fields: &Fields, lists: &[List], default_seed: i64) -> Result<Self, Failure> {
+    pub(super) fn nested(fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<Self, Failure> {
+        Self::with_default(fields, lists, derived).map(|part| part.deriving(derived))
+    }
+
+    /// The same order, where a blend around it gives a seed: the canonical text has a seed only if it is another one.
+    pub(super) fn deriving(self, derived: Option<i64>) -> Self {
+        Self { derived, ..self }
+    }
+
+    fn with_default(fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<Self, Failure> {
         // A list does not choose the order: a recipe is of one deal, whatever comes with it.
         let id = match fields.text("order") {
             Some(name) => OrderId::of_any_name(name)?,
@@ -55,18 +76,18 @@ impl OrderPart {
         };
         if id.is_composed() {
             if cfg!(feature = "composed") {
-                return read::read(id, fields, lists, default_seed);
+                return read::read(id, fields, lists, derived);
             }
             return Err(Failure::contradiction("order", id.name(), in_component("composing")));
         }
         if id == OrderId::Sharded {
             read::check_lists(lists, &["sizes"], |_| false)?;
-            return Self::stored(fields, lists, id, default_seed).map(|(order, _)| order);
+            return Self::stored(fields, lists, id, derived).map(|(order, _)| order);
         }
         Self::refuse_others(fields, lists, id)?;
         match fields.count("samples") {
             Some(samples) => {
-                let seed = fields.signed("seed").unwrap_or(default_seed);
+                let seed = fields.signed("seed").or(derived).unwrap_or(0);
                 id.check(samples, seed)?;
                 Ok(Self::new(id, samples, seed, None))
             }
@@ -91,7 +112,7 @@ impl OrderPart {
     pub(crate) fn of_shards(fields: &Fields, lists: &[List]) -> Result<(Self, Option<Rc<Sharding>>), Failure> {
         let id = fields.text("order").map_or(Ok(OrderId::Sharded), OrderId::of_any_name)?;
         if id.is_composed() {
-            return Ok((Self::nested(fields, lists, 0)?, None));
+            return Ok((Self::read(fields, lists)?, None));
         }
         read::check_lists(lists, &["sizes"], |_| false)?;
         if !matches!(id, OrderId::Sharded | OrderId::Sequential) {
@@ -99,14 +120,14 @@ impl OrderPart {
                 "sharded, sequential or one that is made of sharded ones: readers of shards need neighbouring rows";
             return Err(Failure::contradiction("order", id.name(), allowed));
         }
-        Self::stored(fields, lists, id, 0).map(|(order, sharding)| (order, Some(sharding)))
+        Self::stored(fields, lists, id, None).map(|(order, sharding)| (order, Some(sharding)))
     }
 
     fn stored(
         fields: &Fields,
         lists: &[List],
         id: OrderId,
-        default_seed: i64,
+        derived: Option<i64>,
     ) -> Result<(Self, Rc<Sharding>), Failure> {
         if id != OrderId::Sharded {
             recipe::refuse(fields, &["lanes", "shuffle-window"], id.name())?;
@@ -121,7 +142,8 @@ impl OrderPart {
         let lanes = fields.u32("lanes")?.unwrap_or(DEFAULT_LANES);
         let window = fields.u32("shuffle-window")?.unwrap_or(DEFAULT_WINDOW);
         let sharding = Rc::new(Sharding::new(shards, lanes, window)?);
-        let order = Self::new(id, samples, fields.signed("seed").unwrap_or(default_seed), Some(Rc::clone(&sharding)));
+        let seed = fields.signed("seed").or(derived).unwrap_or(0);
+        let order = Self::new(id, samples, seed, Some(Rc::clone(&sharding)));
         Ok((order, sharding))
     }
 
@@ -276,11 +298,16 @@ impl OrderPart {
 
     #[inline(never)]
     fn written(&self) -> String {
-        let Self { id, samples, seed, sharding, .. } = self;
+        let Self { id, samples, seed, sharding, derived, .. } = self;
+        // A seed that follows from the blend around it is found again.
+        let seed = match *derived == Some(*seed) {
+            true => String::new(),
+            false => format!(",\"seed\":{}", signed_text(*seed)),
+        };
         if let Some(composed) = self.parts() {
-            return format!("{{\"name\":\"{}\"{}}}", id.name(), composed.members());
+            return format!("{{\"name\":\"{}\"{}}}", id.name(), composed.members(&seed));
         }
-        let mut text = format!("{{\"name\":\"{}\",\"samples\":{samples},\"seed\":{seed}", id.name());
+        let mut text = format!("{{\"name\":\"{}\",\"samples\":{samples}{seed}", id.name());
         if let Some(sharding) = sharding {
             let Sharding { shards, lanes, window } = &**sharding;
             if *id == OrderId::Sharded {

@@ -8,7 +8,7 @@ use core::cell::{OnceCell, RefCell};
 use super::gathered::Gathered;
 use super::recipe::{self, Dealt, Files, Recipe};
 use super::samples::{self, SampleReader};
-use super::segment::{Group, Segment, check_history, split};
+use super::segment::{Group, Segment, split};
 use super::whole::{WholeGroup, WholeReader};
 use super::{left::Left, left::Positions, state, turns};
 use crate::base::check::{check_below, check_run};
@@ -81,7 +81,7 @@ enum Reader {
 }
 
 impl Reading {
-    /// The whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^20 bytes), `recipe-member` and its like (an unknown
+    /// The whole of an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), `recipe-member` and its like (an unknown
     /// one), `lists` (an unknown name), or any member.
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
         let (recipe, group, remainder, drop_last) = recipe::read(text, lists)?;
@@ -127,7 +127,7 @@ impl Reading {
     /// The rest of the epoch of a state. Failures: `state`; `recipe` (the state is of the other kind of deal); the first member of the
     /// recipe that differs; `consumed`; `history`, or a member of one of its segments; `out-of-memory`.
     pub fn resume(&self, text: &str) -> Result<Self, Failure> {
-        let state = state::read(text, &self.recipe)?;
+        let state = state::read(text, &self.recipe, self.group)?;
         let positions = self.recipe.positions(state.epoch)?;
         let (length, consumed) = (positions.length, state.consumed);
         let whole = matches!(self.recipe.dealt, Dealt::Shards(..));
@@ -251,7 +251,7 @@ impl Reading {
     }
 
     /// The state after `steps` steps of every rank (or all that it has): a text for a checkpoint, the same on all
-    /// ranks. Failures: `steps`; `history` (the state would have more than 64 segments); `out-of-memory`.
+    /// ranks. Failures: `steps`, `out-of-memory`.
     pub fn state(&self, steps: u64) -> Result<String, Failure> {
         let (_, most) = self.steps()?;
         if steps > most {
@@ -263,7 +263,6 @@ impl Reading {
             _ if steps == most => (self.positions.length, Vec::new()),
             _ => self.after(steps)?,
         };
-        check_history(&history)?;
         Ok(state::write(&self.recipe, (self.epoch, self.positions.length), consumed, &history))
     }
 

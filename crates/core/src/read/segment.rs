@@ -2,13 +2,14 @@ use alloc::format;
 
 use crate::Failure;
 use crate::base::failure::{at_most, range};
+use crate::state::MAX_SEGMENTS;
 
 /// The most loader workers of a rank.
 pub(super) const MAX_WORKERS: u32 = 1 << 16;
-/// The most readers: of one group, and of all segments of a history together, since each of them is counted through.
+/// The most readers of a group.
 pub(super) const MAX_READERS: u64 = 1 << 22;
-/// The most segments of a history.
-pub(super) const MAX_SEGMENTS: usize = 64;
+/// The most readers of all segments of a history together, since each of them is counted through.
+const MAX_READERS_OF_ALL: u64 = 1 << 24;
 
 /// Readers that read an epoch together: the loader workers of all ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,16 +58,21 @@ pub struct Segment {
     pub steps: u64,
 }
 
-/// Failures: `history`, where it has too many segments, or readers.
-pub(super) fn check_history(history: &[Segment]) -> Result<(), Failure> {
-    if history.len() > MAX_SEGMENTS {
+/// Whether a group can go on after a history: its steps are in the state then. Failures: `history`, where it has too many segments, or
+/// readers.
+pub(super) fn check_history(history: &[Segment], group: Group) -> Result<(), Failure> {
+    let (before, _) = split(history, group);
+    if before.len() >= MAX_SEGMENTS {
         let value = format!("{} segments", history.len());
-        return Err(Failure::out_of_range("history", value, at_most(MAX_SEGMENTS)));
+        let allowed =
+            at_most(MAX_SEGMENTS).and(", with the readers that go on; or the readers that took the last steps");
+        return Err(Failure::out_of_range("history", value, allowed));
     }
-    let readers: u64 = history.iter().map(|segment| segment.group.readers()).sum();
-    if readers > MAX_READERS {
+    let readers: u64 = before.iter().map(|segment| segment.group.readers()).sum::<u64>() + group.readers();
+    if readers > MAX_READERS_OF_ALL {
         let value = format!("{readers} readers");
-        return Err(Failure::out_of_range("history", value, at_most(MAX_READERS).and(", of all segments together")));
+        let allowed = at_most(MAX_READERS_OF_ALL).and(", of all segments and those that go on together");
+        return Err(Failure::out_of_range("history", value, allowed));
     }
     Ok(())
 }

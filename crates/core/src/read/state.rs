@@ -47,7 +47,7 @@ pub(super) fn write(recipe: &Recipe, (epoch, length): (u64, u64), consumed: u64,
 
 /// Reads a state, which need not be trusted, and compares its recipe. Failures: `state`, or the member that differs; `recipe`, where
 /// it deals something else; of a composed order also `consumed`, `epoch`, `history` or a member of a segment.
-pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
+pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadState, Failure> {
     let fields = state::read(text, "reading", STATE)?;
     let positions = state::positions_of(&fields, text, "reading")?;
     let [own, other] = match recipe.dealt {
@@ -61,9 +61,9 @@ pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
     let (epoch, consumed) = (fields.count("epoch").unwrap_or_default(), fields.count("consumed").unwrap_or_default());
     let Some(order) = recipe.composed() else {
         state::check_recipe(&fields, recipe.text(), STATE_SECTIONS)?;
-        return Ok(ReadState { epoch, consumed, history: history(fields.objects("history"))? });
+        return Ok(ReadState { epoch, consumed, history: history(fields.objects("history"), group)? });
     };
-    let history = history(fields.objects("history"))?;
+    let history = history(fields.objects("history"), group)?;
     let empty = Fields::default();
     let of = fields.section("recipe").unwrap_or(&empty);
     // What the epoch was when the state was taken: it can have other positions behind those that were read.
@@ -78,7 +78,7 @@ pub(super) fn read(text: &str, recipe: &Recipe) -> Result<ReadState, Failure> {
     Ok(ReadState { epoch, consumed, history })
 }
 
-fn history(found: &[Fields]) -> Result<Vec<Segment>, Failure> {
+fn history(found: &[Fields], here: Group) -> Result<Vec<Segment>, Failure> {
     let mut history = collect("history", found.len(), [])?;
     for segment in found {
         let number = |field| segment.u32(field).map(Option::unwrap_or_default);
@@ -95,6 +95,6 @@ fn history(found: &[Fields]) -> Result<Vec<Segment>, Failure> {
         }
         history.push(Segment { group, steps });
     }
-    check_history(&history)?;
+    check_history(&history, here)?;
     Ok(history)
 }

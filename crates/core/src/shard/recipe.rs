@@ -15,6 +15,7 @@ use crate::order::total;
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::numbers;
 use crate::state::recipe::{self, List, VERSION};
+use crate::state::signed_text;
 
 const POLICIES: [(&str, Policy); 3] =
     [("size-aware", Policy::SizeAware), ("round-robin", Policy::RoundRobin), ("locality-aware", Policy::LocalityAware)];
@@ -80,7 +81,7 @@ const OF_SAMPLES: Kind = Kind::Elsewhere("none here: it belongs to a deal of sin
 pub(crate) const LISTS: [&str; 5] = ["sizes", "bytes", "holders", "holder_offsets", "rank_nodes"];
 
 impl Plan {
-    /// The plan of a recipe, in an epoch. Failures: `recipe` (no JSON object, or more than 2^20 bytes), `recipe-member`,
+    /// The plan of a recipe, in an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), `recipe-member`,
     /// `shards-member` or `deal-member` (an unknown one), `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
@@ -159,7 +160,8 @@ impl PlanConfig {
     pub(crate) fn section(&self) -> String {
         let Self { sizes, bytes, policy, worker_policy, weight, .. } = self;
         let locality = self.used_locality();
-        let Self { shuffle, shuffle_rows, reshuffle, seed, .. } = self;
+        let Self { shuffle, shuffle_rows, reshuffle, .. } = self;
+        let seed = signed_text(self.seed);
         let [policy, worker_policy, weight] =
             [name_of(policy, &POLICIES), name_of(worker_policy, &WORKER_POLICIES), name_of(weight, &WEIGHTS)];
         let mut text = format!(

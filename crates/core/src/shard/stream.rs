@@ -7,6 +7,7 @@ use crate::base::failure::{only, range};
 use crate::base::memory::collect;
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::recipe::{self, VERSION};
+use crate::state::signed_text;
 use crate::{Failure, MAX_EXACT, Order, OrderId};
 
 /// Chunks that are read without end.
@@ -67,7 +68,7 @@ const DEAL: &[Key] = &[
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a stream of chunks: it has chunks and readers");
 
 impl Stream {
-    /// The stream of a recipe, as a reader sees it. Failures: `recipe` (no JSON object, or more than 2^20 bytes), `recipe-member`,
+    /// The stream of a recipe, as a reader sees it. Failures: `recipe` (no JSON object, or more than 2^24 bytes), `recipe-member`,
     /// `order-member` or `deal-member` (an unknown one), or any field.
     #[inline(never)]
     pub fn from_recipe(text: &str, epoch: u64, reader: u32) -> Result<Self, Failure> {
@@ -89,6 +90,7 @@ impl Stream {
     pub fn recipe(&self) -> String {
         let StreamConfig { chunks, readers, order, seed, .. } = self.config;
         let chunks = chunks.map(|chunks| format!("\"chunks\":{chunks},")).unwrap_or_default();
+        let seed = signed_text(seed);
         format!(
             "{{\"samedeal\":{VERSION},\"order\":{{\"name\":\"{}\",{chunks}\"seed\":{seed}}},\"deal\":{{\"readers\":{readers}}}}}",
             order.name()

@@ -10,7 +10,7 @@ use crate::base::failure::{at_most, only, range};
 use crate::base::memory::{collect, grow};
 use crate::state::fields::{Fields, Key, Kind};
 use crate::state::recipe::{self, VERSION};
-use crate::state::{numbers, quoted};
+use crate::state::{numbers, quoted, signed_text};
 use crate::{Failure, MAX_EXACT};
 
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a split: it has the section split alone");
@@ -96,7 +96,7 @@ impl Split {
     #[inline(never)]
     pub fn text(&self) -> String {
         let kind = if self.by_size { "size" } else { "weight" };
-        let mut text = format!("{{\"samedeal\":{VERSION},\"split\":{{\"seed\":{}", self.seed);
+        let mut text = format!("{{\"samedeal\":{VERSION},\"split\":{{\"seed\":{}", signed_text(self.seed));
         if self.by_size {
             text += &format!(",\"samples\":{}", self.ids);
         }

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::numbers::{self, Numbers, is_hash};
 use super::recipe::COMPOSED;
-use super::{Number, Reader, quoted, signed, unsigned};
+use super::{Number, Reader, in_digits, is_exact, number_text, quoted, signed, unsigned};
 use crate::base::failure::{Allowed, at_most, known as one_of, only, range, shorten};
 use crate::base::memory::grow;
 use crate::{Failure, MAX_EXACT};
@@ -23,8 +23,8 @@ pub(crate) struct Key {
 
 /// The type of a field.
 pub(crate) enum Kind {
-    /// A whole number that is not negative, of 64 bits. What may be more than this is another matter, for whoever uses the number; it is
-    /// here for what a failure says.
+    /// A whole number that is not negative, of 64 bits, of which so many are allowed at most. Whoever uses the number checks that; here it
+    /// says whether a number may be beyond 2^53 - 1, and what a failure tells.
     Count(u64),
     /// A whole number of either sign.
     Signed,
@@ -47,6 +47,11 @@ impl Kind {
     pub(crate) const SHORT: Self = Self::Count(u32::MAX as u64);
     /// Of 64 bits.
     pub(crate) const LONG: Self = Self::Count(u64::MAX);
+
+    /// Whether numbers beyond 2^53 - 1 are of it.
+    fn is_wide(&self) -> bool {
+        matches!(self, Self::Signed | Self::Count(u64::MAX))
+    }
 
     fn allowed(&self) -> Allowed {
         match self {
@@ -150,13 +155,8 @@ impl<'a> Fields<'a> {
             Kind::Objects(keys) if reader.is_at(b'[') => Value::Objects(objects(reader, key.field, keys)?),
             Kind::Text => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
             Kind::Flag => Value::Flag(reader.flag().ok_or_else(|| mistyped(key, before))?),
-            Kind::Count(_) => {
-                let number = reader.number().filter(|&number| unsigned(number).is_some());
-                Value::Number(number.ok_or_else(|| mistyped(key, before))?)
-            }
-            Kind::Signed => {
-                let number = reader.number().filter(|&number| signed(number).is_some());
-                Value::Number(number.ok_or_else(|| mistyped(key, before))?)
+            Kind::Count(_) | Kind::Signed => {
+                Value::Number(number(reader, &key.kind).ok_or_else(|| mistyped(key, before))?)
             }
             Kind::Section(_) | Kind::Numbers | Kind::Objects(_) => return Err(mistyped(key, before)),
             Kind::Elsewhere(allowed) => return Err(Failure::contradiction(key.field, "there", allowed)),
@@ -234,6 +234,7 @@ impl<'a> Fields<'a> {
             text += &match (value, &key.kind) {
                 (Value::Section(fields), Kind::Section(known)) => fields.canonical(known),
                 (Value::Text(text), _) => quoted(text),
+                (Value::Number(number), _) => number_text(*number),
                 (Value::Numbers(Numbers::Hash(hash)), _) => format!("\"{hash}\""),
                 (Value::Numbers(Numbers::All(all)), _) => numbers::text(all.iter().copied()),
                 (Value::Objects(objects), Kind::Objects(known)) => {
@@ -315,6 +316,18 @@ fn objects<'a>(reader: &mut Reader<'a>, field: &'static str, keys: &'static [Key
     }
 }
 
+/// A number of a kind. Beyond 2^53 - 1 it is in quotes: there, a JSON tool may have rounded a number. Where no such number is allowed, its
+/// user refuses it, in quotes or not.
+#[inline(never)]
+fn number(reader: &mut Reader, kind: &Kind) -> Option<Number> {
+    let is_quoted = reader.is_at(b'"');
+    let found = if is_quoted { in_digits(&reader.string()?) } else { reader.number() };
+    found.filter(|&found| {
+        let fits = if let Kind::Signed = kind { signed(found).is_some() } else { unsigned(found).is_some() };
+        fits && if is_quoted { !is_exact(found) } else { is_exact(found) || !kind.is_wide() }
+    })
+}
+
 /// Of a value that is no such type.
 #[inline(never)]
 fn mistyped(key: &Key, before: &str) -> Failure {
@@ -327,15 +340,29 @@ fn mistyped(key: &Key, before: &str) -> Failure {
 /// Of a value that is no number, or a whole one that is beyond its type.
 fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
     let text = before.trim_ascii_start();
+    let quoted = text.strip_prefix('"').map(|_| token(text).trim_matches('"'));
+    let text = quoted.unwrap_or(text);
     let digits = text.strip_prefix('-').unwrap_or(text);
     let rest = digits.trim_start_matches(|digit: char| digit.is_ascii_digit());
     let is_whole =
         rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
-    match text.strip_suffix(rest) {
-        Some(number) if is_whole => Failure::out_of_range(field, shorten(number), kind.allowed()),
-        _ => Failure::wrong_type(field, token(text), kind.allowed().after("a whole number from ")),
+    // Of what stands in no quotes, as much as may stand there.
+    let allowed = match kind {
+        Kind::Signed if quoted.is_none() => range(-(MAX_EXACT as i64), MAX_EXACT).and(QUOTED),
+        Kind::Count(u64::MAX) if quoted.is_none() => range(0, MAX_EXACT).and(QUOTED),
+        _ => kind.allowed(),
+    };
+    match (text.strip_suffix(rest), quoted) {
+        (Some(number), None) if is_whole => Failure::out_of_range(field, shorten(number), allowed),
+        (_, Some(number)) if is_whole && rest.is_empty() && !in_digits(number).is_some_and(is_exact) => {
+            Failure::out_of_range(field, shorten(number), allowed)
+        }
+        _ => Failure::wrong_type(field, token(before), allowed.after("a whole number from ")),
     }
 }
+
+/// Why a number that a text has as one is not taken.
+const QUOTED: &str = "; beyond that in quotes, because JSON tools round such numbers";
 
 /// The first value of a text, to be shown. Of a list or an object, that it is one.
 fn token(text: &str) -> &str {

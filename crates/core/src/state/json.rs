@@ -2,9 +2,11 @@
 //! starts, a tenth larger; the tests hold this one to such a library.
 
 use alloc::borrow::Cow;
+use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use crate::MAX_EXACT;
 use crate::base::memory::{has_headroom, has_room};
 
 /// Whether it is negative, and its amount.
@@ -90,6 +92,37 @@ fn optional(number: Option<Number>) -> Option<Option<u64>> {
 
 pub(crate) fn signed((negative, amount): Number) -> Option<i64> {
     if negative { 0_i64.checked_sub_unsigned(amount) } else { amount.try_into().ok() }
+}
+
+/// Whether tools that take all numbers of JSON for fractions of 64 bits keep it.
+pub(crate) fn is_exact((_, amount): Number) -> bool {
+    amount <= MAX_EXACT
+}
+
+/// The number that is written in a string: its digits, and `-` before them.
+pub(crate) fn in_digits(text: &str) -> Option<Number> {
+    let mut reader = Reader::new(text);
+    let is_plain = text.bytes().all(|byte| byte == b'-' || byte.is_ascii_digit());
+    reader.number().filter(|_| is_plain && reader.rest().is_empty())
+}
+
+/// A whole number as a text has it: in quotes if it is beyond 2^53 - 1, which JSON tools do not keep.
+pub(crate) fn number_text(number: Number) -> String {
+    let (is_negative, amount) = number;
+    // -0 is 0.
+    let sign = if is_negative && amount > 0 { "-" } else { "" };
+    let quote = if is_exact(number) { "" } else { "\"" };
+    format!("{quote}{sign}{amount}{quote}")
+}
+
+/// The same of a seed.
+pub(crate) fn signed_text(number: i64) -> String {
+    number_text((number < 0, number.unsigned_abs()))
+}
+
+/// The same of a number that is not negative.
+pub(crate) fn unsigned_text(number: u64) -> String {
+    number_text((false, number))
 }
 
 /// A place in a text.

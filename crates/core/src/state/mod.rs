@@ -5,7 +5,9 @@ mod json;
 pub(crate) mod numbers;
 pub(crate) mod recipe;
 
-pub(crate) use self::json::{EntryFields, Number, Reader, quoted, signed, unsigned};
+pub(crate) use self::json::{
+    EntryFields, Number, Reader, in_digits, is_exact, number_text, quoted, signed, signed_text, unsigned, unsigned_text,
+};
 
 use alloc::format;
 use alloc::string::String;
@@ -18,11 +20,12 @@ use crate::{Failure, MAX_EXACT};
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
 
-/// The most bytes of a state: as many as of a recipe, which it has a part of.
-pub(crate) const MAX_STATE: usize = recipe::MAX_RECIPE;
+/// The most bytes of a text: of a recipe, of a state, which has a part of one, and of an entry of a log, of which the first one is the state of a
+/// ledger. A checkpoint of as many runs as there may be is shorter.
+pub(crate) const MAX_TEXT: usize = 1 << 24;
 
-/// The most bytes of an entry of a log. The first one is the state of a ledger.
-pub(crate) const MAX_ENTRY: usize = 1 << 14;
+/// The most segments of a history: each of them is gone through when a state is read.
+pub(crate) const MAX_SEGMENTS: usize = 1 << 12;
 
 /// Why a recipe should be that of a state.
 pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
@@ -76,19 +79,23 @@ pub(crate) struct LedgerState<'a> {
 /// The text of a state: JSON, in one line. `recipe` is the text of an object; `more` is the text of the members that follow `epoch`, with
 /// its comma.
 pub(crate) fn write(kind: &str, recipe: &str, epoch: u64, more: &str) -> String {
+    let epoch = unsigned_text(epoch);
     format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{recipe},\"epoch\":{epoch}{more}}}")
 }
 
 /// Reads a state, which need not be trusted, and in which all of these members are; `positions` may be missing. Failures: `state`;
 /// `out-of-memory`, of any member.
 pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Key]) -> Result<Fields<'a>, Failure> {
-    let most = if kind == "ledger" { MAX_ENTRY } else { MAX_STATE };
-    if text.len() > most {
-        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(most)));
+    if text.len() > MAX_TEXT {
+        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
     }
     let found = match Fields::read(text, members) {
         // The text may be a state all the same.
         Err(failure) if failure.kind == FailureKind::OutOfMemory => return Err(failure),
+        // A tool may have rounded a number of it.
+        Err(failure) if failure.kind == FailureKind::OutOfRange => {
+            return Err(refused(text, kind).and(&format!("; in this text, {failure}")));
+        }
         found => found.ok(),
     };
     let fields = found.filter(|fields| {
@@ -205,7 +212,7 @@ const KINDS: [&str; 5] = ["sampler", "batcher", "ledger", "reading", "steps"];
 /// That a text is no state of a kind. If it looks like one of another kind, the failure says so.
 fn refused(text: &str, kind: &str) -> Failure {
     let wanted = format!("a state of a {}, version {VERSION}", made_by(kind));
-    let written = text.get(..MAX_STATE).unwrap_or(text).split_once("\"kind\":\"").map_or("", |(_, rest)| rest);
+    let written = text.split_once("\"kind\":\"").map_or("", |(_, rest)| rest);
     let other = KINDS.into_iter().find(|&other| other != kind && written.strip_prefix(other).is_some_and(is_end));
     Failure::wrong_type(
         "state",
@@ -237,7 +244,7 @@ fn same<T: PartialEq + Display>(field: &'static str, of: T, here: T, why: &str) 
 
 #[cfg(test)]
 mod tests {
-    use alloc::string::String;
+    use alloc::string::{String, ToString};
 
     use proptest::prelude::*;
     use serde_json::Value;
@@ -257,19 +264,33 @@ mod tests {
             && has(&value["recipe"], &["order"])
             && order.as_object()?.keys().all(|name| ["name", "samples", "seed"].contains(&&**name))
             && order.get("name").is_none_or(Value::is_string)
-            && order.get("seed").is_none_or(Value::is_i64)
+            && order.get("seed").is_none_or(|seed| {
+                seed.as_i64().is_some_and(|seed| seed.unsigned_abs() <= MAX_EXACT)
+                    || seed.as_str().is_some_and(is_wide_seed)
+            })
             && order["samples"].as_u64()? <= MAX_EXACT
             && value["samedeal"] == 1
             && value["kind"] == "ledger"
-            && value["epoch"].is_u64()
+            && (value["epoch"].as_u64().is_some_and(|epoch| epoch <= MAX_EXACT)
+                || value["epoch"].as_str().is_some_and(is_wide))
             && value["consumed"].as_u64()? <= order["samples"].as_u64()?
             && (1..=u64::from(u32::MAX)).contains(&value["block"].as_u64()?)
             && (1..=MAX_EXACT).contains(&value["lease"].as_u64()?);
         is_right.then_some(value)
     }
 
+    /// Whether a string has a number that it must have.
+    fn is_wide(text: &str) -> bool {
+        text.parse().is_ok_and(|number: u64| number > MAX_EXACT && number.to_string() == text)
+    }
+
+    /// The same of a seed.
+    fn is_wide_seed(text: &str) -> bool {
+        text.parse().is_ok_and(|number: i64| number.unsigned_abs() > MAX_EXACT && number.to_string() == text)
+    }
+
     const STATE: &str = r#"{"samedeal":1,"kind":"ledger","recipe":{"order":{"name":"feistel","samples":90,"seed":-2}},
-        "epoch":18446744073709551615,"consumed":7,"block":64,"lease":9}"#;
+        "epoch":"18446744073709551615","consumed":7,"block":64,"lease":9}"#;
 
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(20_000))]
@@ -309,11 +330,23 @@ mod tests {
             let without = STATE.replace(&format!("{field}{}", &rest[..end]), "\"more\":0");
             assert!(LedgerState::read(&without).is_err());
         }
-        for text in ["-0", "0", "-9223372036854775808", "9223372036854775807"] {
+        for text in ["-0", "0", "9007199254740991", "-9007199254740991"] {
             assert!(LedgerState::read(&STATE.replace("-2", text)).is_ok(), "{text}");
         }
-        for text in ["-9223372036854775809", "9223372036854775808", "--2", "- 2", "", "-", "01", "0x1"] {
+        for text in ["--2", "- 2", "", "-", "01", "0x1", "7.", "7.0", "7.1", "7e0", "7.0e0", ".0", "7.00.0"] {
             assert!(LedgerState::read(&STATE.replace("-2", text)).is_err(), "{text}");
+        }
+        for text in ["-9223372036854775808", "9223372036854775807", "9007199254740992", "-9007199254740992"] {
+            assert!(LedgerState::read(&STATE.replace("-2", &quoted(text))).is_ok(), "{text}");
+            let failure = LedgerState::read(&STATE.replace("-2", text)).err().unwrap();
+            assert_eq!(failure.field, "state");
+            assert!(failure.allowed.contains(&format!("seed is {text};")), "{failure}");
+            assert!(failure.allowed.contains("in quotes"), "{failure}");
+        }
+        for text in
+            ["-9223372036854775809", "9223372036854775808", "9007199254740991", "7", "-0", "", " 9007199254740992"]
+        {
+            assert!(LedgerState::read(&STATE.replace("-2", &quoted(text))).is_err(), "{text}");
         }
         for text in ["[", "{\"recipe\":", "{\"recipe\":{\"order\":"] {
             assert!(LedgerState::read(&text.repeat((1 << 14) / text.len())).is_err());

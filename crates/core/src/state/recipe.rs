@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
+use super::MAX_TEXT;
 use super::fields::{Fields, Key, Kind};
 use super::numbers::{self, Chosen};
 use crate::Failure;
@@ -14,8 +15,8 @@ use crate::base::memory::collect;
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
 
-/// The most bytes of a recipe.
-pub(crate) const MAX_RECIPE: usize = 1 << 20;
+/// The most bytes of the canonical text of an order. It leaves room for the rest of a recipe, and for all that a state has besides.
+pub(crate) const MAX_ORDER: usize = MAX_TEXT - (1 << 22);
 
 /// Numbers that a recipe may have as a hash alone, by the name of their field.
 pub type List<'a> = (&'a str, &'a [u64]);
@@ -96,7 +97,7 @@ const DEAL_MEMBERS: &[Key] = &[
 ];
 
 /// The sections of a document, and whether the lists that come beside it have names that they may have. Failures: `recipe` (no JSON
-/// object, or more than 2^20 bytes), `recipe-member` and its like (an unknown one), `lists`, `samedeal`, or any field that is of
+/// object, or more than 2^24 bytes), `recipe-member` and its like (an unknown one), `lists`, `samedeal`, or any field that is of
 /// another type.
 #[inline(never)]
 pub(crate) fn fields<'a>(
@@ -105,12 +106,12 @@ pub(crate) fn fields<'a>(
     lists: &[List],
     known: &[&'static str],
 ) -> Result<Fields<'a>, Failure> {
-    if text.len() > MAX_RECIPE {
+    if text.len() > MAX_TEXT {
         let value = format!("of {} bytes", text.len());
         return Err(Failure::out_of_range(
             "recipe",
             value,
-            at_most(MAX_RECIPE).and("; long lists come beside it, by their names"),
+            at_most(MAX_TEXT).and("; long lists come beside it, by their names"),
         ));
     }
     // In the recipe of a sampler, a list of an order within another one has the path to it before its own name.

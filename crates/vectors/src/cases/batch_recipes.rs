@@ -184,6 +184,8 @@ fn defaults() -> Vec<Case> {
         LEAST.iter().map(|(strategy, counting, members)| case(&chosen(strategy, counting, members))).collect();
     let texts = [
         "\"max_tokens\":512",
+        "\"max_tokens\":\"18446744073709551615\"",
+        "\"max_tokens\":\"18446744073709551616\"",
         "\"max_tokens\":18446744073709551615",
         "\"max_batch_size\":4,\"max_length\":100",
         "\"max_batch_size\":4294967295,\"max_length\":4294967295",
@@ -200,7 +202,7 @@ fn defaults() -> Vec<Case> {
         "\"counting\":\"weighted\",\"max_batch_size\":4,\"max_length\":100",
         "\"counting\":\"weighted\",\"quadratic\":1,\"max_batch_size\":4,\"max_length\":100",
         "\"counting\":\"weighted\",\"linear\":0,\"max_cost\":7",
-        "\"counting\":\"weighted\",\"max_cost\":18446744073709551615",
+        "\"counting\":\"weighted\",\"max_cost\":\"18446744073709551615\"",
         "\"counting\":\"weighted\"",
         "\"counting\":\"unpadded\"",
         "\"strategy\":\"bucket\",\"max_tokens\":512",
@@ -238,7 +240,8 @@ fn orders() -> Vec<Case> {
             "",
             "\"samples\":8",
             "\"seed\":7,\"samples\":8,\"name\":\"feistel\"",
-            "\"seed\":-9223372036854775808",
+            "\"seed\":\"-9223372036854775808\"",
+            "\"seed\":\"9223372036854775807\"",
             "\"seed\":9223372036854775807",
             "\"seed\":9223372036854775808",
             "\"seed\":1.5",

@@ -169,6 +169,11 @@ impl Members {
     }
 }
 
+/// A number as recipes have it: beyond 2^53 - 1 as a string.
+pub fn wide(number: i128) -> Value {
+    if number.unsigned_abs() < 1 << 53 { json!(number as i64) } else { json!(number.to_string()) }
+}
+
 fn text(sections: Value) -> String {
     sections.to_string()
 }
@@ -179,7 +184,7 @@ fn sampler(config: &Config, sharding: Option<&Sharding>) -> (format::Subject, Ve
     let mut members = Members::default();
     members.set("name", &**order);
     members.set("samples", samples.0);
-    members.set("seed", seed.0);
+    members.set("seed", wide(seed.0.into()));
     if let Some(Sharding { sizes, lanes, window }) = sharding {
         members.set("lanes", *lanes);
         members.set("shuffle_window", *window);
@@ -200,7 +205,7 @@ impl Plan {
         members.set("shuffle", self.shuffle);
         members.set("shuffle_rows", true);
         members.set("reshuffle", self.reshuffle);
-        members.set("seed", self.seed.0);
+        members.set("seed", wide(self.seed.0.into()));
         members.set("policy", &**policy);
         members.set("worker_policy", &**worker_policy);
         members.set("weight", &**weight);
@@ -224,7 +229,7 @@ impl ChunkStream {
         let mut order = Members::default();
         order.set("name", &*self.order);
         order.set("chunks", self.chunks.map(|chunks| chunks.0));
-        order.set("seed", self.seed.0);
+        order.set("seed", wide(self.seed.0.into()));
         let recipe = text(json!({"order": order.0, "deal": {"readers": self.readers}}));
         format::ChunkStream { recipe, epoch: self.epoch, reader: self.reader }
     }
@@ -249,7 +254,7 @@ impl Reading {
         let (own, has_other) =
             if *of_shards { (&mut shards, !order.0.is_empty()) } else { (&mut order, !shards.0.is_empty()) };
         own.list("sizes", sizes, &mut lists);
-        own.set("seed", options.seed.map(|seed| seed.0));
+        own.set("seed", options.seed.map(|seed| wide(seed.0.into())));
         if *of_shards {
             own.set("shuffle", *shuffle);
         } else if has_other || shuffle.is_some() {

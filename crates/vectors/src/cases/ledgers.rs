@@ -135,7 +135,7 @@ fn headers() -> Vec<Case> {
         good.replace("\"consumed\":0", "\"consumed\":11"),
         good.replace("\"samedeal\":1", "\"samedeal\":2"),
         format!("{good}x"),
-        " ".repeat((1 << 14) + 1),
+        " ".repeat(100),
         header(10, 0, 3),
         good.replace("\"consumed\":0", "\"consumed\":0,\"block\":3"),
     ] {
@@ -149,7 +149,7 @@ fn headers() -> Vec<Case> {
         blend_state("13"),
     ];
     calls.extend(composed.map(|state| Call::Header { state, block: 4, lease: U64(LEASE) }));
-    vec![asked("first entries", Subject::Functions {}, calls), of_blend(), long()]
+    vec![asked("first entries", Subject::Functions {}, calls), of_blend()]
 }
 
 /// The state of a blend in the middle of an epoch.
@@ -191,29 +191,6 @@ fn of_blend() -> Case {
 }
 
 /// States as long as a state may be, whose first entries are as long as an entry may be, and longer. What is white space is not
-/// written.
-fn long() -> Case {
-    let good = state(forms::Subject::Config(base("feistel", 10)));
-    let more = r#","block":4,"lease":100"#.len() - "sampler".len() + "ledger".len();
-    let of = |bytes: usize| good.replace("feistel", &"\u{e9}".repeat((bytes - good.len() + 7) / 2));
-    let header = |state: String, block| Call::Header { state, block, lease: U64(LEASE) };
-    let most = 1 << 14;
-    let spaced = format!("{good}{}", " ".repeat(most - good.len()));
-    let odd = (most - more - good.len() + 7) % 2;
-    asked(
-        "first entries of long states",
-        Subject::Functions {},
-        [
-            header(spaced, 4),
-            header(of(most), 4),
-            header(of(most), 0),
-            header(of(most - more - odd), 4),
-            header(of(most - more - odd), 4_000),
-            header(of(most + 2), 4),
-        ],
-    )
-}
-
 /// Whole epochs: readers of different speed, all of whose entries are applied.
 fn runs() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -319,7 +296,7 @@ fn refused() -> Vec<Case> {
         String::new(),
         "null".into(),
         "[".repeat(300),
-        " ".repeat((1 << 14) + 1),
+        " ".repeat(100),
         "\u{1F0A1}".repeat(70),
         format!("{good}x"),
         format!("{good}\n"),
@@ -382,7 +359,7 @@ fn other_headers() -> Vec<Case> {
         own.replace("ledger", "sampler"),
         own.replace("\"samedeal\":1", "\"samedeal\":3"),
         entry("claim", 0, 2, 4),
-        " ".repeat((1 << 14) + 1),
+        " ".repeat(100),
     ];
     let mut cases =
         vec![asked("logs of something else", ledger(own.clone()), texts.clone().map(|entry| Call::Apply { entry }))];

@@ -461,7 +461,7 @@ fn other_states() -> Vec<Case> {
         own.replace("\"steps\":1}", "\"steps\":0}"),
         own.replace("\"steps\":1}", "\"steps\":17}"),
         own.replace("\"workers\":2", "\"workers\":0"),
-        own.replace("\"epoch\":1", "\"epoch\":18446744073709551615"),
+        own.replace("\"epoch\":1", "\"epoch\":\"18446744073709551615\""),
         own.replace("\"lanes\":4", "\"lanes\":5"),
         own.replace("\"seed\":5", "\"seed\":6"),
         own.replace("\"name\":\"blend\"", "\"name\":\"blend-exact\""),

@@ -3,6 +3,7 @@
 use matrix::format::{Call, Case, ChunkStream, Lists, Made, ReadCall, Subject, U64};
 use serde_json::{Value, json};
 
+use super::forms::wide;
 use super::{asked, numbers};
 
 pub fn cases() -> Vec<Case> {
@@ -93,7 +94,7 @@ fn plans() -> Vec<Case> {
         json!({
             "samedeal": 1,
             "shards": {
-                "shuffle": false, "shuffle_rows": true, "reshuffle": true, "seed": i64::MIN, "policy": "round-robin",
+                "shuffle": false, "shuffle_rows": true, "reshuffle": true, "seed": wide(i64::MIN.into()), "policy": "round-robin",
                 "worker_policy": "round-robin", "weight": "bytes", "samples": 48, "shards": 5, "sizes": SIZES,
                 "bytes": [1, 2, 3, 4, 5],
             },
@@ -135,6 +136,8 @@ fn plans_refused() -> Vec<Case> {
         ("shards", "reshuffle", json!([])),
         ("shards", "seed", json!(1.5)),
         ("shards", "seed", json!(u64::MAX)),
+        ("shards", "seed", json!(i64::MAX)),
+        ("shards", "seed", json!("7")),
         ("shards", "policy", json!("random")),
         ("shards", "policy", json!(7)),
         ("shards", "worker_policy", json!("locality-aware")),

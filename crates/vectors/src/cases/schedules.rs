@@ -7,7 +7,7 @@ use matrix::native::Native;
 use super::{asked, count, numbers};
 
 pub fn cases() -> Vec<Case> {
-    [wholes(), worlds(), large(), states(), refused()].concat()
+    [wholes(), bounded(), worlds(), large(), states(), refused()].concat()
 }
 
 fn subject(order: &str, deal: &str, steps: &str, rank: u32) -> Subject {
@@ -84,6 +84,47 @@ const STEPS: [&str; 4] = [
     "\"batch_size\":24,\"stages\":[{\"from\":1,\"batch_size\":12}]",
     "\"batch_size\":48,\"stages\":[]",
 ];
+
+/// Steps of a number of epochs.
+fn bounded() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (at, order) in ORDERS.into_iter().enumerate() {
+        for epochs in [1, 2, 5] {
+            let steps = format!("\"epochs\":{epochs},{}", STEPS[at % 3].replace("24", "8"));
+            let here = subject(order, "\"world_size\":2", &steps, 1);
+            let last = count(&here, &ask(ScheduleCall::NumSteps)).expect("a number");
+            let mut calls = look(&[0, 1]);
+            calls.extend([
+                indices(0, last as u32),
+                indices(0, last as u32 + 1),
+                indices(last, 1),
+                indices(last + 1, 0),
+            ]);
+            for epoch in 0..epochs + 1 {
+                calls.push(ask(ScheduleCall::StepOf { epoch: U64(epoch), position: U64(0) }));
+            }
+            for sample in 0..4 {
+                calls.push(ask(ScheduleCall::Locate { sample: U64(sample), step: U64(last.saturating_sub(1)) }));
+            }
+            let own = state_of(&here, last);
+            let other = state_of(&subject(order, "", &steps.replace(&format!("\"epochs\":{epochs},"), ""), 0), last);
+            calls.extend([ask(ScheduleCall::State { step: U64(last) }), resume(&own), resume(&other)]);
+            let beyond = state_of(
+                &subject(order, "", &steps.replace(&format!("\"epochs\":{epochs}"), "\"epochs\":9"), 0),
+                last + 1,
+            );
+            calls.push(resume(&beyond));
+            cases.push(asked(&format!("order {at}, {epochs} epochs"), here, calls));
+        }
+    }
+    for epochs in
+        ["0", "900719925474099", "900719925474100", "9007199254740992", "18446744073709551616", "-1", "1.5", "\"1\""]
+    {
+        let steps = format!("\"batch_size\":4,\"epochs\":{epochs}");
+        cases.push(asked(&format!("epochs {epochs}"), subject(ORDERS[0], "", &steps, 0), look(&[])));
+    }
+    cases
+}
 
 fn wholes() -> Vec<Case> {
     let mut cases = Vec::new();
@@ -258,7 +299,7 @@ fn states() -> Vec<Case> {
         let name = format!("states: another past, {world} ranks");
         cases.push(asked(&name, subject(order, &format!("\"world_size\":{world}"), steps, 0), calls));
     }
-    let far = "\"batch_size\":4,\"stages\":[{\"from\":9007199254740991,\"batch_size\":5},{\"from\":9007199254740992,\"batch_size\":4}]";
+    let far = "\"batch_size\":4,\"stages\":[{\"from\":9007199254740990,\"batch_size\":5},{\"from\":9007199254740991,\"batch_size\":4}]";
     let last = count(&subject(order, "", far, 0), &ask(ScheduleCall::NumSteps)).expect("a number");
     let calls =
         [resume(&state_of(&subject(order, "", far, 0), last)), indices(last, 0), indices(last - 1, 1), indices(0, 1)];
@@ -356,7 +397,7 @@ fn refused() -> Vec<Case> {
         ("", "\"batch_size\":4,\"stages\":[{\"from\":3,\"batch_size\":0}]"),
         ("", "\"batch_size\":4,\"stages\":[{\"from\":3,\"batch_size\":4,\"more\":4}]"),
         ("", "\"batch_size\":4,\"stages\":[{\"from\":18446744073709551615,\"batch_size\":4}]"),
-        ("", "\"batch_size\":4294967295,\"stages\":[{\"from\":18446744073709551615,\"batch_size\":4}]"),
+        ("", "\"batch_size\":4294967295,\"stages\":[{\"from\":9007199254740991,\"batch_size\":4}]"),
         ("\"world_size\":2", "\"batch_size\":4,\"stages\":[{\"from\":3,\"batch_size\":5}]"),
         ("\"world_size\":2", "\"batch_size\":5,\"stages\":[{\"from\":3,\"batch_size\":6}]"),
         (

@@ -2,6 +2,7 @@
 
 use matrix::format::{Call, Case, Split, SplitCall, Subject, U64};
 
+use super::forms::wide;
 use super::{asked, numbers};
 
 pub fn cases() -> Vec<Case> {
@@ -88,7 +89,7 @@ fn wholes() -> Vec<Case> {
     ];
     for (at, weights) in (0_i64..).zip(weights) {
         for seed in [at - 3, i64::MAX, i64::MIN] {
-            let text = format!("\"seed\":{seed},{}", parts("weight", weights));
+            let text = format!("\"seed\":{},{}", wide(seed.into()), parts("weight", weights));
             let mut calls = what().to_vec();
             calls.extend([
                 run(0, 200),
@@ -154,6 +155,7 @@ fn refused() -> Vec<Case> {
     for split in [
         "\"salt\":1,\"parts\":[{\"name\":\"a\",\"weight\":1}]",
         "\"seed\":9223372036854775808,\"parts\":[{\"name\":\"a\",\"weight\":1}]",
+        "\"seed\":9007199254740992,\"parts\":[{\"name\":\"a\",\"weight\":1}]",
         "\"parts\":[{\"name\":\"a\",\"weight\":1,\"share\":1}]",
         "\"parts\":[{\"weight\":1}]",
         "\"parts\":[{\"name\":\"\",\"weight\":1}]",

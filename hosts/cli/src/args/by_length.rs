@@ -13,6 +13,7 @@ use crate::args::deal::{DealArgs, EpochArgs, SHARDED, lists};
 use crate::args::recipe::{given, with};
 use crate::args::values::within;
 use crate::read::lengths::{Lengths, Unit};
+use crate::read::numbers::written;
 use crate::write::problem::Problem;
 
 /// Batches of samples of different length: where the lengths are, and how samples become batches.
@@ -197,7 +198,7 @@ impl ByLengthArgs {
 
     /// The same with other options.
     pub fn with(&self, deal: &DealArgs, batch: Map<String, Value>, lengths: Vec<u32>) -> BatchBuilder<Batcher> {
-        let order = given(json!({ "name": deal.order, "seed": deal.seed }));
+        let order = given(json!({ "name": deal.order, "seed": deal.seed.map(written) }));
         let recipe = json!({ "order": order, "deal": given(json!({ "world_size": deal.world_size })), "batch": batch });
         Batcher::from_recipe(recipe.to_string(), lengths).epoch(deal.epoch)
     }

@@ -10,6 +10,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::{EpochArgs, lists};
+use crate::read::numbers::whole;
 use crate::write::output::{counted, grouped};
 use crate::write::problem::Problem;
 
@@ -29,7 +30,7 @@ impl EpochArgs {
             deal.order = order["name"].as_str().map(str::to_owned);
             // An order that has no seed has that of the order which it is made of.
             let own = std::iter::successors(Some(order), |order| order.get("of"));
-            deal.seed = own.filter_map(|order| order["seed"].as_i64()).next();
+            deal.seed = own.filter_map(|order| whole(&order["seed"])).next();
             deal.world_size = recipe["deal"]["world_size"].as_u64().and_then(|ranks| u32::try_from(ranks).ok());
             deal.by_length = Some(text);
             return Ok(());

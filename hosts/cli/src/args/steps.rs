@@ -67,6 +67,9 @@ pub struct ScheduleArgs {
     /// may be repeated, in the order of steps
     #[arg(long, value_name = "SIZE[@STEP]", value_parser = stage)]
     batch_size: Vec<Stage>,
+    /// How many epochs the steps take at most: no step takes a sample of a later one [default: the steps go on, epoch after epoch]
+    #[arg(long, value_name = "COUNT", value_parser = number)]
+    max_epochs: Option<u64>,
     /// Seed of the order [default: 0, or the seed of --resume]
     #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
     seed: Option<i64>,
@@ -240,6 +243,7 @@ impl ScheduleArgs {
         let builder = self.unit.into_iter().fold(builder, ScheduleBuilder::unit);
         let builder = self.seed.into_iter().fold(builder, ScheduleBuilder::seed);
         let builder = self.lanes.into_iter().fold(builder, ScheduleBuilder::lanes);
+        let builder = self.max_epochs.into_iter().fold(builder, ScheduleBuilder::epochs);
         Ok(self.shuffle_window.into_iter().fold(builder, ScheduleBuilder::shuffle_window))
     }
 }

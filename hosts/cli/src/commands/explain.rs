@@ -20,6 +20,7 @@ use crate::commands::readers::{Source, Steps, left};
 use crate::commands::step::{Explained, StepArgs};
 use crate::commands::{batching, locate, step};
 use crate::read::checkpoint::{self, Kind, RecipeOf, Saved, Segment};
+use crate::read::numbers::written;
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, percent, print};
 use crate::write::problem::Problem;
@@ -330,7 +331,7 @@ fn split_of(saved: &Saved) -> Vec<(String, String)> {
             ["weight", "size"].iter().find_map(|name| Some(format!("{name} {}", grouped(part.get(name)?.as_u64()?))));
         ("part".to_owned(), format!("{}, {}", part["name"].as_str().unwrap_or_default(), share.unwrap_or_default()))
     };
-    let seed = split.get("seed").map(|seed| ("seed".to_owned(), seed.to_string()));
+    let seed = split.get("seed").map(|seed| ("seed".to_owned(), seed.to_string().replace('"', "")));
     seed.into_iter().chain(split["parts"].as_array().into_iter().flatten().map(part)).collect()
 }
 
@@ -372,8 +373,8 @@ fn json_of(saved: &Saved, facts: &Facts) -> Value {
     let progress = facts.progress;
     let kind = if saved.kind() == Kind::Recipe { "recipe" } else { saved.word("kind") };
     json!({
-        "place": saved.place, "kind": kind, "recipe_of": saved.recipe_of().map(RecipeOf::name), "order": saved.field("name"), "seed": saved.seed(),
-        "epoch": saved.number("epoch"), "samples": facts.extent.map(|(samples, _)| samples),
+        "place": saved.place, "kind": kind, "recipe_of": saved.recipe_of().map(RecipeOf::name), "order": saved.field("name"), "seed": saved.seed().map(written),
+        "epoch": saved.number("epoch").map(written), "samples": facts.extent.map(|(samples, _)| samples),
         "consumed": progress.map_or(saved.number("consumed"), |(consumed, _)| Some(consumed)),
         "recipe": saved.recipe(),
         "step": saved.number("step"), "left": progress.map(|(_, left)| left), "history": history.collect::<Value>(), "batch_size": saved.batch_size,

@@ -277,7 +277,7 @@ impl Shown<'_> {
             writeln!(sink, "{}", Value::Object(self.head([("parts", answers.into())])))?;
             return sink.finish();
         }
-        let seed = &self.recipe["split"]["seed"];
+        let seed = self.recipe["split"]["seed"].to_string().replace('"', "");
         let more = "--members PART shows the samples of a part, --each the part of each sample";
         let told = format!("{}, seed {seed}; {more}", counted(samples, "sample", "samples"));
         Rows::new(sink, format)?.finish(&items, &told)

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use serde_json::Value;
+
 use crate::args::values;
 use crate::read::lengths::npy;
 use crate::write::problem::Problem;
@@ -39,6 +41,24 @@ fn lines(file: impl BufRead) -> Result<Vec<u64>, String> {
         values::number(text.trim()).map_err(|allowed| format!("line {line} is {text:?}; {allowed}"))
     };
     (1..).zip(file.lines()).map(number).collect()
+}
+
+/// A whole number of a recipe or a state, which is a string beyond 2^53 - 1.
+pub fn whole<T: TryFrom<i128>>(value: &Value) -> Option<T> {
+    let number = match value {
+        Value::String(digits) => digits.parse().ok()?,
+        value => value.as_i64().map(i128::from).or(value.as_u64().map(i128::from))?,
+    };
+    number.try_into().ok()
+}
+
+/// The same in JSON.
+pub fn written(number: impl Into<i128>) -> Value {
+    let number = number.into();
+    match i64::try_from(number) {
+        Ok(exact) if number.unsigned_abs() < 1 << 53 => exact.into(),
+        _ => number.to_string().into(),
+    }
 }
 
 #[cfg(test)]

@@ -174,7 +174,7 @@ fn numbers_of_64_bits_are_exact_in_json() {
     let (seed, epoch) = (i64::MIN + 1, u64::MAX - 1);
     for subcommand in ["indices", "fingerprint", "batches --batch-size 2"] {
         let found = json(&format!("{subcommand} --samples 5 --seed {seed} --epoch {epoch} --json"));
-        assert_eq!((&found["recipe"]["order"]["seed"], &found["epoch"]), (&seed.into(), &epoch.into()));
+        assert_eq!((&found["recipe"]["order"]["seed"], &found["epoch"]), (&seed.to_string().into(), &epoch.into()));
     }
 }
 

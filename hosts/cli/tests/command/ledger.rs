@@ -96,7 +96,7 @@ fn a_log_may_be_a_folder_with_a_file_for_each_entry() {
     refused(&folder, "ledger-folder: is no log of a ledger: it has no file 0000000000000000.json");
     let file = log.join("0000000000000004.json");
     fs::write(&file, "{}\n{}\n").unwrap();
-    refused(&log, "0000000000000004.json: is no entry of a log: an entry is one line of at most 2^14 bytes");
+    refused(&log, "0000000000000004.json: is no entry of a log: an entry is one line of at most 2^24 bytes");
     fs::remove_file(&file).unwrap();
     refused(&log, "has no file 0000000000000004.json, but has 0000000000000005.json");
 }

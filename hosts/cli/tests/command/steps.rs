@@ -363,3 +363,39 @@ fn steps_that_are_not_there_are_refused() {
     assert_eq!(samples(&alone)[0].as_array().unwrap().len(), 1);
     assert!(failing("step x --samples 10 --batch-size 5").1.contains("'<STEP|RANGE>': allowed: 0 to"));
 }
+
+/// What `jq .` and `JSON.parse` write, which know no number beyond 2^53 - 1, deals the same samples.
+#[test]
+fn a_recipe_that_a_tool_wrote_deals_the_same() {
+    fn rounded(value: Value) -> Value {
+        match value {
+            Value::Number(number) => Value::from(number.as_f64().unwrap() as i64),
+            Value::Array(items) => items.into_iter().map(rounded).collect(),
+            Value::Object(members) => members.into_iter().map(|(name, value)| (name, rounded(value))).collect(),
+            value => value,
+        }
+    }
+    let folder = files::folder("steps-tools");
+    let [path, other] = ["recipe.json", "other.json"].map(|name| folder.join(name));
+    for options in ["--samples 1000 --seed 9007199254740993", "--samples 1000 --seed -9223372036854775808"] {
+        text(&format!("recipe {options} -o {}", path.display()));
+        let recipe: Value = serde_json::from_slice(&fs::read(&path).unwrap()).unwrap();
+        fs::write(&other, serde_json::to_string_pretty(&rounded(recipe)).unwrap()).unwrap();
+        let deals = [&path, &other].map(|path| text(&format!("indices --recipe {} --count 20", path.display())));
+        assert_eq!(deals[0], deals[1]);
+        // A number that may be rounded by now is refused.
+        let text = fs::read_to_string(&path).unwrap();
+        let seed = options.rsplit(' ').next().unwrap();
+        fs::write(&other, text.replace(&format!("\"{seed}\""), seed)).unwrap();
+        let (code, told) = failing(&format!("indices --recipe {}", other.display()));
+        assert!(code == 2 && told.contains("in quotes, because JSON tools round such numbers"), "{told}");
+    }
+}
+
+#[test]
+fn epochs_bound_a_schedule() {
+    let found = json("steps --samples 1003 --batch-size 64 --max-epochs 1 --json");
+    assert_eq!(found["num_steps"], 15, "{found}");
+    let (_, told) = failing("steps --samples 1003 --batch-size 64 --max-epochs 1 --step 15");
+    assert!(told.contains("15"), "{told}");
+}

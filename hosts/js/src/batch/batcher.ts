@@ -142,7 +142,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
   /**
    * The state after every rank has taken `steps` steps: a text for a checkpoint, of JSON in one line. All ranks that did the same
    * number of steps write the same state. `resume` of any batcher of the same recipe goes on there, in any language and with any
-   * number of ranks. Errors: `steps` (more than there are), `history` (more than 64 groups of ranks took a part of this epoch).
+   * number of ranks. Errors: `steps` (more than there are).
    */
   state(steps: Integer): string {
     const number = natural('steps', steps, () => this.numSteps + 1);
@@ -154,7 +154,7 @@ export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> impl
    * number of ranks of the state, the batches are those that its plan has left; with another number, what is left is planned anew.
    * A composed order may have got more since then, if that begins with a later epoch, or no step of the state's epoch was taken.
    * As costly as the constructor, for each world size that took a part. The state need not be trusted. Errors: `state` (no state of
-   * a batcher; more than 2^20 bytes), the first member of the recipe that is not as in the state, `history` (more taken than there
+   * a batcher; more than 2^24 bytes), the first member of the recipe that is not as in the state, `history` (more taken than there
    * was), memory; then the batcher is where it was.
    */
   resume(state: string | Uint8Array | SavedState): void {

@@ -90,12 +90,12 @@ export function isMade(order: Record<string, unknown> | undefined): boolean {
   return Object.keys(order ?? {}).some((name) => !['name', 'samples', 'seed'].includes(name));
 }
 
-/** A text in JSON, or a whole number that a `number` may not hold. */
-const EXACT = /"(?:[^"\\]|\\.)*"|-?\d{16,}(?=\s*[,\]}])/g;
+/** Members that are strings if a `number` does not hold them. */
+const WIDE = ['seed', 'epoch', 'max_tokens', 'max_cost'];
 
 /** What the text of a recipe says, where whole numbers that a `number` does not hold are `bigint`s. */
 function exactly(text: string): Said {
-  // No object of a recipe has a member without a name.
-  const marked = text.replace(EXACT, (found) => (found.startsWith('"') ? found : `{"":"${found}"}`));
-  return JSON.parse(marked, (_, value) => (typeof value?.[''] === 'string' ? plain(BigInt(value[''])) : value));
+  return JSON.parse(text, (name, value) =>
+    WIDE.includes(name) && typeof value === 'string' ? plain(BigInt(value)) : value,
+  );
 }

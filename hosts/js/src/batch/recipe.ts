@@ -25,7 +25,7 @@ const RECIPE_OPTIONS = [...STREAM_RECIPE_OPTIONS, 'history', 'sizes', 'lists'] a
 const STATE_OPTIONS = ['rank', 'worldSize', 'boundaries', 'sizes', 'lists'] as const;
 const WORLDS: Range = [1n, 2n ** 20n];
 /** More segments than the component takes, which it tells. */
-const MOST_SEGMENTS = 65;
+const MOST_SEGMENTS = 2 ** 12 + 1;
 
 /** A recipe in an instance, and the plan of an epoch. A plan never changes: another epoch has another plan of the same recipe. */
 export class Planned {

@@ -111,7 +111,7 @@ export interface BatcherOptions extends BatchStreamOptions {
   quantiles?: Integer;
   /**
    * The steps of this epoch that were taken before, segment by segment: the plan is of what they leave. `resume` takes it from a
-   * state. At most 64 segments. Default: none.
+   * state. At most 4,096 segments. Default: none.
    */
   history?: readonly Readonly<Record<keyof Segment, Integer>>[];
 }

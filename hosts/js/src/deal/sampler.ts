@@ -327,7 +327,7 @@ export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> im
   /**
    * Goes on where a state was taken, with the number of ranks of this sampler: moves to its epoch, and deals what was not consumed.
    * A composed order may have got more since then, if that begins at the state's position or later: stages and sources of a blend, growth
-   * of a dataset, ranges to skip. The state need not be trusted. Errors: `state` (no state of a sampler; more than 2^20 bytes),
+   * of a dataset, ranges to skip. The state need not be trusted. Errors: `state` (no state of a sampler; more than 2^24 bytes),
    * `consumed` (more than there is; within a unit), the first member of the order that is not as in the state, memory; then the sampler is where
    * it was.
    */

@@ -55,7 +55,7 @@ export type LogLines = string | Uint8Array | Iterable<Entry>;
 
 /**
  * The list of entries that all readers share, in whatever store they have, such as a key-value store. Entries are texts of one line, of at
- * most 2^14 bytes, numbered from 0, and never change. What one reader was told is there, `read` of every other one shows from
+ * most 2^24 bytes, numbered from 0, and never change. What one reader was told is there, `read` of every other one shows from
  * then on.
  */
 export interface Log {

@@ -139,7 +139,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
    * state need not be trusted.
    *
    * `state` is the text that `state` gave in any language, or the dictionary that Python's `state_dict` saved. Errors: `state`
-   * (no state of a reading; more than 2^20 bytes); `recipe` (the state is of the other deal); the first member of the order that
+   * (no state of a reading; more than 2^24 bytes); `recipe` (the state is of the other deal); the first member of the order that
    * is not as in the state; `consumed`, `history`, `steps`, `world-size`, `workers`, `batch-size` (a state says what cannot be);
    * `samples` (with `pad`, all samples and the padding are more than 2^53 - 1); memory.
    */
@@ -149,7 +149,7 @@ export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
 
   /**
    * The state after every rank has taken `steps` steps, or all that it has: a text for a checkpoint, the same on all ranks, of
-   * JSON in one line. Errors: `steps` (more than the most steps of a rank), `history` (more than 64 groups took a part).
+   * JSON in one line. Errors: `steps` (more than the most steps of a rank).
    */
   state(steps: Integer): string {
     const number = natural('steps', steps, () => this.steps().most + 1);

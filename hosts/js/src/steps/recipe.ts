@@ -9,7 +9,8 @@ import { recipeOfState } from '../state.js';
 import type { ScheduleJson, ScheduleOptions, ScheduleRecipeOptions, ScheduleStateOptions } from './types.js';
 
 const DEAL = ['rank', 'worldSize', 'layout', 'unit'] as const;
-const OPTIONS = [...DEAL, 'seed', 'order'] as const;
+const OPTIONS = [...DEAL, 'epochs', 'seed', 'order'] as const;
+const OF_ORDER = [...DEAL, 'epochs'] as const;
 const RECIPE_OPTIONS = ['rank', 'sizes', 'lists'] as const;
 const STATE_OPTIONS = [...RECIPE_OPTIONS, 'worldSize', 'layout', 'unit'] as const;
 /** What a stage takes, in bytes. */
@@ -49,10 +50,10 @@ export class ScheduleRecipe implements Recipe<BatchingBindings, RawSchedule> {
 
   /** Of the options of a constructor. */
   static of(samples: unknown, batchSizes: unknown, given: ScheduleOptions | undefined): ScheduleRecipe {
-    const steps = stepsOf(batchSizes);
     const isOrder = samples instanceof OrderValue;
-    const { rank, worldSize, layout, unit, ...named } = options(given, isOrder ? DEAL : OPTIONS);
+    const { rank, worldSize, layout, unit, epochs, ...named } = options(given, isOrder ? OF_ORDER : OPTIONS);
     const deal = section({ worldSize, layout, unit });
+    const steps = { ...stepsOf(batchSizes), ...section({ epochs }) };
     if (isOrder)
       return new ScheduleRecipe(new Document({ order: samples.section, deal, steps }, {}, samples.beside), rank);
     if (typeof samples === 'object') fail('wrong-type', 'samples', samples, SAMPLES);

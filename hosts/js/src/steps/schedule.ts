@@ -48,7 +48,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
 
   /**
    * The schedule of a recipe: an object, or a text of JSON. `order` is that of a sampler; `deal` has `world_size`, `layout` and `unit`; `steps`
-   * has `batch_size` and, if it changes, `stages`: objects with `from` and `batch_size`. A member that is not there has its default. Give
+   * has `batch_size`, `epochs` and, if it changes, `stages`: objects with `from` and `batch_size`. A member that is not there has its default. Give
    * `sizes` and `lists` as for a sampler. Errors: as the constructor, `recipe` (it is no JSON object), `recipe-member`, `steps-member`,
    * `stages-member` and their like (there is no such member), `remainder` (it is there).
    */
@@ -247,7 +247,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
   /**
    * The step to go on with after a state. The number of ranks may be another one, and stages from this step on may be others. A composed
    * order may have got more, as with `Sampler.resume`. The schedule does not change. The state need not be trusted. Errors: `state` (no state
-   * of a schedule; more than 2^20 bytes), `step` (there are not so many), the first member of the order that is not as in the state,
+   * of a schedule; more than 2^24 bytes), `step` (there are not so many), the first member of the order that is not as in the state,
    * `batchSize`, `stages` (another one before the step), `consumed` (not that of the step), memory.
    *
    * @example

@@ -11,6 +11,11 @@ export type BatchSizes = Integer | readonly (readonly [from: Integer, batchSize:
 export interface ScheduleOptions extends Pick<SamplerOptions, 'seed' | 'order' | 'rank' | 'worldSize' | 'unit'> {
   /** Which samples of a step belong to a rank. Default `strided`; `rotated` for orders that can have a sample twice in an epoch. */
   layout?: Layout;
+  /**
+   * How many epochs the steps take, 1 or more: the last step ends before or with the last of them, so that no sample is seen more often than so
+   * many epochs have it. By default the steps go on, epoch after epoch.
+   */
+  epochs?: Integer;
 }
 
 /** What the recipe of a schedule does not say. */

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .bindings.types import NamedList
@@ -16,10 +18,10 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_MOST = 2**20
-"""Bytes of a recipe: a text that does not fit into the component's memory would end it."""
 _WIDE = 10**24
 """Integers from here on are not written: Python writes only so many digits, and no member takes so many."""
+_WRITTEN = re.compile("-?[0-9]{16,}")
+"""Numbers that JSON has as strings."""
 
 
 class Recipe(NamedTuple):
@@ -83,7 +85,7 @@ def text(recipe: str | Mapping[str, Any]) -> str:
     """A dictionary, or a text, as JSON that crosses."""
     if isinstance(recipe, Mapping):
         try:
-            recipe = json.dumps(recipe, default=_plain, ensure_ascii=False)
+            recipe = json.dumps(_quoted(recipe), default=_plain, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise WrongTypeError(
                 "recipe", str(error)[:64], "what JSON has: numbers, texts, lists, dictionaries"
@@ -91,8 +93,8 @@ def text(recipe: str | Mapping[str, Any]) -> str:
     if not isinstance(recipe, str):
         raise WrongTypeError("recipe", check.described(recipe), "a dictionary, or a text of JSON")
     encoded = recipe.encode("utf-8", "backslashreplace")
-    if len(encoded) > _MOST:
-        raise OutOfRangeError("recipe", f"of {len(encoded)} bytes", *check.up_to(_MOST))
+    if len(encoded) > check.TEXT:
+        raise OutOfRangeError("recipe", f"of {len(encoded)} bytes", *check.up_to(check.TEXT))
     return encoded.decode()
 
 
@@ -119,7 +121,22 @@ def _member(field: str, value: Any) -> Any:
         return value
     if check.is_boolean(value):
         return bool(value)
-    return number(field, value)
+    return written(number(field, value))
+
+
+def written(whole: int) -> int | str:
+    """A whole number as JSON has it: beyond 2**53 - 1 as a string, because JSON tools round such numbers."""
+    return whole if abs(whole) <= check.MAX_EXACT else str(whole)
+
+
+def _quoted(value: Any) -> Any:
+    """Members whose whole numbers are as JSON has them. Lists of numbers stay as they are."""
+    if isinstance(value, Mapping):
+        return {name: _quoted(member) for name, member in value.items()}
+    if isinstance(value, (list, tuple)) and value and isinstance(value[0], Mapping):
+        return [_quoted(member) for member in value]
+    is_whole = isinstance(value, Integral) and not check.is_boolean(value)
+    return written(int(value)) if is_whole else value
 
 
 def number(field: str, value: Any) -> int:
@@ -143,6 +160,8 @@ def listed(options: Mapping[str, Any]) -> str:
 def _shown(value: Any) -> str:
     if hasattr(value, "__len__") and not isinstance(value, str) and len(value) > check.FEW:
         return f"<{len(value)} numbers>"
+    if isinstance(value, str) and _WRITTEN.fullmatch(value):
+        return value
     return repr(value.tolist() if hasattr(value, "tolist") else value)
 
 

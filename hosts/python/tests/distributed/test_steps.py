@@ -322,3 +322,34 @@ def test_loaders_that_cannot_be_meant() -> None:
     data.append(20)
     with pytest.raises(ContradictionError, match="dataset"):
         next(iter(sampler))
+
+
+def test_epochs_bound_the_steps() -> None:
+    bounded = StepBatchSampler(range(1003), 64, epochs=1, rank=0, world_size=1)
+    assert (bounded.steps, len(bounded)) == (15, 15)
+    seen = [sample for batch in bounded for sample in batch]
+    assert len(set(seen)) == len(seen) == 15 * 64
+    with pytest.raises(OutOfRangeError, match="steps is 16; allowed: 0 to 15, as many as 1 epochs have"):
+        StepBatchSampler(range(1003), 64, steps=16, epochs=1, rank=0, world_size=1)
+    assert StepBatchSampler(range(1003), 64, steps=16, epochs=2, rank=0, world_size=1).steps == 16
+    for epochs in (0, -1, 2**53):
+        with pytest.raises(OutOfRangeError, match="epochs"):
+            StepBatchSampler(range(1003), 64, epochs=epochs, rank=0, world_size=1)
+    # A state goes on in a training of more epochs.
+    next(iter(bounded))
+    longer = StepBatchSampler(range(1003), 64, epochs=3, rank=0, world_size=1)
+    longer.load_state_dict(bounded.state_dict(1))
+    assert longer.step == 1
+
+
+def test_samples_that_nobody_asked_for_again_are_told() -> None:
+    with pytest.warns(EpochWarning, match="seen again from step 15 on.* pass epochs=2"):
+        StepBatchSampler(range(1003), 64, steps=16, rank=0, world_size=1)
+    with pytest.warns(EpochWarning, match="pass epochs=4"):
+        StepBatchSampler(range(10), 4, steps=8, rank=0, world_size=1)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        StepBatchSampler(range(1003), 64, steps=15, rank=0, world_size=1)
+        StepBatchSampler(range(1000), 10, steps=100, rank=0, world_size=1)
+        StepBatchSampler(range(1003), 64, steps=16, epochs=2, rank=0, world_size=1)
+        StepBatchSampler(range(1003), 64, rank=0, world_size=1)

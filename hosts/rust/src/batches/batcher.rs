@@ -152,7 +152,7 @@ impl Batcher {
 
     /// The state after every rank has taken `steps` steps: JSON in one line, for a checkpoint. All ranks that took the same number of
     /// steps write the same state. [`resume`](Self::resume) goes on there, in any host and with any number of ranks. Errors: out of range (`steps`
-    /// above [`num_steps`](Self::num_steps); `history`, if more than 64 groups of ranks took a part), out of memory.
+    /// above [`num_steps`](Self::num_steps)), out of memory.
     pub fn state(&self, steps: u64) -> Result<String, Error> {
         self.ask(|methods, store, batcher| methods.call_state(store, batcher, steps))
     }
@@ -164,9 +164,9 @@ impl Batcher {
     /// nothing has changed. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a batcher of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of
-    /// range (`state`: more than 2^20 bytes; `history`), out of memory.
+    /// range (`state`: more than 2^24 bytes; `history`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
-        let state = checked_state(state)?;
+        let state = checked_state(state, self.batcher.room())?;
         *self = self.another(|methods, store, batcher| methods.call_resume(store, batcher, state))?;
         Ok(())
     }

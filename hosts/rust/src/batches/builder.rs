@@ -209,7 +209,7 @@ impl BatchBuilder<Batcher> {
     }
 
     /// The steps of this epoch that were taken before, segment by segment: the plan is of what they leave. Nothing unless set. Up to
-    /// 64 segments. [`Batcher::resume`] takes them from a state.
+    /// 4,096 segments. [`Batcher::resume`] takes them from a state.
     pub fn history(mut self, history: impl Into<Vec<Segment>>) -> Self {
         self.choice.history = history.into();
         self
@@ -217,7 +217,7 @@ impl BatchBuilder<Batcher> {
 
     /// Plans the epoch: a million samples take less than a second, and the first plan in a process compiles the component in
     /// about a tenth of a second. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (any number; `lengths` if a sample
-    /// is too long; `recipe`: more than 2^20 bytes), [`Missing`](crate::FailureKind::Missing) (`max-tokens`, `max-cost` or
+    /// is too long; `recipe`: more than 2^24 bytes), [`Missing`](crate::FailureKind::Missing) (`max-tokens`, `max-cost` or
     /// `capacity`, if the strategy needs it; `lengths`), [`Contradiction`](crate::FailureKind::Contradiction) (any option that the
     /// strategy does not use, `boundaries` that do not ascend, `samples`, `lengths`),
     /// [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (`recipe`, and its members),

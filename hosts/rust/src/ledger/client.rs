@@ -2,7 +2,7 @@ use wasmtime::component::ResourceAny;
 
 use super::Progress;
 use crate::Error;
-use crate::engine::{MAX_ENTRY, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types};
+use crate::engine::{MAX_TEXT, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types};
 
 /// How many entries are told at a time.
 const WINDOW: usize = 1 << 12;
@@ -85,7 +85,7 @@ impl Client {
     /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`, `checkpoint-interval`).
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
         let ClientOptions { state, reader, life, block, lease, checkpoint_interval } = options;
-        let state = checked_state(state)?;
+        let state = checked_state(state, MOST_MEMORY)?;
         let client = Object::new(MOST_MEMORY, |exports: &Planning, store| {
             let interface = exports.samedeal_deal_ledger();
             let options = interface.client_options();
@@ -248,5 +248,5 @@ impl std::fmt::Debug for Client {
 
 /// What does not fit into the memory would stop the component before it can say so.
 pub(super) fn cut(entry: &str) -> &str {
-    if entry.len() <= MAX_ENTRY { entry } else { &entry[..entry.ceil_char_boundary(MAX_ENTRY + 1)] }
+    if entry.len() <= MAX_TEXT { entry } else { &entry[..entry.ceil_char_boundary(MAX_TEXT + 1)] }
 }

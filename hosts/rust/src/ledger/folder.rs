@@ -7,7 +7,7 @@ use super::file::named;
 use super::lines::check_line;
 use super::shared::life;
 use super::{CHECKPOINT, Log};
-use crate::engine::MAX_ENTRY;
+use crate::engine::MAX_TEXT;
 
 /// How many entries are read at a time: a reader goes on from the first ones to the last checkpoint.
 const WINDOW: usize = 64;
@@ -163,10 +163,10 @@ fn read_line(path: &Path) -> io::Result<String> {
     let invalid = |what| io::Error::new(io::ErrorKind::InvalidData, what);
     let mut line = Vec::new();
     // Of a file that is no entry, not all is read.
-    File::open(path)?.take(MAX_ENTRY as u64 + 2).read_to_end(&mut line)?;
+    File::open(path)?.take(MAX_TEXT as u64 + 2).read_to_end(&mut line)?;
     line.pop_if(|last| *last == b'\n');
-    if line.len() > MAX_ENTRY || line.contains(&b'\n') {
-        return Err(invalid("is no entry of a log: an entry is one line of at most 2^14 bytes"));
+    if line.len() > MAX_TEXT || line.contains(&b'\n') {
+        return Err(invalid("is no entry of a log: an entry is one line of at most 2^24 bytes"));
     }
     String::from_utf8(line).map_err(|_| invalid("is no entry of a log: it is not UTF-8"))
 }

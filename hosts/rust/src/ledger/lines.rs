@@ -1,7 +1,7 @@
 use std::io::{self, BufRead, Cursor, Read};
 
 use super::Log;
-use crate::engine::MAX_ENTRY;
+use crate::engine::MAX_TEXT;
 
 /// The entries of a log as the lines of a file, for [`Schedule::of_log`](super::Schedule::of_log). It reads some of them at
 /// a time.
@@ -58,12 +58,12 @@ pub(super) fn next_line(source: &mut impl BufRead, number: u64) -> io::Result<Op
     let invalid = |what: &str| io::Error::new(io::ErrorKind::InvalidData, format!("line {number} is {what}"));
     let mut line = Vec::new();
     // Of a file that is no log, not all is read.
-    source.by_ref().take(MAX_ENTRY as u64 + 1).read_until(b'\n', &mut line)?;
+    source.by_ref().take(MAX_TEXT as u64 + 1).read_until(b'\n', &mut line)?;
     if line.pop_if(|last| *last == b'\n').is_none() {
-        return if line.len() <= MAX_ENTRY || line.ends_with(&[0]) {
+        return if line.len() <= MAX_TEXT || line.ends_with(&[0]) {
             Ok(None)
         } else {
-            Err(invalid("no entry: it has more than 2^14 bytes"))
+            Err(invalid("no entry: it has more than 2^24 bytes"))
         };
     }
     String::from_utf8(line).map(Some).map_err(|_| invalid("not UTF-8"))

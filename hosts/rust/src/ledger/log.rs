@@ -3,7 +3,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// The list of entries that all readers share. Implement it for a key-value store or a database.
 ///
-/// Entries are texts of one line, of at most 2^14 bytes, numbered from 0, and never change. When `append` has returned
+/// Entries are texts of one line, of at most 2^24 bytes, numbered from 0, and never change. When `append` has returned
 /// true to one reader, `read` of every other reader returns the entry.
 pub trait Log: Send {
     /// Entries in order, beginning with number `from`: all of them, or the first ones. An empty list means that the log

@@ -2,7 +2,7 @@ use wasmtime::component::ResourceAny;
 
 use super::client::cut;
 use crate::engine::{
-    Instance, LEAST_MEMORY, MOST_MEMORY, Object, Planning, Store, checked_header, checked_state, ledger, planning_types,
+    Instance, LEAST_MEMORY, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types,
 };
 use crate::{Error, Failure};
 
@@ -89,7 +89,7 @@ impl Progress {
 /// milliseconds, others can take its claims. Errors: wrong type, out of range (`state`), out of range (`block` is 0,
 /// `lease` is not 1 to 2^53 - 1).
 pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
-    let state = checked_state(state)?;
+    let state = checked_state(state, MOST_MEMORY)?;
     Instance::new(LEAST_MEMORY)?
         .ask(|exports: &Planning, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
 }
@@ -105,7 +105,7 @@ impl RawLedger {
     /// Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange)
     /// (`state`, `block`, `lease`).
     pub fn new(header: &str) -> Result<Self, Error> {
-        let header = checked_header(header)?;
+        let header = checked_state(header, MOST_MEMORY)?;
         let ledger = Object::new(MOST_MEMORY, |exports: &Planning, store| {
             exports.samedeal_deal_ledger().ledger().call_constructor(store, header)
         })?;

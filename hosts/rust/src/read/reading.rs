@@ -84,11 +84,11 @@ impl Reading {
     /// of the state (the same numbers of ranks and workers, and the same batch size), every reader continues where it
     /// stopped. For other readers, the samples that are left are dealt again. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: it is no state of a reading),
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`: more than 2^20 bytes; `consumed`, `history`, `steps`,
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`: more than 2^24 bytes; `consumed`, `history`, `steps`,
     /// `world-size`, `workers`, `batch-size`), [`Contradiction`](crate::FailureKind::Contradiction) (`recipe`: the state has the other
     /// one of the sections `order` and `shards`; or the first member that differs from the state), out of memory.
     pub fn resume(&self, state: &str) -> Result<Self, Error> {
-        let state = checked_state(state)?;
+        let state = checked_state(state, self.reading.room())?;
         let make = |exports: &Planning, store: &mut Store, reading| {
             exports.samedeal_deal_read().reading().call_resume(store, reading, state)
         };
@@ -96,8 +96,7 @@ impl Reading {
     }
 
     /// The state after `steps` steps of every rank (or all that it has): JSON in one line, the same on all ranks. Every
-    /// language resumes it. Errors: out of range (`steps`: more than the largest number of steps of a rank; `history`:
-    /// the state would have more than 64 segments).
+    /// language resumes it. Errors: out of range (`steps`: more than the largest number of steps of a rank).
     pub fn state(&self, steps: u64) -> Result<String, Error> {
         self.ask(|methods, store, reading| methods.call_state(store, reading, steps))
     }

@@ -62,6 +62,13 @@ impl ScheduleBuilder {
         self
     }
 
+    /// How many epochs the steps take: the last step ends before or with the last of them, so that no sample is seen more often than so many
+    /// epochs have it. Unless set, the steps go on, epoch after epoch. Range: from 1.
+    pub fn epochs(mut self, epochs: u64) -> Self {
+        self.draft.set("steps", "epochs", epochs);
+        self
+    }
+
     /// Which of the data-parallel ranks this is; 0 unless set. Range: 0 to `world_size` - 1.
     pub fn rank(mut self, rank: u32) -> Self {
         self.rank = rank;

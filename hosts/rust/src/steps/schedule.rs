@@ -267,9 +267,9 @@ impl Schedule {
     /// composed orders may have got more, as with [`Sampler::resume`](crate::Sampler::resume). The schedule does not change. Errors:
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a schedule of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that differs; `batch-size`, `stages`; `consumed`: not that
-    /// of the step; `batch-size`, as with [`indices`](Self::indices)), out of range (`state`: more than 2^20 bytes; `step`), out of memory.
+    /// of the step; `batch-size`, as with [`indices`](Self::indices)), out of range (`state`: more than 2^24 bytes; `step`), out of memory.
     pub fn resume(&self, state: &str) -> Result<u64, Error> {
-        let state = checked_state(state)?;
+        let state = checked_state(state, self.schedule.room())?;
         self.ask(|methods, store, schedule| methods.call_resume(store, schedule, state))
     }
 

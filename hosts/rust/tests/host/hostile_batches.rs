@@ -51,7 +51,7 @@ fn batchers_that_make_no_sense() {
     let good = || builder().max_tokens(10);
     assert_eq!(failing(good().order("sharded").build()), (FailureKind::Missing, "sizes".to_owned()));
     let past = |segments| good().history(vec![Segment { world_size: 1, steps: 0 }; segments]).build();
-    assert_eq!(failing(past(65)), out_of_range("history"));
+    assert_eq!(failing(past(4_097)), out_of_range("history"));
     assert_eq!(failing(past(1 << 28)).1, "history");
     assert_eq!(failing(good().order("dotnet").seed(i64::MAX).build()), out_of_range("seed"));
     for order in ["", "Feistel", &"é".repeat(40 << 20)] {
@@ -100,9 +100,9 @@ fn greatest_numbers() {
             (Strategy::PadToMax, _) => String::new(),
             (Strategy::Pack, _) => format!(r#","capacity":{most},"batch_window":{most}"#),
             (Strategy::Budget, Counting::Unpadded | Counting::Weighted) => {
-                format!(r#","{limit}":{all},"batch_window":{most}"#)
+                format!(r#","{limit}":"{all}","batch_window":{most}"#)
             }
-            _ => format!(r#","{limit}":{all},"batch_window":{most},"batch_size_multiple":{most}"#),
+            _ => format!(r#","{limit}":"{all}","batch_window":{most},"batch_size_multiple":{most}"#),
         };
         format!(
             r#"{{"strategy":"{strategy}","counting":"{counting}","max_batch_size":{most},"too_long":"single"{cost}{own}}}"#
@@ -110,7 +110,7 @@ fn greatest_numbers() {
     };
     for &strategy in Strategy::ALL {
         for &counting in Counting::ALL {
-            let (order, deal) = (format!(r#"{{"seed":{}}}"#, i64::MIN), format!(r#"{{"world_size":{}}}"#, 1 << 20));
+            let (order, deal) = (format!(r#"{{"seed":"{}"}}"#, i64::MIN), format!(r#"{{"world_size":{}}}"#, 1 << 20));
             let recipe = format!(r#"{{"order":{order},"deal":{deal},"batch":{}}}"#, batch(strategy, counting));
             let batcher = Batcher::from_recipe(recipe, [0, 1, u32::MAX]).epoch(u64::MAX).build().unwrap();
             assert_eq!(batcher.metrics().items, 3, "{strategy}, {counting}");

@@ -359,8 +359,8 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
         (format!("{header}{{\"event\":\"commit\",\"reader\":0,\"start\":0,\"count\":1}}\n"), Some("entry")),
         (state, None),
         ("notes".into(), None),
-        ("x".repeat(1 << 15), None),
-        (format!("{}\n", "x".repeat(1 << 15)), None),
+        ("x".repeat((1 << 24) + 1), None),
+        (format!("{}\n", "x".repeat((1 << 24) + 1)), None),
     ] {
         fs::write(&path, &other).unwrap();
         let error = open().unwrap_err();
@@ -521,8 +521,8 @@ fn entries_of_a_folder_are_files_of_one_line() {
 
     let file = path.join("0000000000000003.json");
     for (bad, told) in [
-        (&b"two\nlines\n"[..], "one line of at most 2^14 bytes"),
-        (&[b'x'; (1 << 14) + 1], "one line of at most 2^14 bytes"),
+        (&b"two\nlines\n"[..], "one line of at most 2^24 bytes"),
+        (&vec![b'x'; (1 << 24) + 1], "one line of at most 2^24 bytes"),
         (b"\xff\n", "not UTF-8"),
     ] {
         fs::write(&file, bad).unwrap();
@@ -639,13 +639,13 @@ fn somebody_is_faster() {
 
     // An entry that is no longer than it may be, and others.
     let raw = RawLedger::new(&header).unwrap();
-    for long in [1 << 14, (1 << 14) + 1, 1 << 27] {
+    for long in [1 << 24, (1 << 24) + 1, 1 << 27] {
         let (kind, field) = failing(raw.apply(&" ".repeat(long)));
         assert!(matches!(kind, FailureKind::OutOfRange | FailureKind::WrongType), "{kind:?} {field}");
     }
     raw.apply(&header).unwrap();
     assert_eq!(failing(raw.apply(&format!("{header}\n"))), (FailureKind::WrongType, "entry".into()));
-    for long in [1 << 14, (1 << 14) + 1, 1 << 27] {
+    for long in [1 << 24, (1 << 24) + 1, 1 << 27] {
         let text = "\u{1F0A1}".repeat(long / 4);
         assert_eq!(failing(raw.apply(&text)), (FailureKind::WrongType, "entry".into()));
         assert_eq!(failing(raw.replay(&[text], 0, 1)), (FailureKind::WrongType, "entry".into()));

@@ -215,7 +215,7 @@ fn what_makes_no_sense_is_refused() {
     assert_eq!(failing(many).0, FailureKind::OutOfMemory);
     let reading = builder(Deal::Samples).build().unwrap();
     let state = reading.state(3).unwrap();
-    assert_eq!(failing(reading.resume(&" ".repeat((1 << 20) + 1))), out_of_range("state"));
+    assert_eq!(failing(reading.resume(&" ".repeat((1 << 24) + 1))), out_of_range("state"));
     assert_eq!(failing(reading.resume(&state[1..])), (FailureKind::WrongType, "state".into()));
     assert_eq!(failing(builder(Deal::Samples).seed(8).build().unwrap().resume(&state)), contradiction("seed"));
     assert_eq!(failing(builder(Deal::Shards).build().unwrap().resume(&state)), contradiction("recipe"));

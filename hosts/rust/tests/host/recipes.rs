@@ -52,7 +52,7 @@ fn what_is_no_recipe_is_refused() {
     ] {
         assert_eq!(failing(Sampler::from_recipe(text).build()), (expected.0, expected.1.into()), "{text}");
     }
-    let long = format!("{{\"order\":{{\"samples\":7}}}}{}", " ".repeat(1 << 20));
+    let long = format!("{{\"order\":{{\"samples\":7}}}}{}", " ".repeat(1 << 24));
     assert_eq!(failing(Sampler::from_recipe(&long).build()), (FailureKind::OutOfRange, "recipe".into()));
     assert_eq!(failing(Sampler::from_recipe(&long).seed(3).build()), (FailureKind::OutOfRange, "recipe".into()));
 }

@@ -124,7 +124,7 @@ fn a_state_continues_on_another_world_size() {
     for text in ["", "{}", "[]", &state.replace("steps", "sampler")] {
         assert_eq!(failing(schedule.resume(text)), (WrongType, "state".into()), "{text}");
     }
-    assert_eq!(failing(schedule.resume(&" ".repeat((1 << 20) + 1))), (OutOfRange, "state".into()));
+    assert_eq!(failing(schedule.resume(&" ".repeat((1 << 24) + 1))), (OutOfRange, "state".into()));
     // Of a sampler, whose state says nothing of steps.
     let sampler = Sampler::builder(SAMPLES).seed(42).build().unwrap();
     assert_eq!(failing(schedule.resume(&sampler.state(24).unwrap())), (WrongType, "state".into()));

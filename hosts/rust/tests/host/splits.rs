@@ -123,7 +123,7 @@ fn bad_splits_are_refused() {
     assert_eq!(failing(weights(&[("", 1)])), (OutOfRange, "part".into()));
     assert_eq!(failing(weights(&[(&"x".repeat(257), 1)])), (OutOfRange, "part".into()));
     assert_eq!(failing(Split::by_size([("a", 0)]).build()), (OutOfRange, "size".into()));
-    assert_eq!(failing(Split::by_weight([("x".repeat(1 << 21), 1)]).build()), (OutOfRange, "recipe".into()));
+    assert_eq!(failing(Split::by_weight([("x".repeat(1 << 25), 1)]).build()), (OutOfRange, "recipe".into()));
     assert_eq!(failing(Split::folds(2).memory_limit(1 << 20).build()), (OutOfRange, "memory-limit".into()));
     for (text, kind, field) in [
         ("", WrongType, "recipe"),

@@ -1,7 +1,7 @@
 //! States: taken anywhere, resumed on any world; anything else is refused and changes nothing.
 
 use crate::failing;
-use samedeal::{Batcher, FailureKind, Remainder, Sampler, Segment, Strategy};
+use samedeal::{Batcher, FailureKind, Order, Remainder, Sampler, Schedule, Segment, Source, Split, Strategy};
 
 fn sampler(rank: u32, world: u32) -> Sampler {
     Sampler::builder(103).seed(5).epoch(2).rank(rank).world_size(world).remainder(Remainder::Uneven).build().unwrap()
@@ -49,7 +49,7 @@ fn what_is_no_state_of_a_sampler_is_refused() {
     for text in ["", "{}", "\0", &state[1..], &state.replace("sampler", "batcher"), &"[".repeat(9_000)] {
         assert_eq!(failing(here.resume(text)), (FailureKind::WrongType, "state".into()), "{text}");
     }
-    let long = format!("{state}{}", " ".repeat(1 << 20));
+    let long = format!("{state}{}", " ".repeat(1 << 24));
     assert_eq!(failing(here.resume(&long)), (FailureKind::OutOfRange, "state".into()));
     for (builder, field) in [
         (Sampler::builder(104).seed(5), "samples"),
@@ -141,4 +141,44 @@ fn what_is_no_state_of_a_batcher_is_refused() {
     assert_eq!((wider.epoch(), wider.history().len()), (3, 0));
     assert_eq!(failing(here.state(1_000)), (FailureKind::OutOfRange, "steps".into()));
     assert_eq!(here.fingerprint().unwrap(), wanted);
+}
+
+/// Numbers beyond 2^53 - 1 are in quotes: tools for JSON round others.
+#[test]
+fn wide_numbers_are_in_quotes_and_others_are_refused() {
+    for seed in [i64::MIN, -(1 << 53), (1 << 53) + 1, i64::MAX] {
+        let quoted = format!("\"seed\":\"{seed}\"");
+        let sampler = Sampler::builder(10).seed(seed).epoch(u64::MAX).build().unwrap();
+        let (recipe, state) = (sampler.recipe().unwrap(), sampler.state(3).unwrap());
+        assert!(recipe.contains(&quoted) && state.contains(&quoted), "{state}");
+        assert!(state.contains("\"epoch\":\"18446744073709551615\""), "{state}");
+        let mut again = Sampler::from_recipe(&*recipe).build().unwrap();
+        again.resume(&state).unwrap();
+        assert_eq!((again.seed(), again.epoch(), again.consumed()), (seed, u64::MAX, 3));
+        assert!(Split::folds(3).seed(seed).build().unwrap().recipe().unwrap().contains(&quoted));
+        let order = Order::new("feistel", 10).seed(seed).skip([(u64::MAX, 0, 0)]);
+        assert!(order.to_json().contains(&quoted) && order.to_json().contains("\"18446744073709551615\""));
+        let rounded = recipe.replace(&quoted, &format!("\"seed\":{seed}"));
+        let error = Sampler::from_recipe(rounded).build().unwrap_err();
+        assert!(error.to_string().contains("in quotes, because JSON tools round such numbers"), "{error}");
+        let error = again.resume(&state.replace(&quoted, &format!("\"seed\":{seed}"))).unwrap_err();
+        assert!(error.to_string().contains(&format!("seed is {seed}; ")), "{error}");
+    }
+}
+
+#[test]
+fn a_blend_of_many_sources_goes_on() {
+    let sources = (0..10_600).map(|number| Source::new(format!("source {number}"), number % 7 + 1, 1));
+    let sampler = Sampler::from_order(Order::blend(sources)).build().unwrap();
+    let mut again = sampler.to_builder().unwrap().build().unwrap();
+    again.resume(&sampler.state(1_000).unwrap()).unwrap();
+    assert_eq!(again.window::<u64>(0, 9).unwrap(), sampler.window::<u64>(1_000, 9).unwrap());
+}
+
+#[test]
+fn a_schedule_has_the_steps_of_its_epochs() {
+    let steps = |epochs| Schedule::builder(1_003, 64).epochs(epochs).build();
+    assert_eq!([1, 2].map(|epochs| steps(epochs).unwrap().num_steps()), [15, 31]);
+    assert_eq!(failing(steps(0)), (FailureKind::OutOfRange, "epochs".into()));
+    assert_eq!(failing(steps(1).unwrap().indices(0, 16)), (FailureKind::OutOfRange, "count".into()));
 }

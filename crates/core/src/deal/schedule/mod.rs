@@ -35,6 +35,8 @@ pub struct Schedule {
     /// What rows are rotated by.
     rotation: Rotation,
     stages: Rc<Vec<Stage>>,
+    /// How many epochs the steps take, if somebody said so.
+    epochs: Option<u64>,
     num_steps: u64,
     /// All steps from this one on fit these ranks. Those before are a past with other ranks.
     dealt_from: u64,
@@ -80,20 +82,24 @@ pub struct StepPlace {
 
 impl Schedule {
     fn new(
-        order: Rc<OrderPart>,
+        (order, epochs): (Rc<OrderPart>, Option<u64>),
         (rank, world_size): (u32, u32),
         layout: Layout,
         unit: u32,
         stages: Rc<Vec<Stage>>,
     ) -> Result<Self, Failure> {
         let rotation = Rotation::new(order.seed, 0);
-        let draws = order.draws()?;
+        let draws = match epochs {
+            Some(epochs) => order.begin(epochs)?.unwrap_or_default(),
+            None => order.draws()?,
+        };
         let last = stages.partition_point(|stage| stage.before <= draws) - 1;
         let num_steps = stages[last].from + (draws - stages[last].before) / u64::from(stages[last].batch_size);
         let unfit = stages.iter().rposition(|stage| !recipe::fits(stage.batch_size, world_size, unit));
         let dealt_from = unfit.map_or(0, |last| stages.get(last + 1).map_or(u64::MAX, |stage| stage.from));
         let recent = Rc::default();
-        let made = Self { order, rank: 0, world_size, layout, unit, rotation, stages, num_steps, dealt_from, recent };
+        let made =
+            Self { order, rank: 0, world_size, layout, unit, rotation, stages, epochs, num_steps, dealt_from, recent };
         made.at_rank(rank)
     }
 

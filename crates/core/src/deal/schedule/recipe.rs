@@ -26,6 +26,7 @@ const SECTIONS: &[Key] = &[
 pub(super) const STEPS: Key = Key { name: "steps", field: "steps", kind: Kind::Section(MEMBERS) };
 const MEMBERS: &[Key] = &[
     Key { name: "batch_size", field: "batch-size", kind: Kind::SHORT },
+    Key { name: "epochs", field: "epochs", kind: Kind::COUNT },
     Key { name: "stages", field: "stages", kind: Kind::Objects(STAGE) },
 ];
 const STAGE: &[Key] = &[
@@ -58,7 +59,12 @@ impl Schedule {
         if order.length(0)? == 0 {
             return Err(Failure::out_of_range("samples", 0, range(1, MAX_EXACT).and(" positions in epoch 0")));
         }
-        Self::new(Rc::new(order), (rank, world_size), layout, unit, Rc::new(stages))
+        let epochs = fields.section("steps").and_then(|steps| steps.count("epochs"));
+        let most = order.epochs()?;
+        if let Some(epochs) = epochs.filter(|epochs| !(1..=most).contains(epochs)) {
+            return Err(Failure::out_of_range("epochs", epochs, range(1, most)));
+        }
+        Self::new((Rc::new(order), epochs), (rank, world_size), layout, unit, Rc::new(stages))
     }
 
     /// The canonical text: JSON in one line, with every field that there is, the defaults too.
@@ -83,7 +89,8 @@ impl Schedule {
             1 => String::new(),
             _ => format!(",\"stages\":{}", numbers::list(later)),
         };
-        format!("\"steps\":{{\"batch_size\":{}{stages}}}", self.stages[0].batch_size)
+        let epochs = self.epochs.map_or(String::new(), |epochs| format!(",\"epochs\":{epochs}"));
+        format!("\"steps\":{{\"batch_size\":{}{epochs}{stages}}}", self.stages[0].batch_size)
     }
 
     /// SHA-256 over the canonical text, in hexadecimal.
@@ -112,8 +119,8 @@ fn stages(fields: &Fields) -> Result<Vec<Stage>, Failure> {
         };
         let Some(size) = object.count("batch-size") else { return Err(Failure::missing("batch-size", what)) };
         let least = sizes.last().map_or(0, |&(from, _)| from).saturating_add(1);
-        if from < least {
-            return Err(Failure::out_of_range("from", from, range(least, u64::MAX).and(", after the stage before")));
+        if !(least..=MAX_EXACT).contains(&from) {
+            return Err(Failure::out_of_range("from", from, range(least, MAX_EXACT).and(", after the stage before")));
         }
         sizes.push((from, size));
     }

@@ -189,11 +189,11 @@ impl Composed for Balance {
         Ok(positions.get((number - before) as usize).map(|&position| (epoch, position)))
     }
 
-    fn members(&self) -> String {
+    fn members(&self, seed: &str) -> String {
         let classes = numbers::text(self.classes.iter().copied().map(u64::from));
         let factors = numbers::text(self.factors.iter().copied());
         let samples = self.steady().map_or_else(String::new, |length| format!(",\"samples\":{length}"));
-        format!("{samples},\"seed\":{},\"classes\":{classes},\"factors\":{factors}", self.seed)
+        format!("{samples}{seed},\"classes\":{classes},\"factors\":{factors}")
     }
 
     fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {

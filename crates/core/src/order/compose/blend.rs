@@ -48,7 +48,6 @@ pub(crate) const INDEX_SPACES: [(&str, IndexSpace); 2] =
     [("joined", IndexSpace::Joined), ("shared", IndexSpace::Shared)];
 
 pub(crate) struct Blend {
-    pub(super) seed: i64,
     pub(super) exhaustion: Exhaustion,
     /// How many passes a source makes in an epoch, but with `repeat`.
     pub(super) max_passes: u64,
@@ -285,10 +284,10 @@ impl Composed for Blend {
         Ok(self.nth(source, draw % of_epoch).map(|n| (epoch, n)))
     }
 
-    fn members(&self) -> String {
+    fn members(&self, seed: &str) -> String {
         let exhaustion = name_of(&self.exhaustion, &EXHAUSTIONS);
         let space = name_of(&self.space, &INDEX_SPACES);
-        let mut text = format!(",\"samples\":{},\"seed\":{},\"exhaustion\":\"{exhaustion}\"", self.length, self.seed);
+        let mut text = format!(",\"samples\":{}{seed},\"exhaustion\":\"{exhaustion}\"", self.length);
         if !self.goes_on() {
             text += &format!(",\"max_passes\":{}", self.max_passes);
         }

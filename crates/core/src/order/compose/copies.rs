@@ -64,7 +64,7 @@ impl Composed for Copies {
         Ok(found.map(|(epoch, position)| (epoch, position * self.count() + within)))
     }
 
-    fn members(&self) -> String {
+    fn members(&self, _: &str) -> String {
         format!(",\"of\":{},\"copies\":{}", self.of.text(), self.count())
     }
 

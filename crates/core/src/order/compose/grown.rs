@@ -10,7 +10,7 @@ use super::{Composed, Epoch};
 use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::order::{Feistel, OrderPart};
-use crate::state::numbers;
+use crate::state::{numbers, unsigned_text};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Grown {
@@ -124,11 +124,12 @@ impl Composed for Grown {
         Ok(self.epoch(epoch)?.position(sample).map(|position| (epoch, position)))
     }
 
-    fn members(&self) -> String {
+    fn members(&self, seed: &str) -> String {
         let growth = self.growth.iter().map(|Growth { epoch, consumed, samples }| {
+            let epoch = unsigned_text(*epoch);
             format!("{{\"epoch\":{epoch},\"consumed\":{consumed},\"samples\":{samples}}}")
         });
-        format!(",\"samples\":{},\"seed\":{},\"growth\":{}", self.samples, self.seed, numbers::list(growth))
+        format!(",\"samples\":{}{seed},\"growth\":{}", self.samples, numbers::list(growth))
     }
 
     fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {

@@ -104,13 +104,15 @@ pub(super) struct Text<'a, 'b> {
     pub(super) fields: &'a Fields<'b>,
     pub(super) lists: &'a [List<'a>],
     pub(super) seed: i64,
+    /// The seed that follows from the blend around it, if there is one.
+    pub(super) derived: Option<i64>,
 }
 
-/// An order of a recipe that is made of others. Failures: any field.
-pub(crate) fn read(id: OrderId, fields: &Fields, lists: &[List], default_seed: i64) -> Result<OrderPart, Failure> {
+/// An order of a recipe that is made of others; `derived` is the seed that a blend around it gives, if there is one. Failures: any field.
+pub(crate) fn read(id: OrderId, fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<OrderPart, Failure> {
     refuse_others(fields, id)?;
-    let seed = fields.signed("seed").unwrap_or(default_seed);
-    let text = Text { id, fields, lists, seed };
+    let seed = fields.signed("seed").or(derived).unwrap_or(0);
+    let text = Text { id, fields, lists, seed, derived };
     let (samples, composed): (u64, Rc<dyn Composed>) = match id {
         OrderId::Blend | OrderId::BlendExact => text.blend()?,
         OrderId::Grown => text.grown()?,
@@ -155,7 +157,7 @@ impl Text<'_, '_> {
         let Some(fields) = self.fields.section("of") else {
             return Err(Failure::missing("of", "the order that this one is made of"));
         };
-        let of = OrderPart::nested(fields, &below(self.lists, "of")?, self.seed);
+        let of = OrderPart::nested(fields, &below(self.lists, "of")?, self.derived);
         of.map(Rc::new).map_err(|failure| within("of", failure))
     }
 
@@ -288,6 +290,9 @@ impl Text<'_, '_> {
         if length.is_none() {
             crate::state::numbers::narrow("factors", &factors)?;
         }
+        if let Some(at) = factors.iter().position(|&factor| factor > MAX_EXACT) {
+            return Err(Failure::out_of_range("factors", factors[at], range(0, MAX_EXACT)).at_index(at));
+        }
         if factors.len() > MAX_SOURCES {
             let value = format!("{} numbers", factors.len());
             return Err(Failure::out_of_range("factors", value, at_most(MAX_SOURCES).and(" classes")));
@@ -323,8 +328,7 @@ impl Text<'_, '_> {
             return Err(Failure::contradiction("run-length", run, allowed));
         }
         let (stages, run) = (Vec::new(), Divisor::new(run));
-        let mut blend =
-            Blend { seed: self.seed, exhaustion, max_passes, space, sources, run, stages, given: 0, length: 0 };
+        let mut blend = Blend { exhaustion, max_passes, space, sources, run, stages, given: 0, length: 0 };
         let samples = blend.join()?;
         self.check_weights(&weights, &blend, is_exact)?;
         let stages = self.fields.objects("stages");
@@ -395,7 +399,7 @@ impl Text<'_, '_> {
             }
             let path = format!("sources/{name}");
             let mut words = Words::new(&format!("blend source {name}"), self.seed, 0, 0);
-            let seed = u64::from(words.next()) | u64::from(words.next()) << 32;
+            let seed = (u64::from(words.next()) | u64::from(words.next()) << 32) as i64;
             let own = lists.partition_point(|own| own.0 < name)..lists.partition_point(|own| own.0 <= name);
             let own = lists[own].iter().map(|&(_, at, rest)| (rest, self.lists[at].1));
             let lists = collect("lists", own.len(), own)?;
@@ -407,12 +411,12 @@ impl Text<'_, '_> {
                     return Err(Failure::missing("samples", "the number of samples in each source, or its order"));
                 }
                 (Some(order), None) => {
-                    OrderPart::nested(order, &lists, seed as i64).map_err(|failure| within(&path, failure))?
+                    OrderPart::nested(order, &lists, Some(seed)).map_err(|failure| within(&path, failure))?
                 }
                 (None, Some(samples)) => {
                     check_lists(&lists, &[], |_| false).map_err(|failure| within(&path, failure))?;
                     OrderId::Feistel.check(samples, 0)?;
-                    OrderPart::new(OrderId::Feistel, samples, seed as i64, None)
+                    OrderPart::new(OrderId::Feistel, samples, seed, None).deriving(Some(seed))
                 }
             };
             if part.has_table() {

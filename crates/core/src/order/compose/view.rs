@@ -9,7 +9,7 @@ use alloc::vec::Vec;
 use super::{Composed, Epoch, Stored};
 use crate::base::memory::collect;
 use crate::order::{Order, OrderPart};
-use crate::state::numbers;
+use crate::state::{numbers, unsigned_text};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct View {
@@ -246,7 +246,7 @@ impl Composed for View {
         Ok(Some((epoch, self.epoch(epoch)?.left.rank(below).0)))
     }
 
-    fn members(&self) -> String {
+    fn members(&self, _: &str) -> String {
         let text = format!(",\"of\":{}", self.of.text());
         match &self.choice {
             Choice::Exclude(indices) | Choice::Subset(indices) => {
@@ -254,6 +254,7 @@ impl Composed for View {
             }
             Choice::Skip(ranges) => {
                 let ranges = ranges.iter().map(|Skipped { epoch, start, count }| {
+                    let epoch = unsigned_text(*epoch);
                     format!("{{\"epoch\":{epoch},\"start\":{start},\"count\":{count}}}")
                 });
                 text + &format!(",\"ranges\":{}", numbers::list(ranges))

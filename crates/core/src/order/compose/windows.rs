@@ -79,10 +79,10 @@ impl Composed for Windows {
         Ok(window.map(|window| (number, self.order(number).position(window))))
     }
 
-    fn members(&self) -> String {
-        let Self { seed, length, stride, episodes, .. } = self;
+    fn members(&self, seed: &str) -> String {
+        let Self { length, stride, episodes, .. } = self;
         let sizes = numbers::text(episodes.sizes());
-        format!(",\"seed\":{seed},\"sizes\":{sizes},\"length\":{length},\"stride\":{stride}")
+        format!("{seed},\"sizes\":{sizes},\"length\":{length},\"stride\":{stride}")
     }
 
     fn inner(&self, _place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure> {

@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use matrix::format::{BatchRecipe, BatchStream, Batcher, S64, Segment, Subject, U64};
 use serde_json::{Map, Value, json};
 
+use super::super::forms::wide;
+
 #[derive(Clone, Debug)]
 pub struct BatchConfig {
     pub lengths: Vec<u32>,
@@ -63,7 +65,7 @@ pub fn recipe(config: &BatchConfig, lengths: Option<Vec<u32>>) -> BatchRecipe {
         member("max_length", config.max_length.into());
     }
     if strategy == "budget" || has_budget && config.budget.0 > 0 {
-        member(if counting == "weighted" { "max_cost" } else { "max_tokens" }, config.budget.0.into());
+        member(if counting == "weighted" { "max_cost" } else { "max_tokens" }, wide(config.budget.0.into()));
     }
     if strategy == "bucket" || strategy == "budget" && counting == "padded" {
         member("batch_size_multiple", config.multiple.into());
@@ -86,7 +88,7 @@ pub fn recipe(config: &BatchConfig, lengths: Option<Vec<u32>>) -> BatchRecipe {
     member("too_long", config.too_long.clone().into());
     member("tail", config.tail.clone().into());
     let recipe = json!({
-        "order": {"name": config.order, "seed": config.seed.0},
+        "order": {"name": config.order, "seed": wide(config.seed.0.into())},
         "deal": {"world_size": config.world},
         "batch": batch,
     });

@@ -200,6 +200,6 @@ fn refused() -> Vec<Case> {
         asked("refused: more steps than there were", past(&[(2, 1), (3, 99)]), []),
         asked("refused: more steps than there are", past(&[(2, 9), (2, u64::MAX)]), []),
         asked("refused: a world of none", past(&[(0, 1)]), []),
-        asked("refused: too many worlds", past(&[[(1, 1), (3, 1)]; 33].concat()[..65]), []),
+        asked("refused: many worlds, more steps than there are", past(&[[(1, 1), (3, 1)]; 33].concat()[..65]), []),
     ]
 }

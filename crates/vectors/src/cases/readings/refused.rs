@@ -128,7 +128,7 @@ const SIZES: [u64; 3] = [13, 5, 21];
 fn texts() -> Vec<Case> {
     let group = (1, 3, 4);
     let mut script = Script::new(&SIZES, &by_samples());
-    let long = [format!("{{\"history\":{}", "[".repeat(1 << 13)), "[".repeat(1 << 14), " ".repeat((1 << 20) + 1)];
+    let long = [format!("{{\"history\":{}", "[".repeat(1 << 13)), "[".repeat(1 << 14), " ".repeat(100)];
     script.ask(long.map(|state| ReadCall::Resume { state }));
     script.ask([ReadCall::IsRest]);
     let mut cases = vec![script.case("long texts that are no state")];
@@ -169,6 +169,8 @@ fn texts() -> Vec<Case> {
             with("\"seed\":3", "\"seed\":\"3\""),
             with("\"seed\":3", "\"seed\":true"),
             with("\"seed\":3", "\"seed\":9223372036854775808"),
+            with("\"seed\":3", "\"seed\":\"9223372036854775807\""),
+            with("\"seed\":3", "\"seed\":9223372036854775807"),
             with("\"sizes\":", "\"x\":0,\"sizes\":"),
             with("\"epoch\":2", "\"epoch\":18446744073709551616"),
             with("\"epoch\":2", "\"epoch\":-1"),

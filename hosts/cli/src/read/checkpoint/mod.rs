@@ -18,6 +18,7 @@ use serde_json::{Map, Value, json};
 use values::{Id, Node, Values};
 
 use crate::args::deal::SHARDED;
+use crate::read::numbers::whole;
 use crate::write::output::grouped;
 use crate::write::problem::Problem;
 
@@ -152,11 +153,11 @@ impl Saved {
     }
 
     pub fn number(&self, name: &str) -> Option<u64> {
-        self.field(name).and_then(Value::as_u64)
+        self.field(name).and_then(whole)
     }
 
     pub fn seed(&self) -> Option<i64> {
-        self.field("seed").and_then(Value::as_i64)
+        self.field("seed").and_then(whole)
     }
 
     /// A number of 32 bits.

@@ -127,7 +127,7 @@ class Batcher(Answered):
                 batches are empty. "drop": they are left out. "duplicate": some samples are repeated, until all ranks
                 have the same number of rows.
             history: The steps of this epoch that were taken before: pairs of a world size and the number of steps that
-                each of its ranks took, up to 64 pairs. The rest is planned. `resume` takes the history from a state.
+                each of its ranks took, up to 4,096 pairs. The rest is planned. `resume` takes the history from a state.
             memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.
 
         Raises:
@@ -266,7 +266,7 @@ class Batcher(Answered):
         size.
 
         Raises:
-            OutOfRangeError: There are not so many steps, or more than 64 world sizes took a part of this epoch.
+            OutOfRangeError: There are not so many steps.
         """
         return self._engine.use(Plan.state, check.integer("steps", steps, check.U64))
 

@@ -245,7 +245,7 @@ def balance(
     return _with("balance", write.counts(samples=samples, seed=seed), classes=classes, factors=own)
 
 
-def _with(name: str, counts: dict[str, int], **numbers: Any) -> Order:
+def _with(name: str, counts: dict[str, int | str], **numbers: Any) -> Order:
     """An order whose lists are long or short."""
     members: dict[str, Any] = {"name": name, **counts}
     lists: dict[str, Any] = {}

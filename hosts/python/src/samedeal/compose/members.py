@@ -31,9 +31,10 @@ def with_numbers(members: dict[str, Any], lists: dict[str, NDArray[np.uint64]], 
             members[name] = own.tolist()
 
 
-def counts(**options: Any) -> dict[str, int]:
+def counts(**options: Any) -> dict[str, int | str]:
     """Members that are whole numbers: those that are not None."""
-    return {name: recipes.number(name.replace("_", "-"), value) for name, value in options.items() if value is not None}
+    given = ((name, value) for name, value in options.items() if value is not None)
+    return {name: recipes.written(recipes.number(name.replace("_", "-"), value)) for name, value in given}
 
 
 def names(**options: Any) -> dict[str, str]:
@@ -41,7 +42,7 @@ def names(**options: Any) -> dict[str, str]:
     return {name: check.name(name.replace("_", "-"), value) for name, value in options.items() if value is not None}
 
 
-def objects(field: str, values: Any, members: Sequence[str]) -> list[dict[str, int]]:
+def objects(field: str, values: Any, members: Sequence[str]) -> list[dict[str, int | str]]:
     """Tuples of whole numbers as objects with these members."""
     allowed = f"a list of ({', '.join(members)})"
     rows = []
@@ -49,7 +50,8 @@ def objects(field: str, values: Any, members: Sequence[str]) -> list[dict[str, i
         numbers = listed(field, row, allowed)
         if len(numbers) != len(members):
             raise WrongTypeError(field, f"one with {len(numbers)} numbers", allowed)
-        rows.append({name: recipes.number(name, value) for name, value in zip(members, numbers, strict=True)})
+        own = zip(members, numbers, strict=True)
+        rows.append({name: recipes.written(recipes.number(name, value)) for name, value in own})
     return rows
 
 

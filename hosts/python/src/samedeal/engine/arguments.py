@@ -288,10 +288,8 @@ def crossing(field: str, value: Any) -> str:
     return label(field, value).encode("utf-8", "backslashreplace").decode()
 
 
-STATE = 2**20
-"""The most bytes of a state."""
-ENTRY = 2**14
-"""The most bytes of an entry of a log."""
+TEXT = 2**24
+"""The most bytes of a recipe, of a state, and of an entry of a log."""
 STATE_KEY = "samedeal"
 """Under which a dictionary, such as those of PyTorch, has a state."""
 
@@ -303,8 +301,8 @@ def state(value: Any) -> str:
     if not isinstance(value, str):
         raise WrongTypeError("state", described(value), f"the text that `state` gave{elsewhere(value)}")
     size = len(value.encode("utf-8", "backslashreplace"))
-    if size > STATE:
-        raise OutOfRangeError("state", f"of {size} bytes", *up_to(STATE))
+    if size > TEXT:
+        raise OutOfRangeError("state", f"of {size} bytes", *up_to(TEXT))
     return value.encode("utf-8", "backslashreplace").decode()
 
 

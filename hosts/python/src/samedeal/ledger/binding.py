@@ -63,7 +63,7 @@ class Client(ledger.Client):
     def tell(self, first: int, entries: Sequence[str], now: int) -> ledger.Step:
         """Tells the entries from number `first` on, as they were read; none at the end of the log."""
         # The component refuses an entry that is too long, and needs no more of it for that.
-        texts = [entry[: check.ENTRY + 1] for entry in entries]
+        texts = [entry[: check.TEXT + 1] for entry in entries]
         step = self.tell_entries(texts[:_WINDOW], now)
         for start in range(_WINDOW, len(texts), _WINDOW):
             # It may go on elsewhere, behind a checkpoint.

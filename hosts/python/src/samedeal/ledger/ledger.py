@@ -370,7 +370,7 @@ class Ledger:
             if step.action == "checkpoint":
                 find = getattr(self.log, "last_checkpoint", None)
                 found = None if find is None else find()
-                text = None if found is None else text_of(found)[: check.ENTRY + 1]
+                text = None if found is None else text_of(found)[: check.TEXT + 1]
                 step = client.tell_checkpoint(text, _now())
             elif step.action == "read":
                 if step.milliseconds:

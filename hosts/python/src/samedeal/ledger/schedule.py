@@ -61,14 +61,14 @@ class Schedule:
     def _parts(self) -> Iterator[list[str]]:
         """The entries, some of them at a time. What is too long for an entry is cut: the component refuses it still."""
         for start in range(0, len(self._entries), _WINDOW):
-            yield [entry[: check.ENTRY + 1] for entry in self._entries[start : start + _WINDOW]]
+            yield [entry[: check.TEXT + 1] for entry in self._entries[start : start + _WINDOW]]
 
     def _one_by_one(self, machine: Machine, end: int) -> int:
         """How many runs the entries up to number `end` commit. An error has the line of its entry."""
         runs = 0
         for number in range(machine.progress().entries, end):
             try:
-                runs += len(machine.replay([self._entries[number][: check.ENTRY + 1]], 0, 1))
+                runs += len(machine.replay([self._entries[number][: check.TEXT + 1]], 0, 1))
             except SamedealError as error:
                 value = f"{error.value} (line {number + 1} of the log)"
                 raise type(error)(error.field, value, error.allowed) from None

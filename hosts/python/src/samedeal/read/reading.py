@@ -197,7 +197,7 @@ class Reading(Answered):
         """The state after `steps` steps of every rank (or all that it has): the same text on all ranks.
 
         Raises:
-            OutOfRangeError: No rank has `steps` steps, or the state would have more than 64 segments.
+            OutOfRangeError: No rank has `steps` steps.
         """
         return self._engine.use(Read.state, check.integer("steps", steps, check.U64))
 

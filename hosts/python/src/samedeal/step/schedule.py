@@ -61,6 +61,7 @@ class Schedule(Answered):
         order_or_samples: Order | SupportsIndex,
         batch_size: BatchSizes,
         *,
+        epochs: SupportsIndex | None = None,
         order: str | None = None,
         seed: SupportsIndex | None = None,
         world_size: SupportsIndex | None = None,
@@ -77,6 +78,8 @@ class Schedule(Answered):
                 (from_step, batch_size), which begins with step 0 and ascends: the batch size from each of these steps
                 on. Those before the last one need not be multiples of `world_size`, since another number of ranks
                 may have taken their steps. This rank has no samples of them.
+            epochs: How many epochs the steps take, 1 or more: the last step ends before or with the last of them, so no
+                sample is seen more often than so many epochs have it. By default, the steps go on, epoch after epoch.
             order: Name of the order, one of `samedeal.orders()`; "feistel" by default. None with an `Order`.
             seed: Seed of the order; 0 by default. None with an `Order`.
             world_size: Number of data-parallel ranks; 1 by default.
@@ -96,7 +99,7 @@ class Schedule(Answered):
             OutOfMemoryError: There is no memory for another schedule.
         """
         deal = recipes.given({"world_size": world_size, "layout": layout, "unit": unit})
-        sections = {"deal": deal, "steps": _steps(batch_size)}
+        sections = {"deal": deal, "steps": _steps(batch_size) | recipes.given({"epochs": epochs})}
         if isinstance(order_or_samples, Order):
             for field, value in (("order", order), ("seed", seed)):
                 if value is not None:
@@ -121,8 +124,8 @@ class Schedule(Answered):
 
         Args:
             recipe: A dictionary, or a text of JSON. It has "order" and "deal", as the recipe of a `Sampler` (without
-                "remainder"), and "steps", with "batch_size" and "stages": a list of objects with "from" and
-                "batch_size".
+                "remainder"), and "steps", with "batch_size", "epochs", and "stages": a list of objects with "from"
+                and "batch_size".
             lists: As for `Sampler.from_recipe`.
             rank: As for `Schedule`.
             memory_limit: As for `Schedule`.
@@ -202,7 +205,7 @@ class Schedule(Answered):
 
     @property
     def num_steps(self) -> int:
-        """How many steps there are: so many that a training does not reach the end.
+        """How many steps there are: those of `epochs`. Without it so many that a training does not reach the end.
 
         The positions of all epochs together are at most 2**53 - 1.
         """
@@ -317,6 +320,7 @@ class Schedule(Answered):
         own, steps = members["order"], members["steps"]
         sizes = [(0, steps["batch_size"]), *((one["from"], one["batch_size"]) for one in steps.get("stages", []))]
         options = {"batch_size": sizes if len(sizes) > 1 else sizes[0][1], **members.get("deal", {}), "rank": self.rank}
+        options |= {"epochs": steps["epochs"]} if "epochs" in steps else {}
         if own.get("name", "feistel") not in orders():
             return recipes.call("Schedule", Order(own, dict(recipe.lists)), options)
         options |= {"order" if name == "name" else name: value for name, value in own.items() if name != "samples"}

@@ -16,7 +16,7 @@ _EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, 
 _NONE = -1
 _STATE = 8 * (_BYTES + 1)
 """Where the state begins, behind the numbers."""
-_SIZE = _STATE + check.STATE
+_SIZE = _STATE + check.TEXT
 
 
 class Board:

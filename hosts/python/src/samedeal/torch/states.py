@@ -43,7 +43,8 @@ class EpochWarning(UserWarning):
     All samplers and datasets of this package have one rule: a pass begins, and since the last `set_epoch` and
     `load_state_dict` a pass of the same epoch was read to its end, or further than its first batch. (Batches that
     loader workers fetch ahead do not count.) It is told once. Orders without a shuffle may be read again. Steps of a
-    `StepBatchSampler` count as an epoch; set its `step` before another pass.
+    `StepBatchSampler` count as an epoch; set its `step` before another pass. When it is made, it also tells that its
+    steps take more than one epoch, unless `epochs` says so.
     """
 
 

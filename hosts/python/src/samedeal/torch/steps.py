@@ -12,7 +12,7 @@ from .. import ContradictionError, Order, OutOfRangeError, Schedule, WrongTypeEr
 from ..engine import arguments as check
 from . import place
 from .nested import Asking, warn_of_batched_batches
-from .states import Pass, Resuming, Start, text_of, wrapped
+from .states import Pass, Resuming, Start, text_of, warn_of_repetition, wrapped
 
 if TYPE_CHECKING:
     from ..step.schedule import BatchSizes
@@ -23,8 +23,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
 
     It has no epochs: a step takes the next samples of the order, and goes on with the next epoch where one ends. So all
     batches are full, no sample is padded or dropped, and the samples of a step do not depend on the number of ranks. It
-    is endless, or ends after `steps`. If there is a process group, its rank is used; otherwise the rank of the
-    launcher's variables. Do not use a `DistributedSampler` in addition.
+    is endless, or ends after `steps` or `epochs`. If there is a process group, its rank is used; otherwise the rank of
+    the launcher's variables. Do not use a `DistributedSampler` in addition.
 
     Every pass begins with step `step`: 0, or the step of the state that was loaded. Use one pass for the whole
     training. If you end a pass before its end, set `step` to go on.
@@ -35,7 +35,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
     >>> from samedeal.torch import StepBatchSampler
     >>> from torch.utils.data import DataLoader
     >>> dataset = list(range(10))
-    >>> sampler = StepBatchSampler(dataset, batch_size=4, steps=5, seed=42)      # 20 samples: two epochs
+    >>> sampler = StepBatchSampler(dataset, batch_size=4, epochs=2, seed=42)     # 20 samples: 5 steps
     >>> loader = DataLoader(dataset, batch_sampler=sampler, collate_fn=list)
     >>> seen = [sample for batch in loader for sample in batch]
     >>> len(loader), sorted(seen[:10]) == sorted(seen[10:]) == dataset
@@ -48,6 +48,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         batch_size: BatchSizes,
         *,
         steps: SupportsIndex | None = None,
+        epochs: SupportsIndex | None = None,
         order: str | Order | None = None,
         seed: SupportsIndex = 0,
         unit: SupportsIndex | None = None,
@@ -63,8 +64,11 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
             dataset: Any object with a `len`, the number of samples.
             batch_size: The *global* batch size, over all ranks: a multiple of `world_size` * `unit`. Or a list of
                 (from_step, batch_size), which begins with step 0, as for `samedeal.Schedule`.
-            steps: The number of steps of the whole training, those before a resume included. By default, there is no
-                end, and no `len`.
+            steps: The number of steps of the whole training, those before a resume included. By default as many as
+                `epochs` has. Without both, there is no end, and no `len`. An `EpochWarning` says so if the steps repeat
+                samples, and `epochs` is not given.
+            epochs: How many epochs the steps may take, 1 or more. More `steps` than these epochs have are an error. By
+                default, steps go on with the next epoch, as often as it takes.
             order: One of `samedeal.orders()`; "feistel" by default. Or a `samedeal.Order`, such as a blend: the dataset
                 has as many items as the order has sample indices.
             seed: Seed of the order, the same on all ranks. An `Order` has its own.
@@ -89,14 +93,33 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
             raise ContradictionError("seed", str(number), "none with an Order, which has its own")
         # A list is read once.
         self._sizes = batch_size if isinstance(batch_size, (int, Mapping)) else _kept(batch_size)
-        self._options: dict[str, Any] = {"unit": unit, "layout": layout}
+        self._options: dict[str, Any] = {"unit": unit, "layout": layout, "epochs": epochs}
         if not isinstance(order, Order):
             self._options |= {"order": self._order, "seed": number}
         self._shares = mesh is not None
         self._place, self._mesh = place.find(rank, {"world_size": world_size, "num_replicas": num_replicas}, mesh)
         self._step = 0
         self._start_with(self._made())
-        self._stop = None if steps is None else check.integer("steps", steps, _up_to(self._core.num_steps))
+        most = self._core.num_steps
+        allowed = _up_to(most) if epochs is None else _up_to(most, f", as many as {check.shown(epochs)} epochs have")
+        self._stop = None if steps is None else check.integer("steps", steps, allowed)
+        if epochs is not None:
+            self._stop = most if self._stop is None else self._stop
+        else:
+            self._warn_of_epochs()
+
+    def _warn_of_epochs(self) -> None:
+        """Warns of steps that see samples again, which nobody has asked for."""
+        if self._stop is None or self._stop == self._core.num_steps:
+            return
+        epoch, position = self._core.place_of(self._stop)
+        if (epoch, position) > (1, 0):
+            epochs = epoch + (position > 0)
+            told = (
+                f"{self._stop} steps take more than one epoch: samples are seen again from step "
+                f"{self._core.step_of(1)} on. If this is meant, pass epochs={epochs}; epochs=1 refuses it"
+            )
+            warn_of_repetition(told, stacklevel=3)
 
     @property
     def schedule(self) -> Schedule:
@@ -216,7 +239,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
             TypeError: The training is endless.
         """
         if self._stop is None:
-            raise TypeError("a StepBatchSampler without steps=... is endless, and has no len")
+            raise TypeError("a StepBatchSampler without steps=... and epochs=... is endless, and has no len")
         return self._stop - self._step
 
     def __iter__(self) -> Iterator[list[int]]:
@@ -331,11 +354,14 @@ def _kept(batch_size: Any) -> Any:
     """A list of batch sizes, which may be an iterator; anything else is checked where it is used."""
     if isinstance(batch_size, str) or not hasattr(batch_size, "__iter__"):
         return batch_size
+    if isinstance(batch_size, Sampler):
+        # It may have no end.
+        raise WrongTypeError("batch-size", check.described(batch_size), "a number, or a list of (from, batch_size)")
     return check.listed("batch-size", batch_size)
 
 
-def _up_to(most: int) -> check.Width:
-    return check.Width(0, most, f"0 to {most}", {"least": ("0",), "most": (str(most),)})
+def _up_to(most: int, words: str = "") -> check.Width:
+    return check.Width(0, most, f"0 to {most}{words}", {"least": ("0",), "most": (str(most),)})
 
 
 def _length(dataset: Any) -> int:

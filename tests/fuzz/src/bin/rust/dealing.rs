@@ -149,7 +149,7 @@ pub fn schedules(a: &mut Asked) {
     };
     set!(a, 1 in 7, builder,
         seed(a.signed()), lanes(a.narrow()), shuffle_window(a.narrow()), list(a.text(), a.wides()), rank(a.narrow()), world_size(a.narrow()),
-        layout(a.pick(Layout::ALL)), unit(a.narrow()), batch_size(a.narrow()),
+        layout(a.pick(Layout::ALL)), unit(a.narrow()), batch_size(a.narrow()), epochs(a.wide()),
         stages((0..a.rng.u8(0..4)).map(|_| (a.wide(), a.narrow())).collect::<Vec<_>>()), memory_limit(a.memory()));
     let Some(s) = made!(a, "build", builder.build()) else { return };
     look!(a, s, rank(), world_size(), samples(), seed(), order(), layout(), unit(), num_steps());

@@ -1,0 +1,176 @@
+//! What runs can be saved and resumed, for as long as it runs.
+
+use std::rc::Rc;
+
+#[cfg(feature = "composed")]
+use samedeal_core::Recipe;
+use samedeal_core::batch::{BatchRecipe, Batcher, Segment};
+use samedeal_core::read::Reading;
+use samedeal_core::{Client, ClientOptions, ClientStep, Config, Ledger, Sampler};
+
+/// More lives than any limit of history had.
+const LIVES: usize = 200;
+
+#[cfg(feature = "composed")]
+fn blend(sources: usize) -> Sampler {
+    let sources: Vec<_> = (0..sources).map(|n| format!(r#"{{"name":"source {n}","samples":{}}}"#, n % 7 + 1)).collect();
+    let recipe =
+        format!(r#"{{"order":{{"name":"blend","seed":"-9223372036854775808","sources":[{}]}}}}"#, sources.join(","));
+    Sampler::from_recipe(&Recipe::read(&recipe, &[]).unwrap(), 0, 0).unwrap()
+}
+
+#[cfg(feature = "composed")]
+#[test]
+fn a_blend_of_many_sources_goes_on() {
+    for sources in [1_000, 10_600, 1 << 15] {
+        let sampler = blend(sources);
+        let state = sampler.state(1_000).unwrap();
+        let rest = sampler.resume(&state).unwrap();
+        assert_eq!(rest.indices::<u64>(0, 9).unwrap(), sampler.indices::<u64>(1_000, 9).unwrap());
+        assert_eq!(rest.state(0).unwrap(), state);
+        let header = Ledger::header(&state, 64, 1_000).unwrap();
+        let mut ledger = Ledger::new(&header).unwrap();
+        ledger.apply(&header).unwrap();
+        assert_eq!(ledger.initial_state(), state);
+    }
+}
+
+#[test]
+fn batches_go_on_through_many_worlds() {
+    let lengths: Vec<u32> = (0..3_000).map(|sample| sample * 31 % 60 + 1).collect();
+    let recipe = |world: u32, strategy: &str| {
+        let text = format!(r#"{{"deal":{{"world_size":{world}}},"batch":{{{strategy},"batch_window":100}}}}"#);
+        Rc::new(BatchRecipe::read(&text, Some(lengths.clone()), &[]).unwrap())
+    };
+    for strategy in
+        [r#""max_tokens":64"#, r#""strategy":"bucket","max_batch_size":2"#, r#""strategy":"pack","capacity":64"#]
+    {
+        let recipes = [1, 2, 3].map(|world| recipe(world, strategy));
+        let (mut state, mut seen) = (None::<String>, Vec::new());
+        for life in 0.. {
+            let world = life % 3 + 1;
+            let batcher = Batcher::new(&recipes[life % 3], 0, Vec::new()).unwrap();
+            let batcher = state.map(|state| batcher.resume(&state).unwrap()).unwrap_or(batcher);
+            let steps = if life < LIVES { batcher.metrics().steps.min(1) } else { batcher.metrics().steps };
+            for rank in 0..world as u32 {
+                seen.extend(batcher.take(rank, 0, steps as u32).unwrap().samples);
+            }
+            state = Some(batcher.state(steps).unwrap());
+            if life >= LIVES || batcher.metrics().steps == steps {
+                assert!(life >= LIVES, "{strategy}: only {life} lives");
+                break;
+            }
+        }
+        seen.sort_unstable();
+        assert_eq!(seen, (0..3_000).collect::<Vec<u64>>(), "{strategy}");
+    }
+}
+
+/// The last life that a history has room for is told when it begins, and not at its checkpoint.
+#[test]
+fn a_history_that_is_full_is_told_at_the_start() {
+    let recipe = |world: u32| {
+        let text =
+            format!(r#"{{"deal":{{"world_size":{world}}},"batch":{{"strategy":"pad-to-max","max_batch_size":1}}}}"#);
+        Rc::new(BatchRecipe::read(&text, Some(vec![1; 20]), &[]).unwrap())
+    };
+    let history = |count: u32| (0..count).map(|n| Segment { world_size: n % 2 + 1, steps: 1 }).collect::<Vec<_>>();
+    let failure = Batcher::new(&recipe(1), 0, history(4_096)).err().unwrap();
+    assert_eq!((failure.field, &*failure.value), ("history", "of 4096 segments"));
+    assert!(failure.allowed.contains("or a world size of 2"), "{failure}");
+    assert_eq!(Batcher::new(&recipe(2), 0, history(4_097)).err().unwrap().allowed, "up to 4096");
+    // It is not for their number that these are refused: there are not so many steps.
+    assert!(Batcher::new(&recipe(2), 0, history(4_096)).err().unwrap().value.ends_with("steps"));
+}
+
+#[test]
+fn whole_shards_go_on_through_many_groups() {
+    let sizes: Vec<String> = (0..40).map(|shard| (shard * 7 % 50 + 20).to_string()).collect();
+    for order in ["\"shards\"", "\"order\""] {
+        let reading = |workers: usize, world: usize| {
+            let text = format!(
+                r#"{{{order}:{{"sizes":[{}]}},"deal":{{"world_size":{world},"workers":{workers}{}}},"batch":{{"batch_size":1}}}}"#,
+                sizes.join(","),
+                if order == "\"order\"" { ",\"remainder\":\"uneven\"" } else { "" },
+            );
+            Reading::from_recipe(&text, &[], 0).unwrap()
+        };
+        let (mut state, mut seen) = (None::<String>, Vec::new());
+        for life in 0.. {
+            let (workers, world) = (life % 3 + 1, life % 2 + 1);
+            let mut own = reading(workers, world);
+            if let Some(state) = state {
+                own = own.resume(&state).unwrap();
+            }
+            let (_, most) = own.steps().unwrap();
+            let steps = if life < LIVES { most.min(2) } else { most };
+            for rank in 0..world as u32 {
+                for worker in 0..workers as u32 {
+                    // Worker w gives the batches w, w + workers, ...
+                    let given = (steps + workers as u64 - 1 - u64::from(worker)) / workers as u64;
+                    let count = given.min(own.num_samples(rank, worker).unwrap());
+                    seen.push((life, own.indices(rank, worker, 0, count as u32).unwrap()));
+                }
+            }
+            state = Some(own.state(steps).unwrap());
+            if most == steps {
+                break;
+            }
+        }
+        assert!(seen.last().unwrap().0 >= 64, "{order}: {}", seen.last().unwrap().0);
+        let mut seen: Vec<u64> = seen.into_iter().flat_map(|(_, samples)| samples).collect();
+        seen.sort_unstable();
+        let all: u64 = (0..40).map(|shard| shard * 7 % 50 + 20).sum();
+        assert_eq!(seen, (0..all).collect::<Vec<_>>(), "{order}");
+    }
+}
+
+/// A client that has told everything that the log has.
+fn drive(client: &mut Client, log: &mut Vec<String>, mut step: ClientStep) -> ClientStep {
+    loop {
+        step = match step.action {
+            "checkpoint" => {
+                let found = log.iter().rev().find(|entry| entry.contains("\"event\":\"checkpoint\""));
+                client.tell_checkpoint(found.cloned(), 0).unwrap()
+            }
+            "read" => client.tell_entries(&log[step.number as usize..], 0).unwrap(),
+            "append" => {
+                assert_eq!(step.number, log.len() as u64);
+                log.push(step.entry);
+                client.tell_appended(true, 0).unwrap()
+            }
+            _ => return step,
+        }
+    }
+}
+
+#[test]
+fn a_log_of_many_readers_has_checkpoints() {
+    let state = Sampler::new(Config::new(1 << 40)).unwrap().state(0).unwrap();
+    let mut log = Vec::new();
+    let mut readers = Vec::new();
+    // They are begun one behind the other, each behind the checkpoint that is there.
+    for reader in 0..1_000 {
+        let options = ClientOptions {
+            block: Some(8),
+            checkpoint_interval: Some(100),
+            ..ClientOptions::new(state.clone(), reader, 1)
+        };
+        let mut client = Client::new(options).unwrap();
+        let step = client.claim(false, 0).unwrap();
+        assert_eq!(drive(&mut client, &mut log, step).action, "claimed");
+        readers.push(client);
+    }
+    let checkpoints: Vec<_> = log.iter().filter(|entry| entry.contains("\"event\":\"checkpoint\"")).collect();
+    assert!(checkpoints.len() > 10, "{}", checkpoints.len());
+    assert!(checkpoints.last().unwrap().len() > 1 << 14);
+    // All that were applied one by one come to the same.
+    let mut ledger = Ledger::new(&log[0]).unwrap();
+    for entry in &log {
+        ledger.apply(entry).unwrap();
+    }
+    let last = readers.last_mut().unwrap();
+    let step = last.catch_up(0).unwrap();
+    drive(last, &mut log, step);
+    assert_eq!(last.progress(), ledger.progress());
+}

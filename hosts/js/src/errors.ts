@@ -125,6 +125,8 @@ function message({ kind, field, value, allowed }: Failure): string {
   const name = camelled(field, '-');
   switch (kind) {
     case 'unknown-name':
+      if (field.endsWith('-member'))
+        return `${field.slice(0, -'-member'.length)} has no member "${value}"; known: ${allowed}`;
       return `${name} is "${value}"; known: ${allowed}`;
     case 'out-of-memory':
       return `no memory for ${name} = ${value}; allowed: ${allowed}`;

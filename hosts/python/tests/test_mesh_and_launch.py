@@ -184,8 +184,8 @@ def test_detection() -> None:
     assert found == Detection(3, 8, 1, 2, "torchrun", ("RANK=3", "WORLD_SIZE=8"), ())
     found = detect_rank(environment={"SLURM_PROCID": "1", "SLURM_NTASKS": "4", "SLURM_STEP_ID": "0", **TORCHRUN})
     assert (found.rank, found.launcher, found.warnings) == (3, "torchrun", ())  # one task for each node
-    found = detect_rank(environment={"SLURM_PROCID": "1", "SLURM_NTASKS": "3", **TORCHRUN})
-    assert found.warnings == ("slurm says SLURM_PROCID=1, SLURM_NTASKS=3; used: rank 3 of 8 (torchrun)",)
+    found = detect_rank(environment={"SLURM_PROCID": "1", "SLURM_NTASKS": "8", **TORCHRUN})
+    assert found.warnings == ("slurm says SLURM_PROCID=1, SLURM_NTASKS=8; used: rank 3 of 8 (torchrun)",)
     found = detect_rank(np.int64(0), 2, environment=TORCHRUN)
     assert (found.rank, found.world_size) == (0, 2)
     assert found.warnings == ("not used: RANK=3, WORLD_SIZE=8; used: rank 0 of 2 (explicit)",)
@@ -251,3 +251,19 @@ def test_explicit_values_are_checked(field: str) -> None:
     for wide in [*TOO_WIDE, 2**32]:
         with fails(OutOfRangeError, field.replace("_", "-")):
             detect_rank(**{field: wide}, environment=TORCHRUN)
+
+
+def test_nodes_of_unequal_size_are_no_contradiction() -> None:
+    """Two processes on one node and one on another, as torchrun starts them below Slurm and below mpirun."""
+    nodes = ({"RANK": "1", "LOCAL_RANK": "1", "LOCAL_WORLD_SIZE": "2"}, {"RANK": "2", "LOCAL_RANK": "0"})
+    for node, own in enumerate(nodes):
+        inner = {"WORLD_SIZE": "3", "LOCAL_WORLD_SIZE": "1", **own}
+        for group in ({}, {"GROUP_RANK": str(node), "GROUP_WORLD_SIZE": "2"}):
+            for rank, size in (("SLURM_PROCID", "SLURM_NTASKS"), ("OMPI_COMM_WORLD_RANK", "OMPI_COMM_WORLD_SIZE")):
+                found = detect_rank(environment={**inner, **group, rank: str(node), size: "2"})
+                assert (found.rank, found.world_size, found.warnings) == (int(own["RANK"]), 3, ())
+                for wrong in ("1", "3", "4"):
+                    found = detect_rank(environment={**inner, **group, rank: "0", size: wrong})
+                    assert len(found.warnings) == 1, (found, wrong)
+        other = detect_rank(environment={**inner, "SLURM_PROCID": str(1 - node), "SLURM_NTASKS": "2"})
+        assert len(other.warnings) == 1

@@ -221,7 +221,10 @@ impl fmt::Display for Failure {
                 write!(f, "{field} is {value}; allowed: {allowed}")
             }
             FailureKind::Missing => write!(f, "{field} is missing; needed: {allowed}"),
-            FailureKind::UnknownName => write!(f, "{field} is {value:?}; known: {allowed}"),
+            FailureKind::UnknownName => match field.strip_suffix("_member") {
+                Some(section) => write!(f, "{section} has no member {value:?}; known: {allowed}"),
+                None => write!(f, "{field} is {value:?}; known: {allowed}"),
+            },
             FailureKind::OutOfMemory => write!(f, "no memory for {field} = {value}; allowed: {allowed}"),
         }
     }

@@ -43,7 +43,7 @@ class Detection:
 
 
 def variables() -> list[str]:
-    return [name for line in LAUNCHERS.values() for name in line] + ["SLURM_STEP_ID"]
+    return [name for line in LAUNCHERS.values() for name in line] + ["SLURM_STEP_ID", "GROUP_RANK", "GROUP_WORLD_SIZE"]
 
 
 class Environment:
@@ -108,15 +108,32 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int
         require(found_rank < found_world, rank_field, found_rank)
         name = "explicit" if len(used) == explicit else launcher or "torchrun"
     warnings = 0
+    here = found_rank, found_world, local_rank, local_world_size
     for other, line in LAUNCHERS.items():
         their_rank, their_world = env.number_or_none(line[0]), env.number_or_none(line[1])
         if other == (launcher or "torchrun"):
             warnings += their_rank not in (None, found_rank) or their_world not in (None, found_world)
         elif their_rank is not None and their_world is not None:
             agrees = (their_rank, their_world) == (found_rank, found_world)
-            if local_world_size:
-                agrees |= their_world * local_world_size == found_world and their_rank == found_rank // local_world_size
+            group, groups = (env.number_or_none(name) for name in ("GROUP_RANK", "GROUP_WORLD_SIZE"))
+            if (launcher or "torchrun") == "torchrun" and group is not None and groups is not None:
+                agrees |= their_world == groups and their_rank < groups and holds(*here, group, groups)
+            elif local_world_size and their_world * local_world_size == found_world:
+                agrees |= their_rank == found_rank // local_world_size
+            else:
+                agrees |= holds(*here, their_rank, their_world)
             warnings += not agrees
     warnings += local_rank is not None and local_world_size is not None and local_rank >= local_world_size
     warnings += name == "slurm" and found_world != 1 and not env.is_set("SLURM_STEP_ID")
     return Detection(found_rank, found_world, local_rank, local_world_size, name, used, warnings)
+
+
+def holds(
+    rank: int, world_size: int, local_rank: int | None, local_world_size: int | None, node: int, nodes: int
+) -> bool:
+    """Whether this one of so many nodes can have the process, where each has one or more."""
+    if local_rank is None or local_world_size is None or node >= nodes or local_rank >= local_world_size:
+        return False
+    before = rank - local_rank
+    after = world_size - before - local_world_size
+    return all(count >= least and (least > 0 or count == 0) for count, least in ((before, node), (after, nodes - 1 - node)))

@@ -267,7 +267,11 @@ impl Failure {
     }
 
     pub(crate) fn unknown_name(field: &'static str, name: &str, known: impl Into<Allowed>) -> Self {
-        Self::new(Kind::UnknownName, field, &shorten(name), known.into())
+        let (name, mut known) = (shorten(name), known.into());
+        if let Limits::Known(names) = &mut known.limits {
+            closest_first(&name, names);
+        }
+        Self::new(Kind::UnknownName, field, &name, known)
     }
 
     pub(crate) fn wrong_type(field: &'static str, value: &str, allowed: impl Into<Allowed>) -> Self {
@@ -297,6 +301,33 @@ pub(crate) fn shorten(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
+/// Moves the name that was probably meant to the front: the closest one, if two letters in five are different or fewer.
+#[cold]
+#[inline(never)]
+fn closest_first(name: &str, names: &mut [&'static str]) {
+    let distances = names.iter().enumerate().map(|(at, known)| (distance(name, known), at));
+    if let Some((least, at)) = distances.min()
+        && least * 5 <= names[at].len() * 2
+    {
+        names[..=at].rotate_right(1);
+    }
+}
+
+/// How many letters of one name to change, leave out or insert for the other one. Letters in capitals are the same letters.
+fn distance(one: &str, other: &str) -> usize {
+    let mut row: Vec<usize> = (0..=other.len()).collect();
+    for (at, letter) in one.bytes().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = at + 1;
+        for (column, known) in other.bytes().enumerate() {
+            let changed = diagonal + usize::from(!letter.eq_ignore_ascii_case(&known));
+            diagonal = row[column + 1];
+            row[column + 1] = changed.min(diagonal + 1).min(row[column] + 1);
+        }
+    }
+    row[other.len()]
+}
+
 impl Display for Failure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Parts { kind, field, value, allowed, .. } = &**self;
@@ -307,7 +338,10 @@ impl Display for Failure {
             }
             #[cfg(feature = "grown")]
             Kind::TooLate => write!(f, "{field} is {value}, which is too late; allowed: {allowed}"),
-            Kind::UnknownName => write!(f, "{field} is \"{value}\"; known: {allowed}"),
+            Kind::UnknownName => match field.strip_suffix("-member") {
+                Some(section) => write!(f, "{section} has no member \"{value}\"; known: {allowed}"),
+                None => write!(f, "{field} is \"{value}\"; known: {allowed}"),
+            },
             Kind::OutOfMemory => write!(f, "no memory for {field} = {value}; allowed: {allowed}"),
         }
     }
@@ -340,6 +374,22 @@ mod tests {
         assert_eq!(told(only("b").and(", not a")), ("b, not a".into(), facts(&[("needs", "b")])));
         assert_eq!(told(known(["a", "b"])), ("a, b".into(), facts(&[("known", "a"), ("known", "b")])));
         assert_eq!(told("each name once"), ("each name once".into(), facts(&[])));
+    }
+
+    #[test]
+    fn the_name_that_was_probably_meant_comes_first() {
+        let names = ["feistel", "fisher-yates", "torch", "torch-2.5"];
+        let first = |name| Failure::unknown_name("order", name, known(names)).into_parts().allowed;
+        assert_eq!(first("fisher-yate"), "fisher-yates, feistel, torch, torch-2.5");
+        assert_eq!(first("TORCH"), "torch, feistel, fisher-yates, torch-2.5");
+        assert_eq!(first("torsch-2.5"), "torch-2.5, feistel, fisher-yates, torch");
+        for other in ["", "random", "fei", &"feistel".repeat(20)] {
+            assert_eq!(first(other), "feistel, fisher-yates, torch, torch-2.5");
+        }
+        let failure = Failure::unknown_name("order", "torhc", known(names));
+        assert_eq!(failure.facts()[0], Fact { name: "known", value: "torch".into() });
+        let member = Failure::unknown_name("deal-member", "wrld", known(["world_size"]));
+        assert_eq!(member.to_string(), "deal has no member \"wrld\"; known: world_size");
     }
 
     #[test]

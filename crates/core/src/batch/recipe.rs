@@ -342,7 +342,8 @@ fn counting_name(counting: Counting) -> &'static str {
 /// The order: of items by its name, or of samples. Failures: `order`, a member or a list that it does not use, any field of it.
 fn order_of(fields: &Fields, lists: &[List]) -> Result<(OrderId, Option<OrderPart>), Failure> {
     let by_default = if fields.has("sizes") { OrderId::Sharded } else { OrderId::Feistel };
-    let id = fields.text("order").map_or(Ok(by_default), OrderId::of_any_name)?;
+    let named = |name| OrderId::of_any_name(name, fields, lists, &[OrderId::Sharded]);
+    let id = fields.text("order").map_or(Ok(by_default), named)?;
     let own = lists.iter().filter(|(name, _)| !LISTS.contains(name)).copied();
     let lists: Vec<List> = collect("lists", lists.len(), own)?;
     if id == OrderId::Sharded || id.is_composed() {

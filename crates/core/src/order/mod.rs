@@ -18,6 +18,8 @@ use alloc::rc::Rc;
 
 use crate::base::failure::{known, range};
 use crate::base::memory::collect;
+use crate::state::fields::Fields;
+use crate::state::recipe::{COMPOSED as COMPOSED_MEMBERS, List, beside};
 use crate::{Failure, MAX_EXACT};
 use compose::Epoch;
 pub(crate) use compose::{Stored, read::check_lists};
@@ -125,11 +127,20 @@ impl OrderId {
         }
     }
 
-    /// The same with the composed ones.
-    pub(crate) fn of_any_name(name: &str) -> Result<Self, Failure> {
-        let all = || Self::ALL.into_iter().chain([Self::Sharded]).chain(COMPOSED);
-        let found = all().find(|id| id.name() == name);
-        found.ok_or_else(|| Failure::unknown_name("order", name, known(all().map(Self::name))))
+    /// The same with the composed ones. An unknown name is a failure that lists those that go with the other members of the order: of
+    /// shards, these are `stored`.
+    pub(crate) fn of_any_name(name: &str, order: &Fields, lists: &[List], stored: &[Self]) -> Result<Self, Failure> {
+        let found = Self::ALL.iter().chain(&[Self::Sharded]).chain(&COMPOSED).find(|id| id.name() == name);
+        found.copied().ok_or_else(|| {
+            let fit: &[Self] = if order.first_of(COMPOSED_MEMBERS).is_some() {
+                &COMPOSED
+            } else if order.has("sizes") || beside("sizes", lists).is_some() {
+                stored
+            } else {
+                &Self::ALL
+            };
+            Failure::unknown_name("order", name, known(fit.iter().map(|id| id.name())))
+        })
     }
 
     /// Whether it is made of others.

@@ -70,7 +70,7 @@ impl OrderPart {
     fn with_default(fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<Self, Failure> {
         // A list does not choose the order: a recipe is of one deal, whatever comes with it.
         let id = match fields.text("order") {
-            Some(name) => OrderId::of_any_name(name)?,
+            Some(name) => OrderId::of_any_name(name, fields, lists, &[OrderId::Sharded])?,
             None if fields.numbers("sizes").is_some() => OrderId::Sharded,
             None => OrderId::Feistel,
         };
@@ -110,7 +110,9 @@ impl OrderPart {
     /// other orders. Failures: any field.
     #[inline(never)]
     pub(crate) fn of_shards(fields: &Fields, lists: &[List]) -> Result<(Self, Option<Rc<Sharding>>), Failure> {
-        let id = fields.text("order").map_or(Ok(OrderId::Sharded), OrderId::of_any_name)?;
+        let stored = [OrderId::Sharded, OrderId::Sequential];
+        let named = |name| OrderId::of_any_name(name, fields, lists, &stored);
+        let id = fields.text("order").map_or(Ok(OrderId::Sharded), named)?;
         if id.is_composed() {
             return Ok((Self::read(fields, lists)?, None));
         }

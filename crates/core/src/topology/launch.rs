@@ -57,6 +57,8 @@ const LAUNCHERS: [Launcher; 5] = [
 
 /// Which step of a Slurm job a process belongs to: set by `srun` alone.
 const SLURM_STEP: &str = "SLURM_STEP_ID";
+/// Which node `torchrun` takes its own for, and how many nodes there are.
+const GROUP: [&str; 2] = ["GROUP_RANK", "GROUP_WORLD_SIZE"];
 
 /// The result of the detection.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -82,7 +84,7 @@ pub struct Detection {
 pub fn variables() -> impl Iterator<Item = &'static str> {
     let names =
         |launcher: &Launcher| [launcher.rank, launcher.world_size, launcher.local_rank, launcher.local_world_size];
-    LAUNCHERS.iter().flat_map(names).chain([SLURM_STEP])
+    LAUNCHERS.iter().flat_map(names).chain([SLURM_STEP]).chain(GROUP)
 }
 
 /// The rank and the world size of a process. Explicit values win; then the first launcher whose rank is set. Failures name
@@ -191,7 +193,8 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
             continue;
         }
         let (Some(other_rank), Some(other_world_size)) = (other_rank, other_world_size) else { continue };
-        if (other_rank, other_world_size) != (rank, world_size) && !starts_nodes(other_rank, other_world_size, found) {
+        let is_same = (other_rank, other_world_size) == (rank, world_size);
+        if !is_same && !starts_nodes(environment, own, other_rank, other_world_size, found) {
             warnings.push(format!(
                 "{name} says {rank_name}={other_rank}, {world_name}={other_world_size}; used: rank {rank} of {world_size} ({chosen})"
             ));
@@ -212,11 +215,30 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
 }
 
 /// Whether another launcher starts one process for each node, such as `torchrun`, which starts the processes there.
-fn starts_nodes(node: u32, nodes: u32, found: &Detection) -> bool {
-    found.local_world_size.is_some_and(|local_world_size| {
-        u64::from(nodes) * u64::from(local_world_size) == u64::from(found.world_size)
-            && found.rank.checked_div(local_world_size) == Some(node)
-    })
+fn starts_nodes(environment: &Environment, own: &Launcher, node: u32, nodes: u32, found: &Detection) -> bool {
+    if own.name == LAUNCHERS[0].name
+        && let [Some(group), Some(groups)] = GROUP.map(|name| environment.number(name).unwrap_or(None))
+    {
+        // `torchrun` may count the nodes in another order, such as that of the names of their machines.
+        return groups == nodes && node < nodes && holds(group, groups, found);
+    }
+    let local_world_size = found.local_world_size.unwrap_or(0);
+    if u64::from(nodes) * u64::from(local_world_size) == u64::from(found.world_size) {
+        return found.rank.checked_div(local_world_size) == Some(node);
+    }
+    holds(node, nodes, found)
+}
+
+/// Whether the process can be on this one of so many nodes, where each has one process or more and ranks count node by node.
+fn holds(node: u32, nodes: u32, found: &Detection) -> bool {
+    let (Some(local_rank), Some(local_world_size)) = (found.local_rank, found.local_world_size) else { return false };
+    if node >= nodes || local_rank >= local_world_size || local_rank > found.rank {
+        return false;
+    }
+    let before = found.rank - local_rank;
+    let Some(after) = (found.world_size - before).checked_sub(local_world_size) else { return false };
+    let fit = |processes: u32, nodes: u32| if nodes == 0 { processes == 0 } else { processes >= nodes };
+    fit(before, node) && fit(after, nodes - 1 - node)
 }
 
 struct Environment<'a>(&'a [(String, String)]);

@@ -242,6 +242,7 @@ fn nested() -> Vec<Case> {
             cases.push(case(&format!("torchrun in process {node} of {nodes} of {launcher}"), &text));
         }
     }
+    cases.extend(uneven());
     let outer = "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_ID=0";
     for text in [
         "RANK=5 WORLD_SIZE=8",
@@ -258,6 +259,57 @@ fn nested() -> Vec<Case> {
     let both = format!("{inner} {outer}");
     cases.push(detect("explicit values that torchrun gave, below slurm", &both, Some(5), Some(8)));
     cases.push(detect("explicit values that slurm gave, above torchrun", &both, Some(1), Some(2)));
+    cases
+}
+
+/// The same on nodes of different sizes: two processes and one, and one, two and three of them.
+fn uneven() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let (first, second, third) = (
+        "RANK=1 WORLD_SIZE=3 LOCAL_RANK=1 LOCAL_WORLD_SIZE=2",
+        "RANK=2 WORLD_SIZE=3 LOCAL_RANK=0 LOCAL_WORLD_SIZE=1",
+        "RANK=1 WORLD_SIZE=6 LOCAL_RANK=0 LOCAL_WORLD_SIZE=2",
+    );
+    for (_, [rank, world, ..]) in &LAUNCHERS[1..] {
+        for (inner, places) in [
+            (first, &[(0, 2), (1, 2), (0, 1), (0, 3), (2, 2)][..]),
+            (second, &[(1, 2), (0, 2), (1, 3), (2, 4), (1, 1), (0, 0)]),
+            (third, &[(1, 3), (0, 3), (1, 2)]),
+        ] {
+            for (node, nodes) in places {
+                let text = format!("{inner} {rank}={node} {world}={nodes}");
+                cases.push(case(&format!("`{text}`"), &text));
+            }
+        }
+    }
+    // What torchrun says of nodes: their number counts, and not their order, which it may make another one.
+    for (inner, group) in [
+        (first, "GROUP_RANK=0 GROUP_WORLD_SIZE=2"),
+        (second, "GROUP_RANK=1 GROUP_WORLD_SIZE=2"),
+        (second, "GROUP_RANK=0 GROUP_WORLD_SIZE=2"),
+        (second, "GROUP_RANK=2 GROUP_WORLD_SIZE=2"),
+        (second, "GROUP_RANK=1 GROUP_WORLD_SIZE=3"),
+        (second, "GROUP_RANK=1"),
+        (second, "GROUP_RANK=x GROUP_WORLD_SIZE=2"),
+        (third, "GROUP_RANK=1 GROUP_WORLD_SIZE=3"),
+        ("RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4", "GROUP_RANK=1 GROUP_WORLD_SIZE=2"),
+        ("RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4", "GROUP_RANK=1 GROUP_WORLD_SIZE=1"),
+        ("RANK=0 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4", "GROUP_RANK=0 GROUP_WORLD_SIZE=2"),
+        ("RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=6", "GROUP_RANK=1 GROUP_WORLD_SIZE=2"),
+        ("RANK=5 WORLD_SIZE=8 LOCAL_WORLD_SIZE=4", "GROUP_RANK=1 GROUP_WORLD_SIZE=2"),
+    ] {
+        for (node, nodes) in [(0, 2), (1, 2), (2, 2), (1, 3)] {
+            let text = format!("{inner} {group} SLURM_PROCID={node} SLURM_NTASKS={nodes} SLURM_STEP_ID=0");
+            cases.push(case(&format!("`{text}`"), &text));
+        }
+    }
+    let open_mpi =
+        "OMPI_COMM_WORLD_RANK=2 OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_LOCAL_RANK=0 OMPI_COMM_WORLD_LOCAL_SIZE=1";
+    for node in [0, 1] {
+        let text =
+            format!("{open_mpi} GROUP_RANK=0 GROUP_WORLD_SIZE=2 SLURM_PROCID={node} SLURM_NTASKS=2 SLURM_STEP_ID=0");
+        cases.push(case(&format!("`{text}`"), &text));
+    }
     cases
 }
 

@@ -133,7 +133,7 @@ fn errors_name_the_field() {
     let recipe = format!("indices --recipe {}", path.display());
     for (wrong, words) in [
         (r#"{"order": {"samples": 9}, "deal": {"world_size": 0}}"#, "world_size is 0; allowed: "),
-        (r#"{"order": {"samples": 9, "sed": 1}}"#, "order_member is \"sed\"; known: "),
+        (r#"{"order": {"samples": 9, "sed": 1}}"#, "order has no member \"sed\"; known: "),
         (r#"{"order": {"samples": "9"}}"#, "samples is "),
         (r#"{"order": {"seed": 9}}"#, "samples is missing"),
         (r#"{"order": {"samples": 9, "name": "sharded"}}"#, "sizes is missing"),

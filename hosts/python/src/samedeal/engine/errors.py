@@ -75,6 +75,9 @@ class UnknownNameError(SamedealError):
 
     def __str__(self) -> str:
         """The failure in one line, with the known names."""
+        section, of_member, _ = self.field.partition("-member")
+        if of_member:
+            return f"{section} has no member {self.value!r}; known: {self.allowed}"
         return f"{self.field.replace('-', '_')} is {self.value!r}; known: {self.allowed}"
 
 

@@ -366,7 +366,15 @@ export const CALLS = {
     2,
     fc.oneof(samples, order),
     batchSizes,
-    options({ seed, order: orderName, worldSize, rank, layout: DEAL.layout, unit: DEAL.unit, epochs: one('1', '2', '9') }),
+    options({
+      seed,
+      order: orderName,
+      worldSize,
+      rank,
+      layout: DEAL.layout,
+      unit: DEAL.unit,
+      epochs: one('1', '2', '9'),
+    }),
   ),
   'Schedule.fromRecipe': call(
     1,

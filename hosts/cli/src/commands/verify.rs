@@ -82,11 +82,15 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
 
 /// Whether all checks passed: `None` if none failed, but one was not asked for.
 pub fn all_passed(checks: impl IntoIterator<Item = Option<bool>>) -> Option<bool> {
-    checks.into_iter().fold(Some(true), |all, passed| match (all, passed) {
-        (Some(false), _) | (_, Some(false)) => Some(false),
-        (None, _) | (_, None) => None,
-        (Some(true), Some(true)) => Some(true),
-    })
+    let mut all = Some(true);
+    for passed in checks {
+        match passed {
+            Some(false) => return passed,
+            None => all = None,
+            Some(true) => {}
+        }
+    }
+    all
 }
 
 /// What a check came to, for people.

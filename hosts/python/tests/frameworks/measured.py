@@ -40,7 +40,7 @@ def main(out: Path, shards: Path) -> None:
         whole: dict[str, list[Any]] = {"ids": [], "tokens": [], "objects": [], "losses": []}
         # States are taken after whole units.
         steps, half = len(loader), len(loader) // 4 * 2 if name == "units" else len(loader) // 2
-        state = loader.state_dict()
+        state, consumed = loader.state_dict(), 0
         for number, batch in enumerate(loader, 1):
             ids = batch["id"] if isinstance(batch, dict) else batch
             gathered = accelerator.gather_for_metrics({"ids": [ids, ids.repeat_interleave(2)]})["ids"]
@@ -50,12 +50,11 @@ def main(out: Path, shards: Path) -> None:
             whole["objects"] += accelerator.gather_for_metrics([str(i) for i in ids.tolist()])
             whole["losses"].append(len(accelerator.gather_for_metrics(ids.sum())))
             if number == half:
-                state = loader.state_dict()
+                state, consumed = loader.state_dict(), len(whole["ids"])
         loader.load_state_dict(state)
         rest: list[int] = []
         for batch in loader:
             rest += accelerator.gather_for_metrics(batch["id"] if isinstance(batch, dict) else batch).tolist()
-        consumed = json.loads(state["samedeal"])["consumed"]
         found[name] = {**whole, "rest": rest, "steps": steps, "consumed": consumed}
     (out / f"{accelerator.process_index}.json").write_text(json.dumps(found))
     dist.destroy_process_group()

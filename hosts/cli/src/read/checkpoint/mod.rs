@@ -46,6 +46,9 @@ const ENDINGS: [&str; 7] = ["bin", "ckpt", "json", "pickle", "pkl", "pt", "pth"]
 const LOOKED_INTO: usize = 256;
 const NAMED: usize = 4;
 
+/// The members of a state.
+type Fields = Rc<Map<String, Value>>;
+
 /// A state, and what stands beside it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Saved {
@@ -55,7 +58,7 @@ pub struct Saved {
     pub place: String,
     pub text: Rc<str>,
     /// What the text says.
-    pub fields: Rc<Map<String, Value>>,
+    pub fields: Fields,
     /// The steps that groups of readers took, the oldest first.
     pub history: Vec<Segment>,
     /// The samples in a batch, if the state of transformers' Trainer says so.
@@ -497,7 +500,7 @@ fn state(text: &str) -> Option<Map<String, Value>> {
 }
 
 impl Saved {
-    fn new(place: String, text: Rc<str>, fields: Rc<Map<String, Value>>) -> Self {
+    fn new(place: String, text: Rc<str>, fields: Fields) -> Self {
         let past = |past: &Value| {
             let number = |name: &str| past.get(name).and_then(Value::as_u64);
             let (world_size, steps) = (number("world_size")?, number("steps")?);
@@ -514,7 +517,7 @@ impl Saved {
 struct Search {
     states: Vec<Saved>,
     /// What the texts of states say: a text that is there many times is read once.
-    known: HashMap<Rc<str>, Rc<Map<String, Value>>>,
+    known: HashMap<Rc<str>, Fields>,
     /// How much memory the states take, about, and how long their places are.
     taken: usize,
     /// How much more is looked at in dictionaries that could be states.
@@ -600,7 +603,7 @@ impl Search {
     }
 
     /// What a text says, if it is a state.
-    fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Rc<Map<String, Value>>)>, String> {
+    fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Fields)>, String> {
         if let Some((text, fields)) = self.known.get_key_value(text) {
             return Ok(Some((Rc::clone(text), Rc::clone(fields))));
         }

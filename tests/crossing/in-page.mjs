@@ -19,7 +19,7 @@ const io = {
 };
 
 try {
-  await samedeal.init(['sampling', 'composing', 'batching', 'planning']);
+  await samedeal.init();
   await ask('begun', { agent: navigator.userAgent });
   await run(samedeal, JSON.parse(await ask('request')), io);
   await ask('finished');

@@ -1,4 +1,4 @@
-"""The Python host, which was made for the interface of today, against components that have more than it."""
+"""The Python host, which was made for the interface of today, against a component that has more than it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ import samedeal
 from samedeal import SamedealError, Sampler, UnknownNameError
 from samedeal.bindings.batches import Batcher, BatchRecipe
 from samedeal.engine import component as engine
-from samedeal.engine.component import Component
 from samedeal.engine.core import Core
 
 GROWN = Path(os.environ["SAMEDEAL_GROWN"])
@@ -21,8 +20,8 @@ VECTORS = Path(__file__).parents[1] / "vectors"
 
 @pytest.fixture(autouse=True)
 def grown(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The components that were built with the feature `grown`, in place of those of the package."""
-    monkeypatch.setattr(Component, "path", property(lambda self: GROWN / self.value))
+    """The component that was built with the feature `grown`, in place of that of the package."""
+    monkeypatch.setattr(engine, "COMPONENT", GROWN / "samedeal.wasm")
     monkeypatch.setattr(engine, "process", engine.Process())
 
 
@@ -56,7 +55,7 @@ def recipe(**batch: object) -> BatchRecipe:
     import numpy
 
     text = json.dumps({"batch": batch, "order": {"name": "sequential"}})
-    return BatchRecipe(Core(Component.BATCHING, 2**30), text, numpy.array([1, 3, 2, 2], dtype=numpy.uint32), ())
+    return BatchRecipe(Core(2**30), text, numpy.array([1, 3, 2, 2], dtype=numpy.uint32), ())
 
 
 def test_a_strategy_and_an_option_are_names_in_a_text() -> None:

@@ -11,7 +11,7 @@ const { page, version, close } = await openPage(Object.fromEntries(folders), '<t
   ({ message }) => fail(message),
 );
 try {
-  for (const build of ['wasm-bindgen', 'page']) {
+  for (const build of ['light', 'page']) {
     for (const file of groupFiles()) {
       report(`chromium ${version} (${build})`, await page.evaluate(runInPage, { build, group: readGroup(file) }));
     }
@@ -20,18 +20,17 @@ try {
   await close();
 }
 
-/** Runs in the page, over the engines of its entry: first over samplers alone, then over all parts. */
+/** Runs in the page, over the engines of its entries: first over the light one, then over the component. */
 async function runInPage({ build, group }) {
-  const page = await import('/hosts/js/dist/bindings/engines-page.js');
   const loaders = {
-    async 'wasm-bindgen'() {
-      await page.init();
-      return { dealing: page.samplers() };
+    async light() {
+      const { light } = await import('/hosts/js/dist/bindings/engines-light.js');
+      return { light: light() };
     },
     async page() {
-      await page.init(['composing', 'topology', 'planning', 'batching']);
-      const { samplers, topology, planning, batching } = page;
-      return { dealing: samplers(), topology: topology(), planning: planning(), batching: batching() };
+      const { component, init } = await import('/hosts/js/dist/bindings/engines-page.js');
+      await init();
+      return { light: component(), component: component() };
     },
   };
   globalThis.builds ??= {};

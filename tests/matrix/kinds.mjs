@@ -200,18 +200,18 @@ const idsOf = (start, count) => Array.from({ length: count }, (_, i) => start + 
 
 /** The functions of the interface: of which engine, and where there. */
 const FUNCTIONS = [
-  ['pad', 'batching', ({ collation }) => collation],
-  ['pack', 'batching', ({ collation }) => collation],
-  ['verify', 'planning', ({ shards }) => shards],
-  ['header', 'planning', (bindings) => bindings],
-  ['variables', 'topology', ({ launch }) => launch],
-  ['detect', 'topology', ({ launch }) => launch],
+  ['pad', 'component', ({ collation }) => collation],
+  ['pack', 'component', ({ collation }) => collation],
+  ['verify', 'component', ({ shards }) => shards],
+  ['header', 'component', (bindings) => bindings],
+  ['variables', 'light', ({ launch }) => launch],
+  ['detect', 'light', ({ launch }) => launch],
 ];
 
 /** By the key of a case. */
 export const kinds = {
   sampler: {
-    engine: 'dealing',
+    engine: 'light',
     recipe: (given) => new SamplerRecipe(document(given), { epoch: BigInt(given.epoch), rank: given.rank }),
     make(engine, { recipe, lists: given, epoch, rank }) {
       const place = { epoch: BigInt(epoch), rank };
@@ -244,7 +244,7 @@ export const kinds = {
     moves: ['at-epoch', 'at-rank', 'rest', 'resume'],
   },
   plan: {
-    engine: 'planning',
+    engine: 'component',
     recipe: (given) => new PlanRecipe(document(given), BigInt(given.epoch)),
     make(engine, { recipe, lists: given, epoch }) {
       const options = besideOf(given, 'sizes', 'bytes', 'holders', 'holder_offsets', 'rank_nodes');
@@ -273,7 +273,7 @@ export const kinds = {
     moves: ['at-epoch'],
   },
   'chunk-stream': {
-    engine: 'planning',
+    engine: 'component',
     recipe: (given) => new StreamRecipe(document(given), { epoch: BigInt(given.epoch), reader: given.reader }),
     make: (engine, { recipe, epoch, reader }) =>
       over(BaseChunkStream, () => engine).fromRecipe(recipe, { epoch: BigInt(epoch), reader }),
@@ -281,7 +281,7 @@ export const kinds = {
     rawFailures: [],
   },
   ledger: {
-    engine: 'planning',
+    engine: 'component',
     recipe: ({ header }) => new LedgerRecipe(header),
     make: (engine, { header }) => new AppliedLog(engine, header),
     // Entries may be digits alone, and there may be none.
@@ -295,7 +295,7 @@ export const kinds = {
     rawFailures: [],
   },
   'ledger-client': {
-    engine: 'planning',
+    engine: 'component',
     recipe: (options) => new ClientRecipe(clientOptions(options)),
     make: (engine, options) => new LedgerClient(engine, clientOptions(options)),
     // Entries may be digits alone, and there may be none.
@@ -318,7 +318,7 @@ export const kinds = {
     rawFailures: [],
   },
   reading: {
-    engine: 'planning',
+    engine: 'component',
     recipe: (given) => new ReadingRecipe(document(given), { epoch: BigInt(given.epoch) }),
     make(engine, { recipe, lists: given, epoch }) {
       const options = besideOf(given, 'sizes', 'bytes');
@@ -342,7 +342,7 @@ export const kinds = {
     moves: ['at-epoch', 'resume'],
   },
   split: {
-    engine: 'planning',
+    engine: 'component',
     recipe: (given) => new SplitRecipe(document(given)),
     make: (engine, { recipe }) => over(BaseSplit, () => engine).fromRecipe(recipe),
     // There may be no ids; keys may be digits alone.
@@ -365,7 +365,7 @@ export const kinds = {
     rawFailures: ['part-of', 'part-of-run', 'part-of-keys', 'members'],
   },
   schedule: {
-    engine: 'batching',
+    engine: 'component',
     recipe: (given) => new ScheduleRecipe(document(given), given.rank),
     make(engine, { recipe, lists: given, rank }) {
       return over(BaseSchedule, () => engine).fromRecipe(recipe, { rank, ...besideOrder(given) });
@@ -376,7 +376,7 @@ export const kinds = {
     moves: ['at-rank'],
   },
   mesh: {
-    engine: 'topology',
+    engine: 'light',
     recipe: ({ 'world-size': worldSize, axes }) => new MeshRecipe(worldSize, axes),
     make(engine, { 'world-size': worldSize, axes }) {
       const Mesh = over(BaseMesh, () => engine);
@@ -396,7 +396,7 @@ export const kinds = {
     rawFailures: ['rank-at'],
   },
   'batch-recipe': {
-    engine: 'batching',
+    engine: 'component',
     recipe: (given) => ofBatches(given, (_, recipe) => recipe),
     make(engine, { recipe, lengths, lists: given }) {
       const withOrder = besideOrder(given, 'boundaries');
@@ -411,7 +411,7 @@ export const kinds = {
     rawFailures: [],
   },
   batcher: {
-    engine: 'batching',
+    engine: 'component',
     recipe: (given) =>
       ofBatches(given, ({ batches }, recipe) =>
         using(recipe, () => new batches.Batcher(recipe, BigInt(given.epoch), segments(given.history))),
@@ -436,7 +436,7 @@ export const kinds = {
     moves: ['at-epoch', 'resume'],
   },
   'batch-stream': {
-    engine: 'batching',
+    engine: 'component',
     recipe: (given) =>
       ofBatches(given, ({ batches }, recipe) =>
         using(recipe, () => new batches.BatchStream(recipe, BigInt(given.epoch), given.rank)),
@@ -467,22 +467,22 @@ export const kinds = {
       ]),
     ),
     own: {
-      pad({ batching }, { lengths, width, 'pad-to-multiple-of': padToMultipleOf, side }) {
+      pad({ component }, { lengths, width, 'pad-to-multiple-of': padToMultipleOf, side }) {
         const [sequences, others] = tokens(lengths);
         const options = { side, padToMultipleOf, ...(width > 0 && { width }) };
-        const padded = padWith(batching, sequences, { ...others, ...options });
+        const padded = padWith(component, sequences, { ...others, ...options });
         if (padded.attentionMask.some((is, i) => is !== Number(padded.values[i] !== others.paddingValue)))
           return 'a mask';
         return { width: padded.width, sources: padded.values };
       },
-      pack({ batching }, { lengths, 'row-ends': rowEnds, width }) {
+      pack({ component }, { lengths, 'row-ends': rowEnds, width }) {
         const [sequences, others] = tokens(lengths);
-        const { values, rows, width: wide, ...packed } = packWith(batching, sequences, { ...others, rowEnds, width });
+        const { values, rows, width: wide, ...packed } = packWith(component, sequences, { ...others, rowEnds, width });
         if (rows !== rowEnds.length || wide !== width) return 'another shape';
         return { ...packed, sources: values };
       },
-      verify({ planning }, { shards, offsets, assigned }) {
-        const { overlaps, gaps } = verifyWith(planning, shards, lists(offsets, assigned));
+      verify({ component }, { shards, offsets, assigned }) {
+        const { overlaps, gaps } = verifyWith(component, shards, lists(offsets, assigned));
         const columns = (list, ...names) =>
           Object.fromEntries(names.map((name) => [name, list.map((each) => each[name])]));
         return {
@@ -490,9 +490,9 @@ export const kinds = {
           gaps: columns(gaps, 'firstShard', 'numShards'),
         };
       },
-      header: ({ planning }, { state, block, lease }) => headerWith(planning, state, block, BigInt(lease)),
-      detect: ({ topology }, { environment, rank, 'world-size': worldSize }) =>
-        detectWith(topology, {}, present({ environment: Object.fromEntries(environment), rank, worldSize })),
+      header: ({ component }, { state, block, lease }) => headerWith(component, state, block, BigInt(lease)),
+      detect: ({ light }, { environment, rank, 'world-size': worldSize }) =>
+        detectWith(light, {}, present({ environment: Object.fromEntries(environment), rank, worldSize })),
     },
     sayable: {
       pad: few,

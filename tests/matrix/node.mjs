@@ -1,26 +1,17 @@
-// The golden cases in Node: over the components, and over both wasm-bindgen builds.
+// The golden cases in Node: over the component, and over the light build.
 import { readFileSync } from 'node:fs';
-import { batchingInstances } from '../../hosts/js/dist/bindings/batching.js';
 import { bindgenInstances } from '../../hosts/js/dist/bindings/bindgen.js';
-import { dealingInstances } from '../../hosts/js/dist/bindings/dealing.js';
-import { planningInstances } from '../../hosts/js/dist/bindings/planning.js';
+import { componentInstances } from '../../hosts/js/dist/bindings/component.js';
 import { Engine } from '../../hosts/js/dist/engine.js';
 import { groupFiles, readGroup, report } from './report.mjs';
 import { runGroup } from './runner.mjs';
 
-const read = (path) => readFileSync(new URL(`../../hosts/js/dist/${path}`, import.meta.url));
-const compile = (file) => new WebAssembly.Module(read(`components/${file}`));
-const page = (file) => ({ dealing: new Engine(bindgenInstances(new WebAssembly.Module(read(`bindgen/${file}`)))) });
-const dealing = new Engine(dealingInstances(compile));
+const compiled = (path) =>
+  new WebAssembly.Module(readFileSync(new URL(`../../hosts/js/dist/${path}`, import.meta.url)));
+const component = new Engine(componentInstances(() => compiled('components/samedeal.core.wasm')));
 const builds = {
-  components: {
-    dealing,
-    topology: dealing,
-    planning: new Engine(planningInstances(compile)),
-    batching: new Engine(batchingInstances(compile)),
-  },
-  'wasm-bindgen': page('samedeal_bg.wasm'),
-  'wasm-bindgen, composing': page('composing_bg.wasm'),
+  component: { light: component, component },
+  light: { light: new Engine(bindgenInstances(compiled('bindgen/samedeal_bg.wasm'))) },
 };
 
 for (const [build, engines] of Object.entries(builds)) {

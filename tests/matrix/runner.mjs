@@ -3,25 +3,14 @@
 import { SamedealError } from '../../hosts/js/dist/errors.js';
 import { callOwn, callRaw, kinds, wide } from './kinds.mjs';
 
-/** What the build of wasm-bindgen has no interface for: it deals samples. */
-const ALL_BUT_SAMPLERS = [
-  ...['launch', 'mesh', 'shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client', 'splits', 'steps'],
-  ...['batches-bucket', 'batches-budget', 'batches-composed', 'batches-default', 'batches-pack', 'batches-padded'],
-  ...[
-    'batches-state',
-    'batches-stream',
-    'collation',
-    'readings',
-    'readings-composed',
-    'recipes-batch',
-    'recipes-shards',
-  ],
-];
-
-/** What a build does not have. */
+/** What a build does not have. The light build has samplers, meshes and launchers. */
 const WITHOUT = {
-  'wasm-bindgen': [...ALL_BUT_SAMPLERS, 'orders-composed'],
-  'wasm-bindgen, composing': ALL_BUT_SAMPLERS,
+  light: [
+    ...['shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client', 'splits', 'steps', 'collation'],
+    ...['batches-bucket', 'batches-budget', 'batches-composed', 'batches-default', 'batches-pack', 'batches-padded'],
+    ...['batches-state', 'batches-stream', 'readings', 'readings-composed', 'recipes-batch', 'recipes-shards'],
+    'orders-composed',
+  ],
 };
 
 /** The processor time that a case may take, in milliseconds. Golden cases have no bound, and a page has none to tell. */

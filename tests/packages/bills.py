@@ -21,7 +21,6 @@ from cyclonedx.validation.json import JsonStrictValidator
 
 ROOT = Path(__file__).resolve().parents[2]
 SPECIFICATION = "1.5"
-COMPONENTS = ("sampling", "planning", "batching")
 REQUIRED = ("numpy", "wasmtime")
 """What the wheel requires. The list has the versions that it is tested with."""
 
@@ -39,7 +38,7 @@ def of_crates(folder: Path) -> dict[str, Bill]:
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(ROOT / name, folder / name)
     bills = {}
-    wasm = {f"crates/components/{name}": "wasm32-wasip2" for name in COMPONENTS}
+    wasm = {"crates/component": "wasm32-wasip2"}
     manifests = {**wasm, "crates/web": "wasm32-unknown-unknown", "hosts/rust": "all", "hosts/cli": "all"}
     for crate, target in manifests.items():
         manifest = folder / crate / "Cargo.toml"
@@ -145,7 +144,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         crates = of_crates(Path(temporary).resolve())
         wheel = of_wheel(Path(temporary))
-    components = [crates[f"crates/components/{name}"] for name in COMPONENTS]
+    components = [crates["crates/component"]]
     bills = {
         "components": joined(of_components(), components),
         "python": joined(wheel, components),

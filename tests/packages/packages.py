@@ -19,7 +19,7 @@ WHEEL = DIST / f"samedeal-{VERSION}-py3-none-any.whl"
 SDIST = DIST / f"samedeal-{VERSION}.tar.gz"
 TARBALL = DIST / f"samedeal-{VERSION}.tgz"
 CRATES = (DIST / f"samedeal-{VERSION}.crate", DIST / f"samedeal-cli-{VERSION}.crate")
-COMPONENTS = ("samedeal", "composing", "planning", "batching")
+COMPONENTS = ("samedeal",)
 
 sys.path.insert(0, str(ROOT / "tests/reference"))
 

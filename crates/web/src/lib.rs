@@ -1,4 +1,5 @@
-//! The web build: the interface of `wit/` over `samedeal-core`, through wasm-bindgen. It converts, and computes nothing.
+//! The light build: samplers, meshes and launchers of `wit/` over `samedeal-core`, through wasm-bindgen, for pages and bundles that
+//! have to be small. It converts, and computes nothing.
 //!
 //! Numbers of 64 bits cross as `bigint`, lists as typed arrays copied in one piece, and a failure is thrown as
 //! a plain object `{ kind, field, value, allowed, facts }`: what the component gives in JavaScript, so that one class serves
@@ -6,7 +7,7 @@
 
 mod failure;
 
-use samedeal_core::{List, MAX_COUNT, OrderId, Recipe};
+use samedeal_core::{Axis, List, MAX_COUNT, OrderId, Recipe, Role, launch};
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use failure::{Object, Thrown};
@@ -311,6 +312,78 @@ impl Sampler {
         object.set("offset", offset.into());
         Ok(object)
     }
+}
+
+/// All ranks of a job as a grid.
+#[wasm_bindgen]
+pub struct Mesh(samedeal_core::Mesh);
+
+#[wasm_bindgen]
+impl Mesh {
+    /// Axis i has `names[i]`, `sizes[i]` and `roles[i]`.
+    #[wasm_bindgen(constructor)]
+    pub fn new(world_size: u32, names: Vec<String>, sizes: Vec<u32>, roles: Vec<String>) -> Result<Self, Thrown> {
+        let axes = names.into_iter().zip(sizes).zip(roles);
+        let axis = |((name, size), role): ((_, _), String)| Ok(Axis { name, size, role: Role::from_name(&role)? });
+        let axes = axes.map(axis).collect::<Result<_, samedeal_core::Failure>>()?;
+        Ok(Self(samedeal_core::Mesh::new(world_size, axes)?))
+    }
+
+    /// How many ranks get different samples.
+    #[wasm_bindgen(js_name = dataWorldSize)]
+    pub fn data_world_size(&self) -> u32 {
+        self.0.data_world_size()
+    }
+
+    /// Which of these readers a rank is.
+    #[wasm_bindgen(js_name = dataRank)]
+    pub fn data_rank(&self, rank: u32) -> Result<u32, Thrown> {
+        Ok(self.0.data_rank(rank)?)
+    }
+
+    /// Where a rank stands along each axis.
+    pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Thrown> {
+        Ok(self.0.coordinates(rank)?)
+    }
+
+    /// The rank at a place of the grid.
+    #[wasm_bindgen(js_name = rankAt)]
+    pub fn rank_at(&self, coordinates: Vec<u32>) -> Result<u32, Thrown> {
+        Ok(self.0.rank_at(&coordinates)?)
+    }
+
+    /// The ranks that get the same samples as this one.
+    pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Thrown> {
+        Ok(self.0.peers(rank)?)
+    }
+}
+
+/// The names of the variables that `detect` looks at.
+#[wasm_bindgen]
+pub fn variables() -> Vec<String> {
+    launch::variables().map(ToString::to_string).collect()
+}
+
+/// The rank of a process. Variable i is `names[i]`, with `values[i]`.
+#[wasm_bindgen]
+pub fn detect(
+    names: Vec<String>,
+    values: Vec<String>,
+    rank: Option<u32>,
+    world_size: Option<u32>,
+) -> Result<Object, Thrown> {
+    let environment = names.into_iter().zip(values).collect::<Vec<_>>();
+    let launch::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings } =
+        launch::detect(&environment, rank, world_size)?;
+    let object = Object::new();
+    object.set("rank", rank.into());
+    object.set("worldSize", world_size.into());
+    object.set("localRank", local_rank.into());
+    object.set("localWorldSize", local_world_size.into());
+    object.set("launcher", launcher.into());
+    object.set("used", used.into());
+    object.set("warnings", warnings.into());
+    Ok(object)
 }
 
 fn place(place: samedeal_core::Place) -> Object {

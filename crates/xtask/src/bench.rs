@@ -23,7 +23,7 @@ const REQUIREMENTS: &str = "tests/bench/requirements-peers.txt";
 pub fn plan(options: &[&str]) -> Plan {
     if let ["blending", options @ ..] = options {
         let smoke = options.contains(&"--smoke");
-        let steps = vec![Step::new(ENVIRONMENT, &[setup::TORCH, build::COMPONENTS], peers), blending(smoke)];
+        let steps = vec![Step::new(ENVIRONMENT, &[setup::TORCH, build::COMPONENT_STEP], peers), blending(smoke)];
         return Plan::new("bench blending", crate::parts(), steps);
     }
     let (options, batching) = match options {

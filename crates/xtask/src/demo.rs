@@ -34,7 +34,7 @@ const HOSTS: &[Host] = &[
         name: "Python",
         step: "demo: Python",
         words: &["target/venv/bin/python", "tests/demo/replay.py"],
-        needs: &[setup::PYTHON, build::COMPONENTS],
+        needs: &[setup::PYTHON, build::COMPONENT_STEP],
     },
     Host {
         name: "Node",

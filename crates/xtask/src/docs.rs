@@ -22,7 +22,7 @@ pub const EXPLORER: &str = "explorer";
 /// What the site needs and no other command does.
 pub fn parts() -> Vec<Step> {
     vec![
-        Step::new(RUSTDOC, &[build::COMPONENTS], |progress| {
+        Step::new(RUSTDOC, &[build::COMPONENT_STEP], |progress| {
             progress.run(&mut project::cargo(&["doc", "--package=samedeal", "--no-deps"]))?;
             Ok(Report::note("target/doc"))
         })

@@ -52,14 +52,14 @@ const FUZZERS: &[Fuzzer] = &[
     Fuzzer {
         word: "python",
         words: &["target/venv/bin/python", "tests/fuzz/python/fuzz.py"],
-        needs: &[setup::PYTHON, build::COMPONENTS],
+        needs: &[setup::PYTHON, build::COMPONENT_STEP],
         inputs: &[suites::PYTHON, &[FUZZ]],
         smoke: "3000",
     },
     Fuzzer {
         word: "torch",
         words: &["target/venv-torch/bin/python", "tests/fuzz/python/fuzz.py", "--environment", "torch"],
-        needs: &[setup::TORCH, build::COMPONENTS],
+        needs: &[setup::TORCH, build::COMPONENT_STEP],
         inputs: &[suites::TORCH, build::WASM, &[FUZZ]],
         smoke: "300",
     },

@@ -33,24 +33,15 @@ pub fn steps() -> Vec<Step> {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
         })
         .made_from(rust),
-        lint("Rust lints", &[setup::RUST_LINTS, build::COMPONENTS], || {
+        lint("Rust lints", &[setup::RUST_LINTS, build::COMPONENT_STEP], || {
             let mut command = project::cargo(&["clippy", "--all-targets"]);
             command.args(project::HOST_CRATES).args(["--exclude=bindgen", "--", "-D", "warnings"]);
             command
         })
         .made_from(rust)
         .with_lock(build::CARGO),
-        lint("Rust lints: components", &[setup::RUST_LINTS, setup::TARGETS], || {
-            wasm_lint(
-                &[
-                    "example-rust-guest",
-                    "samedeal-sampling",
-                    "samedeal-planning",
-                    "samedeal-batching",
-                    "samedeal-guest",
-                ],
-                "wasm32-wasip2",
-            )
+        lint("Rust lints: component", &[setup::RUST_LINTS, setup::TARGETS], || {
+            wasm_lint(&["example-rust-guest", "samedeal-component"], "wasm32-wasip2")
         })
         .made_from(rust)
         .with_lock(build::CARGO_WASM),

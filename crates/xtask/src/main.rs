@@ -135,7 +135,7 @@ fn build(words: &[&str]) -> Result<Plan, String> {
     }
     let has = |word: &str| words.is_empty() || words.contains(&word);
     let mut needs = Vec::new();
-    needs.extend(has("python").then_some(build::COMPONENTS));
+    needs.extend(has("python").then_some(build::COMPONENT_STEP));
     needs.extend(has("node").then_some(build::NPM));
     needs.extend(has("rust").then_some(build::RELEASE));
     Ok(Plan::of("build", parts(), &needs))

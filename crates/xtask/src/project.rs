@@ -60,10 +60,7 @@ pub fn npm(folder: &str, arguments: &[&str]) -> Command {
 pub const HOST_CRATES: &[&str] = &[
     "--workspace",
     "--exclude=example-rust-guest",
-    "--exclude=samedeal-batching",
-    "--exclude=samedeal-guest",
-    "--exclude=samedeal-planning",
-    "--exclude=samedeal-sampling",
+    "--exclude=samedeal-component",
     "--exclude=samedeal-web",
     "--features=matrix/host",
 ];

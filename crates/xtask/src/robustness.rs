@@ -15,19 +15,19 @@ const SOAK: &[&str] = &["target/venv/bin/python", "tests/soak/soak.py"];
 
 /// `cargo xtask trials [WORD ...] [--rounds N] [--seed S] [--trial T]`.
 pub fn trials(options: &[&str]) -> Plan {
-    command("trials", TRIALS, options, &[setup::TORCH, build::COMPONENTS])
+    command("trials", TRIALS, options, &[setup::TORCH, build::COMPONENT_STEP])
 }
 
 /// `cargo xtask statistics [--seeds N]`. All p-values are kept.
 pub fn statistics(options: &[&str]) -> Plan {
     let options = [&["--csv", "target/statistics/p-values.csv"], options].concat();
-    command("statistics", STATISTICS, &options, &[setup::STATISTICS, build::COMPONENTS])
+    command("statistics", STATISTICS, &options, &[setup::STATISTICS, build::COMPONENT_STEP])
 }
 
 /// `cargo xtask soak [--minutes M]`. What the processes told is kept.
 pub fn soak(options: &[&str]) -> Plan {
     let options = [&["--json", "target/soak/intervals.json"], options].concat();
-    command("soak", SOAK, &options, &[setup::PYTHON, build::COMPONENTS, build::NPM_FOR_NODE])
+    command("soak", SOAK, &options, &[setup::PYTHON, build::COMPONENT_STEP, build::NPM_FOR_NODE])
 }
 
 /// A plan of one program, all of whose output is shown.
@@ -49,13 +49,13 @@ pub fn suites() -> Vec<Step> {
             build::WASM,
             &["hosts/python/tests/jobs.py", "tests/trials"],
         ]),
-        Step::new("statistics, in small", &[setup::STATISTICS, build::COMPONENTS], |progress| {
+        Step::new("statistics, in small", &[setup::STATISTICS, build::COMPONENT_STEP], |progress| {
             progress.run(project::words(STATISTICS).args(["--quick", "--seeds", "300"]))?;
             let counts = Counts { passed: 1, ..Counts::default() };
             Ok(Report { note: "cargo xtask statistics has more".into(), counts, ..Report::default() })
         })
         .made_from(&[PYTHON, build::WASM, &["tests/statistics"]]),
-        suites::suite("soak, in small", &[setup::PYTHON, build::COMPONENTS, build::NPM_FOR_NODE], || {
+        suites::suite("soak, in small", &[setup::PYTHON, build::COMPONENT_STEP, build::NPM_FOR_NODE], || {
             suites::pytest("target/venv", "tests/soak")
         })
         .made_from(&[PYTHON, JAVASCRIPT, build::WASM, &["tests/soak"]]),

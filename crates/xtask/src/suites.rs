@@ -82,10 +82,12 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         &["hosts/js", "docs/parity.md", "docs/reference", "tests/fuzz/javascript", "tests/matrix", "tests/vectors"],
     ];
     let mut steps = vec![
-        suite("Rust tests", &[build::COMPONENTS], || cargo_test(&["--lib", "--bins", "--tests", "--examples"], &[]))
-            .made_from(rust)
-            .with_lock(build::CARGO),
-        suite("Python host", &[setup::PYTHON, build::COMPONENTS], || {
+        suite("Rust tests", &[build::COMPONENT_STEP], || {
+            cargo_test(&["--lib", "--bins", "--tests", "--examples"], &[])
+        })
+        .made_from(rust)
+        .with_lock(build::CARGO),
+        suite("Python host", &[setup::PYTHON, build::COMPONENT_STEP], || {
             let mut command = pytest("target/venv", PYTHON_TESTS);
             command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
             command
@@ -98,7 +100,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             command
         })
         .made_from(javascript),
-        suite("Rust examples in the documentation", &[build::COMPONENTS], || cargo_test(&["--doc"], &[]))
+        suite("Rust examples in the documentation", &[build::COMPONENT_STEP], || cargo_test(&["--doc"], &[]))
             .made_from(rust)
             .with_lock(build::CARGO),
         suite("second implementation", &[setup::PYTHON], move || {
@@ -135,19 +137,15 @@ fn slow() -> Vec<Step> {
             .made_from(crossing::INPUTS),
         docs::tests_with_torch(),
         docs::site(),
-        suite("growth: an earlier host, newer components", &[build::COMPONENTS, build::GROWN], || {
+        suite("growth: an earlier host, newer components", &[build::COMPONENT_STEP, build::GROWN], || {
             with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
         })
-        .made_from(&[MANIFESTS, BINDINGS, &["crates/core", "crates/components", "tests/growth", "tests/vectors"]])
+        .made_from(&[MANIFESTS, BINDINGS, &["crates/core", "crates/component", "tests/growth", "tests/vectors"]])
         .with_lock(build::CARGO),
-        suite("growth: Python", &[setup::PYTHON, build::COMPONENTS, build::GROWN], || {
+        suite("growth: Python", &[setup::PYTHON, build::COMPONENT_STEP, build::GROWN], || {
             with_grown(pytest("target/venv", "tests/growth/test_python.py"))
         })
-        .made_from(&[
-            PYTHON,
-            BINDINGS,
-            &["crates/core", "crates/components", "tests/growth", "tests/vectors"],
-        ]),
+        .made_from(&[PYTHON, BINDINGS, &["crates/core", "crates/component", "tests/growth", "tests/vectors"]]),
         suite("growth: JavaScript", &[build::NPM, build::GROWN], || {
             let mut command = with_grown(project::npm("hosts/js", &["run", "test:growth"]));
             command.env("NODE_OPTIONS", "--test-reporter=spec");
@@ -157,7 +155,7 @@ fn slow() -> Vec<Step> {
             JAVASCRIPT,
             build::WASM,
             BINDINGS,
-            &["crates/core", "crates/components", "hosts/js/test/growth"],
+            &["crates/core", "crates/component", "hosts/js/test/growth"],
         ]),
         suite(
             "examples: what their READMEs show",
@@ -166,7 +164,7 @@ fn slow() -> Vec<Step> {
                 setup::EXAMPLES_NODE,
                 setup::EXAMPLES_PYTHON,
                 setup::TARGETS,
-                build::COMPONENTS,
+                build::COMPONENT_STEP,
                 build::NPM_FOR_NODE,
             ],
             || {
@@ -177,7 +175,7 @@ fn slow() -> Vec<Step> {
         )
         .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, BINDINGS, &["examples", EXAMPLES]])
         .with_lock(build::CARGO_WASM),
-        suite("core at its full size", &[build::COMPONENTS], || cargo_test(&["--test=originals"], &["--ignored"]))
+        suite("core at its full size", &[build::COMPONENT_STEP], || cargo_test(&["--test=originals"], &["--ignored"]))
             .made_from(&[MANIFESTS, &["crates/core"]])
             .with_lock(build::CARGO),
         suite("JavaScript host with large tables", &[build::NPM], || {
@@ -288,7 +286,7 @@ pub fn suite(name: &str, needs: &[&'static str], command: impl Fn() -> Command +
 
 /// Here a test that is skipped is a failure: something is missing in the environment that is made for it.
 pub fn with_torch(name: &'static str, tests: &'static str) -> Step {
-    Step::new(name, &[setup::TORCH, build::COMPONENTS], move |progress| {
+    Step::new(name, &[setup::TORCH, build::COMPONENT_STEP], move |progress| {
         let report = count(progress, progress.run(&mut pytest("target/venv-torch", tests)))?;
         match report.counts {
             Counts { skipped: 0, .. } => Ok(report),

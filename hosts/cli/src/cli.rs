@@ -58,13 +58,10 @@ impl Cli {
     }
 }
 
-/// The versions, and the SHA-256 of each component: equal components deal equally, in every host.
+/// The versions, and the SHA-256 of the component: equal components deal equally, in every host.
 fn version() -> String {
-    let mut version = format!("samedeal {}\nengine {}\n", env!("CARGO_PKG_VERSION"), samedeal::ENGINE);
-    for (name, component) in samedeal::COMPONENTS {
-        version += &format!("{name}.wasm {}\n", hexadecimal(&Sha256::digest(component)));
-    }
-    version
+    let component = hexadecimal(&Sha256::digest(samedeal::COMPONENT));
+    format!("samedeal {}\nengine {}\nsamedeal.wasm {component}\n", env!("CARGO_PKG_VERSION"), samedeal::ENGINE)
 }
 
 /// Words for which the parser knows no subcommand with a similar name, and the subcommands that are meant.

@@ -21,32 +21,18 @@ import { page, pageTypes } from './generated.mjs';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const target = join(here, '../../target');
-const components = Object.fromEntries(
-  ['samedeal', 'planning', 'batching'].map((name) => [name, join(target, `wasm32-wasip2/wasm/${name}.wasm`)]),
-);
-/** The component of samplers that has composed orders, too, with the interface of `samedeal.wasm`. */
-const composing = join(target, 'composing.wasm');
+const component = join(target, 'wasm32-wasip2/wasm/samedeal.wasm');
+/** The light build. */
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
-/** The same of the build for pages. */
-const webComposing = join(target, 'samedeal_web_composing.wasm');
 const bindgen = join(target, 'debug/bindgen');
 const bindings = join(target, 'debug/bindings');
 const withPages = !process.argv.includes('--without-pages');
 
 const needed = [
-  [components.samedeal, 'cargo build --profile wasm -p samedeal-sampling --target wasm32-wasip2'],
-  [composing, 'cargo xtask build node'],
-  [bindings, 'cargo build -p bindings'],
-  [components.planning, 'cargo build --profile wasm -p samedeal-planning --target wasm32-wasip2'],
-  [components.batching, 'cargo build --profile wasm -p samedeal-batching --target wasm32-wasip2'],
+  [component, 'cargo xtask build node'],
+  [bindings, 'cargo xtask build node'],
 ];
-if (withPages) {
-  needed.push(
-    [web, 'cargo build --profile wasm -p samedeal-web --target wasm32-unknown-unknown'],
-    [webComposing, 'cargo xtask build node'],
-    [bindgen, 'cargo build -p bindgen'],
-  );
-}
+if (withPages) needed.push([web, 'cargo xtask build node'], [bindgen, 'cargo xtask build node']);
 for (const [path, remedy] of needed) {
   if (!existsSync(path)) {
     console.error(`${path} is missing; make it with: ${remedy}`);
@@ -69,32 +55,11 @@ async function generate(name, output, inputs, make) {
 const LOCK = join(here, 'package-lock.json');
 const WIT = join(here, '../../wit');
 const wits = readdirSync(WIT).map((file) => join(WIT, file));
-const inputs = [...Object.values(components), composing, bindings, LOCK, ...wits];
-await generate('components', 'compiled.js', inputs, async (folder) => {
+await generate('components', 'samedeal.core.wasm', [component, bindings, LOCK, ...wits], async (folder) => {
   execFileSync(bindings, ['javascript', WIT, folder], { stdio: 'inherit' });
-  for (const [name, wasm] of Object.entries(components)) await writeTypes(folder, name, wasm);
-  const files = Object.entries({ ...components, composing }).map(([name, wasm]) => {
-    writeFileSync(join(folder, `${name}.core.wasm`), coreOf(readFileSync(wasm)));
-    return `${name}.core.wasm`;
-  });
-  writeLists(folder, files);
+  await writeTypes(folder, 'samedeal', component);
+  writeFileSync(join(folder, 'samedeal.core.wasm'), coreOf(readFileSync(component)));
 });
-
-/** The core modules by name: as places of files, each written out, since tools that gather the files of a program look for this
- * expression; and as what an import gives in workerd. */
-function writeLists(folder, files) {
-  const listed = (name, type, head, value) => {
-    const entries = files.map((file, i) => `  '${file}': ${value(file, i)},\n`);
-    writeFileSync(join(folder, `${name.toLowerCase()}.js`), `${head}export const ${name} = {\n${entries.join('')}};\n`);
-    writeFileSync(
-      join(folder, `${name.toLowerCase()}.d.ts`),
-      `export declare const ${name}: Record<string, ${type}>;\n`,
-    );
-  };
-  listed('PLACES', '() => URL', '', (file) => `() => new URL('./${file}', import.meta.url)`);
-  const imports = files.map((file, i) => `import module${i} from './${file}';\n`).join('');
-  listed('COMPILED', 'WebAssembly.Module', imports, (_, i) => `module${i}`);
-}
 
 /** The types of the interfaces of a component, as jco has them. */
 async function writeTypes(folder, name, wasm) {
@@ -106,22 +71,12 @@ async function writeTypes(folder, name, wasm) {
   }
 }
 
-/** Holds a file to a content. */
-function sameAs(path, content) {
-  if (!readFileSync(path).equals(content)) throw new Error(`${path} does not serve for both builds any more`);
-}
-
-if (withPages) await generate('bindgen', 'generated.d.ts', [web, webComposing, bindgen], generatePages);
+if (withPages) await generate('bindgen', 'generated.d.ts', [web, bindgen], generatePages);
 
 async function generatePages(folder) {
   const { minify } = await import('oxc-minify');
   const [script, types] = ['samedeal.js', 'samedeal.d.ts'].map((file) => join(folder, file));
-  const wasm = join(folder, 'samedeal_bg.wasm');
-  execFileSync(bindgen, [webComposing, folder, 'samedeal'], { stdio: 'inherit' });
-  const composed = readFileSync(script);
-  renameSync(wasm, join(folder, 'composing_bg.wasm'));
   execFileSync(bindgen, [web, folder, 'samedeal'], { stdio: 'inherit' });
-  sameAs(script, composed);
   const { code, errors } = await minify('samedeal.js', page(readFileSync(script, 'utf8')), { module: true });
   if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
   writeFileSync(script, code);
@@ -141,25 +96,14 @@ async function inline(name, file, encoded, found = (text) => text, type = 'strin
     writeFileSync(join(folder, 'index.d.ts'), `declare const found: ${type};\nexport default found;\n`);
   });
 }
-for (const name of [...Object.keys(components), 'composing']) {
-  await inline(name, `components/${name}.core.wasm`, (bytes) => bytes);
-}
-const deflated = (bytes) => deflateRawSync(bytes, { level: 9 });
-/** What `samedeal/light` has at once, compressed in text. */
-const light = (text, { length: size }) => ({ text, size });
-await inline('light', 'components/samedeal.core.wasm', deflated, light, '{ text: string; size: number }');
-/** What a page loads for each part, compressed in text. */
-const PARTS = {
-  sampling: 'bindgen/samedeal_bg.wasm',
-  composing: 'bindgen/composing_bg.wasm',
-  batching: 'components/batching.core.wasm',
-  planning: 'components/planning.core.wasm',
-  topology: 'components/samedeal.core.wasm',
-};
+await inline('samedeal', 'components/samedeal.core.wasm', (bytes) => bytes);
 if (withPages) {
-  for (const [part, file] of Object.entries(PARTS)) {
-    await inline(`page-${part}`, file, deflated);
-  }
+  const deflated = (bytes) => deflateRawSync(bytes, { level: 9 });
+  /** What a page loads, compressed in text. */
+  await inline('page', 'components/samedeal.core.wasm', deflated);
+  /** What `samedeal/light` has at once, compressed in text. */
+  const light = (text, { length: size }) => ({ text, size });
+  await inline('light', 'bindgen/samedeal_bg.wasm', deflated, light, '{ text: string; size: number }');
 }
 
 // What an earlier layout of the sources left would be packed too.
@@ -193,7 +137,7 @@ function variant(of, made, others) {
   }
   writeFileSync(join(here, 'dist', made), text);
 }
-// For the same reason: each engine is made of what its component has.
+// For the same reason: the engine is made when it is asked for.
 for (const file of ['engines', 'engines-light']) {
   const path = join(here, `dist/bindings/${file}.js`);
   if (existsSync(path))
@@ -206,7 +150,7 @@ for (const kind of withPages ? ['files', 'workerd'] : ['files']) {
 if (withPages) {
   for (const kind of ['inline', 'workerd']) {
     const engines = `bindings/engines-page-${kind}`;
-    variant('bindings/engines-page.js', `${engines}.js`, { parts: `parts-${kind}` });
+    variant('bindings/engines-page.js', `${engines}.js`, { place: `place-${kind}` });
     variant('index.js', `page-${kind}.js`, { 'bindings/engines': engines });
     variant('web.js', `web-${kind}.js`, { index: `page-${kind}`, 'bindings/engines-page': engines });
   }

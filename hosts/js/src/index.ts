@@ -1,6 +1,6 @@
 /**
- * Same seed, same deal, over three WebAssembly components, on Node (20 and later), Deno and Bun, and in what bundlers make.
- * Each component is read and compiled at the first call that needs it, not at the import. (In `samedeal/web` this is what a page
+ * Same seed, same deal, over one WebAssembly component, on Node (20 and later), Deno and Bun, and in what bundlers make.
+ * The component is read and compiled at the first call, not at the import. (In `samedeal/web` this is what a page
  * has besides `init`: scripts/build.mjs puts the engines of a page in place of these.)
  *
  * @module
@@ -9,7 +9,7 @@ import { BaseBatcher } from './batch/batcher.js';
 import { packWith, padWith } from './batch/collate.js';
 import { BaseBatchStream } from './batch/stream.js';
 import type { Packed, PackOptions, Padded, PadOptions, Tokens } from './batch/types.js';
-import { batching, planning, samplers, topology } from './bindings/engines.js';
+import { component, light } from './bindings/engines.js';
 import { BaseSampler } from './deal/sampler.js';
 import { over } from './engine.js';
 import { type Ledger, openWith } from './ledger/ledger.js';
@@ -50,19 +50,19 @@ export { version } from './version.js';
  * that `blend`, `order` and their like made. Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name,
  * values that do not fit together, memory.
  */
-export class Sampler extends over(BaseSampler, samplers) {}
+export class Sampler extends over(BaseSampler, light) {}
 
 /**
  * The names of the orders that this version knows, the default first; without `sharded`, which `Sampler.sharded` makes, and those that are
  * made of others.
  */
-export const orders = (): string[] => samplers().once(['orders', ''], 0, ({ orders }) => orders());
+export const orders = (): string[] => light().once(['orders', ''], 0, ({ orders }) => orders());
 
 /**
  * Whole shards of so many samples, given to the workers of all ranks, for one epoch; every shard has exactly one reader. Errors
  * (`SamedealError`): a value out of its range or of the wrong type, an unknown name, values that do not fit together, memory.
  */
-export class ShardPlan extends over(BaseShardPlan, planning) {}
+export class ShardPlan extends over(BaseShardPlan, component) {}
 
 /**
  * What every loader worker of every rank reads of an epoch, or of what is left of it: the whole of epoch 0 of a dataset with so
@@ -70,14 +70,14 @@ export class ShardPlan extends over(BaseShardPlan, planning) {}
  * unknown name, an option that the deal does not use, `samples` (with `pad`, all samples and the padding are more than
  * 2^53 - 1), memory.
  */
-export class Reading extends over(BaseReading, planning) {}
+export class Reading extends over(BaseReading, component) {}
 
 /**
  * The chunks of reader number `reader` of `readers`: those at places `reader`, `reader` + `readers`, ... of an endless row, of
  * all chunks there will ever be, or of one cycle through the known ones after the other. Errors (`SamedealError`): a value out
  * of its range or of the wrong type, an unknown order, an order of an unknown number of chunks.
  */
-export class ChunkStream extends over(BaseChunkStream, planning) {}
+export class ChunkStream extends over(BaseChunkStream, component) {}
 
 /**
  * Training, validation and test: which part each sample is in, `parts` being names with weights. An *id* is the index of a sample, or the
@@ -90,14 +90,14 @@ export class ChunkStream extends over(BaseChunkStream, planning) {}
  * const split = new Split({ test: 5, validation: 5, training: 90 }, { seed: 7 });
  * const training = order('feistel', { samples: 1000 }).subset(split.indices('training', 1000));
  */
-export class Split extends over(BaseSplit, planning) {}
+export class Split extends over(BaseSplit, component) {}
 
 /**
  * Compares what readers really have, a list of shards for each, with the shards 0 to `shards` - 1. Errors: `shards`,
  * `assigned` (no such shard), memory.
  */
 export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Verification =>
-  verifyWith(planning(), shards, assigned);
+  verifyWith(component(), shards, assigned);
 
 /**
  * Begins the log of a ledger, or joins the one that is there: for the positions of the sampler's epoch that are not consumed,
@@ -107,14 +107,14 @@ export const verifyShards = (shards: Integer, assigned: readonly Integers[]): Ve
  * `state` or its first member that differs, `block` (the log is of something else), `entry`, those of the log.
  */
 export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOptions): Promise<Ledger> =>
-  openWith(planning(), Sampler, sampler, log, options);
+  openWith(component(), Sampler, sampler, log, options);
 
 /**
  * The schedule of a log once more, for one of any number of readers. `lines` are its entries, or a file of them, as text or as bytes.
  * Errors: `reader`, `readers`, `lines`, `entry`, `state`, `block` (it is no log).
  */
 export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerSchedule =>
-  new LedgerSchedule(planning(), Sampler, lines, options);
+  new LedgerSchedule(component(), Sampler, lines, options);
 
 /**
  * The batches of an epoch of sequences of these lengths, in tokens: the same number of steps on every rank, and no batch over its
@@ -126,14 +126,14 @@ export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerSc
  * const batcher = new Batcher({ web: [5, 6, 7], code: [8, 9] }, { order: mixed, maxTokens: 20 });
  * console.log(batcher.lengths.join(' ')); // 5 6 7 8 9
  */
-export class Batcher extends over(BaseBatcher, batching) {}
+export class Batcher extends over(BaseBatcher, component) {}
 
 /**
  * Batches of one rank from samples whose lengths are not known up front: those of a `Batcher` with the order `sequential`. Push
  * samples, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not in it. Every rank pushes all samples. What waits is a window (8,192 samples with `pad-to-max`, or if `batchWindow` is 0) and what the
  * one before left over. Errors (`SamedealError`): as `Batcher`.
  */
-export class BatchStream extends over(BaseBatchStream, batching) {}
+export class BatchStream extends over(BaseBatchStream, component) {}
 
 /**
  * A whole training in one row of steps: which samples each rank takes at every global step, over the ends of epochs. A step takes the next
@@ -146,7 +146,7 @@ export class BatchStream extends over(BaseBatchStream, batching) {}
  * const schedule = new Schedule(1000, [[0, 64], [500, 128]], { seed: 7, worldSize: 8, rank: 3 });
  * console.log(schedule.batch(500).length, schedule.placeOf(500)); // 16 { epoch: 32, position: 0 }
  */
-export class Schedule extends over(BaseSchedule, batching) {}
+export class Schedule extends over(BaseSchedule, component) {}
 
 /**
  * A row for each sequence, as wide as the longest. `sequences` are typed arrays of one type, or with `offsets` one of
@@ -154,7 +154,7 @@ export class Schedule extends over(BaseSchedule, batching) {}
  * memory.
  */
 export const collatePad = <T extends Tokens>(sequences: readonly T[] | T, options?: PadOptions): Padded<T> =>
-  padWith(batching(), sequences, options);
+  padWith(component(), sequences, options);
 
 /**
  * Rows that sequences share, one after the other, with what keeps them apart in attention. Errors: `rowEnds` (do not ascend
@@ -162,7 +162,7 @@ export const collatePad = <T extends Tokens>(sequences: readonly T[] | T, option
  * `paddingValue`, memory.
  */
 export const collatePack = <T extends Tokens>(sequences: readonly T[] | T, options?: PackOptions): Packed<T> =>
-  packWith(batching(), sequences, options);
+  packWith(component(), sequences, options);
 
 /**
  * From the rank of a process to its share of the data: all ranks of a job as a grid, the last axis counting fastest. `shard`
@@ -170,7 +170,7 @@ export const collatePack = <T extends Tokens>(sequences: readonly T[] | T, optio
  * context, pipeline parallelism). Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name in
  * `shard`, axes whose sizes do not multiply to `worldSize`.
  */
-export class Mesh extends over(BaseMesh, topology) {}
+export class Mesh extends over(BaseMesh, light) {}
 
 // The global one: as a module, it would make streams of its input and output at the import. A page has none.
 const environment = (): NodeJS.ProcessEnv => globalThis.process?.env ?? {};
@@ -180,4 +180,4 @@ const environment = (): NodeJS.ProcessEnv => globalThis.process?.env ?? {};
  * MPI, MVAPICH, PMI and Slurm whose rank is set. LOCAL_RANK counts only on one node. Errors name the variable: no number,
  * too large, not below its world size, or missing.
  */
-export const detectRank = (options?: DetectOptions): Detection => detectWith(topology(), environment(), options);
+export const detectRank = (options?: DetectOptions): Detection => detectWith(light(), environment(), options);

@@ -1,5 +1,5 @@
 import type { Source } from './bindings/source.js';
 
-/** What an import of `samedeal/web/sampling.wasm` or of another part gives, whatever that is with a bundler: pass it to `init`. */
+/** What an import of `samedeal/web/samedeal.wasm` gives, whatever that is with a bundler: pass it to `init`. */
 declare const source: Source;
 export default source;

@@ -1,9 +1,9 @@
 /**
- * Same seed, same deal, in a page or in a Worker of one: everything that `samedeal` has, by the same names, loaded by part. It needs no
- * bundler.
+ * Same seed, same deal, in a page or in a Worker of one: everything that `samedeal` has, by the same names, after `await init()`. It
+ * needs no bundler.
  *
  * @module
  */
 export { init } from './bindings/engines-page.js';
-export type { Part, Source } from './bindings/source.js';
+export type { Source } from './bindings/source.js';
 export * from './index.js';

@@ -5,7 +5,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Batcher } from 'samedeal';
 import { BaseBatcher } from '../dist/batch/batcher.js';
 import { padWith } from '../dist/batch/collate.js';
-import { batchingInstances } from '../dist/bindings/batching.js';
+import { componentInstances } from '../dist/bindings/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { some } from './batching.mjs';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
@@ -13,7 +13,7 @@ import { overflow } from './values.mjs';
 
 /** One instance with little memory, which all objects have to share. */
 function small() {
-  const bindings = batchingInstances(limited, LIMIT)();
+  const bindings = componentInstances(limited, LIMIT)();
   return new Engine(() => bindings);
 }
 
@@ -47,7 +47,7 @@ test('the garbage collector gives memory back', async () => {
 });
 
 test('steps that do not fit together are read one by one', () => {
-  const bindings = batchingInstances(limited, LIMIT)();
+  const bindings = componentInstances(limited, LIMIT)();
   const counts = new Set();
   const counting = (raw) => {
     const take = raw.take.bind(raw);
@@ -123,7 +123,7 @@ test('cells that do not fit are an error, and fewer of them are not', () => {
 
 test('a batcher whose instance is lost is made again, where it was', () => {
   let made = 0;
-  const instances = batchingInstances(compiled);
+  const instances = componentInstances(compiled);
   const trapping = (plan) => {
     const another = (call) => (value) => Object.assign(call.call(plan, value), trapping(plan));
     return { fingerprint: trap, atEpoch: another(plan.atEpoch), resume: another(plan.resume) };

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Batcher, BatchStream } from 'samedeal';
 import { BaseBatchStream } from '../dist/batch/stream.js';
-import { batchingInstances } from '../dist/bindings/batching.js';
+import { componentInstances } from '../dist/bindings/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { some, WAYS, windowed } from './batching.mjs';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
@@ -171,7 +171,7 @@ describe('refusals', () => {
 });
 
 describe('memory', () => {
-  const Limited = over(BaseBatchStream, () => new Engine(batchingInstances(limited, LIMIT)));
+  const Limited = over(BaseBatchStream, () => new Engine(componentInstances(limited, LIMIT)));
 
   test('a stream that is full says so, and goes on with all that it took', () => {
     const stream = new Limited({ strategy: 'bucket', maxBatchSize: 50, batchWindow: 1000 });
@@ -244,7 +244,7 @@ describe('memory', () => {
   });
 
   test('no stream is made again without what was pushed', () => {
-    const instances = batchingInstances(compiled);
+    const instances = componentInstances(compiled);
     const engine = new Engine(() => {
       const { batches, ...others } = instances();
       return {

@@ -6,14 +6,16 @@ import { test } from 'node:test';
 import { orders, Sampler as PublicSampler } from 'samedeal';
 import { generate } from '../dist/bindgen/samedeal.js';
 import { Core } from '../dist/bindings/abi.js';
-import { instantiate } from '../dist/bindings/instances.js';
-import batching from '../dist/components/batching.js';
 import interfaces from '../dist/components/samedeal.js';
 import { coreOf } from '../scripts/core.mjs';
 import { compiled } from './limited.mjs';
 
 const read = (file) => readFileSync(new URL(`../dist/${file}`, import.meta.url));
-const samedeal = () => instantiate(compiled('samedeal.core.wasm'), interfaces);
+const samedeal = () => {
+  const core = new Core(compiled());
+  const made = Object.entries(interfaces).map(([name, each]) => [name, core.interfaceOf(each)]);
+  return { ...Object.fromEntries(made), memory: core.memory };
+};
 
 test('a mark of byte order at the beginning of a text is a part of it', () => {
   assert.throws(() => new PublicSampler(3, { order: '\ufefffeistel' }), { value: '\ufefffeistel' });
@@ -26,8 +28,8 @@ test('the type of names of orders has those that the component knows', () => {
 });
 
 test('what an earlier component does not have is missing where it is called', () => {
-  const core = new Core(compiled('batching.core.wasm'));
-  const { steps } = batching;
+  const core = new Core(compiled());
+  const { steps } = interfaces;
   const later = { ...steps, functions: { later: ['later', ['u32'], 'u32'] } };
   const { later: call } = core.interfaceOf(later);
   assert.throws(() => call(3), { message: 'the component has no samedeal:deal/steps@0.1.0#later' });

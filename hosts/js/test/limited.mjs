@@ -1,7 +1,7 @@
 // The two engines with little memory, so that a test can fill it.
 import { readFileSync } from 'node:fs';
 import { bindgenInstances } from '../dist/bindings/bindgen.js';
-import { dealingInstances } from '../dist/bindings/dealing.js';
+import { componentInstances } from '../dist/bindings/component.js';
 import { BaseSampler } from '../dist/deal/sampler.js';
 import { Engine, over } from '../dist/engine.js';
 import { withMemory } from './memory.mjs';
@@ -13,9 +13,9 @@ const read = (file) => readFileSync(new URL(`../dist/${file}`, import.meta.url))
 /** The module with its memory ending at `LIMIT`, if it has one. */
 const little = (module) => new WebAssembly.Module(withMemory(module, LIMIT >> 16));
 
-/** The modules of the components, as they are, and with little memory. */
-export const compiled = (file) => new WebAssembly.Module(read(`components/${file}`));
-export const limited = (file) => little(read(`components/${file}`));
+/** The module of the component, as it is, and with little memory. */
+export const compiled = () => new WebAssembly.Module(read('components/samedeal.core.wasm'));
+export const limited = () => little(read('components/samedeal.core.wasm'));
 
 /** A class of an interface whose objects have other methods: what `methodsOf` gives for each. */
 export function overridden(Class, methodsOf) {
@@ -33,8 +33,8 @@ export const trap = () => {
 /** A class like `Sampler` for each engine, by the name of the entry that uses the engine. */
 export const samplers = Object.fromEntries(
   [
-    ['samedeal', dealingInstances(limited)],
-    ['samedeal/web', bindgenInstances(little(read('bindgen/samedeal_bg.wasm')))],
+    ['samedeal', componentInstances(limited)],
+    ['samedeal/light', bindgenInstances(little(read('bindgen/samedeal_bg.wasm')))],
   ].map(([entry, instantiate]) => {
     // One instance, which all samplers have to share.
     const bindings = instantiate();

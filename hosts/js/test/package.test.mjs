@@ -94,41 +94,22 @@ test('the entries have the same names, and say where they are not loaded', async
     'BatchStream Batcher ChunkStream MemoryLog Mesh Reading SamedealError Sampler Schedule ShardPlan Split balance blend ' +
       'collatePack collatePad detectRank grown openLedger order orders replayLedger sharded verifyShards version windows\n' +
       'true\n' +
-      'the part sampling of samedeal/web is not loaded: await init() first\n' +
-      "the part batching of samedeal/web is not loaded: await init('batching') first\n" +
-      "the part planning of samedeal/web is not loaded: await init('planning') first\n" +
-      "the part topology of samedeal/web is not loaded: await init('topology') first\n",
+      'samedeal/web is not loaded: await init() first\n'.repeat(4),
   );
 });
 
-test('a page loads parts one by one, or several at a time', async () => {
+test('a page loads the component once', async () => {
   const text = `
     import { Batcher, blend, init, Mesh, Sampler, ShardPlan } from 'samedeal/web';
-    await init();
+    await Promise.all([init(), init()]);
     const plain = new Sampler(10, { seed: 3 });
-    try { new Sampler(blend({ a: [3, 1], b: [4, 1] })); } catch ({ message }) { console.log(message); }
-    await Promise.all([init('composing'), init(['composing', 'batching']), init('batching')]);
+    await init('nowhere.wasm');
     console.log(new Sampler(blend({ a: [3, 1], b: [4, 1] })).length, plain.length, new Batcher([3], { maxTokens: 3 }).length);
-    await init(['planning', 'topology']);
-    console.log(new ShardPlan([3]).shards(0).length, new Mesh(1, {}, []).dataWorldSize);
-    for (const wrong of [['nothing'], [3], [['batching', 'all']], [['batching', 'planning'], 'a.wasm'], [[], 'a.wasm']]) {
-      await init(...wrong).catch(({ name, message }) => console.log(name, message));
-    }
-    await init([]);`;
-  const known = 'sampling, composing, batching, planning, topology';
-  assert.equal(
-    await output(text),
-    "order is blend; allowed: orders that are not made of others; for this one, await init('composing') first\n" +
-      '7 10 1\n1 1\n' +
-      `SamedealError part is "nothing"; known: ${known}\n` +
-      'SamedealError part is 3; allowed: a name\n' +
-      `SamedealError part is "all"; known: ${known}\n` +
-      'SamedealError source is one, for 2 parts; allowed: one source for one part\n' +
-      'SamedealError source is one, for 0 parts; allowed: one source for one part\n',
-  );
+    console.log(new ShardPlan([3]).shards(0).length, new Mesh(1, {}, []).dataWorldSize);`;
+  assert.equal(await output(text), '7 10 1\n1 1\n');
 });
 
-test('each component is read and compiled at the first call that needs it', async () => {
+test('the component is read and compiled at the first call', async () => {
   const text = `
     const { Module } = WebAssembly;
     let compiled = 0;
@@ -143,7 +124,7 @@ test('each component is read and compiled at the first call that needs it', asyn
       () => [new Batcher([3], { maxTokens: 3 }), new BatchStream({ maxTokens: 3 }), new ShardPlan([3]), new Sampler(3)],
     ]) { call(); told.push(compiled); }
     console.log(told.join(' '));`;
-  assert.equal(await output(text), '0 1 2 3 3\n');
+  assert.equal(await output(text), '0 1 1 1 1\n');
 });
 
 // Before 20.19 and 22.10 Node reads text.
@@ -178,9 +159,9 @@ test('a failed init can be tried again', async () => {
   const text = `
     import { readFileSync } from 'node:fs';
     import { init, Sampler } from 'samedeal/web';
-    await init('sampling', new Uint8Array(8)).catch((error) => console.log(error instanceof WebAssembly.CompileError));
-    const bytes = readFileSync(new URL(import.meta.resolve('samedeal/web/sampling.wasm')));
-    await init('sampling', new WebAssembly.Module(bytes));
+    await init(new Uint8Array(8)).catch((error) => console.log(error instanceof WebAssembly.CompileError));
+    const bytes = readFileSync(new URL(import.meta.resolve('samedeal/web/samedeal.wasm')));
+    await init(new WebAssembly.Module(bytes));
     await init();
     console.log(new Sampler(3).length);`;
   assert.equal(await output(text), 'true\n3\n');
@@ -262,10 +243,7 @@ test('the types hold in a strict project', async () => {
     export { more, counts, numbers, next, same };`;
   const orders = 'balance, blend, grown, order, sharded, windows, type Order';
   await check(`import { Sampler, ${orders} } from 'samedeal';${useOrders}`, ['es2022']);
-  await check(`import { init, Sampler, ${orders} } from 'samedeal/web'; await init('composing');${useOrders}`, [
-    'es2022',
-    'dom',
-  ]);
+  await check(`import { init, Sampler, ${orders} } from 'samedeal/web'; await init();${useOrders}`, ['es2022', 'dom']);
   await check(`import { Sampler, SamedealError, type Kind } from 'samedeal';${use}`, ['es2022']);
   await check(
     `import { ChunkStream, detectRank, Mesh, ShardPlan, verifyShards, type Detection, type Policy } from 'samedeal';
@@ -480,13 +458,13 @@ test('the types hold in a strict project', async () => {
     await check(`import { ${files} } from '${entry}';${useFiles}`, ['es2022', 'dom']);
   }
   const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}
-    import { Batcher, type Part, type Source } from 'samedeal/web';
-    import wasm from 'samedeal/web/batching.wasm';
-    const parts: Part[] = ['planning', 'topology']; const source: Source = 'a.wasm';
-    await init(); await init('batching', source); await init('batching', fetch('a.wasm')); await init(parts);
-    await init('sampling', new Uint8Array(8)); await init('batching', wasm); new Batcher([3], { maxTokens: 3 }).length;
+    import { Batcher, type Source } from 'samedeal/web';
+    import wasm from 'samedeal/web/samedeal.wasm';
+    const source: Source = 'a.wasm';
+    await init(); await init(source); await init(fetch('a.wasm')); await init(new Uint8Array(8)); await init(wasm);
+    new Batcher([3], { maxTokens: 3 }).length;
     // @ts-expect-error
-    await init('a.wasm');`;
+    await init(['a.wasm']);`;
   await check(web, ['es2022', 'dom']);
   await check(`import { Sampler, type Kind, SamedealError } from 'samedeal/inline';${use}`, ['es2022']);
   await check(`import { Sampler, type Kind, SamedealError } from 'samedeal/light';${use}`, ['es2022']);
@@ -504,25 +482,16 @@ test('a page loads as much as the documentation says', () => {
     const text = readFileSync(join(dist, file), 'utf8');
     for (const [, other] of text.matchAll(/ from '(\.[^']+)'/g)) scripts(join(file, '..', other));
   };
-  scripts('web.js');
-  assert(loaded.size > 30);
-  const first = [...loaded].reduce((sum, file) => sum + bytesOf(file), 0);
-  const parts = {
-    sampling: ['bindings/bindgen.js', 'bindgen/samedeal_bg.wasm'],
-    composing: ['bindings/bindgen.js', 'bindgen/composing_bg.wasm'],
-    batching: ['bindings/batching.js', 'components/batching.core.wasm'],
-    planning: ['bindings/planning.js', 'components/planning.core.wasm'],
-    topology: ['bindings/dealing.js', 'components/samedeal.core.wasm'],
-  };
   const told = (what) => Number(new RegExp(`^\\| ${what} \\|.* (\\d+) kB \\|$`, 'm').exec(page)?.[1]);
-  const near = (what, size) =>
+  for (const [entry, wasm] of [
+    ['web.js', 'components/samedeal.core.wasm'],
+    ['light.js', undefined],
+  ]) {
+    loaded.clear();
+    scripts(entry);
+    assert(loaded.size > 15, `${loaded.size}`);
+    const size = [...loaded, ...(wasm ? [wasm] : [])].reduce((sum, file) => sum + bytesOf(file), 0);
+    const what = `\`${entry}\``;
     assert(Math.abs(size / 1000 - told(what)) < 2, `${what}: ${size} bytes, not ${told(what)} kB`);
-  near('`web.js`', first);
-  for (const [part, [script, wasm]] of Object.entries(parts)) {
-    const before = new Set(loaded);
-    scripts(script);
-    const own = [...loaded].filter((file) => !before.has(file));
-    near(`\`'${part}'\``, own.reduce((sum, file) => sum + bytesOf(file), 0) + bytesOf(wasm));
-    for (const file of own) loaded.delete(file);
   }
 });

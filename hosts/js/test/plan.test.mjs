@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { ChunkStream, ShardPlan, verifyShards } from 'samedeal';
-import { planningInstances } from '../dist/bindings/planning.js';
+import { componentInstances } from '../dist/bindings/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseShardPlan } from '../dist/shard/plan.js';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
@@ -208,7 +208,7 @@ describe('ShardPlan', () => {
 
   test('a plan that does not fit is an error, and those that do go on', () => {
     // One instance, which all plans have to share.
-    const bindings = planningInstances(limited)();
+    const bindings = componentInstances(limited)();
     const Limited = over(BaseShardPlan, () => new Engine(() => bindings));
     const kept = [];
     const fill = () => {
@@ -225,7 +225,7 @@ describe('ShardPlan', () => {
   });
 
   test('the garbage collector gives memory back', async () => {
-    const bindings = planningInstances(limited)();
+    const bindings = componentInstances(limited)();
     const engine = new Engine(() => bindings);
     const Limited = over(BaseShardPlan, () => engine);
     for (let i = 0; i < 100; i++) {
@@ -237,7 +237,7 @@ describe('ShardPlan', () => {
 
   test('a plan whose instance is lost is made again', () => {
     let made = 0;
-    const instances = planningInstances(compiled);
+    const instances = componentInstances(compiled);
     const engine = new Engine(() => {
       made += 1;
       const { shards, ...others } = instances();

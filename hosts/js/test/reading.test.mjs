@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setImmediate } from 'node:timers/promises';
 import { inspect } from 'node:util';
 import { blend, Reading, SamedealError, Sampler, ShardPlan, sharded } from 'samedeal';
-import { planningInstances } from '../dist/bindings/planning.js';
+import { componentInstances } from '../dist/bindings/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseReading } from '../dist/read/reading.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';
@@ -479,7 +479,7 @@ describe('what is refused', () => {
 describe('memory', () => {
   test('readings that do not fit are an error, and those that do go on', () => {
     // One instance, which all of them have to share.
-    const bindings = planningInstances(limited)();
+    const bindings = componentInstances(limited)();
     const Limited = over(BaseReading, () => new Engine(() => bindings));
     const kept = [];
     const fill = () => {
@@ -501,7 +501,7 @@ describe('memory', () => {
   });
 
   test('the garbage collector gives memory back', async () => {
-    const bindings = planningInstances(limited)();
+    const bindings = componentInstances(limited)();
     const engine = new Engine(() => bindings);
     const Limited = over(BaseReading, () => engine);
     for (let i = 0; i < 60; i++) {
@@ -513,7 +513,7 @@ describe('memory', () => {
 
   test('a reading whose instance is lost is made again, where it stood', () => {
     let made = 0;
-    const instances = planningInstances(compiled);
+    const instances = componentInstances(compiled);
     const engine = new Engine(() => {
       made += 1;
       const { read, ...others } = instances();

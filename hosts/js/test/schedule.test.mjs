@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
 import { blend, order, Sampler, Schedule, sharded } from 'samedeal';
-import { batchingInstances } from '../dist/bindings/batching.js';
+import { componentInstances } from '../dist/bindings/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseSchedule } from '../dist/steps/schedule.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';
@@ -417,7 +417,7 @@ test('what is no step, sample or rank is refused, and the schedule is as before'
 });
 
 test('schedules that do not fit are an error, and those that do go on', () => {
-  const bindings = batchingInstances(limited)();
+  const bindings = componentInstances(limited)();
   const Limited = over(BaseSchedule, () => new Engine(() => bindings));
   const kept = [];
   const make = () => new Limited(order('feistel', { samples: 2 ** 20 }).subset(range(20_000)), 100);
@@ -438,7 +438,7 @@ test('schedules that do not fit are an error, and those that do go on', () => {
 
 test('a schedule whose instance is lost is made again', () => {
   let made = 0;
-  const instances = batchingInstances(compiled);
+  const instances = componentInstances(compiled);
   const engine = new Engine(() => {
     made += 1;
     const { steps, ...others } = instances();

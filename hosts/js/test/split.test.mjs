@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { order, Sampler, Split } from 'samedeal';
-import { planningInstances } from '../dist/bindings/planning.js';
+import { componentInstances } from '../dist/bindings/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseSplit } from '../dist/split/split.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';
@@ -282,7 +282,7 @@ test('what is no id, part or key is refused, and the split is as before', () => 
 });
 
 test('dispose gives memory back', () => {
-  const bindings = planningInstances(limited)();
+  const bindings = componentInstances(limited)();
   const engine = new Engine(() => bindings);
   const Limited = over(BaseSplit, () => engine);
   const parts = new Map(range(20_000).map((i) => [`p${i}`, 1]));
@@ -291,7 +291,7 @@ test('dispose gives memory back', () => {
 
 test('a split whose instance is lost is made again', () => {
   let made = 0;
-  const instances = planningInstances(compiled);
+  const instances = componentInstances(compiled);
   const engine = new Engine(() => {
     made += 1;
     const { splits, ...others } = instances();

@@ -10,8 +10,6 @@ import json
 import multiprocessing
 import os
 import pickle
-import subprocess
-import sys
 import threading
 from collections.abc import Callable
 from typing import Any
@@ -37,7 +35,6 @@ from samedeal import (
 from samedeal.batch.binding import Plan
 from samedeal.bindings.batches import Batcher as RawBatcher
 from samedeal.engine import component as components
-from samedeal.engine.component import Component
 
 LENGTHS = np.random.default_rng(7).integers(0, 500, 3_000)
 STRATEGIES: dict[str, dict[str, Any]] = {
@@ -330,7 +327,7 @@ def test_other_processes(method: str) -> None:
 
 
 def test_memory_limits() -> None:
-    least = components.process.compiled(Component.BATCHING).least_memory
+    least = components.process.compiled().least_memory
     with fails(OutOfRangeError, "memory-limit"):
         make(memory_limit=least - 1)
     assert plain(make(lengths=[3, 4], memory_limit=least)) == plain(make(lengths=[3, 4]))
@@ -374,20 +371,6 @@ def test_they_give_their_memory_back() -> None:
         make_stream()
     gc.collect()
     assert len(components.process.owned) <= before
-
-
-def test_only_who_batches_compiles_it() -> None:
-    code = """
-import samedeal
-from samedeal.engine import component as components
-from samedeal.engine.component import Component
-samedeal.Sampler(4).indices(), samedeal.ShardPlan([3])
-assert Component.BATCHING not in components.process._compiled
-samedeal.collate.pad([[1]])
-assert Component.BATCHING in components.process._compiled
-assert samedeal.Batcher([1], max_tokens=1)
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
 NUMBERS = ["seed", "epoch", "rank", "world_size", "max_batch_size", "max_length", "max_tokens", "batch_size_multiple"]

@@ -21,7 +21,6 @@ from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
 from samedeal.engine import abi
 from samedeal.engine import component as components
-from samedeal.engine.component import Component
 from samedeal.engine.core import Core
 from samedeal.ledger import binding as ledgers
 from samedeal.read import binding as reads
@@ -371,15 +370,15 @@ BAD_HEADERS: list[tuple[Any, ...]] = [("",), ("naïve ✓",), (HEADER.replace("l
 
 
 @functools.cache
-def compiled(component: Component) -> tuple[wasmtime.Engine, wc.Component]:
+def compiled() -> tuple[wasmtime.Engine, wc.Component]:
     engine = wasmtime.Engine()
-    return engine, wc.Component(engine, component.path.read_bytes())
+    return engine, wc.Component(engine, components.COMPONENT.read_bytes())
 
 
 @functools.cache
-def interfaces(component: Component) -> dict[str, dict[str, wc.FuncType]]:
-    """The functions of a component's interfaces, as it tells of itself: what the WIT says."""
-    engine, whole = compiled(component)
+def interfaces() -> dict[str, dict[str, wc.FuncType]]:
+    """The functions of the component's interfaces, as it tells of itself: what the WIT says."""
+    engine, whole = compiled()
     found = {}
     for name, extern in whole.type.exports(engine).items():
         instance = extern.ty
@@ -394,11 +393,11 @@ def full_name(interface: str) -> str:
 
 
 class Oracle:
-    """A component in wasmtime-py's own hands."""
+    """The component in wasmtime-py's own hands."""
 
-    def __init__(self, component: Component, interface: str) -> None:
-        engine, whole = compiled(component)
-        self.functions = interfaces(component)[full_name(interface)]
+    def __init__(self, interface: str) -> None:
+        engine, whole = compiled()
+        self.functions = interfaces()[full_name(interface)]
         self.store = wasmtime.Store(engine)
         self.instance = wc.Linker(engine).instantiate(self.store, whole)
         self.interface = self.instance.get_export_index(self.store, full_name(interface))
@@ -505,7 +504,7 @@ def made_by(oracle: Oracle, name: str, recipe: Recipe, *others: Any) -> Any:
 
 @pytest.mark.parametrize(("recipe", "where"), SAMPLERS, ids=range(len(SAMPLERS)))
 def test_samplers(recipe: Recipe, where: dealing.Where) -> None:
-    oracle = Oracle(Component.SAMPLING, "sampling")
+    oracle = Oracle("sampling")
     theirs = made_by(oracle, "sampler", recipe, where.epoch, where.rank)
     if where.consumed:
         theirs = held(oracle.call("[method]sampler.rest", theirs, where.consumed))
@@ -518,7 +517,7 @@ def test_samplers(recipe: Recipe, where: dealing.Where) -> None:
 
 @pytest.mark.parametrize(("recipe", "where"), COMPOSED, ids=range(len(COMPOSED)))
 def test_samplers_of_composed_orders(recipe: Recipe, where: dealing.Where) -> None:
-    oracle = Oracle(Component.COMPOSING, "sampling")
+    oracle = Oracle("sampling")
     theirs = made_by(oracle, "sampler", recipe, where.epoch, where.rank)
     if where.consumed:
         theirs = held(oracle.call("[method]sampler.rest", theirs, where.consumed))
@@ -532,25 +531,25 @@ def test_samplers_of_composed_orders(recipe: Recipe, where: dealing.Where) -> No
 
 @pytest.mark.parametrize(("recipe", "epoch"), PLANS, ids=range(len(PLANS)))
 def test_plans(recipe: Recipe, epoch: int) -> None:
-    oracle = Oracle(Component.PLANNING, "shards")
+    oracle = Oracle("shards")
     agree(oracle, "plan", made_by(oracle, "plan", recipe, epoch), planning.Plan(epoch, recipe, MEMORY))
 
 
 @pytest.mark.parametrize(("recipe", "place"), STREAMS, ids=range(len(STREAMS)))
 def test_streams(recipe: Recipe, place: planning.Place) -> None:
-    oracle = Oracle(Component.PLANNING, "shards")
+    oracle = Oracle("shards")
     theirs = oracle.call("[constructor]chunk-stream", recipe.text, *place)
     agree(oracle, "chunk-stream", theirs, planning.Stream(place, recipe, MEMORY))
 
 
 def test_ledgers() -> None:
-    oracle = Oracle(Component.PLANNING, "ledger")
+    oracle = Oracle("ledger")
     theirs = oracle.call("[constructor]ledger", HEADER)
     agree(oracle, "ledger", theirs, ledgers.Machine(HEADER), LEDGER_CALLS)
 
 
 def test_clients_of_ledgers() -> None:
-    oracle = Oracle(Component.PLANNING, "ledger")
+    oracle = Oracle("ledger")
     options = oracle.call("[constructor]client-options", STATE, 1, 2**64 - 1)
     for name, value in (("block", 4), ("lease", 2**53 - 1), ("checkpoint-interval", 3)):
         oracle.call(f"[method]client-options.set-{name}", options, value)
@@ -582,7 +581,7 @@ BAD_SPLITS = [
 
 @pytest.mark.parametrize("recipe", SPLITS, ids=range(len(SPLITS)))
 def test_splits(recipe: Recipe) -> None:
-    oracle = Oracle(Component.PLANNING, "splits")
+    oracle = Oracle("splits")
     agree(oracle, "split", oracle.call("[constructor]split", recipe.text), splitting.Parts(None, recipe, MEMORY))
 
 
@@ -617,7 +616,7 @@ BAD_SCHEDULES = [
 
 @pytest.mark.parametrize(("recipe", "where"), SCHEDULES, ids=range(len(SCHEDULES)))
 def test_schedules(recipe: Recipe, where: stepping.Where) -> None:
-    oracle = Oracle(Component.BATCHING, "steps")
+    oracle = Oracle("steps")
     made = stepping.Steps(where, recipe, MEMORY)
     # Among what is drawn there are no states.
     calls = [*calls_of(oracle.functions, "schedule"), ("resume", made.state(3)), ("step-of", 1, 2)]
@@ -670,7 +669,7 @@ BAD_READINGS = [
 
 @pytest.mark.parametrize(("where", "recipe"), READINGS, ids=range(len(READINGS)))
 def test_readings(where: reads.Where, recipe: Recipe) -> None:
-    oracle = Oracle(Component.PLANNING, "read")
+    oracle = Oracle("read")
     theirs = held(read_by(oracle, where, recipe))
     agree(oracle, "reading", theirs, reads.Read(where, recipe, MEMORY))
 
@@ -683,13 +682,13 @@ def held(value: Any) -> Any:
 @pytest.mark.parametrize(("where", "recipe"), BAD_READINGS, ids=range(len(BAD_READINGS)))
 def test_readings_that_are_refused(where: reads.Where, recipe: Recipe) -> None:
     failure = ours(reads.Read, where, recipe, MEMORY)
-    assert failure == plain(read_by(Oracle(Component.PLANNING, "read"), where, recipe))
+    assert failure == plain(read_by(Oracle("read"), where, recipe))
     assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 @pytest.mark.parametrize("config", MESHES, ids=lambda config: config.world_size)
 def test_meshes(config: MeshConfig) -> None:
-    oracle = Oracle(Component.SAMPLING, "mesh")
+    oracle = Oracle("mesh")
     agree(oracle, "mesh", oracle.call("[constructor]mesh", *config), topology.Grid(config))
 
 
@@ -711,13 +710,13 @@ def stream_of(config: Batched, rank: int) -> batching.Stream:
 
 @pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
 def test_batchers(config: Batched) -> None:
-    oracle = Oracle(Component.BATCHING, "batches")
+    oracle = Oracle("batches")
     agree(oracle, "batcher", batches_by(oracle, config), batching.Plan(*config, MEMORY))
 
 
 @pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
 def test_batch_recipes(config: Batched) -> None:
-    oracle = Oracle(Component.BATCHING, "batches")
+    oracle = Oracle("batches")
     _, recipe, lengths = config
     theirs = oracle.call("[constructor]batch-recipe", recipe.text, lengths, recipe.lists)
     agree(oracle, "batch-recipe", theirs, batching.Plan(*config, MEMORY).recipe)
@@ -725,21 +724,21 @@ def test_batch_recipes(config: Batched) -> None:
 
 @pytest.mark.parametrize("config", BATCH_STREAMS, ids=range(len(BATCH_STREAMS)))
 def test_batch_streams(config: Batched) -> None:
-    oracle = Oracle(Component.BATCHING, "batches")
+    oracle = Oracle("batches")
     agree(oracle, "batch-stream", batches_by(oracle, config, 1), stream_of(config, 1), BATCH_STREAM_CALLS)
 
 
 @pytest.mark.parametrize("config", BAD_BATCHERS, ids=range(len(BAD_BATCHERS)))
 def test_batchers_that_are_refused(config: Batched) -> None:
     failure = ours(batching.Plan, *config, MEMORY)
-    assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config))
+    assert failure == plain(batches_by(Oracle("batches"), config))
     assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
 @pytest.mark.parametrize(("config", "rank"), BAD_BATCH_STREAMS, ids=range(len(BAD_BATCH_STREAMS)))
 def test_batch_streams_that_are_refused(config: Batched, rank: int) -> None:
     failure = ours(stream_of, config, rank)
-    assert failure == plain(batches_by(Oracle(Component.BATCHING, "batches"), config, rank))
+    assert failure == plain(batches_by(Oracle("batches"), config, rank))
     assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
@@ -748,40 +747,34 @@ def in_recipe(recipe: Recipe, *others: Any) -> tuple[Any, ...]:
     return (recipe.text, recipe.lists, *others)
 
 
-CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
+CONSTRUCTORS: list[tuple[str, Callable[..., Any], Any]] = [
     (
-        Component.SAMPLING,
         "sampling#[constructor]sampler",
         lambda text, lists, *place: dealing.Deal(dealing.Where(*place), Recipe(text, lists), MEMORY),
         [in_recipe(recipe, where.epoch, where.rank) for recipe, where in BAD_SAMPLERS],
     ),
     (
-        Component.PLANNING,
         "shards#[constructor]plan",
         lambda text, lists, epoch: planning.Plan(epoch, Recipe(text, lists), MEMORY),
         [in_recipe(recipe, epoch) for recipe, epoch in BAD_PLANS],
     ),
     (
-        Component.PLANNING,
         "shards#[constructor]chunk-stream",
         lambda text, *place: planning.Stream(planning.Place(*place), Recipe(text), MEMORY),
         [(recipe.text, *place) for recipe, place in BAD_STREAMS],
     ),
-    (Component.PLANNING, "ledger#[constructor]ledger", ledgers.Machine, BAD_HEADERS),
+    ("ledger#[constructor]ledger", ledgers.Machine, BAD_HEADERS),
     (
-        Component.PLANNING,
         "splits#[constructor]split",
         lambda text: splitting.Parts(None, Recipe(text), MEMORY),
         [(recipe.text,) for recipe in BAD_SPLITS],
     ),
     (
-        Component.BATCHING,
         "steps#[constructor]schedule",
         lambda text, lists, rank: stepping.Steps(stepping.Where(rank), Recipe(text, lists), MEMORY),
         [in_recipe(recipe, where.rank) for recipe, where in BAD_SCHEDULES],
     ),
     (
-        Component.SAMPLING,
         "mesh#[constructor]mesh",
         lambda world_size, axes: topology.Grid(MeshConfig(world_size, axes)),
         BAD_MESHES,
@@ -789,12 +782,12 @@ CONSTRUCTORS: list[tuple[Component, str, Callable[..., Any], Any]] = [
 ]
 
 
-@pytest.mark.parametrize(("component", "name", "make", "bad"), CONSTRUCTORS, ids=[case[1] for case in CONSTRUCTORS])
-def test_constructor_failures(component: Component, name: str, make: Callable[..., Any], bad: Any) -> None:
+@pytest.mark.parametrize(("name", "make", "bad"), CONSTRUCTORS, ids=[case[0] for case in CONSTRUCTORS])
+def test_constructor_failures(name: str, make: Callable[..., Any], bad: Any) -> None:
     interface, function = name.split("#")
     for arguments in bad:
         failure = ours(make, *arguments)
-        assert failure == plain(Oracle(component, interface).call(function, *arguments)), arguments
+        assert failure == plain(Oracle(interface).call(function, *arguments)), arguments
         assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
@@ -824,25 +817,24 @@ RESOURCES = {
 }
 """The test that calls every method of a resource."""
 ALL = [
-    (component, interface.split("/")[1].split("@")[0], name)
-    for component in Component
-    for interface, functions in interfaces(component).items()
+    (interface.split("/")[1].split("@")[0], name)
+    for interface, functions in interfaces().items()
     for name in functions
 ]
 
 
 @pytest.mark.parametrize(
-    ("component", "interface", "name"),
-    [each for each in ALL if not each[2].startswith("[")],
+    ("interface", "name"),
+    [each for each in ALL if not each[1].startswith("[")],
     ids=lambda each: str(each),
 )
-def test_functions(component: Component, interface: str, name: str) -> None:
-    oracle = Oracle(component, interface)
+def test_functions(interface: str, name: str) -> None:
+    oracle = Oracle(interface)
     function = getattr(import_module(f"samedeal.bindings.{interface}"), name.replace("-", "_"))
     values = (drawn(kind) for _, kind in oracle.functions[name].params)
     for arguments in FUNCTIONS.get(f"{interface}#{name}") or itertools.product(*values):
         wanted = plain(oracle.call(name, *arguments))
-        assert ours(function, Core(component, MEMORY), *arguments) == wanted, (name, arguments)
+        assert ours(function, Core(MEMORY), *arguments) == wanted, (name, arguments)
 
 
 def generated() -> dict[str, tuple[Any, abi.Function[Any]]]:
@@ -853,21 +845,19 @@ def generated() -> dict[str, tuple[Any, abi.Function[Any]]]:
 
 
 def test_the_bindings_are_all_of_the_interface() -> None:
-    exports = set()
-    for component in Component:
-        core = wasmtime.Module(wasmtime.Engine(), components.core_module(component.path.read_bytes()))
-        exports |= {str(export.name) for export in core.exports if str(export.name).startswith("samedeal:deal/")}
+    core = wasmtime.Module(wasmtime.Engine(), components.core_module(components.COMPONENT.read_bytes()))
+    exports = {str(export.name) for export in core.exports if str(export.name).startswith("samedeal:deal/")}
     # Among them the destructors, which the types do not tell of.
     assert exports == generated().keys()
-    assert {f"{full_name(interface)}#{name}" for _, interface, name in ALL} <= exports
-    resources = {f"{interface}#{name.split(']')[1].split('.')[0]}" for _, interface, name in ALL if "]" in name}
+    assert {f"{full_name(interface)}#{name}" for interface, name in ALL} <= exports
+    resources = {f"{interface}#{name.split(']')[1].split('.')[0]}" for interface, name in ALL if "]" in name}
     assert resources == RESOURCES.keys()
 
 
-@pytest.mark.parametrize(("component", "interface", "name"), ALL, ids=lambda each: str(each))
-def test_the_bindings_have_the_names_of_the_interface(component: Component, interface: str, name: str) -> None:
+@pytest.mark.parametrize(("interface", "name"), ALL, ids=lambda each: str(each))
+def test_the_bindings_have_the_names_of_the_interface(interface: str, name: str) -> None:
     module, function = generated()[f"{full_name(interface)}#{name}"]
-    names = [parameter for parameter, _ in interfaces(component)[full_name(interface)][name].params]
+    names = [parameter for parameter, _ in interfaces()[full_name(interface)][name].params]
     assert list(function.parameters) == names
     owner, _, own = name.rpartition("]")[2].rpartition(".")
     if name.startswith("[constructor]"):
@@ -883,7 +873,7 @@ def test_the_bindings_have_the_names_of_the_interface(component: Component, inte
 
 
 def test_nothing_repeats_the_interface_by_hand() -> None:
-    package = Component.SAMPLING.path.parent
+    package = components.PACKAGE
     by_hand = [path for path in package.rglob("*.py") if path.parent.name != "bindings" and path.name != "abi.py"]
     assert len(by_hand) > 30
     for path in by_hand:
@@ -892,10 +882,9 @@ def test_nothing_repeats_the_interface_by_hand() -> None:
             assert word not in text, f"{path} has {word}"
 
 
-@pytest.mark.parametrize("component", Component)
-def test_nothing_is_imported(component: Component) -> None:
-    engine = wasmtime.Engine()
-    kind = wc.Component(engine, component.path.read_bytes()).type
+def test_nothing_is_imported() -> None:
+    engine, whole = compiled()
+    kind = whole.type
     assert len(kind.exports(engine)) >= 2
     assert kind.imports(engine) == {}
 

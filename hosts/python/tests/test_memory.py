@@ -23,7 +23,6 @@ from samedeal import (
 )
 from samedeal.deal.binding import Deal
 from samedeal.engine import component as components
-from samedeal.engine.component import Component
 from samedeal.shard.binding import Plan
 
 
@@ -75,7 +74,7 @@ def test_samplers_do_not_starve_each_other() -> None:
 
 
 def test_the_least_memory() -> None:
-    least = components.process.compiled(Component.SAMPLING).least_memory
+    least = components.process.compiled().least_memory
     with pytest.raises(OutOfRangeError, match=f"memory_limit is {least - 1}; allowed: {least} or more bytes"):
         Sampler(10, memory_limit=least - 1)
     for order in samedeal.orders():
@@ -152,12 +151,12 @@ def test_a_trap_ends_one_call_alone() -> None:
         assert list(sampler) == list(other) == list(Sampler(10))
 
 
-def least(component: Component) -> int:
-    return components.process.compiled(component).least_memory
+def least() -> int:
+    return components.process.compiled().least_memory
 
 
 def test_the_least_memory_of_plans_and_streams() -> None:
-    limit = least(Component.PLANNING)
+    limit = least()
     for make in (
         lambda limit: ShardPlan([1, 2], memory_limit=limit),
         lambda limit: ChunkStream(0, 1, memory_limit=limit),
@@ -183,7 +182,7 @@ LIMITS = [2**17 + 2**k for k in range(16, 21)]
 @pytest.mark.parametrize("more", LIMITS)
 @pytest.mark.parametrize("policy", ["round-robin", "size-aware", "locality-aware"])
 def test_lists_that_do_not_fit_are_refused(more: int, policy: str) -> None:
-    limit = least(Component.PLANNING) + more
+    limit = least() + more
     refused = fitted = 0
     for count in (2**k + extra for k in range(8, 18) for extra in (0, 2**k // 3)):
         sizes = np.arange(count) + 1
@@ -212,7 +211,7 @@ def test_lists_that_do_not_fit_are_refused(more: int, policy: str) -> None:
 
 @pytest.mark.parametrize("more", LIMITS)
 def test_shards_that_do_not_fit_are_refused(more: int) -> None:
-    limit = least(Component.SAMPLING) + more
+    limit = least() + more
     refused = fitted = 0
     for count in (2**k + extra for k in range(8, 18) for extra in (0, 2**k // 3)):
         try:
@@ -236,7 +235,7 @@ def test_shards_that_do_not_fit_are_refused(more: int) -> None:
 
 
 def test_a_failed_list_is_told_by_its_name() -> None:
-    limit = least(Component.PLANNING) + 2**21
+    limit = least() + 2**21
     few, many = np.ones(10, dtype=np.int64), np.ones(10**6, dtype=np.int64)
     with pytest.raises(OutOfMemoryError, match="no memory for sizes = 1000000; allowed: what fits into memory"):
         ShardPlan(many, memory_limit=limit)
@@ -245,11 +244,11 @@ def test_a_failed_list_is_told_by_its_name() -> None:
     with pytest.raises(OutOfMemoryError, match="no memory for holders = 1000009;"):
         ShardPlan(few, holders=[many, *[[1]] * 9], rank_nodes=[1], memory_limit=limit)
     with pytest.raises(OutOfMemoryError, match="no memory for sizes = 1000000;"):
-        Sampler.sharded(many, memory_limit=least(Component.SAMPLING) + 2**21)
+        Sampler.sharded(many, memory_limit=least() + 2**21)
 
 
 def test_windows_of_rows_beyond_the_limit() -> None:
-    limit = least(Component.PLANNING) + 2**18
+    limit = least() + 2**18
     plan = ShardPlan([10**6, 5], memory_limit=limit)
     rows = ShardPlan([10**6, 5]).rows(0, 999_990).tolist()
     for _ in range(20):

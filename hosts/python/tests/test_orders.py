@@ -6,8 +6,6 @@ import copy
 import itertools
 import json
 import pickle
-import subprocess
-import sys
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction
@@ -17,7 +15,6 @@ import numpy as np
 import pytest
 import samedeal
 from hostile import NOT_WHOLE, Vicious, fails
-from limits import HANG
 from samedeal import (
     ContradictionError,
     MissingError,
@@ -722,21 +719,6 @@ def test_calls_check_what_they_take(field: str, call: Callable[[Sampler, Any], A
         with fails(OutOfRangeError, field):
             call(sampler, value)
     assert sampler.source_counts()["count"].tolist() == [10, 10]
-
-
-def test_composed_orders_wait_until_they_are_needed() -> None:
-    code = """
-import samedeal
-from samedeal.engine import component as components
-from samedeal.engine.component import Component
-
-order = samedeal.order("feistel", 10)
-samedeal.Sampler(order=order).indices()
-assert set(components.process._compiled) == {Component.SAMPLING}
-samedeal.Sampler(order=order.copies(2)).indices()
-assert set(components.process._compiled) == {Component.SAMPLING, Component.COMPOSING}
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
 
 
 def test_states_of_many_sources_resume() -> None:

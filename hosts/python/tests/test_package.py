@@ -120,27 +120,6 @@ def test_imports_run_one_way() -> None:
     assert found > 100
 
 
-def test_planning_waits_until_it_is_needed() -> None:
-    code = """
-import samedeal
-from samedeal.engine import component as components
-from samedeal.engine.component import Component
-
-opened = []
-sys_audit = lambda event, arguments: opened.append(str(arguments[0])) if event == "open" else None
-__import__("sys").addaudithook(sys_audit)
-sampler = samedeal.Sampler.sharded([3, 4])
-sampler.indices(), sampler.round(0), samedeal.orders()
-samedeal.Mesh(1, {}, []).peers(0), samedeal.detect_rank(environment={})
-assert set(components.process._compiled) == {Component.SAMPLING}
-assert not [path for path in opened if path.endswith("planning.wasm")]
-samedeal.ShardPlan([3, 4])
-assert set(components.process._compiled) == {Component.SAMPLING, Component.PLANNING}
-assert [path for path in opened if path.endswith("planning.wasm")]
-"""
-    subprocess.run([sys.executable, "-c", code], check=True, timeout=HANG)
-
-
 def test_where_no_thread_can_start() -> None:
     code = """
 import threading
@@ -168,8 +147,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_wheel_contents(wheel: Path) -> None:
     # The wheel is built from the source distribution, so both carry the component.
     names = zipfile.ZipFile(wheel).namelist()
-    components = {f"samedeal/{name}.wasm" for name in ("samedeal", "composing", "planning", "batching")}
-    assert components | {"samedeal/py.typed", "samedeal/__init__.py"} <= set(names)
+    assert {"samedeal/samedeal.wasm", "samedeal/py.typed", "samedeal/__init__.py"} <= set(names)
     # They are not in git either.
     generated = {f"samedeal/bindings/{path.name}" for path in (PACKAGE / "bindings").glob("*.py")}
     assert len(generated) > 5

@@ -18,7 +18,7 @@
 //! # Ok::<(), samedeal::Error>(())
 //! ```
 
-use crate::engine::{Batching, Instance, MOST_MEMORY, check_room, collation};
+use crate::engine::{Instance, MOST_MEMORY, Samedeal, check_room, collation};
 use crate::named::named;
 use crate::{Error, Failure};
 
@@ -144,7 +144,7 @@ pub fn pack<T: Copy>(
 const NOWHERE: u32 = u32::MAX;
 
 /// One of their own for each call, so that the memory of a large one goes.
-fn instance(lengths: &[u32], row_ends: &[u32]) -> Result<Instance<Batching>, Error> {
+fn instance(lengths: &[u32], row_ends: &[u32]) -> Result<Instance, Error> {
     let bytes = size_of_val(lengths).saturating_add(size_of_val(row_ends));
     check_room(MOST_MEMORY, "lengths", lengths.len(), bytes)?;
     Instance::new(MOST_MEMORY)

@@ -8,25 +8,14 @@ use wasmtime::{Config, Engine, ResourceLimiter};
 use crate::{EngineError, Error, Failure};
 
 mod bindings {
-    pub mod sampling {
-        #![allow(missing_docs, unsafe_code)]
-        wasmtime::component::bindgen!({ path: "wit", world: "samedeal" });
-    }
-    pub mod planning {
-        #![allow(missing_docs, unsafe_code)]
-        wasmtime::component::bindgen!({ path: "wit", world: "planning" });
-    }
-    pub mod batching {
-        #![allow(missing_docs, unsafe_code)]
-        wasmtime::component::bindgen!({ path: "wit", world: "batching" });
-    }
+    #![allow(missing_docs, unsafe_code)]
+    wasmtime::component::bindgen!({ path: "wit", world: "samedeal" });
 }
-pub(crate) use bindings::batching::Batching;
-pub(crate) use bindings::batching::exports::samedeal::deal::{batches, collation, steps, types as batching_types};
-pub(crate) use bindings::planning::Planning;
-pub(crate) use bindings::planning::exports::samedeal::deal::{ledger, read, shards, splits, types as planning_types};
-pub(crate) use bindings::sampling::Samedeal;
-pub(crate) use bindings::sampling::exports::samedeal::deal::{launch, mesh, sampling, types};
+pub(crate) use bindings::Samedeal;
+use bindings::SamedealPre;
+pub(crate) use bindings::exports::samedeal::deal::{
+    batches, collation, launch, ledger, mesh, read, sampling, shards, splits, steps, types,
+};
 
 /// The least memory limit: what a component begins with, and room for a few windows.
 pub(crate) const LEAST_MEMORY: usize = 32 << 20;
@@ -76,57 +65,15 @@ impl ResourceLimiter for Memory {
 /// Where an instance lives.
 pub type Store = wasmtime::Store<Memory>;
 
-/// What components export, in an instance of its own.
-pub(crate) trait World: Sized + 'static {
-    /// The component that is asked first.
-    const FIRST: &str;
+/// The component, as it is published.
+pub static COMPONENT: &[u8] = include_bytes!("../samedeal.wasm");
 
-    /// An instance of a component by its name; none if no component with these exports has it. It is compiled at the first use in a process,
-    /// and kept until that ends.
-    fn instantiate(component: &str, memory_limit: usize) -> Option<Result<(Store, Self), Error>>;
+/// The component as machine code. It is compiled at the first use in a process, and kept until that ends.
+fn compiled() -> Result<&'static SamedealPre<Memory>, Error> {
+    static COMPILED: OnceLock<Result<SamedealPre<Memory>, EngineError>> = OnceLock::new();
+    let compile = || SamedealPre::new(compile(COMPONENT)?).map_err(|error| EngineError::new(&error));
+    COMPILED.get_or_init(compile).as_ref().map_err(|error| Error::Engine(error.clone()))
 }
-
-static SAMEDEAL: &[u8] = include_bytes!("../samedeal.wasm");
-static COMPOSING: &[u8] = include_bytes!("../composing.wasm");
-static PLANNING: &[u8] = include_bytes!("../planning.wasm");
-static BATCHING: &[u8] = include_bytes!("../batching.wasm");
-
-/// The components by their names, as they are published.
-pub static COMPONENTS: [(&str, &[u8]); 4] =
-    [("samedeal", SAMEDEAL), ("composing", COMPOSING), ("planning", PLANNING), ("batching", BATCHING)];
-
-macro_rules! world {
-    ($world:ident, $found:path, $first:literal, { $($name:literal = $file:ident),* }) => {
-        impl World for $world {
-            const FIRST: &str = $first;
-
-            fn instantiate(component: &str, memory_limit: usize) -> Option<Result<(Store, Self), Error>> {
-                let compiled = match component {
-                    $($name => {
-                        static COMPILED: OnceLock<Result<$found, EngineError>> = OnceLock::new();
-                        let compile = || <$found>::new(compile($file)?);
-                        COMPILED.get_or_init(|| compile().map_err(|error| EngineError::new(&error)))
-                    })*
-                    _ => return None,
-                };
-                let instantiate = |compiled: &$found| {
-                    let mut store = Store::new(compiled.engine(), Memory { limit: memory_limit, size: 0 });
-                    store.limiter(|memory| memory);
-                    // What a call hands out is bounded by the memory of the instance.
-                    store.set_hostcall_fuel(usize::MAX);
-                    let exports = compiled.instantiate(&mut store).map_err(|error| no_space(memory_limit, &error))?;
-                    Ok((store, exports))
-                };
-                Some(compiled.as_ref().map_err(|error| Error::Engine(error.clone())).and_then(instantiate))
-            }
-        }
-    };
-}
-world!(Samedeal, bindings::sampling::SamedealPre<Memory>, "samedeal", {
-    "samedeal" = SAMEDEAL, "composing" = COMPOSING
-});
-world!(Planning, bindings::planning::PlanningPre<Memory>, "planning", { "planning" = PLANNING });
-world!(Batching, bindings::batching::BatchingPre<Memory>, "batching", { "batching" = BATCHING });
 
 fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {
     let engine = Engine::new(&config())?;
@@ -165,34 +112,36 @@ fn is_space_limited() -> bool {
     false
 }
 
-/// A component with a memory of its own.
-pub(crate) struct Instance<W> {
+/// The component with a memory of its own.
+pub(crate) struct Instance {
     store: Store,
-    exports: W,
+    exports: Samedeal,
     /// What stopped it. A component that has trapped must not be entered again.
     stopped: Option<EngineError>,
 }
 
-impl<W: World> Instance<W> {
-    /// An instance of the first component, whose memory may grow to `memory_limit` bytes.
+impl Instance {
+    /// An instance whose memory may grow to `memory_limit` bytes.
     pub(crate) fn new(memory_limit: usize) -> Result<Self, Error> {
-        let unknown = || Err(Error::Engine(EngineError::unknown(W::FIRST)));
-        Self::of(W::FIRST, memory_limit).unwrap_or_else(unknown)
-    }
-
-    /// The same of a component with the same interfaces, if there is one of this name.
-    fn of(component: &str, memory_limit: usize) -> Option<Result<Self, Error>> {
         if memory_limit < LEAST_MEMORY {
             let allowed = format!("at least {LEAST_MEMORY} bytes");
             let failure = Failure::out_of_range("memory-limit", memory_limit, allowed);
-            return Some(Err(failure.within(Some(LEAST_MEMORY as u64), None).into()));
+            return Err(failure.within(Some(LEAST_MEMORY as u64), None).into());
         }
-        let instance = W::instantiate(component, memory_limit)?;
-        Some(instance.map(|(store, exports)| Self { store, exports, stopped: None }))
+        let compiled = compiled()?;
+        let mut store = Store::new(compiled.engine(), Memory { limit: memory_limit, size: 0 });
+        store.limiter(|memory| memory);
+        // What a call hands out is bounded by the memory of the instance.
+        store.set_hostcall_fuel(usize::MAX);
+        let exports = compiled.instantiate(&mut store).map_err(|error| no_space(memory_limit, &error))?;
+        Ok(Self { store, exports, stopped: None })
     }
 
     /// Calls an export, unless an earlier call stopped the instance.
-    pub(crate) fn call<T>(&mut self, call: impl FnOnce(&W, &mut Store) -> wasmtime::Result<T>) -> Result<T, Error> {
+    pub(crate) fn call<T>(
+        &mut self,
+        call: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<T>,
+    ) -> Result<T, Error> {
         if let Some(cause) = &self.stopped {
             return Err(Error::Engine(cause.repeated()));
         }
@@ -206,20 +155,20 @@ impl<W: World> Instance<W> {
     /// Calls an export that can fail by its arguments.
     pub(crate) fn ask<T, F: Into<Failure>>(
         &mut self,
-        call: impl FnOnce(&W, &mut Store) -> wasmtime::Result<Result<T, F>>,
+        call: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<T, F>>,
     ) -> Result<T, Error> {
         self.call(call)?.map_err(|failure| Error::Failure(failure.into()))
     }
 }
 
-/// A resource of a component, in an instance of its own, or of the object that it was made from. Threads may share it; they
+/// A resource of the component, in an instance of its own, or of the object that it was made from. Threads may share it; they
 /// take turns.
-pub(crate) struct Object<W> {
-    instance: Arc<Mutex<Instance<W>>>,
+pub(crate) struct Object {
+    instance: Arc<Mutex<Instance>>,
     resource: ResourceAny,
 }
 
-impl<W> Drop for Object<W> {
+impl Drop for Object {
     fn drop(&mut self) {
         // The last object of an instance goes with all of it.
         if Arc::strong_count(&self.instance) > 1 {
@@ -233,30 +182,21 @@ impl<W> Drop for Object<W> {
     }
 }
 
-impl<W: World> Object<W> {
-    /// What `make` makes. If a component refuses something that another one has, that one is asked.
+impl Object {
+    /// What `make` makes.
     pub(crate) fn new<F: Into<Failure>>(
         memory_limit: usize,
-        make: impl Fn(&W, &mut Store) -> wasmtime::Result<Result<ResourceAny, F>>,
+        make: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<ResourceAny, F>>,
     ) -> Result<Self, Error> {
-        let made = |mut instance: Instance<W>| {
-            let resource = instance.ask(&make)?;
-            Ok(Self { instance: Arc::new(Mutex::new(instance)), resource })
-        };
-        let refused = match made(Instance::new(memory_limit)?) {
-            Err(Error::Failure(refused)) => refused,
-            other => return other,
-        };
-        match refused.component().and_then(|other| Instance::of(other, memory_limit)) {
-            Some(other) => made(other?),
-            None => Err(refused.into()),
-        }
+        let mut instance = Instance::new(memory_limit)?;
+        let resource = instance.ask(make)?;
+        Ok(Self { instance: Arc::new(Mutex::new(instance)), resource })
     }
 
     /// What a method makes, in the same instance.
     pub(crate) fn another<F: Into<Failure>>(
         &self,
-        make: impl FnOnce(&W, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, F>>,
+        make: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, F>>,
     ) -> Result<Self, Error> {
         let resource = self.ask(make)?;
         Ok(Self { instance: Arc::clone(&self.instance), resource })
@@ -267,7 +207,7 @@ impl<W: World> Object<W> {
         self.locked().store.data().room()
     }
 
-    fn locked(&self) -> MutexGuard<'_, Instance<W>> {
+    fn locked(&self) -> MutexGuard<'_, Instance> {
         // A panic within a call leaves nothing half-done on this side that the next call would see.
         self.instance.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -275,7 +215,7 @@ impl<W: World> Object<W> {
     /// Calls a method that cannot fail by its arguments.
     pub(crate) fn call<T>(
         &self,
-        call: impl FnOnce(&W, &mut Store, ResourceAny) -> wasmtime::Result<T>,
+        call: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<T>,
     ) -> Result<T, Error> {
         self.locked().call(|exports, store| call(exports, store, self.resource))
     }
@@ -283,7 +223,7 @@ impl<W: World> Object<W> {
     /// Calls a method that can.
     pub(crate) fn ask<T, F: Into<Failure>>(
         &self,
-        call: impl FnOnce(&W, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, F>>,
+        call: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, F>>,
     ) -> Result<T, Error> {
         self.call(call)?.map_err(|failure| Error::Failure(failure.into()))
     }

@@ -1,7 +1,7 @@
 use std::sync::Arc;
 use std::{fmt, io};
 
-use crate::engine::{batching_types, planning_types, types};
+use crate::engine::types;
 
 /// Why a call did not succeed.
 ///
@@ -155,11 +155,6 @@ impl Failure {
         self.fact("needs")
     }
 
-    /// The component that has what this one refuses.
-    pub(crate) fn component(&self) -> Option<&str> {
-        self.fact("component")
-    }
-
     fn fact(&self, name: &str) -> Option<&str> {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
     }
@@ -232,21 +227,12 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-macro_rules! from {
-    ($types:ident) => {
-        impl From<$types::Failure> for Failure {
-            fn from($types::Failure { kind, field, value, allowed, facts }: $types::Failure) -> Self {
-                let fact = |$types::Fact { name, value }| Fact { name, value };
-                let facts = facts.into_iter().map(fact).collect();
-                Self { kind: FailureKind::of(kind), field, value, allowed, facts }
-            }
-        }
-    };
+impl From<types::Failure> for Failure {
+    fn from(types::Failure { kind, field, value, allowed, facts }: types::Failure) -> Self {
+        let fact = |types::Fact { name, value }| Fact { name, value };
+        Self { kind: FailureKind::of(kind), field, value, allowed, facts: facts.into_iter().map(fact).collect() }
+    }
 }
-// The same record, once in each component.
-from!(types);
-from!(planning_types);
-from!(batching_types);
 
 /// What the engine said when it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -80,7 +80,7 @@ fn detect(
     rank: Option<u32>,
     world_size: Option<u32>,
 ) -> Result<Detection, Error> {
-    let mut instance = Instance::<Samedeal>::new(LEAST_MEMORY)?;
+    let mut instance = Instance::new(LEAST_MEMORY)?;
     let names = instance.call(|exports, store| exports.samedeal_deal_launch().call_variables(store))?;
     let environment: Vec<_> = names.into_iter().filter_map(|name| text(&name).map(|text| (name, cut(text)))).collect();
     let found = instance

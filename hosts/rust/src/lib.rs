@@ -55,8 +55,8 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What runs the component: `wasmtime` and its version.
 pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 
-/// The components of this crate by their names, `samedeal` first, as bytes: what decides all values.
-pub static COMPONENTS: &[(&str, &[u8])] = &engine::COMPONENTS;
+/// The bytes of the component `samedeal.wasm`: it decides all values.
+pub static COMPONENT: &[u8] = engine::COMPONENT;
 
 /// The names of the orders that need a number of samples and a seed only, the default (`feistel`) first; without `sharded`
 /// ([`Sampler::sharded`]) and the composed orders ([`Order`]). Errors: only those of the engine.

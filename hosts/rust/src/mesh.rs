@@ -59,7 +59,7 @@ impl Axis {
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Mesh {
-    mesh: Object<Samedeal>,
+    mesh: Object,
     world_size: u32,
     axes: Vec<Axis>,
     data_world_size: u32,

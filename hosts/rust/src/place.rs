@@ -1,4 +1,4 @@
-use crate::engine::{planning_types, sampling, types};
+use crate::engine::{sampling, types};
 use crate::named::names;
 
 /// What happens if `world_size` does not divide the number of samples.
@@ -101,14 +101,7 @@ pub struct Span {
     pub num_rows: u64,
 }
 
-macro_rules! spans {
-    ($function:ident, $types:ident) => {
-        pub(crate) fn $function($types::Spans { lane, shard, first_row, num_rows }: $types::Spans) -> Vec<Span> {
-            let span = |(((lane, shard), first_row), num_rows)| Span { lane, shard, first_row, num_rows };
-            lane.into_iter().zip(shard).zip(first_row).zip(num_rows).map(span).collect()
-        }
-    };
+pub(crate) fn spans(types::Spans { lane, shard, first_row, num_rows }: types::Spans) -> Vec<Span> {
+    let span = |(((lane, shard), first_row), num_rows)| Span { lane, shard, first_row, num_rows };
+    lane.into_iter().zip(shard).zip(first_row).zip(num_rows).map(span).collect()
 }
-// The same record, once in each component.
-spans!(spans_of_sampler, types);
-spans!(spans_of_reading, planning_types);

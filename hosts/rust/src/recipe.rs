@@ -5,7 +5,8 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 use wasmtime::component::ResourceAny;
 
-use crate::engine::{MAX_TEXT, Object, Store, World, batching_types, check_room, cut, planning_types, types};
+use crate::engine::types::NamedList;
+use crate::engine::{MAX_TEXT, Object, Samedeal, Store, check_room, cut, types};
 use crate::{Error, Failure, Order};
 
 /// Numbers that a recipe has as a hash or not at all, and the name of their member.
@@ -141,19 +142,24 @@ impl Draft {
         Ok(own)
     }
 
-    /// What a component makes of it, in an instance of its own.
-    pub fn make<W: World, L: From<Shared>, F: Into<Failure>>(
+    /// What the component makes of it, in an instance of its own.
+    pub fn make(
         self,
         memory_limit: usize,
-        make: impl Fn(&W, &mut Store, &str, &[L]) -> wasmtime::Result<Result<ResourceAny, F>>,
-    ) -> Result<Object<W>, Error> {
+        make: impl FnOnce(
+            &Samedeal,
+            &mut Store,
+            &str,
+            &[NamedList],
+        ) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
+    ) -> Result<Object, Error> {
         let text = self.text()?;
         let text = checked_recipe(&text)?;
         let longest = self.lists.iter().max_by_key(|(_, numbers)| numbers.len());
         let (name, count) = longest.map_or(("recipe", text.len()), |(name, numbers)| (name.as_str(), numbers.len()));
         check_room(memory_limit, name, count, size_of_lists(&self.lists) + text.len())?;
-        let lists = self.lists.into_iter().map(L::from).collect::<Vec<_>>();
-        Object::new(memory_limit, |exports: &W, store| make(exports, store, text, &lists))
+        let lists = self.lists.into_iter().map(NamedList::from).collect::<Vec<_>>();
+        Object::new(memory_limit, |exports, store| make(exports, store, text, &lists))
     }
 }
 
@@ -181,18 +187,10 @@ pub(crate) fn size_of_lists(lists: &[Shared]) -> usize {
     lists.iter().map(size).sum()
 }
 
-macro_rules! from {
-    ($types:ident) => {
-        impl From<Shared> for $types::NamedList {
-            fn from((name, numbers): Shared) -> Self {
-                // A name is part of no recipe if it is longer than any.
-                let name = if name.len() > MAX_TEXT { cut(name) } else { name };
-                Self { name, numbers: Arc::unwrap_or_clone(numbers) }
-            }
-        }
-    };
+impl From<Shared> for types::NamedList {
+    fn from((name, numbers): Shared) -> Self {
+        // A name is part of no recipe if it is longer than any.
+        let name = if name.len() > MAX_TEXT { cut(name) } else { name };
+        Self { name, numbers: Arc::unwrap_or_clone(numbers) }
+    }
 }
-// The same record, once in each component.
-from!(types);
-from!(planning_types);
-from!(batching_types);

@@ -14,7 +14,7 @@ use crate::{Batches, Builder, Error, Index, Indices, Layout, Order, Place, Remai
 /// `&self`. Threads may share a sampler; their calls run one after the other, also with the samplers that were made from it. Because
 /// of the borrow checker, no iterator outlives its epoch. Orders that need a table build it at the first call that needs an index.
 pub struct Sampler {
-    sampler: Object<Samedeal>,
+    sampler: Object,
     known: Known,
     /// The lists of a composed order, of which the recipe may have a hash only.
     lists: Arc<[Shared]>,
@@ -43,7 +43,7 @@ struct Known {
 }
 
 impl Known {
-    fn ask(sampler: &Object<Samedeal>) -> Result<Self, Error> {
+    fn ask(sampler: &Object) -> Result<Self, Error> {
         sampler.ask(|exports, store, sampler| {
             let exports = exports.samedeal_deal_sampling();
             let max_count = exports.call_max_count(&mut *store)?;
@@ -137,7 +137,7 @@ impl Sampler {
         Ok(self.sizes()?.into_iter().fold(builder, Builder::sizes))
     }
 
-    pub(crate) fn of(sampler: Object<Samedeal>, lists: Arc<[Shared]>) -> Result<Self, Error> {
+    pub(crate) fn of(sampler: Object, lists: Arc<[Shared]>) -> Result<Self, Error> {
         let known = Known::ask(&sampler)?;
         // The component gives the sizes of shards back.
         let lists = if known.lanes.is_some() { Arc::default() } else { lists };

@@ -1,4 +1,4 @@
-use crate::place::spans_of_sampler;
+use crate::place::spans;
 use crate::{Builder, Error, Round, Sampler, ShardPlace};
 
 /// With the order `sharded`.
@@ -42,7 +42,7 @@ impl Sampler {
     /// above [`num_rounds`](Self::num_rounds)), out of memory.
     pub fn round(&self, number: u64) -> Result<Round, Error> {
         let round = self.ask(|methods, store, sampler| methods.call_round(store, sampler, number))?;
-        Ok(Round { start: round.start, count: round.count, spans: spans_of_sampler(round.spans) })
+        Ok(Round { start: round.start, count: round.count, spans: spans(round.spans) })
     }
 
     /// Where a sample is stored, in O(log shards). Errors: out of range (`sample` at or above `samples`),

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wasmtime::component::ResourceAny;
 
-use crate::engine::{MOST_MEMORY, Object, Planning, Store, planning_types, splits};
+use crate::engine::{MOST_MEMORY, Object, Samedeal, Store, splits, types};
 use crate::recipe::Draft;
 use crate::{Error, Failure};
 
@@ -33,7 +33,7 @@ const MOST_PARTS: u32 = 1 << 16;
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Split {
-    split: Object<Planning>,
+    split: Object,
     parts: Vec<String>,
 }
 
@@ -278,11 +278,7 @@ impl Split {
 
     fn ask<T>(
         &self,
-        call: impl FnOnce(
-            &splits::GuestSplit<'_>,
-            &mut Store,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<T, planning_types::Failure>>,
+        call: impl FnOnce(&splits::GuestSplit<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
         self.split.ask(|exports, store, split| call(&exports.samedeal_deal_splits().split(), store, split))
     }
@@ -347,10 +343,9 @@ impl SplitBuilder {
             let failure = Failure::out_of_range("parts", format!("{folds} objects"), allowed);
             return Err(failure.within(Some(1), Some(MOST_PARTS.into())).into());
         }
-        let split =
-            draft.make(memory_limit, |exports: &Planning, store, recipe, _: &[planning_types::NamedList]| {
-                exports.samedeal_deal_splits().split().call_constructor(store, recipe)
-            })?;
+        let split = draft.make(memory_limit, |exports: &Samedeal, store, recipe, _: &[types::NamedList]| {
+            exports.samedeal_deal_splits().split().call_constructor(store, recipe)
+        })?;
         let parts =
             split.call(|exports, store, split| exports.samedeal_deal_splits().split().call_parts(store, split))?;
         Ok(Split { split, parts })

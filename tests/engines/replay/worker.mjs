@@ -1,12 +1,9 @@
 // Transcripts in workerd, which compiles no modules while it runs: they are imported. A request has a transcript as its body.
-import batching from 'batching';
-import composing from 'composing';
-import planning from 'planning';
 import samedeal from 'samedeal';
 import { replay } from './replay.mjs';
 
 export default {
   async fetch(request) {
-    return Response.json(replay(await request.text(), { batching, composing, planning, samedeal }));
+    return Response.json(replay(await request.text(), { samedeal }));
   },
 };

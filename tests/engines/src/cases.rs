@@ -14,9 +14,6 @@ use crate::world::{Export, Resource, World};
 
 /// What a case has beside its object.
 const NOT_OBJECTS: &[&str] = &["name", "slow", "calls", "fails"];
-/// The fact of a failure that names the component to ask instead.
-const COMPONENT: &str = "component";
-
 /// Makes instances of components by their names.
 pub trait Engine {
     type Machine: Machine;
@@ -132,21 +129,9 @@ impl<'w, E: Engine> Runner<'w, E> {
         self.answers.update(got.to_string().as_bytes());
     }
 
-    /// An object of a case, in the component that has its kind, or in the one that this names when it refuses.
+    /// An object of a case.
     fn make(&mut self, resource: Resource<'w>, given: &Value) -> Result<Object<'w>, Value> {
-        let refused = match self.make_in(resource.component, resource, given) {
-            Ok(object) => return Ok(object),
-            Err(failure) => failure,
-        };
-        let facts = refused["facts"].as_array();
-        let other = facts.into_iter().flatten().find(|fact| fact[0] == COMPONENT).and_then(|fact| fact[1].as_str());
-        match other {
-            Some(other) => self.make_in(other, resource, given),
-            None => Err(refused),
-        }
-    }
-
-    fn make_in(&mut self, component: &str, resource: Resource<'w>, given: &Value) -> Result<Object<'w>, Value> {
+        let component = resource.component;
         let constructor = self.world.constructor(resource);
         // What a constructor borrows is made of the same, and not needed any more afterwards.
         let mut borrowed = Vec::new();
@@ -155,7 +140,7 @@ impl<'w, E: Engine> Runner<'w, E> {
             let value = match self.borrows(&parameter.ty) {
                 None => given[&parameter.name].clone(),
                 Some(id) => {
-                    let made = self.make_in(component, self.world.beside(resource, id), given)?;
+                    let made = self.make(self.world.beside(resource, id), given)?;
                     self.set_options(&made, given);
                     let handle = made.handle.into();
                     borrowed.push(made);

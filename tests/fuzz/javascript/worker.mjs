@@ -12,7 +12,7 @@ const [entry, seed, seconds, only, file, most] = process.argv.slice(2);
 /** The scope of all programs: an entry of the package, and files. */
 export async function scopeOf(entry, path) {
   const samedeal = await load(entry);
-  if ('init' in samedeal) await samedeal.init(['sampling', 'composing', 'batching', 'planning', 'topology']);
+  if ('init' in samedeal) await samedeal.init();
   const parquet = await load(entry === 'samedeal/web' ? 'samedeal/web/parquet' : 'samedeal/parquet');
   const rows = join(path, 'rows');
   mkdirSync(rows, { recursive: true });

@@ -1,1 +1,1 @@
-//! The tests of this crate: hosts of an earlier interface against components that have more.
+//! The tests of this crate: hosts of an earlier interface against a component that has more.

@@ -1,5 +1,5 @@
-//! A host that was compiled against the copy of the interface, against components that have more than it: `cargo xtask test` builds
-//! them, and tells where they are.
+//! A host that was compiled against the copy of the interface, against a component that has more than it: `cargo xtask test`
+//! builds it, and tells where it is.
 
 use std::path::{Path, PathBuf};
 
@@ -7,35 +7,31 @@ use serde_json::Value;
 use wasmtime::component::{Component, Linker, ResourceAny};
 use wasmtime::{Engine, Store};
 
-mod sampling {
+mod bindings {
     #![allow(missing_docs, unsafe_code)]
     wasmtime::component::bindgen!({ path: "wit", world: "samedeal" });
 }
-mod batching {
-    #![allow(missing_docs, unsafe_code)]
-    wasmtime::component::bindgen!({ path: "wit", world: "batching" });
-}
-use batching::exports::samedeal::deal::types as batching_types;
-use sampling::exports::samedeal::deal::types;
+use bindings::Samedeal;
+use bindings::exports::samedeal::deal::types;
 
-/// Where the components are that were built with the feature `grown`.
+/// Where the component is that was built with the feature `grown`.
 fn grown() -> PathBuf {
     std::env::var_os("SAMEDEAL_GROWN").expect("SAMEDEAL_GROWN: run `cargo xtask test growth`").into()
 }
 
-fn component(engine: &Engine, name: &str) -> Component {
-    Component::from_file(engine, grown().join(name)).unwrap()
+fn component(engine: &Engine) -> Component {
+    Component::from_file(engine, grown().join("samedeal.wasm")).unwrap()
 }
 
 struct Sampling {
     store: Store<()>,
-    exports: sampling::Samedeal,
+    exports: Samedeal,
 }
 
 impl Sampling {
     fn new(engine: &Engine, component: &Component) -> Self {
         let mut store = Store::new(engine, ());
-        let exports = sampling::Samedeal::instantiate(&mut store, component, &Linker::new(engine)).unwrap();
+        let exports = Samedeal::instantiate(&mut store, component, &Linker::new(engine)).unwrap();
         Self { store, exports }
     }
 
@@ -73,10 +69,10 @@ fn is_told(failure: &types::Failure, expected: &Value) -> bool {
 }
 
 #[test]
-#[ignore = "needs components that have more: `cargo xtask test growth` builds them"]
+#[ignore = "needs a component that has more: `cargo xtask test growth` builds it"]
 fn golden_cases_of_samplers_are_as_they_were() {
     let engine = Engine::default();
-    let component = component(&engine, "samedeal.wasm");
+    let component = component(&engine);
     let (mut made, mut refused, mut runs) = (0, 0, 0);
     for group in ["order-feistel", "order-torch", "deal-strided", "failures"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../vectors/{group}.json"));
@@ -117,10 +113,10 @@ fn golden_cases_of_samplers_are_as_they_were() {
 }
 
 #[test]
-#[ignore = "needs components that have more: `cargo xtask test growth` builds them"]
+#[ignore = "needs a component that has more: `cargo xtask test growth` builds it"]
 fn another_order_is_a_name() {
     let engine = Engine::default();
-    let mut host = Sampling::new(&engine, &component(&engine, "samedeal.wasm"));
+    let mut host = Sampling::new(&engine, &component(&engine));
     let recipe = |order: &str| format!(r#"{{"order":{{"name":"{order}","samples":5}}}}"#);
     let sampler = host.sampler(&recipe("backward"), 0, 0).unwrap();
     assert_eq!(host.indices(sampler, 0, 5).unwrap(), [4, 3, 2, 1, 0]);
@@ -130,12 +126,12 @@ fn another_order_is_a_name() {
 }
 
 #[test]
-#[ignore = "needs components that have more: `cargo xtask test growth` builds them"]
+#[ignore = "needs a component that has more: `cargo xtask test growth` builds it"]
 fn recipes_metrics_and_failures_grow() {
     let engine = Engine::default();
-    let component = component(&engine, "batching.wasm");
+    let component = component(&engine);
     let mut store = Store::new(&engine, ());
-    let exports = batching::Batching::instantiate(&mut store, &component, &Linker::new(&engine)).unwrap();
+    let exports = Samedeal::instantiate(&mut store, &component, &Linker::new(&engine)).unwrap();
     let batches = exports.samedeal_deal_batches();
     let read = |store: &mut Store<()>, text: &str| {
         batches.batch_recipe().call_constructor(store, text, Some(&[1, 3, 2, 2]), &[]).unwrap()
@@ -159,7 +155,7 @@ fn recipes_metrics_and_failures_grow() {
     }
     assert_eq!(numbers, [17, 17]);
     // A failure of a kind that the copy does not name.
-    let batching_types::Failure { kind, field, value, allowed, facts } =
+    let types::Failure { kind, field, value, allowed, facts } =
         read(&mut store, r#"{"batch": {"max_tokens": 9, "latest_epoch": 100}}"#).unwrap_err();
     assert_eq!([kind, field, value, allowed], ["too-late", "latest-epoch", "100", "0 to 99"].map(str::to_owned));
     let facts: Vec<_> = facts.iter().map(|fact| (fact.name.as_str(), fact.value.as_str())).collect();

@@ -45,7 +45,6 @@ enum Limits {
     Most(u64),
     Known(Vec<&'static str>),
     Needs(String),
-    Component(&'static str),
 }
 
 impl Limits {
@@ -58,7 +57,6 @@ impl Limits {
             Self::Most(most) => vec![fact("most", most)],
             Self::Known(names) => names.iter().map(|name| fact("known", name)).collect(),
             Self::Needs(value) => vec![fact("needs", value)],
-            Self::Component(name) => vec![fact("component", name)],
         }
     }
 }
@@ -73,7 +71,6 @@ impl Display for Limits {
             Self::Most(most) => write!(f, "up to {most}"),
             Self::Known(names) => f.write_str(&names.join(", ")),
             Self::Needs(value) => f.write_str(value),
-            Self::Component(name) => write!(f, "none in this component: {name}.wasm has it"),
         }
     }
 }
@@ -118,11 +115,6 @@ pub(crate) fn at_most(most: impl Number) -> Allowed {
 /// This value alone.
 pub(crate) fn only(value: impl Display) -> Allowed {
     Allowed::of(Limits::Needs(text(&value)))
-}
-
-/// Nothing here, but in another component.
-pub(crate) fn in_component(name: &'static str) -> Allowed {
-    Allowed::of(Limits::Component(name))
 }
 
 /// One of these names.

@@ -10,6 +10,7 @@ const HEADROOM: usize = 64 << 10;
 
 /// Whether there is room for everything small that the next call needs. Small allocations cannot report that there is
 /// no memory; so what stays is kept only where this holds after it, and filled memory is an error and never a trap.
+#[inline(never)]
 pub(crate) fn has_headroom() -> bool {
     let mut room = Vec::<u8>::new();
     let found = room.try_reserve_exact(HEADROOM).is_ok();
@@ -31,7 +32,14 @@ pub(crate) fn grow<T>(field: &'static str, count: usize, list: &mut Vec<T>) -> R
         return Ok(());
     }
     let items = core::mem::take(list).len() + count;
-    Err(Failure::out_of_memory(field, items, format!("what fits into memory at {} bytes each", size_of::<T>())))
+    Err(no_room(field, items, size_of::<T>()))
+}
+
+/// The failure where so many items of so many bytes do not fit. Apart, because what is generic is compiled for every type.
+#[cold]
+#[inline(never)]
+fn no_room(field: &'static str, items: usize, bytes: usize) -> Failure {
+    Failure::out_of_memory(field, items, format!("what fits into memory at {bytes} bytes each"))
 }
 
 /// At most `count` items as a list. Failures: `out-of-memory`, of `field`.
@@ -43,8 +51,7 @@ pub(crate) fn collect<T>(
     let mut list = Vec::new();
     if list.try_reserve_exact(count).is_err() || !has_headroom() {
         drop(list);
-        let allowed = format!("what fits into memory at {} bytes each", size_of::<T>());
-        return Err(Failure::out_of_memory(field, count, allowed));
+        return Err(no_room(field, count, size_of::<T>()));
     }
     list.extend(items.into_iter().take(count));
     Ok(list)

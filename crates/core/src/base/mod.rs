@@ -1,4 +1,4 @@
-//! Shared by all stages: failures, checks, memory limits, keyed randomness, hashes, names, ratios.
+//! Shared by all stages: failures, checks, memory limits, keyed randomness, hashes, names, ratios, sorts.
 
 pub(crate) mod check;
 pub(crate) mod divide;
@@ -8,6 +8,7 @@ pub(crate) mod key;
 pub(crate) mod memory;
 pub(crate) mod names;
 pub(crate) mod ratio;
+pub(crate) mod sort;
 
 pub use failure::{Fact, Failure, Kind, Parts};
 

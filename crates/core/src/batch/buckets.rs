@@ -42,7 +42,7 @@ impl Buckets {
     pub(super) fn settled(self, lengths: &[u32]) -> Result<Self, Failure> {
         let Self::Quantiles(count) = self else { return Ok(self) };
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
-        sorted.sort_unstable();
+        samedeal_sort::numbers32(&mut sorted);
         if sorted.is_empty() {
             return Ok(Self::Boundaries(Vec::new()));
         }
@@ -58,7 +58,7 @@ impl Buckets {
     /// long tail have buckets of their own, and short ones too, whatever the lengths are. Failures: `out-of-memory`.
     pub(super) fn of_tokens(lengths: &[u32]) -> Result<Self, Failure> {
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
-        sorted.sort_unstable();
+        samedeal_sort::numbers32(&mut sorted);
         let total = sorted.iter().map(|&length| u128::from(length)).sum::<u128>();
         let mut ends = collect("lengths", DEFAULT as usize, [])?;
         let (mut sum, mut bucket) = (0, 1);

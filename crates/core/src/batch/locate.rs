@@ -7,6 +7,7 @@ use super::config::Tail;
 use crate::Failure;
 use crate::base::check::check_below;
 use crate::base::memory::has_room;
+use crate::base::sort::sort_short;
 
 /// Where an item of a sample is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -62,7 +63,7 @@ impl Batcher {
                 Ok(())
             })?;
         }
-        places.sort_unstable();
+        sort_short(&mut places);
         Ok(places)
     }
 }

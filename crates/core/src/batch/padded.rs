@@ -52,7 +52,7 @@ pub(super) fn by_bucket(
         pool.len(),
         (0_u64..).zip(&pool).map(|(place, &item)| u64::from(config.bucket(items.length(item))) << 32 | place),
     )?;
-    keys.sort_unstable();
+    samedeal_sort::numbers(&mut keys);
     let mut left = collect("window", pool.len(), [])?;
     for bucket in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
         let place = |key: &u64| *key as u32;
@@ -65,7 +65,7 @@ pub(super) fn by_bucket(
         }
         left.extend(chunks.remainder().iter().map(place));
     }
-    left.sort_unstable();
+    samedeal_sort::numbers32(&mut left);
     for place in &mut left {
         *place = pool[*place as usize];
     }
@@ -169,7 +169,7 @@ fn longest_first(items: &Items, pool: Vec<u32>) -> Result<Vec<u32>, Failure> {
         pool.len(),
         (0_u64..).zip(&pool).map(|(place, &item)| u64::from(u32::MAX - items.length(item)) << 32 | place),
     )?;
-    keys.sort_unstable();
+    samedeal_sort::numbers(&mut keys);
     let mut sorted = pool;
     let pool = collect("window", sorted.len(), sorted.iter().copied())?;
     for (to, key) in sorted.iter_mut().zip(keys) {

@@ -9,6 +9,7 @@ use super::{Holder, Lease, Ledger, MAX_RUNS, check_line, no_entry};
 use crate::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::has_room;
+use crate::base::sort::sort_short;
 
 impl Ledger {
     /// The entry that holds what the entries before it come to. None where there is no memory: the log then goes on without it.
@@ -45,7 +46,7 @@ impl Ledger {
             return Err(Failure::out_of_memory("entry", held.len(), format!("fewer than {} runs", held.len())));
         }
         self.holders.extend(held.iter().map(|run| Holder { reader: run.reader, runs: 1, seen: now }));
-        self.holders.sort_unstable_by_key(|holder| holder.reader);
+        sort_short(&mut self.holders);
         self.holders.dedup_by(|next, holder| {
             let is_same = next.reader == holder.reader;
             holder.runs += if is_same { next.runs } else { 0 };
@@ -95,6 +96,6 @@ fn are_different(numbers: impl ExactSizeIterator<Item = u64>) -> bool {
         return false;
     }
     sorted.extend(numbers);
-    sorted.sort_unstable();
+    samedeal_sort::numbers(&mut sorted);
     sorted.windows(2).all(|pair| pair[0] < pair[1])
 }

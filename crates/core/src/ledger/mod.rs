@@ -119,7 +119,7 @@ impl Lease {
 }
 
 /// A reader that holds runs.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Holder {
     reader: u32,
     runs: usize,

@@ -8,7 +8,7 @@ use core::cell::{OnceCell, RefCell};
 
 use super::compose::{self, Blend, Composed, read};
 use super::{DEFAULT_LANES, DEFAULT_WINDOW, Order, Sharding, Shards};
-use crate::base::failure::{at_most, in_component, only};
+use crate::base::failure::{at_most, only};
 use crate::state::fields::Fields;
 use crate::state::numbers;
 use crate::state::recipe::{self, List, MAX_ORDER};
@@ -78,7 +78,8 @@ impl OrderPart {
             if cfg!(feature = "composed") {
                 return read::read(id, fields, lists, derived);
             }
-            return Err(Failure::contradiction("order", id.name(), in_component("composing")));
+            let allowed = "an order that is not made of others: the light build has no others";
+            return Err(Failure::contradiction("order", id.name(), allowed));
         }
         if id == OrderId::Sharded {
             read::check_lists(lists, &["sizes"], |_| false)?;

@@ -7,6 +7,7 @@ use super::reading::{ReadRound, Reading};
 use crate::Failure;
 use crate::base::check::check_run;
 use crate::base::memory::collect;
+use crate::base::sort::sort_short;
 
 /// Samples of a round, by the rows that hold them.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,7 +51,7 @@ impl Reading {
             (self.first_sample(shard) + row, end - count)
         });
         let mut runs = collect("count", windows, runs)?;
-        runs.sort_unstable();
+        sort_short(&mut runs);
         let mut rows = self.indices(rank, worker, first + start, count)?;
         for (nth, place) in (start..).zip(&mut rows) {
             *place = if nth < real {

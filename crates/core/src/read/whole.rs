@@ -10,6 +10,7 @@ use super::turns;
 use crate::Failure;
 use crate::base::failure::at_most;
 use crate::base::memory::collect;
+use crate::base::sort::sort_short;
 use crate::shard::{Plan, PlanConfig};
 
 /// What one reader has: its shards, and how many rows of each, the first ones in the order in which they come, were taken before.
@@ -125,7 +126,7 @@ impl WholeGroup {
             ((role + workers - turn) % workers, rows.saturating_sub(gone))
         };
         let mut left = collect("workers", all.len(), (0..).zip(all.iter().zip(given)).map(left))?;
-        left.sort_unstable();
+        sort_short(&mut left);
         Ok(left)
     }
 

@@ -93,7 +93,7 @@ type Heap = BinaryHeap<Reverse<(u64, u32)>>;
 impl<'a> Loads<'a> {
     fn new(nodes: &'a [u32]) -> Result<Self, Failure> {
         let mut known = collect("rank-nodes", nodes.len(), nodes.iter().copied())?;
-        known.sort_unstable();
+        samedeal_sort::numbers32(&mut known);
         known.dedup();
         let of_node = collect("rank-nodes", known.len(), known.iter().map(|_| Heap::new()))?;
         let loads = collect("rank-nodes", nodes.len(), nodes.iter().map(|_| 0))?;

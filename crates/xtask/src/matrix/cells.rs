@@ -66,7 +66,7 @@ pub const CELLS: &[Cell] = &[
         step: "matrix: Python host",
         tier: Tier::Test,
         words: &["target/venv/bin/python", "tests/matrix/python.py"],
-        needs: &[setup::PYTHON, build::COMPONENTS],
+        needs: &[setup::PYTHON, build::COMPONENT_STEP],
         inputs: &[suites::PYTHON, HOSTS],
     },
     Cell {
@@ -124,7 +124,7 @@ pub const CELLS: &[Cell] = &[
             "cranelift, scalar",
         ],
         needs: &[build::TOOLS, needs::SCALAR],
-        inputs: &[suites::MANIFESTS, suites::BINDINGS, &["crates/core", "crates/components", "tests/engines"]],
+        inputs: &[suites::MANIFESTS, suites::BINDINGS, &["crates/core", "crates/component", "tests/engines"]],
     },
     replayed(
         "matrix: wasmtime-py with Cranelift",

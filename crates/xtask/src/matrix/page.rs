@@ -19,7 +19,7 @@ There are three kinds of cells:
 
 - *Native*: the core is compiled for a machine, without WebAssembly. `qemu-user` runs those of other machines. s390x is big-endian.
 - *Hosts*: the packages that users install. They check all that they pass on, and all that they return.
-- *Core calls*: the core modules of the components, without a host. [tests/engines](../tests/engines/README.md) calls them by the canonical
+- *Core calls*: the core module of the component, without a host. [tests/engines](../tests/engines/README.md) calls them by the canonical
   ABI. Cranelift's calls are recorded. The other engines get the same calls, and each result, each list, and the whole memory after each
   group must be the same, byte by byte.
 

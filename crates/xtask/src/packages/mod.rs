@@ -20,13 +20,13 @@ const EMPTY: &str = "dist: folder";
 const WHEEL: &str = "dist: Python";
 const NPM: &str = "dist: npm";
 const CRATES: &str = "dist: crates";
-const COMPONENTS: &str = "dist: components";
+const COMPONENT: &str = "dist: component";
 const WIT: &str = "dist: WIT";
 const BILLS: &str = "dist: bills of materials";
 const SUMS: &str = "dist: checksums";
 /// The crates that are published, in the order of their dependencies.
 const PUBLISHED: &[&str] = &["--package=samedeal", "--package=samedeal-cli"];
-const COMPONENT_FILES: &[&str] = &["samedeal.wasm", "composing.wasm", "planning.wasm", "batching.wasm"];
+const COMPONENT_FILE: &str = "samedeal.wasm";
 
 /// `cargo xtask dist [--check]`.
 pub fn plan(words: &[&str]) -> Result<Plan, String> {
@@ -104,7 +104,7 @@ pub fn parts() -> Vec<Step> {
             fs::create_dir_all(project::path(DIST))?;
             Ok(Report::default())
         }),
-        Step::new(WHEEL, &[EMPTY, needs::PYTHON, build::COMPONENTS], |progress| {
+        Step::new(WHEEL, &[EMPTY, needs::PYTHON, build::COMPONENT_STEP], |progress| {
             // The wheel is built from the source distribution, so both have everything.
             let build = ["-m", "build", "--no-isolation", "--outdir", DIST, "hosts/python"];
             progress.run(&mut dated(python(&build))?)?;
@@ -115,12 +115,10 @@ pub fn parts() -> Vec<Step> {
             progress.run(&mut project::npm("hosts/js", &["pack", "--pack-destination", &folder]))?;
             Ok(Report::default())
         }),
-        Step::new(CRATES, &[EMPTY, build::COMPONENTS], crates).with_lock(build::CARGO),
-        Step::new(COMPONENTS, &[EMPTY, build::COMPONENTS], |_| {
-            for file in COMPONENT_FILES {
-                fs::copy(project::path("hosts/rust").join(file), project::path(DIST).join(file))?;
-            }
-            Ok(Report::note(COMPONENT_FILES.join(", ")))
+        Step::new(CRATES, &[EMPTY, build::COMPONENT_STEP], crates).with_lock(build::CARGO),
+        Step::new(COMPONENT, &[EMPTY, build::COMPONENT_STEP], |_| {
+            fs::copy(project::path("hosts/rust").join(COMPONENT_FILE), project::path(DIST).join(COMPONENT_FILE))?;
+            Ok(Report::note(COMPONENT_FILE))
         }),
         Step::new(WIT, &[EMPTY, needs::WKG], |progress| {
             // It writes a lock file where it runs.
@@ -135,7 +133,7 @@ pub fn parts() -> Vec<Step> {
             progress.run(command.env("CARGO_CYCLONEDX", project::path(needs::TOOLS).join("bin/cargo-cyclonedx")))?;
             Ok(Report::note("CycloneDX, one for each package"))
         }),
-        Step::new(SUMS, &[WHEEL, NPM, CRATES, COMPONENTS, WIT, BILLS], |progress| {
+        Step::new(SUMS, &[WHEEL, NPM, CRATES, COMPONENT, WIT, BILLS], |progress| {
             progress.run(&mut python(&["tests/packages/checksums.py", DIST]))?;
             let log = progress.log_text();
             let table: Vec<&str> = log.lines().filter(|line| !line.starts_with("$ ")).collect();

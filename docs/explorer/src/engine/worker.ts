@@ -14,7 +14,7 @@ import * as files from './files.ts';
 import * as recipes from './recipes.ts';
 import { shelve } from './shelf.ts';
 
-const ready = init(['composing', 'batching', 'planning']);
+const ready = init();
 
 /** The same functions, which answer with a problem where they would throw. */
 function answering<F extends Record<string, (question: never) => unknown>>(functions: F) {

@@ -1,5 +1,5 @@
 import { release } from '../bindings/resources.js';
-import type { BatchingBindings, RawBatcher } from '../bindings/types.js';
+import type { ComponentBindings, RawBatcher } from '../bindings/types.js';
 import { fail, integer, natural, natural32, stateText, U64 } from '../checks.js';
 import type { BatchPlace as RawPlace } from '../components/interfaces/samedeal-deal-batches.js';
 import { type Counted, counted } from '../counted.js';
@@ -29,14 +29,14 @@ const WINDOW = 64;
 type Class<T> = new (lengths: Lengths, options?: BatcherOptions) => T;
 
 /** What `Batcher` is, over any instance of its engine. */
-export abstract class BaseBatcher extends Facade<BatchingBindings, Planned> implements Iterable<Batch> {
+export abstract class BaseBatcher extends Facade<ComponentBindings, Planned> implements Iterable<Batch> {
   #recipe: BatcherRecipe;
   #metrics: Metrics;
   #text?: string;
   #worldSize?: number;
 
   /** @internal */
-  constructor(engine: Engine<BatchingBindings>, lengths: Lengths, options?: BatcherOptions) {
+  constructor(engine: Engine<ComponentBindings>, lengths: Lengths, options?: BatcherOptions) {
     const recipe = options instanceof BatcherRecipe ? options : BatcherRecipe.of(lengths, options);
     super(engine, 'batcher', recipe);
     this.#recipe = recipe;

@@ -1,5 +1,5 @@
 // From sequences of different length to the arrays that a model takes. The engine says where each cell comes from.
-import type { BatchingBindings } from '../bindings/types.js';
+import type { ComponentBindings } from '../bindings/types.js';
 import { FROM_ONE, fail, integer, natural32, oneOf, options, placed, type Range, S64, U32, U64 } from '../checks.js';
 import type { Engine } from '../engine.js';
 import { attached, list, numbers, words, words32 } from '../lists.js';
@@ -34,7 +34,7 @@ interface Cells {
 
 /** `collatePad` over an engine. */
 export function padWith<T extends Tokens>(
-  engine: Engine<BatchingBindings>,
+  engine: Engine<ComponentBindings>,
   sequences: readonly T[] | T,
   given: PadOptions | undefined,
 ): Padded<T> {
@@ -59,7 +59,7 @@ export function padWith<T extends Tokens>(
 
 /** `collatePack` over an engine. */
 export function packWith<T extends Tokens>(
-  engine: Engine<BatchingBindings>,
+  engine: Engine<ComponentBindings>,
   sequences: readonly T[] | T,
   given: PackOptions | undefined,
 ): Packed<T> {

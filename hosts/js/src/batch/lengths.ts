@@ -1,6 +1,6 @@
 // Lengths of samples as callers give them: one list, or a list for each source of a blend.
 import { release } from '../bindings/resources.js';
-import type { BatchingBindings } from '../bindings/types.js';
+import type { ComponentBindings } from '../bindings/types.js';
 import { fail, isRecord, knownFacts, placed, U32 } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { type Said, written } from '../document.js';
@@ -87,7 +87,7 @@ function blendOf(order: unknown): { sources: Members[]; path: string } | undefin
 }
 
 /** Holds the lengths of each source to its samples. The component knows how many an order has. */
-export function checkSources({ batches }: BatchingBindings, sources: readonly SourceLengths[]): void {
+export function checkSources({ batches }: ComponentBindings, sources: readonly SourceLengths[]): void {
   for (const { name, recipe, lists, lengths } of sources) {
     try {
       release(new batches.BatchRecipe(recipe, lengths, lists));

@@ -1,5 +1,5 @@
 import { disposes, release, using } from '../bindings/resources.js';
-import type { BatchingBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
+import type { ComponentBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
 import { fail, integer, natural, natural32, options, type Range, record, U32, U64 } from '../checks.js';
 import type { Segment as RawSegment } from '../components/interfaces/samedeal-deal-batches.js';
 import { orderSize } from '../deal/recipe.js';
@@ -46,7 +46,7 @@ export class Planned {
 type Place = Pick<BatcherRecipeOptions, 'rank' | 'epoch' | 'history'>;
 
 /** What decides a batcher, checked as far as it has to be to cross. */
-export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
+export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
   readonly document: BatchDocument;
   readonly rank: number;
   readonly epoch: bigint;
@@ -78,7 +78,7 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
     return new BatcherRecipe(this.document, { rank: this.rank, epoch, history });
   }
 
-  make(bindings: BatchingBindings): Planned {
+  make(bindings: ComponentBindings): Planned {
     const { batches } = bindings;
     checkSources(bindings, this.document.sources);
     const recipe = new batches.BatchRecipe(this.document.text, this.document.lengths, [...this.document.lists]);
@@ -128,7 +128,7 @@ export class BatcherRecipe implements Recipe<BatchingBindings, Planned> {
 }
 
 /** What decides a stream of batches. What was pushed is in its instance alone, which it therefore has for itself. */
-export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStream> {
+export class BatchStreamRecipe implements Recipe<ComponentBindings, RawBatchStream> {
   readonly document: BatchDocument;
   readonly rank: number;
   readonly epoch: bigint;
@@ -142,7 +142,7 @@ export class BatchStreamRecipe implements Recipe<BatchingBindings, RawBatchStrea
     this.epoch = integer('epoch', epoch, U64);
   }
 
-  make({ batches, room }: BatchingBindings): RawBatchStream {
+  make({ batches, room }: ComponentBindings): RawBatchStream {
     const { text, lists } = this.document;
     return using(new batches.BatchRecipe(text, undefined, [...lists]), (recipe) => {
       const told = { text: recipe.text(), fingerprint: recipe.fingerprint() };

@@ -1,4 +1,4 @@
-import type { BatchingBindings, RawBatchStream } from '../bindings/types.js';
+import type { ComponentBindings, RawBatchStream } from '../bindings/types.js';
 import { U32 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import type { Failure } from '../errors.js';
@@ -18,13 +18,13 @@ import type {
 type Class<T> = new (options?: BatchStreamOptions) => T;
 
 /** What `BatchStream` is, over any instance of its engine. */
-export abstract class BaseBatchStream extends Facade<BatchingBindings, RawBatchStream> implements Iterable<Batch> {
+export abstract class BaseBatchStream extends Facade<ComponentBindings, RawBatchStream> implements Iterable<Batch> {
   readonly #recipe: BatchStreamRecipe;
   /** What an iteration has taken and not given. */
   #taken: Batch[] = [];
 
   /** @internal */
-  constructor(engine: Engine<BatchingBindings>, options?: BatchStreamOptions) {
+  constructor(engine: Engine<ComponentBindings>, options?: BatchStreamOptions) {
     const recipe = options instanceof BatchStreamRecipe ? options : BatchStreamRecipe.of(options);
     super(engine, 'stream', recipe);
     this.#recipe = recipe;

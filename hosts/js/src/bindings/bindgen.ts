@@ -1,10 +1,10 @@
 import { generate } from '../bindgen/samedeal.js';
-import type { RawSampler, SamplerBindings } from './types.js';
+import type { LightBindings, RawMesh, RawSampler } from './types.js';
 
-/** Instances of the build for pages, which wasm-bindgen makes. */
-export function bindgenInstances(module: WebAssembly.Module): () => SamplerBindings {
+/** Instances of the light build, which wasm-bindgen makes. */
+export function bindgenInstances(module: WebAssembly.Module): () => LightBindings {
   return () => {
-    const { initSync, Sampler, orders } = generate();
+    const { initSync, Sampler, Mesh, orders, variables, detect } = generate();
     initSync({ module });
     return {
       orders,
@@ -19,7 +19,19 @@ export function bindgenInstances(module: WebAssembly.Module): () => SamplerBindi
         }
         return new Sampler(recipe, names, lengths, all, epoch, rank) as RawSampler;
       },
-      release: (sampler) => (sampler as InstanceType<typeof Sampler>).free(),
+      mesh: (worldSize, axes) => {
+        const sizes = Uint32Array.from(axes, ({ size }) => size);
+        const [names, roles] = [axes.map(({ name }) => name), axes.map(({ role }) => role)];
+        return new Mesh(worldSize, names, sizes, roles) as unknown as RawMesh;
+      },
+      launch: {
+        variables,
+        detect: (environment, rank, worldSize) => {
+          const [names, values] = [environment.map(([name]) => name), environment.map(([, value]) => value)];
+          return detect(names, values, rank, worldSize) as unknown as ReturnType<LightBindings['launch']['detect']>;
+        },
+      },
+      release: (object) => (object as InstanceType<typeof Sampler>).free(),
     };
   };
 }

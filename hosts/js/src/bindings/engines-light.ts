@@ -1,16 +1,13 @@
-// The engines of `samedeal/light`: of samplers and meshes alone.
+// The engine of `samedeal/light`: of samplers and meshes alone.
 import type { Engine } from '../engine.js';
-import { dealingInstances } from './dealing.js';
+import { bindgenInstances } from './bindgen.js';
 import { lazily } from './instances.js';
-import { modules } from './modules-light.js';
-import type { BatchingBindings, PlanningBindings } from './types.js';
+import { module } from './modules-light.js';
+import type { ComponentBindings } from './types.js';
 
-export const samplers = lazily(modules, dealingInstances);
-export const topology = samplers;
+export const light = lazily(() => bindgenInstances(module()));
 
-/** What `samedeal/light` does not export asks for these. */
-const absent = (): never => {
+/** What `samedeal/light` does not export asks for this. */
+export const component = (): Engine<ComponentBindings> => {
   throw new Error("samedeal/light has samplers and meshes: import everything else from 'samedeal'");
 };
-export const planning: () => Engine<PlanningBindings> = absent;
-export const batching: () => Engine<BatchingBindings> = absent;

@@ -1,8 +1,4 @@
 // The same in Cloudflare's workerd.
-import samedeal from '../components/samedeal.core.wasm';
-import { type Modules, onlySamplers } from './instances.js';
+import light from '../bindgen/samedeal_bg.wasm';
 
-export const modules: Modules = (file) => {
-  onlySamplers(file);
-  return samedeal;
-};
+export const module = (): WebAssembly.Module => light;

@@ -1,8 +1,4 @@
-// The core modules of the components, as Cloudflare's workerd has them: it compiles what a Worker imports, and nothing
-// while one runs.
-import { COMPILED } from '../components/compiled.js';
-import type { Modules } from './instances.js';
+// The core module of the component, as Cloudflare's workerd has it: it compiles what a Worker imports, and nothing while one runs.
+import samedeal from '../components/samedeal.core.wasm';
 
-const modules: Modules = (file) => COMPILED[file] as WebAssembly.Module;
-
-export { modules as ofBatching, modules as ofDealing, modules as ofPlanning };
+export const module = (): WebAssembly.Module => samedeal;

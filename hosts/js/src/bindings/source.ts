@@ -1,12 +1,5 @@
-/** What a WebAssembly module can be given as. */
+/** What the WebAssembly module can be given as. */
 export type Source = string | URL | Request | Response | BufferSource | WebAssembly.Module;
-
-/**
- * A part of the package, which a page loads by itself. `sampling`: samplers. `composing`: the same with orders that are made of
- * others. `batching`: `Batcher`, `BatchStream`, `collatePad`, `collatePack`, `Schedule`. `planning`: `Reading`, `ShardPlan`, `ChunkStream`,
- * `verifyShards`, `Split`, and ledgers, which also need samplers. `topology`: `Mesh`, `detectRank`.
- */
-export type Part = 'sampling' | 'composing' | 'batching' | 'planning' | 'topology';
 
 /** The module, fetched and compiled where it is not. */
 export async function compiled(source: Source): Promise<WebAssembly.Module> {

@@ -31,7 +31,7 @@ export type Copied<T> = T extends BigUint64Array
           ? { [Name in keyof T]: Copied<T[Name]> }
           : T;
 
-/** The interfaces of samplers and of ledgers, which the engines have in another form. */
+/** The interfaces of samplers and of ledgers, which the engine has in another form. */
 export type Sampling = Copied<typeof Samplings>;
 export type LedgerBindings = Omit<typeof Ledgers, 'Ledger'> & { Ledger: new (header: string) => RawLedger };
 export type RawSampler = Copied<Samplings.Sampler>;
@@ -49,30 +49,22 @@ export type RawBatchStream = Copied<Batches.BatchStream> & {
   told: { text: string; fingerprint: string };
 };
 
-/** What an instance of an engine for samplers exports: the component, and the build for pages. */
-export interface SamplerBindings extends Bindings {
+/** What an instance of the light build exports, and of the component. */
+export interface LightBindings extends Bindings {
   orders(): string[];
   sampler(recipe: string, lists: readonly Samplings.NamedList[], epoch: bigint, rank: number): RawSampler;
-}
-
-/** What an instance of the component `samedeal.wasm` exports. */
-export interface DealingBindings extends SamplerBindings {
-  mesh: Copied<typeof Grid>;
+  mesh(worldSize: number, axes: readonly Grid.Axis[]): RawMesh;
   launch: Copied<typeof Launch>;
 }
 
-/** What an instance of the component `planning.wasm` exports. */
-export interface PlanningBindings extends Bindings {
+/** What an instance of the component exports. */
+export interface ComponentBindings extends LightBindings {
   shards: Copied<typeof Shards>;
   read: Copied<typeof Read>;
   splits: Copied<typeof Splits>;
   ledger(header: string): RawLedger;
   client(options: RawClientOptions): RawClient;
   header(state: string, block: number, lease: bigint): string;
-}
-
-/** What an instance of the component `batching.wasm` exports. */
-export interface BatchingBindings extends Bindings {
   batches: Copied<typeof Batches>;
   collation: Copied<typeof Collation>;
   steps: Copied<typeof Steps>;

@@ -1,5 +1,5 @@
 import { using } from '../bindings/resources.js';
-import type { RawSampler, SamplerBindings } from '../bindings/types.js';
+import type { LightBindings, RawSampler } from '../bindings/types.js';
 import { fail, integer, natural, natural32, options, U32, U64 } from '../checks.js';
 import { besideOf, Document, fromJson, numberIn, section } from '../document.js';
 import { BEFORE_OTHERS, type Recipe } from '../engine.js';
@@ -97,7 +97,7 @@ export function causeOf(document: Document): readonly [string, unknown] {
 export const SAMPLES = 'the number of samples, or an order that `order`, `blend` and others made';
 
 /** What decides a sampler: a recipe, the rank, and the place in an epoch. */
-export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
+export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
   readonly document: Document;
   readonly rank: number;
   readonly epoch: bigint;
@@ -134,7 +134,7 @@ export class SamplerRecipe implements Recipe<SamplerBindings, RawSampler> {
     return new SamplerRecipe(document.undealt, { epoch, consumed });
   }
 
-  make(bindings: SamplerBindings): RawSampler {
+  make(bindings: LightBindings): RawSampler {
     const { document, epoch, rank, consumed } = this;
     const whole = bindings.sampler(document.text, document.lists, epoch, rank);
     if (consumed === 0n) return whole;

@@ -1,6 +1,6 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
-import type { RawSampler, SamplerBindings } from '../bindings/types.js';
+import type { LightBindings, RawSampler } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U64 } from '../checks.js';
 import type { Place as RawPlace } from '../components/interfaces/samedeal-deal-sampling.js';
 import { type Counted, counted } from '../counted.js';
@@ -39,14 +39,14 @@ const WINDOW = 1 << 15;
 type Class<T> = new (samples: OrderOrSamples, options?: SamplerOptions) => T;
 
 /** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
-export abstract class BaseSampler extends Facade<SamplerBindings, RawSampler> implements Iterable<number> {
+export abstract class BaseSampler extends Facade<LightBindings, RawSampler> implements Iterable<number> {
   #recipe: SamplerRecipe;
   #length: number;
   /** Whether indices do not fit into 32 bits. */
   readonly #isWide: boolean;
 
   /** @internal */
-  constructor(engine: Engine<SamplerBindings>, samples: OrderOrSamples, options?: SamplerOptions) {
+  constructor(engine: Engine<LightBindings>, samples: OrderOrSamples, options?: SamplerOptions) {
     const recipe = options instanceof SamplerRecipe ? options : SamplerRecipe.of(samples, options);
     super(engine, 'sampler', recipe);
     this.#recipe = recipe;

@@ -1,4 +1,4 @@
-import type { PlanningBindings } from '../bindings/types.js';
+import type { ComponentBindings } from '../bindings/types.js';
 import { natural, stateText } from '../checks.js';
 import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
 import type { Integer } from '../types.js';
@@ -7,13 +7,13 @@ import type { RawLedger, RawRun } from './raw.js';
 import type { CommittedRun, LedgerEvent, LedgerProgress } from './types.js';
 
 /** The first entry of a log, for the state of a sampler. */
-export function headerWith(engine: Engine<PlanningBindings>, state: string, block: number, lease: Integer): string {
+export function headerWith(engine: Engine<ComponentBindings>, state: string, block: number, lease: Integer): string {
   const [text, time] = [stateText(state), natural('lease', lease)];
   return engine.once(['state', text], 0, ({ header }) => header(text, block, time));
 }
 
 /** What a ledger begins as. */
-export class LedgerRecipe implements Recipe<PlanningBindings, RawLedger> {
+export class LedgerRecipe implements Recipe<ComponentBindings, RawLedger> {
   readonly header: string;
   /** What a log of many readers makes of it. */
   readonly size = ALONE;
@@ -27,16 +27,16 @@ export class LedgerRecipe implements Recipe<PlanningBindings, RawLedger> {
     return ['state', this.header];
   }
 
-  make(bindings: PlanningBindings): RawLedger {
+  make(bindings: ComponentBindings): RawLedger {
     return bindings.ledger(this.header);
   }
 }
 
 /** What a log says, as far as it was applied. */
 export class AppliedLog {
-  readonly #handle: Handle<PlanningBindings, RawLedger>;
+  readonly #handle: Handle<ComponentBindings, RawLedger>;
 
-  constructor(engine: Engine<PlanningBindings>, header: string) {
+  constructor(engine: Engine<ComponentBindings>, header: string) {
     this.#handle = new Handle(engine, this, 'ledger', new LedgerRecipe(stateText(header)));
   }
 

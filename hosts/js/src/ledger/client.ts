@@ -1,5 +1,5 @@
 import { using } from '../bindings/resources.js';
-import type { PlanningBindings } from '../bindings/types.js';
+import type { ComponentBindings } from '../bindings/types.js';
 import { cutText, fail } from '../checks.js';
 import type { Client, ClientOptions as Options } from '../components/interfaces/samedeal-deal-ledger.js';
 import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
@@ -33,7 +33,7 @@ export function makeClient(
 }
 
 /** What a client begins as. */
-export class ClientRecipe implements Recipe<PlanningBindings, RawClient> {
+export class ClientRecipe implements Recipe<ComponentBindings, RawClient> {
   readonly options: RawClientOptions;
   /** What a log of many readers makes of it. */
   readonly size = ALONE;
@@ -47,7 +47,7 @@ export class ClientRecipe implements Recipe<PlanningBindings, RawClient> {
     return ['state', this.options.state];
   }
 
-  make(bindings: PlanningBindings): RawClient {
+  make(bindings: ComponentBindings): RawClient {
     return bindings.client(this.options);
   }
 }
@@ -71,9 +71,9 @@ export interface Run {
 
 /** One reader of a log, without the log: it says what is to be read and appended. */
 export class LedgerClient {
-  readonly #handle: Handle<PlanningBindings, RawClient>;
+  readonly #handle: Handle<ComponentBindings, RawClient>;
 
-  constructor(engine: Engine<PlanningBindings>, options: RawClientOptions) {
+  constructor(engine: Engine<ComponentBindings>, options: RawClientOptions) {
     this.#handle = new Handle(engine, this, 'ledger', new ClientRecipe(options));
   }
 

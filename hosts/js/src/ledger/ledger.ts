@@ -1,4 +1,4 @@
-import type { PlanningBindings } from '../bindings/types.js';
+import type { ComponentBindings } from '../bindings/types.js';
 import { FROM_ONE, fail, integer, knownFacts, natural, natural32, options, stateText, textOf, U32 } from '../checks.js';
 import { BaseSampler } from '../deal/sampler.js';
 import { type Engine, symbolDispose } from '../engine.js';
@@ -332,7 +332,7 @@ function pause(milliseconds: number): Promise<void> {
 
 /** Opens the ledger of a log. */
 export async function openWith(
-  engine: Engine<PlanningBindings>,
+  engine: Engine<ComponentBindings>,
   samplers: Samplers,
   sampler: unknown,
   log: Log,

@@ -1,4 +1,4 @@
-import type { PlanningBindings } from '../bindings/types.js';
+import type { ComponentBindings } from '../bindings/types.js';
 import { fail, natural32, options, placed, textOf, U32 } from '../checks.js';
 import type { Engine } from '../engine.js';
 import { attached } from '../lists.js';
@@ -26,7 +26,7 @@ export class LedgerSchedule implements Iterable<CommittedRun> {
   readonly initialState: string;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, samplers: Samplers, lines: LogLines, given?: ReplayOptions) {
+  constructor(engine: Engine<ComponentBindings>, samplers: Samplers, lines: LogLines, given?: ReplayOptions) {
     const { reader = 0, readers = 1 } = options(given, ['reader', 'readers']);
     this.readers = natural32('readers', readers, U32);
     this.reader = natural32('reader', reader, U32);
@@ -88,7 +88,7 @@ export class LedgerSchedule implements Iterable<CommittedRun> {
     return this.#events.next().value ?? null;
   }
 
-  *#eventsOf(engine: Engine<PlanningBindings>): Generator<LedgerEvent, void, undefined> {
+  *#eventsOf(engine: Engine<ComponentBindings>): Generator<LedgerEvent, void, undefined> {
     const log = new AppliedLog(engine, this.#entries[0] as string);
     try {
       for (const entry of this.#entries) {

@@ -1,4 +1,4 @@
-import type { Copied, PlanningBindings, RawReading } from '../bindings/types.js';
+import type { ComponentBindings, Copied, RawReading } from '../bindings/types.js';
 import { integer, natural, natural32, stateText, U32, U64 } from '../checks.js';
 import type { ReadRound as RawRound } from '../components/interfaces/samedeal-deal-read.js';
 import { type Engine, Facade } from '../engine.js';
@@ -25,11 +25,11 @@ const WINDOW = 1 << 20;
 type Class<T> = new (sizes: OrderOrSizes, options?: ReadingOptions) => T;
 
 /** What `Reading` is, over any instance of its engine. */
-export abstract class BaseReading extends Facade<PlanningBindings, RawReading> {
+export abstract class BaseReading extends Facade<ComponentBindings, RawReading> {
   readonly #recipe: ReadingRecipe;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, sizes: OrderOrSizes, options?: ReadingOptions) {
+  constructor(engine: Engine<ComponentBindings>, sizes: OrderOrSizes, options?: ReadingOptions) {
     const recipe = options instanceof ReadingRecipe ? options : ReadingRecipe.of(sizes, options);
     super(engine, 'reading', recipe);
     this.#recipe = recipe;

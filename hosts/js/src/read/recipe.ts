@@ -1,5 +1,5 @@
 import { using } from '../bindings/resources.js';
-import type { PlanningBindings, RawReading } from '../bindings/types.js';
+import type { ComponentBindings, RawReading } from '../bindings/types.js';
 import { boolean, integer, oneOf, options, stateText, U64 } from '../checks.js';
 import { heldSize, isComposed, orderSize } from '../deal/recipe.js';
 import { besideOf, Document, fromJson, numberIn, section, shownText } from '../document.js';
@@ -22,7 +22,7 @@ const STATE_OPTIONS = [...ORDER_OPTIONS, ...RECIPE_OPTIONS] as const;
 export type Stand = { epoch: bigint } | { state: string };
 
 /** What decides a reading: a recipe, and where it stands. */
-export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
+export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
   readonly document: Document;
   readonly stand: Stand;
   readonly size: number;
@@ -49,7 +49,7 @@ export class ReadingRecipe implements Recipe<PlanningBindings, RawReading> {
     return new ReadingRecipe(this.document, stand);
   }
 
-  make({ read }: PlanningBindings): RawReading {
+  make({ read }: ComponentBindings): RawReading {
     const { document, stand } = this;
     const whole = new read.Reading(document.text, [...document.lists], 'epoch' in stand ? stand.epoch : 0n);
     return 'epoch' in stand ? whole : using(whole, () => whole.resume(stand.state));

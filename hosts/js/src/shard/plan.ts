@@ -1,4 +1,4 @@
-import type { PlanningBindings, RawPlan } from '../bindings/types.js';
+import type { ComponentBindings, RawPlan } from '../bindings/types.js';
 import { dropsLast, FROM_ONE, integer, natural32, string, U64 } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import { gathered, numbers } from '../lists.js';
@@ -24,13 +24,13 @@ const WINDOW = 1 << 20;
 type Class<T> = new (sizes: Integers, options?: ShardPlanOptions) => T;
 
 /** What `ShardPlan` is, over any instance of its engine. */
-export abstract class BaseShardPlan extends Facade<PlanningBindings, RawPlan> {
-  readonly #engine: Engine<PlanningBindings>;
+export abstract class BaseShardPlan extends Facade<ComponentBindings, RawPlan> {
+  readonly #engine: Engine<ComponentBindings>;
   #recipe: PlanRecipe;
   #sizes: Float64Array<ArrayBuffer> | undefined;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, sizes: Integers, options?: ShardPlanOptions) {
+  constructor(engine: Engine<ComponentBindings>, sizes: Integers, options?: ShardPlanOptions) {
     const recipe = options instanceof PlanRecipe ? options : PlanRecipe.of(sizes, options);
     super(engine, 'plan', recipe);
     this.#recipe = recipe;

@@ -1,4 +1,4 @@
-import type { PlanningBindings, RawPlan } from '../bindings/types.js';
+import type { ComponentBindings, RawPlan } from '../bindings/types.js';
 import { integer, options, U32, U64 } from '../checks.js';
 import { Document, fromJson, numberIn, section } from '../document.js';
 import type { Recipe } from '../engine.js';
@@ -12,7 +12,7 @@ const OPTIONS = [
 const RECIPE_OPTIONS = ['sizes', 'bytes', 'holders', 'holderOffsets', 'rankNodes', 'epoch'] as const;
 
 /** What decides a plan: a recipe, and the epoch. */
-export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
+export class PlanRecipe implements Recipe<ComponentBindings, RawPlan> {
   readonly document: Document;
   readonly epoch: bigint;
   readonly size: number;
@@ -41,7 +41,7 @@ export class PlanRecipe implements Recipe<PlanningBindings, RawPlan> {
     return this.document.source('ShardPlan', { epoch: this.epoch }, most);
   }
 
-  make({ shards }: PlanningBindings): RawPlan {
+  make({ shards }: ComponentBindings): RawPlan {
     return new shards.Plan(this.document.text, [...this.document.lists], this.epoch);
   }
 

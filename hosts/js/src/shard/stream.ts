@@ -1,4 +1,4 @@
-import type { PlanningBindings, RawChunkStream } from '../bindings/types.js';
+import type { ComponentBindings, RawChunkStream } from '../bindings/types.js';
 import { integer, natural, natural32, options, U32, U64 } from '../checks.js';
 import { WindowIterator } from '../deal/iterator.js';
 import { tableSize } from '../deal/recipe.js';
@@ -15,7 +15,7 @@ const WINDOW = 1024;
 const RECIPE_OPTIONS = ['reader', 'epoch'] as const;
 
 /** What decides a stream: a recipe, the reader, and the epoch of the first cycle. */
-export class StreamRecipe implements Recipe<PlanningBindings, RawChunkStream> {
+export class StreamRecipe implements Recipe<ComponentBindings, RawChunkStream> {
   readonly document: Document;
   readonly reader: number;
   readonly epoch: bigint;
@@ -38,7 +38,7 @@ export class StreamRecipe implements Recipe<PlanningBindings, RawChunkStream> {
     return document.source('ChunkStream', { epoch, reader }, most);
   }
 
-  make({ shards }: PlanningBindings): RawChunkStream {
+  make({ shards }: ComponentBindings): RawChunkStream {
     return new shards.ChunkStream(this.document.text, this.epoch, this.reader);
   }
 
@@ -51,11 +51,11 @@ export class StreamRecipe implements Recipe<PlanningBindings, RawChunkStream> {
 type Class<T> = new (reader: Integer, readers: Integer, options?: ChunkStreamOptions) => T;
 
 /** What `ChunkStream` is, over any instance of its engine. */
-export abstract class BaseChunkStream extends Facade<PlanningBindings, RawChunkStream> implements Iterable<number> {
+export abstract class BaseChunkStream extends Facade<ComponentBindings, RawChunkStream> implements Iterable<number> {
   readonly #recipe: StreamRecipe;
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, reader: Integer, readers: Integer, given?: ChunkStreamOptions) {
+  constructor(engine: Engine<ComponentBindings>, reader: Integer, readers: Integer, given?: ChunkStreamOptions) {
     const recipe = given instanceof StreamRecipe ? given : recipeOf(reader, readers, given);
     super(engine, 'stream', recipe);
     this.#recipe = recipe;

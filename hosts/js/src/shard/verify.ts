@@ -1,4 +1,4 @@
-import type { PlanningBindings } from '../bindings/types.js';
+import type { ComponentBindings } from '../bindings/types.js';
 import { fail, natural32, placed, type Range, U32 } from '../checks.js';
 import type { Engine } from '../engine.js';
 import { LONGEST, list, words32 } from '../lists.js';
@@ -22,7 +22,7 @@ export function ragged(field: string, value: unknown, range: Range): { offsets: 
 
 /** `verifyShards` over an engine. */
 export function verifyWith(
-  engine: Engine<PlanningBindings>,
+  engine: Engine<ComponentBindings>,
   shards: Integer,
   assigned: readonly Integers[],
 ): Verification {
@@ -33,7 +33,7 @@ export function verifyWith(
 
 /** Of what reader i has from `offsets[i]` on. */
 export function verified(
-  engine: Engine<PlanningBindings>,
+  engine: Engine<ComponentBindings>,
   shards: number,
   offsets: Uint32Array,
   assigned: Uint32Array,

@@ -1,4 +1,4 @@
-import type { PlanningBindings, RawSplit } from '../bindings/types.js';
+import type { ComponentBindings, RawSplit } from '../bindings/types.js';
 import { integer, natural, options, placed, type Range } from '../checks.js';
 import { Document, fromJson } from '../document.js';
 import type { Recipe } from '../engine.js';
@@ -10,7 +10,7 @@ const FOLDS: Range = [1n, 2n ** 16n];
 const OF_PART = 256;
 
 /** What decides a split. */
-export class SplitRecipe implements Recipe<PlanningBindings, RawSplit> {
+export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
   readonly document: Document;
   readonly size: number;
 
@@ -28,7 +28,7 @@ export class SplitRecipe implements Recipe<PlanningBindings, RawSplit> {
     return Array.isArray(parts) ? parts.length : 0;
   }
 
-  make({ splits }: PlanningBindings): RawSplit {
+  make({ splits }: ComponentBindings): RawSplit {
     return new splits.Split(this.document.text);
   }
 

@@ -1,4 +1,4 @@
-import type { PlanningBindings, RawSplit } from '../bindings/types.js';
+import type { ComponentBindings, RawSplit } from '../bindings/types.js';
 import { fail, knownFacts, mostFacts, named, natural, natural32, placed } from '../checks.js';
 import { type Engine, Facade } from '../engine.js';
 import { gathered, joined, LONGEST, list, numbers, words } from '../lists.js';
@@ -16,12 +16,12 @@ const MOST_SAMPLES = 2 ** 30;
 type Class<T> = new (parts: SplitParts, options?: SplitOptions) => T;
 
 /** What `Split` is, over any instance of its engine. */
-export abstract class BaseSplit extends Facade<PlanningBindings, RawSplit> {
+export abstract class BaseSplit extends Facade<ComponentBindings, RawSplit> {
   readonly #recipe: SplitRecipe;
   #parts?: readonly string[];
 
   /** @internal */
-  constructor(engine: Engine<PlanningBindings>, parts: SplitParts, options?: SplitOptions) {
+  constructor(engine: Engine<ComponentBindings>, parts: SplitParts, options?: SplitOptions) {
     const recipe = options instanceof SplitRecipe ? options : SplitRecipe.of('weight', parts, options);
     super(engine, 'split', recipe);
     this.#recipe = recipe;

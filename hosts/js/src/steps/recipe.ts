@@ -1,4 +1,4 @@
-import type { BatchingBindings, RawSchedule } from '../bindings/types.js';
+import type { ComponentBindings, RawSchedule } from '../bindings/types.js';
 import { fail, natural, natural32, options, placed, U32 } from '../checks.js';
 import { causeOf, orderSize, SAMPLES } from '../deal/recipe.js';
 import { besideOf, Document, fromJson, section } from '../document.js';
@@ -17,7 +17,7 @@ const STATE_OPTIONS = [...RECIPE_OPTIONS, 'worldSize', 'layout', 'unit'] as cons
 const OF_STAGE = 64;
 
 /** What decides a schedule: a recipe, and the rank. */
-export class ScheduleRecipe implements Recipe<BatchingBindings, RawSchedule> {
+export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
   readonly document: Document;
   readonly rank: number;
   readonly size: number;
@@ -40,7 +40,7 @@ export class ScheduleRecipe implements Recipe<BatchingBindings, RawSchedule> {
     return new ScheduleRecipe(this.document, rank);
   }
 
-  make({ steps }: BatchingBindings): RawSchedule {
+  make({ steps }: ComponentBindings): RawSchedule {
     return new steps.Schedule(this.document.text, [...this.document.lists], this.rank);
   }
 

@@ -1,4 +1,4 @@
-import type { BatchingBindings, RawSchedule } from '../bindings/types.js';
+import type { ComponentBindings, RawSchedule } from '../bindings/types.js';
 import { integer, natural, natural32, stateText, U64 } from '../checks.js';
 import type { StepPlace as RawPlace } from '../components/interfaces/samedeal-deal-steps.js';
 import { type Counted, counted } from '../counted.js';
@@ -25,7 +25,7 @@ const WINDOW = 1 << 15;
 type Class<T> = new (samples: OrderOrSamples, batchSize: BatchSizes, options?: ScheduleOptions) => T;
 
 /** What `Schedule` is, over any instance of its engine. */
-export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule> implements Iterable<Indices> {
+export abstract class BaseSchedule extends Facade<ComponentBindings, RawSchedule> implements Iterable<Indices> {
   readonly #recipe: ScheduleRecipe;
   readonly #numSteps: number;
   readonly #worldSize: number;
@@ -33,7 +33,7 @@ export abstract class BaseSchedule extends Facade<BatchingBindings, RawSchedule>
 
   /** @internal */
   constructor(
-    engine: Engine<BatchingBindings>,
+    engine: Engine<ComponentBindings>,
     samples: OrderOrSamples,
     batchSize: BatchSizes,
     options?: ScheduleOptions,

@@ -1,4 +1,4 @@
-import type { DealingBindings } from '../bindings/types.js';
+import type { LightBindings } from '../bindings/types.js';
 import { fail, natural32, options, record, U32 } from '../checks.js';
 import type { Engine } from '../engine.js';
 import type { Integer } from '../types.js';
@@ -42,7 +42,7 @@ const LONGEST = 65;
 
 /** `detectRank` over an engine. */
 export function detectWith(
-  engine: Engine<DealingBindings>,
+  engine: Engine<LightBindings>,
   defaults: NonNullable<DetectOptions['environment']>,
   given: DetectOptions | undefined,
 ): Detection {

@@ -1,4 +1,4 @@
-import type { DealingBindings, RawMesh } from '../bindings/types.js';
+import type { LightBindings, RawMesh } from '../bindings/types.js';
 import { FROM_ONE, fail, natural32, options, record, saved, string } from '../checks.js';
 import type { Axis } from '../components/interfaces/samedeal-deal-mesh.js';
 import { type Engine, Facade, type Recipe } from '../engine.js';
@@ -18,7 +18,7 @@ export interface MeshJson {
 }
 
 /** What decides a mesh. */
-export class MeshRecipe implements Recipe<DealingBindings, RawMesh> {
+export class MeshRecipe implements Recipe<LightBindings, RawMesh> {
   readonly size: number;
   readonly cause: readonly [string, number];
   readonly #axes: Axis[];
@@ -29,18 +29,18 @@ export class MeshRecipe implements Recipe<DealingBindings, RawMesh> {
     this.#axes = axes;
   }
 
-  make(bindings: DealingBindings): RawMesh {
-    return new bindings.mesh.Mesh(this.cause[1], this.#axes);
+  make(bindings: LightBindings): RawMesh {
+    return bindings.mesh(this.cause[1], this.#axes);
   }
 }
 
 /** What `Mesh` is, over any instance of its engine. */
-export abstract class BaseMesh extends Facade<DealingBindings, RawMesh> {
+export abstract class BaseMesh extends Facade<LightBindings, RawMesh> {
   readonly #worldSize: number;
   readonly #axes: readonly Axis[];
 
   /** @internal */
-  constructor(engine: Engine<DealingBindings>, worldSize: Integer, axes: Axes, shard: readonly string[]) {
+  constructor(engine: Engine<LightBindings>, worldSize: Integer, axes: Axes, shard: readonly string[]) {
     const ranks = natural32('world-size', worldSize, FROM_ONE);
     const grid = axesOf(axes, shard);
     const raw = grid.map((axis) => ({ ...axis, name: string('axes', axis.name) }));

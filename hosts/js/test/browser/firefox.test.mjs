@@ -16,7 +16,7 @@ const WORKER = `
   import * as samedeal from '/dist/web.js';
   import { everything } from '/test/everything.mjs';
   const all = async () => {
-    await samedeal.init(['sampling', 'composing', 'batching', 'planning', 'topology']);
+    await samedeal.init();
     return everything(samedeal);
   };
   if (globalThis.document) {

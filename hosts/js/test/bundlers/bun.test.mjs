@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ANSWERS, makeProject, PARQUET_ANSWER, WEB_ANSWERS } from './project.mjs';
+import { ANSWERS, makeProject, PARQUET_ANSWER } from './project.mjs';
 
 const run = promisify(execFile);
 const bun = fileURLToPath(new URL('node_modules/bun/bin/bun.exe', import.meta.url));
@@ -27,7 +27,7 @@ describe('Bun', () => {
   for (const [entry, answers] of [
     ['node.js', ANSWERS],
     ['node-inline.js', ANSWERS],
-    ['node-web.js', WEB_ANSWERS],
+    ['node-web.js', ANSWERS],
     ['node-parquet.js', PARQUET_ANSWER],
   ]) {
     test(entry, async () => assert.equal(await printed(entry), answers));

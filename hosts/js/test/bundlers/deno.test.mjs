@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { ANSWERS, makeProject, PARQUET_ANSWER, WEB_ANSWERS } from './project.mjs';
+import { ANSWERS, makeProject, PARQUET_ANSWER } from './project.mjs';
 
 const run = promisify(execFile);
 const deno = fileURLToPath(new URL('node_modules/deno/bin.cjs', import.meta.url));
@@ -29,7 +29,7 @@ describe('Deno', () => {
     // The components are files, which a program may read only where it is allowed to.
     ['node.js', ANSWERS, '--allow-read=.'],
     ['node-inline.js', ANSWERS],
-    ['node-web.js', WEB_ANSWERS],
+    ['node-web.js', ANSWERS],
     ['node-parquet.js', PARQUET_ANSWER, '--allow-read', '--allow-env=DATA'],
   ]) {
     test(`${entry} ${permissions.join(' ')}`, async () => {

@@ -13,7 +13,7 @@ import { write } from '../parquet-files.mjs';
 const run = promisify(execFile);
 const host = fileURLToPath(new URL('../..', import.meta.url));
 
-/** What all three components are asked, in every bundle, before everything is. */
+/** What is asked in every bundle, before everything is. */
 const CALLS = `
   const answers = () => [
     new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 }).indices(),
@@ -25,26 +25,20 @@ const CALLS = `
 
 /** What they answer: the first part is the example of the README. */
 export const ANSWERS = `8 0 6 3 / 2 / 0 2 / 1 1 / ${await everything(samedeal)}`;
-export const WEB_ANSWERS = '8 0 6 3';
 export const LIGHT_ANSWERS = '8 0 6 3 / 1';
-export const BATCHING_ANSWER = '0 2';
 
 const imported = (entry) => `
   import { Batcher, detectRank, Mesh, Sampler, ShardPlan } from '${entry}';
   import * as samedeal from '${entry}';
   import { everything } from './everything.js';${CALLS}\n`;
-const web = (show) => `
-  import { init, Sampler } from 'samedeal/web';
-  await init();
-  ${show}(new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 }).indices().join(' '));`;
 const light = (show) => `
   import { Mesh, Sampler } from 'samedeal/light';
   const sampler = new Sampler(10, { seed: 42, epoch: 1, order: 'torch', worldSize: 3 });
   ${show}(sampler.indices().join(' ') + ' / ' + new Mesh(4, { dp: 2, tp: 2 }, ['dp']).dataRank(3));`;
-const parts = (show) => `
+const web = (show) => `
   import { init } from 'samedeal/web';
   ${imported('samedeal/web')}
-  await init(['composing', 'batching', 'planning', 'topology']);
+  await init();
   ${show}(await all());`;
 const show = '((text) => { document.body.textContent = text; })';
 
@@ -59,9 +53,8 @@ const FILES = {
   'everything.js': readFileSync(join(host, 'test/everything.mjs'), 'utf8'),
   'node.js': `${imported('samedeal')}all().then(console.log);`,
   'node-inline.js': `${imported('samedeal/inline')}all().then(console.log);`,
-  'node-web.js': `${web('console.log')}`,
+  'node-web.js': web('console.log'),
   'node-light.js': light('console.log'),
-  'node-parts.js': parts('console.log'),
   'node-parquet.js': `
     import { readShards } from 'samedeal/parquet';
     let sum = 0;
@@ -73,22 +66,17 @@ const FILES = {
   'page-parquet.js': `
     import { init } from 'samedeal/web';
     import { readShards } from 'samedeal/web/parquet';
-    await init('planning');
+    await init();
     let sum = 0;
     for await (const { id } of readShards(['/data/0.parquet', '/data/1.parquet'], { seed: 3 })) sum += id;
     ${show}(String(sum));`,
-  'page-parts.js': parts(show),
-  'page-batching.js': `
-    import { Batcher, init } from 'samedeal/web';
-    await init('batching');
-    ${show}(new Batcher([3, 1, 2], { maxBatchSize: 2, maxTokens: 6 }).batch(0).samples.join(' '));`,
   'worker.js': `
     import { Sampler as Light } from 'samedeal/light';
     import * as page from 'samedeal/web';
     ${imported('samedeal')}
     export default {
       async fetch() {
-        await page.init(['composing', 'batching', 'planning', 'topology']);
+        await page.init();
         if (new Light(10).length !== 10) throw new Error('samedeal/light');
         return new Response((await all()) + ' / ' + (await everything(page)));
       },

@@ -1,4 +1,4 @@
-// This package against components that have more than the interface that it was made for: a copy of dist/ with them in it.
+// This package against a component that has more than the interface that it was made for: a copy of dist/ with it in it.
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,10 +15,7 @@ after(() => rmSync(folder, { recursive: true }));
 cpSync(join(host, 'dist'), join(folder, 'dist'), { recursive: true });
 cpSync(join(host, 'package.json'), join(folder, 'package.json'));
 symlinkSync(join(host, 'node_modules'), join(folder, 'node_modules'));
-for (const name of ['samedeal', 'batching']) {
-  const core = coreOf(readFileSync(join(grown, `${name}.wasm`)));
-  writeFileSync(join(folder, `dist/components/${name}.core.wasm`), core);
-}
+writeFileSync(join(folder, 'dist/components/samedeal.core.wasm'), coreOf(readFileSync(join(grown, 'samedeal.wasm'))));
 const { Batcher, Sampler, SamedealError } = await import(pathToFileURL(join(folder, 'dist/index-files.js')).href);
 
 test('another order is a name', () => {

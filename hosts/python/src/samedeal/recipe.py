@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .bindings.types import NamedList
 from .engine import arguments as check
-from .engine.component import Component
 from .engine.core import Core
 from .engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
 
@@ -31,9 +30,9 @@ class Recipe(NamedTuple):
     lists: tuple[NamedList, ...] = ()
     """The lists that the recipe has only as a hash, or not at all."""
 
-    def core(self, component: Component, memory_limit: int) -> Core:
+    def core(self, memory_limit: int) -> Core:
         """An instance for it, which has room for the lists."""
-        core = Core(component, memory_limit, "recipe", f"of {len(self.text)} characters")
+        core = Core(memory_limit, "recipe", f"of {len(self.text)} characters")
         room = core.room()
         for name, numbers in self.lists:
             room -= numbers.nbytes

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wasmtime::component::ResourceAny;
 
 use super::{Batch, BatchBuilder, BatchPlace, BatchRecipe, Lengths, Metrics, RankBatches, Segment};
-use crate::engine::{Batching, Object, Store, batches, batching_types, checked_state};
+use crate::engine::{Object, Samedeal, Store, batches, checked_state, types};
 use crate::range::run;
 use crate::{Error, Failure};
 
@@ -34,7 +34,7 @@ use crate::{Error, Failure};
 /// ```
 pub struct Batcher {
     recipe: Arc<BatchRecipe>,
-    batcher: Object<Batching>,
+    batcher: Object,
     rank: u32,
     world_size: u32,
     epoch: u64,
@@ -83,7 +83,7 @@ impl Batcher {
         Ok(batcher)
     }
 
-    fn of(recipe: Arc<BatchRecipe>, batcher: Object<Batching>, rank: u32) -> Result<Self, Error> {
+    fn of(recipe: Arc<BatchRecipe>, batcher: Object, rank: u32) -> Result<Self, Error> {
         let (epoch, history) = batcher.call(|exports, store, batcher| {
             let batchers = exports.samedeal_deal_batches().batcher();
             Ok((batchers.call_epoch(&mut *store, batcher)?, batchers.call_history(store, batcher)?))
@@ -184,7 +184,7 @@ impl Batcher {
             &batches::GuestBatcher<'_>,
             &mut Store,
             ResourceAny,
-        ) -> wasmtime::Result<Result<ResourceAny, batching_types::Failure>>,
+        ) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
     ) -> Result<Self, Error> {
         let batcher = self
             .batcher
@@ -242,13 +242,13 @@ impl Batcher {
             &batches::GuestBatcher<'_>,
             &mut Store,
             ResourceAny,
-        ) -> wasmtime::Result<Result<T, batching_types::Failure>>,
+        ) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
         self.batcher.ask(|exports, store, batcher| call(&exports.samedeal_deal_batches().batcher(), store, batcher))
     }
 }
 
-fn ask_metrics(batcher: &Object<Batching>) -> Result<Metrics, Error> {
+fn ask_metrics(batcher: &Object) -> Result<Metrics, Error> {
     let found = batcher
         .call(|exports, store, batcher| exports.samedeal_deal_batches().batcher().call_metrics(store, batcher))?;
     let ratio = |name: &str| {

@@ -2,13 +2,13 @@ use serde_json::Value;
 use wasmtime::component::ResourceAny;
 
 use crate::Error;
-use crate::engine::{Batching, Object, Store, batches, batching_types, check_room};
+use crate::engine::{Object, Samedeal, Store, batches, check_room, types};
 use crate::recipe::{List, Shared, checked_recipe, shared, size_of_lists};
 
 /// Everything that decides batches, as the component holds it. Batchers and streams are made of it.
 #[doc(hidden)]
 pub struct BatchRecipe {
-    recipe: Object<Batching>,
+    recipe: Object,
 }
 
 impl BatchRecipe {
@@ -28,7 +28,7 @@ impl BatchRecipe {
         let (count, bytes) = lengths.map_or((0, 0), |lengths| (lengths.len(), size_of_val(lengths)));
         check_room(memory_limit, "lengths", count, size_of_lists(lists).saturating_add(bytes))?;
         let lists = lists.iter().cloned().map(Into::into).collect::<Vec<_>>();
-        let recipe = Object::new(memory_limit, |exports: &Batching, store| {
+        let recipe = Object::new(memory_limit, |exports: &Samedeal, store| {
             exports.samedeal_deal_batches().batch_recipe().call_constructor(store, text, lengths, &lists)
         })?;
         Ok(Self { recipe })
@@ -56,12 +56,8 @@ impl BatchRecipe {
     /// What is made of it, in the same instance.
     pub(super) fn make(
         &self,
-        make: impl FnOnce(
-            &batches::Guest,
-            &mut Store,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<ResourceAny, batching_types::Failure>>,
-    ) -> Result<Object<Batching>, Error> {
+        make: impl FnOnce(&batches::Guest, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
+    ) -> Result<Object, Error> {
         self.recipe.another(|exports, store, recipe| make(exports.samedeal_deal_batches(), store, recipe))
     }
 

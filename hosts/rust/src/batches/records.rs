@@ -1,4 +1,4 @@
-use crate::engine::{batches, batching_types};
+use crate::engine::{batches, types};
 use crate::{Error, of_millionths};
 
 /// Where an item of a sample is.
@@ -175,7 +175,7 @@ metrics! {
 impl Metrics {
     /// Of what the component says of the plan, and of its ratios by their names.
     pub(super) fn of(
-        named: Vec<batching_types::NamedNumber>,
+        named: Vec<types::NamedNumber>,
         ratio: impl Fn(&str) -> Result<u64, Error>,
     ) -> Result<Self, Error> {
         let mut metrics = Self {

@@ -3,7 +3,7 @@ use std::iter::FusedIterator;
 use std::vec;
 
 use super::{Batch, BatchBuilder, BatchRecipe, Metrics};
-use crate::engine::{Batching, Object};
+use crate::engine::{Object, Samedeal};
 use crate::{Error, Failure};
 
 /// Batches of one rank from samples as they come: those of a [`Batcher`](crate::Batcher) with the order `sequential`
@@ -34,7 +34,7 @@ use crate::{Error, Failure};
 /// ```
 pub struct BatchStream {
     recipe: BatchRecipe,
-    stream: Object<Batching>,
+    stream: Object,
     rank: u32,
 }
 

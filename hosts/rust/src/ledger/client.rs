@@ -2,7 +2,7 @@ use wasmtime::component::ResourceAny;
 
 use super::Progress;
 use crate::Error;
-use crate::engine::{MAX_TEXT, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types};
+use crate::engine::{MAX_TEXT, MOST_MEMORY, Object, Samedeal, Store, checked_state, ledger, types};
 
 /// How many entries are told at a time.
 const WINDOW: usize = 1 << 12;
@@ -77,7 +77,7 @@ pub struct ClientRun {
 /// the operation is finished. If the log fails, the host calls none of them, and can begin any other operation. Times
 /// are in milliseconds on any clock that does not go back.
 pub struct Client {
-    client: Object<Planning>,
+    client: Object,
 }
 
 impl Client {
@@ -86,7 +86,7 @@ impl Client {
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
         let ClientOptions { state, reader, life, block, lease, checkpoint_interval } = options;
         let state = checked_state(state, MOST_MEMORY)?;
-        let client = Object::new(MOST_MEMORY, |exports: &Planning, store| {
+        let client = Object::new(MOST_MEMORY, |exports: &Samedeal, store| {
             let interface = exports.samedeal_deal_ledger();
             let options = interface.client_options();
             let own = options.call_constructor(&mut *store, state, *reader, *life)?;
@@ -216,7 +216,7 @@ impl Client {
             &ledger::GuestClient<'_>,
             &mut Store,
             ResourceAny,
-        ) -> wasmtime::Result<Result<ledger::Step, planning_types::Failure>>,
+        ) -> wasmtime::Result<Result<ledger::Step, types::Failure>>,
     ) -> Result<ClientStep, Error> {
         self.ask(call).map(ClientStep::from)
     }
@@ -230,11 +230,7 @@ impl Client {
 
     fn ask<T>(
         &self,
-        call: impl FnOnce(
-            &ledger::GuestClient<'_>,
-            &mut Store,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<T, planning_types::Failure>>,
+        call: impl FnOnce(&ledger::GuestClient<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
         self.client.ask(|exports, store, client| call(&exports.samedeal_deal_ledger().client(), store, client))
     }

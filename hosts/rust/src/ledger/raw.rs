@@ -1,9 +1,7 @@
 use wasmtime::component::ResourceAny;
 
 use super::client::cut;
-use crate::engine::{
-    Instance, LEAST_MEMORY, MOST_MEMORY, Object, Planning, Store, checked_state, ledger, planning_types,
-};
+use crate::engine::{Instance, LEAST_MEMORY, MOST_MEMORY, Object, Samedeal, Store, checked_state, ledger, types};
 use crate::{Error, Failure};
 
 /// An entry of a log about a run of positions.
@@ -91,13 +89,13 @@ impl Progress {
 pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     let state = checked_state(state, MOST_MEMORY)?;
     Instance::new(LEAST_MEMORY)?
-        .ask(|exports: &Planning, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
+        .ask(|exports: &Samedeal, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
 }
 
 /// The content of a log, up to the last entry that was applied, for programs that look at a log or replay it. It reads no
 /// file; [`Schedule`](super::Schedule) does.
 pub struct RawLedger {
-    ledger: Object<Planning>,
+    ledger: Object,
 }
 
 impl RawLedger {
@@ -106,7 +104,7 @@ impl RawLedger {
     /// (`state`, `block`, `lease`).
     pub fn new(header: &str) -> Result<Self, Error> {
         let header = checked_state(header, MOST_MEMORY)?;
-        let ledger = Object::new(MOST_MEMORY, |exports: &Planning, store| {
+        let ledger = Object::new(MOST_MEMORY, |exports: &Samedeal, store| {
             exports.samedeal_deal_ledger().ledger().call_constructor(store, header)
         })?;
         Ok(Self { ledger })
@@ -155,11 +153,7 @@ impl RawLedger {
 
     fn ask<T>(
         &self,
-        call: impl FnOnce(
-            &ledger::GuestLedger<'_>,
-            &mut Store,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<T, planning_types::Failure>>,
+        call: impl FnOnce(&ledger::GuestLedger<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
         self.ledger.ask(|exports, store, ledger| call(&exports.samedeal_deal_ledger().ledger(), store, ledger))
     }

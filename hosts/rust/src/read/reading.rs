@@ -3,7 +3,7 @@ use std::ops::RangeBounds;
 use wasmtime::component::ResourceAny;
 
 use super::{MixingAdvice, ReadBatch, ReadRound, RoundRows, Rounds, WINDOW};
-use crate::engine::{Object, Planning, Store, checked_state, planning_types, read};
+use crate::engine::{Object, Samedeal, Store, checked_state, read, types};
 use crate::range::{read as in_windows, run};
 use crate::{Error, ReadingBuilder, Steps};
 
@@ -41,7 +41,7 @@ use crate::{Error, ReadingBuilder, Steps};
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Reading {
-    reading: Object<Planning>,
+    reading: Object,
 }
 
 impl Reading {
@@ -68,13 +68,13 @@ impl Reading {
         ReadingBuilder::new(Some(recipe.into()))
     }
 
-    pub(super) fn new(reading: Object<Planning>) -> Self {
+    pub(super) fn new(reading: Object) -> Self {
         Self { reading }
     }
 
     /// The whole epoch `epoch`, for the same readers. Errors: out of memory.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
-        let make = |exports: &Planning, store: &mut Store, reading| {
+        let make = |exports: &Samedeal, store: &mut Store, reading| {
             exports.samedeal_deal_read().reading().call_at_epoch(store, reading, epoch)
         };
         Ok(Self { reading: self.reading.another(make)? })
@@ -89,7 +89,7 @@ impl Reading {
     /// one of the sections `order` and `shards`; or the first member that differs from the state), out of memory.
     pub fn resume(&self, state: &str) -> Result<Self, Error> {
         let state = checked_state(state, self.reading.room())?;
-        let make = |exports: &Planning, store: &mut Store, reading| {
+        let make = |exports: &Samedeal, store: &mut Store, reading| {
             exports.samedeal_deal_read().reading().call_resume(store, reading, state)
         };
         Ok(Self { reading: self.reading.another(make)? })
@@ -301,11 +301,7 @@ impl Reading {
 
     fn ask<T>(
         &self,
-        call: impl FnOnce(
-            &read::GuestReading<'_>,
-            &mut Store,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<T, planning_types::Failure>>,
+        call: impl FnOnce(&read::GuestReading<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
         self.reading.ask(|exports, store, reading| call(&exports.samedeal_deal_read().reading(), store, reading))
     }

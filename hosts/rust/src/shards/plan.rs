@@ -5,7 +5,7 @@ use wasmtime::component::ResourceAny;
 
 use super::WINDOW;
 use super::verify::verify_runs;
-use crate::engine::{Object, Planning, Store, planning_types, shards};
+use crate::engine::{Object, Samedeal, Store, shards, types};
 use crate::range::{read, run};
 use crate::{Balance, Error, Failure, Loads, PlanBuilder, Steps, Tier, Verification, Weight};
 
@@ -31,7 +31,7 @@ use crate::{Balance, Error, Failure, Loads, PlanBuilder, Steps, Tier, Verificati
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct ShardPlan {
-    plan: Object<Planning>,
+    plan: Object,
     epoch: u64,
     seed: i64,
     world_size: u32,
@@ -62,7 +62,7 @@ impl ShardPlan {
         PlanBuilder::new(Some(recipe.into()))
     }
 
-    pub(super) fn of(plan: Object<Planning>) -> Result<Self, Error> {
+    pub(super) fn of(plan: Object) -> Result<Self, Error> {
         let (epoch, seed, world_size, workers) = plan.call(|exports, store, plan| {
             let methods = exports.samedeal_deal_shards().plan();
             let (epoch, seed) = (methods.call_epoch(&mut *store, plan)?, methods.call_seed(&mut *store, plan)?);
@@ -174,7 +174,7 @@ impl ShardPlan {
 
     fn add_loads(&self, loads: &mut Loads, tier: Tier, start: u32, count: u32) -> Result<(), Error> {
         let found = self.ask(|methods, store, plan| methods.call_loads(store, plan, tier.name(), start, count))?;
-        loads.extend(found.into_iter().map(|planning_types::NamedList { name, numbers }| (name, numbers)));
+        loads.extend(found.into_iter().map(|types::NamedList { name, numbers }| (name, numbers)));
         Ok(())
     }
 
@@ -247,11 +247,7 @@ impl ShardPlan {
 
     fn ask<T>(
         &self,
-        call: impl FnOnce(
-            &shards::GuestPlan<'_>,
-            &mut Store,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<T, planning_types::Failure>>,
+        call: impl FnOnce(&shards::GuestPlan<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
         self.plan.ask(|exports, store, plan| call(&exports.samedeal_deal_shards().plan(), store, plan))
     }

@@ -1,6 +1,6 @@
 use std::iter::FusedIterator;
 
-use crate::engine::{MOST_MEMORY, Object, Planning, cut, planning_types};
+use crate::engine::{MOST_MEMORY, Object, Samedeal, cut, types};
 use crate::recipe::Draft;
 use crate::{Error, FailureKind};
 
@@ -23,7 +23,7 @@ const AHEAD: u32 = 1 << 10;
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct ChunkStream {
-    stream: Object<Planning>,
+    stream: Object,
     reader: u32,
 }
 
@@ -138,10 +138,9 @@ impl ChunkStreamBuilder {
     /// recipe also [`WrongType`](crate::FailureKind::WrongType) (any member).
     pub fn build(self) -> Result<ChunkStream, Error> {
         let Self { draft, reader, epoch, memory_limit } = self;
-        let stream =
-            draft.make(memory_limit, |exports: &Planning, store, recipe, _: &[planning_types::NamedList]| {
-                exports.samedeal_deal_shards().chunk_stream().call_constructor(store, recipe, epoch, reader)
-            })?;
+        let stream = draft.make(memory_limit, |exports: &Samedeal, store, recipe, _: &[types::NamedList]| {
+            exports.samedeal_deal_shards().chunk_stream().call_constructor(store, recipe, epoch, reader)
+        })?;
         Ok(ChunkStream { stream, reader })
     }
 }

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::engine::{Instance, MOST_MEMORY, Planning, check_room, shards};
+use crate::engine::{Instance, MOST_MEMORY, Samedeal, check_room, shards};
 use crate::{Error, Failure};
 
 /// Shards that are read more than once, and shards that no reader has. If both lists are empty, every shard has one
@@ -70,7 +70,7 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
 /// ```
 pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Error> {
     check(assigned.len(), offsets.len())?;
-    let mut instance = Instance::<Planning>::new(MOST_MEMORY)?;
+    let mut instance = Instance::new(MOST_MEMORY)?;
     let shards::Verification { overlaps, gaps } =
         instance.ask(|exports, store| exports.samedeal_deal_shards().call_verify(store, shards, offsets, assigned))?;
     let overlap = |((shard, first_reader), other_reader)| Overlap { shard, first_reader, other_reader };

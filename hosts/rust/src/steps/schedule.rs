@@ -4,7 +4,7 @@ use std::sync::Arc;
 use wasmtime::component::ResourceAny;
 
 use super::{EpochPosition, ScheduleBuilder, ScheduleSteps, StepPlace};
-use crate::engine::{Batching, Object, Store, batching_types, checked_state, steps};
+use crate::engine::{Object, Samedeal, Store, checked_state, steps, types};
 use crate::range::run;
 use crate::recipe::Shared;
 use crate::{Error, Layout, Order};
@@ -37,7 +37,7 @@ use crate::{Error, Layout, Order};
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Schedule {
-    schedule: Object<Batching>,
+    schedule: Object,
     known: Known,
     /// The lists of the order, of which the recipe may have a hash only.
     lists: Arc<[Shared]>,
@@ -56,7 +56,7 @@ struct Known {
 }
 
 impl Known {
-    fn ask(schedule: &Object<Batching>) -> Result<Self, Error> {
+    fn ask(schedule: &Object) -> Result<Self, Error> {
         schedule.ask(|exports, store, schedule| {
             let methods = exports.samedeal_deal_steps().schedule();
             let layout = match methods.call_layout(&mut *store, schedule)?.parse() {
@@ -119,7 +119,7 @@ impl Schedule {
         ScheduleBuilder::new(Some(recipe.into()))
     }
 
-    pub(super) fn of(schedule: Object<Batching>, lists: Arc<[Shared]>) -> Result<Self, Error> {
+    pub(super) fn of(schedule: Object, lists: Arc<[Shared]>) -> Result<Self, Error> {
         Ok(Self { known: Known::ask(&schedule)?, schedule, lists })
     }
 
@@ -131,7 +131,7 @@ impl Schedule {
 
     /// The same for another rank. It shares the memory of this schedule. Costs O(1). Errors: out of range (`rank`), out of memory.
     pub fn at_rank(&self, rank: u32) -> Result<Self, Error> {
-        let make = |exports: &Batching, store: &mut Store, schedule| {
+        let make = |exports: &Samedeal, store: &mut Store, schedule| {
             exports.samedeal_deal_steps().schedule().call_at_rank(store, schedule, rank)
         };
         Self::of(self.schedule.another(make)?, Arc::clone(&self.lists))
@@ -282,11 +282,7 @@ impl Schedule {
 
     fn ask<T>(
         &self,
-        call: impl FnOnce(
-            &steps::GuestSchedule<'_>,
-            &mut Store,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<T, batching_types::Failure>>,
+        call: impl FnOnce(&steps::GuestSchedule<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
         self.schedule.ask(|exports, store, schedule| call(&exports.samedeal_deal_steps().schedule(), store, schedule))
     }

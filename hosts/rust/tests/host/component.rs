@@ -1,55 +1,28 @@
-//! What is embedded: components that import nothing, small, and made for the interface of this crate.
+//! What is embedded: a component that imports nothing, is small, and is made for the interface of this crate.
 
+use wit_parser::WorldItem;
 use wit_parser::decoding::{DecodedWasm, decode};
-use wit_parser::{Resolve, WorldId, WorldItem};
 
-/// Each with the most bytes that it may have, and with the interfaces that it exports, and no others.
-const COMPONENTS: [(&str, &[u8], usize, &[&str]); 4] = [
-    ("samedeal.wasm", include_bytes!("../../samedeal.wasm"), 230_000, &["types", "sampling", "mesh", "launch"]),
-    ("composing.wasm", include_bytes!("../../composing.wasm"), 388_000, &["types", "sampling", "mesh", "launch"]),
-    ("planning.wasm", include_bytes!("../../planning.wasm"), 612_000, &["types", "shards", "ledger", "read", "splits"]),
-    ("batching.wasm", include_bytes!("../../batching.wasm"), 574_000, &["types", "batches", "collation", "steps"]),
-];
+/// The most bytes that it may have.
+const MOST: usize = 900_000;
+/// The interfaces that it exports, and no others.
+const INTERFACES: [&str; 11] =
+    ["batches", "collation", "launch", "ledger", "mesh", "read", "sampling", "shards", "splits", "steps", "types"];
 
-/// The world of a component, which is read from its bytes: nothing is compiled for it.
-fn world_of(bytes: &[u8]) -> (Resolve, WorldId) {
-    match decode(bytes).unwrap() {
-        DecodedWasm::Component(resolve, world) => (resolve, world),
-        DecodedWasm::WitPackage(..) => panic!("no component"),
-    }
+#[test]
+fn it_imports_nothing_and_exports_the_interfaces_of_this_version() {
+    let DecodedWasm::Component(resolve, world) = decode(samedeal::COMPONENT).unwrap() else { panic!("no component") };
+    let world = &resolve.worlds[world];
+    assert!(world.imports.is_empty(), "{:?}", world.imports);
+    assert!(world.exports.values().all(|item| matches!(item, WorldItem::Interface { .. })));
+    let mut found = world.exports.keys().map(|export| resolve.name_world_key(export)).collect::<Vec<_>>();
+    found.sort_unstable();
+    assert_eq!(found, INTERFACES.map(|name| format!("samedeal:deal/{name}@{}", samedeal::VERSION)));
 }
 
 #[test]
-fn they_import_nothing() {
-    for (name, bytes, ..) in COMPONENTS {
-        let (resolve, world) = world_of(bytes);
-        let imports = &resolve.worlds[world].imports;
-        assert!(imports.is_empty(), "{name}: {imports:?}");
-    }
-}
-
-#[test]
-fn they_export_the_interfaces_of_this_version() {
-    for (name, bytes, _, interfaces) in COMPONENTS {
-        let (resolve, world) = world_of(bytes);
-        let mut found = Vec::new();
-        for (export, item) in &resolve.worlds[world].exports {
-            assert!(matches!(item, WorldItem::Interface { .. }), "{name}: {export:?}");
-            found.push(resolve.name_world_key(export));
-        }
-        found.sort_unstable();
-        let version = samedeal::VERSION;
-        let mut expected = interfaces.iter().map(|it| format!("samedeal:deal/{it}@{version}")).collect::<Vec<_>>();
-        expected.sort_unstable();
-        assert_eq!(found, expected, "{name}");
-    }
-}
-
-#[test]
-fn they_are_small() {
-    for (name, bytes, most, _) in COMPONENTS {
-        assert!(bytes.len() < most, "{name}: {} bytes", bytes.len());
-    }
+fn it_is_small() {
+    assert!(samedeal::COMPONENT.len() < MOST, "{} bytes", samedeal::COMPONENT.len());
 }
 
 #[test]

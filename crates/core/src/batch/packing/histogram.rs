@@ -41,7 +41,7 @@ pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure
         return Ok(classes);
     }
     let mut sizes = collect("window", sizes.len(), sizes.iter().map(|&size| size.into()))?;
-    sizes.sort_unstable();
+    samedeal_sort::numbers(&mut sizes);
     for equal in sizes.chunk_by(|a, b| a == b).rev() {
         reserve(&mut classes)?;
         classes.push(Class { size: equal[0], count: equal.len() as u32 });
@@ -70,7 +70,7 @@ pub(in super::super) fn places<T: Copy + Into<u64>>(sizes: &[T], classes: &[Clas
     }
     let keys = (0_u32..).zip(sizes).map(|(place, &size)| (u64::MAX - size.into(), place));
     let mut keys = collect("window", sizes.len(), keys)?;
-    keys.sort_unstable();
+    samedeal_sort::with_places(&mut keys);
     collect("window", keys.len(), keys.iter().map(|key| key.1))
 }
 

@@ -197,7 +197,7 @@ impl Patterns {
             self.groups.len(),
             (0_u32..).zip(&self.groups).map(|(place, group)| (group.free, place)),
         )?;
-        keys.sort_unstable();
+        samedeal_sort::with_places(&mut keys);
         let groups = keys.iter().map(|key| &self.groups[key.1 as usize]);
         let sorted = groups.map(|&Group { free, node, bins }| Group { free, node, bins });
         self.groups = collect("window", keys.len(), sorted)?;

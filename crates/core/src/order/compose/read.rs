@@ -18,6 +18,7 @@ use crate::base::failure::{Allowed, at_most, only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
 use crate::base::names::named;
+use crate::base::sort::sort_short;
 use crate::order::{OrderPart, Shards};
 use crate::state::fields::Fields;
 use crate::state::recipe::{self, List};
@@ -440,7 +441,7 @@ impl Text<'_, '_> {
     fn source_names<'s>(&self, objects: &'s [Fields]) -> Result<Vec<(&'s str, usize)>, Failure> {
         let named = objects.iter().enumerate().filter_map(|(place, object)| Some((object.text("source")?, place)));
         let mut names = collect("sources", objects.len(), named)?;
-        names.sort_unstable();
+        sort_short(&mut names);
         Ok(names)
     }
 
@@ -451,7 +452,7 @@ impl Text<'_, '_> {
             Some((source, place, rest))
         });
         let mut lists = collect("lists", self.lists.len(), own)?;
-        lists.sort_unstable();
+        sort_short(&mut lists);
         Ok(lists)
     }
 

@@ -150,7 +150,7 @@ impl View {
             for &sample in indices {
                 positions.extend(order.next(sample, 0)?);
             }
-            positions.sort_unstable();
+            samedeal_sort::numbers(&mut positions);
         }
         if let Choice::Subset(_) = self.choice {
             return Ok(Left::Only(positions));

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..bindings import batches, collation
-from ..engine.component import Component
 from ..engine.core import Core
 from ..engine.errors import OutOfMemoryError
 from ..engine.instance import Resource
@@ -46,7 +45,7 @@ class Plan(Resource, batches.Batcher):
 
     def __init__(self, where: Where, recipe: Recipe, lengths: NDArray[np.uint32] | None, memory_limit: int) -> None:
         count = "those of the recipe" if lengths is None else f"{len(lengths)} of them"
-        core = Core(Component.BATCHING, memory_limit, "lengths", count)
+        core = Core(memory_limit, "lengths", count)
         self.recipe = batches.BatchRecipe(core, recipe.text, lengths, recipe.lists)
         super().__init__(core, self.recipe, *where)
         self.current = where
@@ -80,7 +79,7 @@ class Stream(batches.BatchStream):
     """A `batch-stream` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, recipe: Recipe, epoch: int, rank: int, memory_limit: int) -> None:
-        core = recipe.core(Component.BATCHING, memory_limit)
+        core = recipe.core(memory_limit)
         self.recipe = batches.BatchRecipe(core, recipe.text, None, recipe.lists)
         super().__init__(core, self.recipe, epoch, rank)
 
@@ -109,7 +108,7 @@ class Collation(Resource):
     _KEPT = 2**22
 
     def __init__(self, config: None) -> None:
-        self.core = Core(Component.BATCHING, 2**31)
+        self.core = Core(2**31)
         self.core.whole = True
         self.current = config
 

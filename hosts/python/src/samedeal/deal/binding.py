@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings import sampling, types
 from ..engine import abi
-from ..engine.component import Component
 from ..engine.core import Core
-from ..engine.errors import ContradictionError, SamedealError
+from ..engine.errors import SamedealError
 from ..engine.instance import Resource
 from ..recipe import Recipe
 
@@ -43,17 +42,7 @@ class Deal(Resource, sampling.Sampler):
     current: Where
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:
-        component = Component.SAMPLING
-        while True:
-            core = recipe.core(component, memory_limit)
-            try:
-                super().__init__(core, recipe.text, recipe.lists, where.epoch, where.rank)
-                break
-            except ContradictionError as error:
-                other = Component.that_has(error)
-                if other is None or other is component:
-                    raise
-            component = other
+        super().__init__(recipe.core(memory_limit), recipe.text, recipe.lists, where.epoch, where.rank)
         self.current = where._replace(consumed=0)
         self.move(where)
 
@@ -101,5 +90,5 @@ def max_count() -> int:
 
 @functools.cache
 def _facts() -> tuple[tuple[str, ...], int]:
-    core = Core(Component.SAMPLING, 2**31)
+    core = Core(2**31)
     return sampling.orders(core), sampling.max_count(core)

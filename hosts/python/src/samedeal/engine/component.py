@@ -1,7 +1,7 @@
-"""The components' core modules, each compiled once per process, when it is first needed.
+"""The core module of the component, compiled once per process, when it is first needed.
 
 wasmtime-py crosses the component boundary at about a microsecond per list element. So this host takes the one core
-module that does the work out of a component and calls it by the canonical ABI (`core.py`, `abi.py`); a test holds
+module that does the work out of the component and calls it by the canonical ABI (`core.py`, `abi.py`); a test holds
 the two ways against each other.
 """
 
@@ -13,9 +13,8 @@ import ctypes
 import os
 import sys
 import threading
-from enum import Enum
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 from weakref import WeakSet
 
 import wasmtime
@@ -24,38 +23,12 @@ from wasmtime import _ffi
 
 from . import cache
 
-if TYPE_CHECKING:
-    from .errors import SamedealError
-
 PACKAGE = Path(__file__).parents[1]
 """Where a build puts what it makes."""
 
+COMPONENT = PACKAGE / "samedeal.wasm"
 
-class Component(Enum):
-    """What the package consists of."""
-
-    SAMPLING = "samedeal.wasm"
-    """Who a process is, and which samples it gets."""
-    COMPOSING = "composing.wasm"
-    """The same with orders that are made of others: larger, and compiled for them alone."""
-    PLANNING = "planning.wasm"
-    """Whole shards to readers: larger than it looks, and compiled for who asks for it alone."""
-    BATCHING = "batching.wasm"
-    """Batches of sequences of different length: the same."""
-
-    @property
-    def path(self) -> Path:
-        """Where it is installed."""
-        return PACKAGE / self.value
-
-    @classmethod
-    def that_has(cls, refused: SamedealError) -> Component | None:
-        """The component that has what another one refuses, if the failure names one."""
-        names = [f"{name}.wasm" for name in refused.facts.get("component", ())]
-        return next((each for each in cls if each.value in names), None)
-
-
-for _each in (*(each.path for each in Component), PACKAGE / "bindings" / "__init__.py"):
+for _each in (COMPONENT, PACKAGE / "bindings" / "__init__.py"):
     if not _each.is_file():
         raise ImportError(
             f"{_each} is missing: this installation lacks what a build makes. Install a wheel of samedeal, "
@@ -75,7 +48,7 @@ _HANDLES = """(module
 
 
 class Compiled(NamedTuple):
-    """What all instances of a component share in a process."""
+    """What all instances of the component share in a process."""
 
     engine: wasmtime.Engine
     core: wasmtime.Module
@@ -96,23 +69,22 @@ class Compiled(NamedTuple):
 
 
 class Process:
-    """The compiled components of this process, and what has been made from them. A forked child gets a new one."""
+    """The compiled component of this process, and what has been made from it. A forked child gets a new one."""
 
-    def __init__(
-        self, artefacts: dict[tuple[Component, bool], list[bytes]] | None = None, *, forked: bool = False
-    ) -> None:
+    def __init__(self, artefacts: dict[bool, list[bytes]] | None = None, *, forked: bool = False) -> None:
         self.owned: WeakSet[Any] = WeakSet()
         self._artefacts = artefacts or {}
+        """The machine code, by whether the address space has a limit."""
         self._forked = forked
-        self._compiled: dict[Component, Compiled] = {}
+        self._compiled: Compiled | None = None
         # Held while something is made that is made once: it nests, samplers upon the compiled component.
         self.lock = threading.RLock()
 
-    def compiled(self, component: Component) -> Compiled:
+    def compiled(self) -> Compiled:
         """Compiles at the first call, and imports NumPy meanwhile: each is half of the time to the first index."""
         with self.lock:
-            if component not in self._compiled and "numpy" not in sys.modules:
-                thread = threading.Thread(target=self._try_to_compile, args=(component,), name="samedeal-compile")
+            if self._compiled is None and "numpy" not in sys.modules:
+                thread = threading.Thread(target=self._try_to_compile, name="samedeal-compile")
                 # Where no thread can start, one comes after the other.
                 with contextlib.suppress(RuntimeError):
                     thread.start()
@@ -120,22 +92,22 @@ class Process:
 
                 if thread.ident is not None:
                     thread.join()
-            return self._compiled.get(component) or self._compile(component)
+            return self._compiled or self._compile()
 
     def successor(self) -> Process:
         """For a forked child, or an end: nothing made before is used again, nor taken apart."""
-        things = [*self.owned, *(thing for compiled in self._compiled.values() for thing in compiled)]
+        things = [*self.owned, *(self._compiled or ())]
         for thing in things:
             # Another thread of the parent may have been inside of it, so that its locks stay closed here for ever.
             ctypes.pythonapi.Py_IncRef(ctypes.py_object(thing))
         return Process(self._artefacts, forked=True)
 
-    def _try_to_compile(self, component: Component) -> None:
+    def _try_to_compile(self) -> None:
         # What fails here fails again in the thread that is waiting for it, which can tell.
         with contextlib.suppress(Exception):
-            self._compile(component)
+            self._compile()
 
-    def _compile(self, component: Component) -> Compiled:
+    def _compile(self) -> Compiled:
         config = wasmtime.Config()
         # The threads of a parallel compilation do not outlive a fork: a child would wait for them for ever.
         config.parallel_compilation = not self._forked
@@ -147,13 +119,13 @@ class Process:
             capi.wasmtime_config_memory_reservation_set(config.ptr(), reserved)
             capi.wasmtime_config_memory_guard_size_set(config.ptr(), 2**16)
             capi.wasmtime_config_memory_reservation_for_growth_set(config.ptr(), 2**26)
-        artefacts = self._artefacts.get((component, limited))
+        artefacts = self._artefacts.get(limited)
         engine = wasmtime.Engine(config)
         if artefacts is None:
-            sources = (core_module(component.path.read_bytes()), _HANDLES.encode())
+            sources = (core_module(COMPONENT.read_bytes()), _HANDLES.encode())
             modules, codes = zip(*(_made(engine, source, limited) for source in sources), strict=True)
             # For forked children, whose engines have no threads.
-            self._artefacts[component, limited] = [*codes]
+            self._artefacts[limited] = [*codes]
         else:
             modules = tuple(wasmtime.Module.deserialize(engine, artefact) for artefact in artefacts)
         core, handles = modules
@@ -161,9 +133,8 @@ class Process:
         memory = next(export.type for export in core.exports if export.name == "memory")
         assert isinstance(memory, wasmtime.MemoryType)
         least, most = memory.limits.min << 16, (memory.limits.max or 2**16) << 16
-        compiled = Compiled(engine, core, handles, imports, least + _HEADROOM, most, reserved)
-        self._compiled[component] = compiled
-        return compiled
+        self._compiled = Compiled(engine, core, handles, imports, least + _HEADROOM, most, reserved)
+        return self._compiled
 
 
 def _made(engine: wasmtime.Engine, source: bytes, limited: bool) -> tuple[wasmtime.Module, bytes]:

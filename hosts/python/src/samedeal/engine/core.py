@@ -16,7 +16,6 @@ from wasmtime import _bindings as capi
 from wasmtime import _ffi
 
 from . import component as components
-from .component import Component
 from .errors import OutOfMemoryError, OutOfRangeError
 
 if TYPE_CHECKING:
@@ -73,10 +72,10 @@ class Core:
     back when it goes (linear memory never shrinks), and a trap ends it alone.
     """
 
-    def __init__(self, component: Component, memory_limit: int, field: str = "memory-limit", value: str = "") -> None:
+    def __init__(self, memory_limit: int, field: str = "memory-limit", value: str = "") -> None:
         """Makes an instance. Where there is no address space for it, that is told of the field and its value."""
         process = components.process
-        compiled = process.compiled(component)
+        compiled = process.compiled()
         if memory_limit < compiled.least_memory:
             raise OutOfRangeError("memory-limit", str(memory_limit), f"{compiled.least_memory} or more bytes")
         self._most_memory = min(memory_limit, compiled.most_memory)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from ..bindings import ledger
 from ..engine import arguments as check
-from ..engine.component import Component
 from ..engine.core import Core
 
 _MEMORY = 2**31
@@ -30,7 +29,7 @@ class Machine(ledger.Ledger):
     """A `ledger` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, header: str) -> None:
-        super().__init__(Core(Component.PLANNING, _MEMORY, "header", header), header)
+        super().__init__(Core(_MEMORY, "header", header), header)
 
     def progress(self) -> Progress:
         """How far the readers have come."""
@@ -49,7 +48,7 @@ class Client(ledger.Client):
         lease: int | None = None,
         checkpoint_interval: int | None = None,
     ) -> None:
-        core = Core(Component.PLANNING, _MEMORY, "state", state)
+        core = Core(_MEMORY, "state", state)
         options = ledger.ClientOptions(core, state, reader, life)
         if block is not None:
             options.set_block(block)
@@ -79,4 +78,4 @@ class Client(ledger.Client):
 
 def header(state: str, block: int, lease: int) -> str:
     """The first entry of a log."""
-    return ledger.header(Core(Component.PLANNING, _MEMORY, "state", state), state, block, lease)
+    return ledger.header(Core(_MEMORY, "state", state), state, block, lease)

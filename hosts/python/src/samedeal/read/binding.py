@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..bindings import read
-from ..engine.component import Component
 from ..engine.instance import Resource
 from ..recipe import Recipe
 
@@ -22,7 +21,7 @@ class Read(Resource, read.Reading):
     """A `reading` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:
-        core = recipe.core(Component.PLANNING, memory_limit)
+        core = recipe.core(memory_limit)
         super().__init__(core, recipe.text, recipe.lists, where.epoch)
         self.current = where
         if where.state is not None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings import shards
-from ..engine.component import Component
 from ..engine.core import Core
 from ..engine.instance import Resource
 from ..recipe import Recipe
@@ -20,7 +19,7 @@ class Plan(Resource, shards.Plan):
     """A `plan` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, epoch: int, recipe: Recipe, memory_limit: int) -> None:
-        super().__init__(recipe.core(Component.PLANNING, memory_limit), recipe.text, recipe.lists, epoch)
+        super().__init__(recipe.core(memory_limit), recipe.text, recipe.lists, epoch)
         self.current = epoch
         self._sizes: NDArray[np.int64] | None = None
 
@@ -48,11 +47,11 @@ class Stream(Resource, shards.ChunkStream):
     """A `chunk-stream` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, place: Place, recipe: Recipe, memory_limit: int) -> None:
-        super().__init__(recipe.core(Component.PLANNING, memory_limit), recipe.text, *place)
+        super().__init__(recipe.core(memory_limit), recipe.text, *place)
         self.current = place
 
 
 def verify(count: int, offsets: NDArray[np.uint32], assigned: NDArray[np.uint32]) -> Verification:
     """Compares what readers have with the shards that there are."""
-    core = Core(Component.PLANNING, 2**31, "shards", str(count))
+    core = Core(2**31, "shards", str(count))
     return Verification(*shards.verify(core, count, offsets, assigned))

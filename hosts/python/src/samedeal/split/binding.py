@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from ..bindings import splits
-from ..engine.component import Component
 from ..engine.instance import Resource
 from ..recipe import Recipe
 
@@ -12,5 +11,5 @@ class Parts(Resource, splits.Split):
     """A `split` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, config: None, recipe: Recipe, memory_limit: int) -> None:
-        super().__init__(recipe.core(Component.PLANNING, memory_limit), recipe.text)
+        super().__init__(recipe.core(memory_limit), recipe.text)
         self.current = config

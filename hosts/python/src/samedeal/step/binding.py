@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from ..bindings import steps
-from ..engine.component import Component
 from ..engine.instance import Resource
 from ..recipe import Recipe
 
@@ -20,7 +19,7 @@ class Steps(Resource, steps.Schedule):
     """A `schedule` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:
-        super().__init__(recipe.core(Component.BATCHING, memory_limit), recipe.text, recipe.lists, where.rank)
+        super().__init__(recipe.core(memory_limit), recipe.text, recipe.lists, where.rank)
         self.current = where
 
     def move(self, where: Where) -> None:

@@ -6,7 +6,6 @@ import functools
 from typing import NamedTuple
 
 from ..bindings import launch, mesh
-from ..engine.component import Component
 from ..engine.core import Core
 from ..engine.instance import Resource
 
@@ -27,16 +26,16 @@ class Grid(Resource, mesh.Mesh):
     """A `mesh` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, config: MeshConfig) -> None:
-        super().__init__(Core(Component.SAMPLING, _MEMORY, "world-size", str(config.world_size)), *config)
+        super().__init__(Core(_MEMORY, "world-size", str(config.world_size)), *config)
         self.current = config
 
 
 @functools.cache
 def variables() -> tuple[str, ...]:
     """The names of all variables that `detect` looks at."""
-    return launch.variables(Core(Component.SAMPLING, _MEMORY))
+    return launch.variables(Core(_MEMORY))
 
 
 def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int | None) -> launch.Detection:
     """The rank of a process, and the number of ranks."""
-    return launch.detect(Core(Component.SAMPLING, _MEMORY), environment, rank, world_size)
+    return launch.detect(Core(_MEMORY), environment, rank, world_size)

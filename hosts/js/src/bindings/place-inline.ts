@@ -1,0 +1,5 @@
+// The same in a bundle, which does not bring files along: as text in a module that is loaded by `init`.
+import { inflated } from './inline.js';
+import type { Source } from './source.js';
+
+export const place = async (): Promise<Source> => inflated((await import('../inline/page/index.js')).default);

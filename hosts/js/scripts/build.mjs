@@ -131,35 +131,34 @@ async function generatePages(folder) {
 
 const inlined = new Set();
 
-/** Text in place of a file, for bundlers; `found` makes of it what the module exports, of this type. */
-async function inline(name, file, encoded, found = (text) => text, type = 'string') {
+/** A file, compressed in text, for bundlers; `found` makes of it what the module exports, of this type. */
+async function inline(name, file, found, type) {
   inlined.add(name);
   await generate(`inline/${name}`, 'index.js', [join(here, 'dist', file)], (folder) => {
     const bytes = readFileSync(join(here, 'dist', file));
-    const text = encoded(bytes).toString('base64');
-    writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(found(text, bytes))};\n`);
+    const text = deflateRawSync(bytes, { level: 9 }).toString('base64');
+    writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(found(text, bytes.length))};\n`);
     writeFileSync(join(folder, 'index.d.ts'), `declare const found: ${type};\nexport default found;\n`);
   });
 }
-for (const name of [...Object.keys(components), 'composing']) {
-  await inline(name, `components/${name}.core.wasm`, (bytes) => bytes);
+/** What is there at once: who unpacks it in one call needs its size. */
+for (const [name, component] of Object.entries({
+  batching: 'batching',
+  composing: 'composing',
+  light: 'samedeal',
+  planning: 'planning',
+})) {
+  const file = `components/${component}.core.wasm`;
+  await inline(name, file, (text, size) => ({ text, size }), '{ text: string; size: number }');
 }
-const deflated = (bytes) => deflateRawSync(bytes, { level: 9 });
-/** What `samedeal/light` has at once, compressed in text. */
-const light = (text, { length: size }) => ({ text, size });
-await inline('light', 'components/samedeal.core.wasm', deflated, light, '{ text: string; size: number }');
-/** What a page loads for each part, compressed in text. */
-const PARTS = {
-  sampling: 'bindgen/samedeal_bg.wasm',
-  composing: 'bindgen/composing_bg.wasm',
-  batching: 'components/batching.core.wasm',
-  planning: 'components/planning.core.wasm',
-  topology: 'components/samedeal.core.wasm',
-};
-if (withPages) {
-  for (const [part, file] of Object.entries(PARTS)) {
-    await inline(`page-${part}`, file, deflated);
-  }
+/** What a page loads for the parts that have another build there. */
+for (const [part, file] of withPages
+  ? [
+      ['sampling', 'samedeal'],
+      ['composing', 'composing'],
+    ]
+  : []) {
+  await inline(`page-${part}`, `bindgen/${file}_bg.wasm`, (text) => text, 'string');
 }
 
 // What an earlier layout of the sources left would be packed too.

@@ -1,10 +1,9 @@
 // The core module of samplers and meshes alone, compressed in text: what a page has at once, without waiting for anything.
 import light from '../inline/light/index.js';
-import { inflate } from './inflate.js';
-import { decoded } from './inline.js';
+import { unpacked } from './inflate.js';
 import { type Modules, onlySamplers } from './instances.js';
 
 export const modules: Modules = (file) => {
   onlySamplers(file);
-  return new WebAssembly.Module(inflate(decoded(light.text), light.size));
+  return unpacked(light);
 };

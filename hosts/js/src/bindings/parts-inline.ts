@@ -6,7 +6,7 @@ import type { Part, Source } from './source.js';
 export const found: Readonly<Record<Part, () => Promise<Source>>> = {
   sampling: async () => inflated((await import('../inline/page-sampling/index.js')).default),
   composing: async () => inflated((await import('../inline/page-composing/index.js')).default),
-  batching: async () => inflated((await import('../inline/page-batching/index.js')).default),
-  planning: async () => inflated((await import('../inline/page-planning/index.js')).default),
-  topology: async () => inflated((await import('../inline/page-topology/index.js')).default),
+  batching: async () => inflated((await import('../inline/batching/index.js')).default.text),
+  planning: async () => inflated((await import('../inline/planning/index.js')).default.text),
+  topology: async () => inflated((await import('../inline/light/index.js')).default.text),
 };

@@ -1,5 +1,7 @@
 // Row groups: how much of them a reader has decoded at a time.
-import type { ColumnMetaData, RowGroup } from 'hyparquet';
+
+type ColumnMetaData = import('hyparquet').ColumnMetaData;
+type RowGroup = import('hyparquet').RowGroup;
 
 /** A reader that holds more decoded values is told: programs have little more memory by default. */
 export const MUCH_BYTES = 2 ** 30;

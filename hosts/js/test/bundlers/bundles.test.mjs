@@ -8,6 +8,7 @@ import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { gzipSync } from 'node:zlib';
+import { openPage } from '../../../../tests/matrix/page.mjs';
 import {
   ANSWERS,
   BATCHING_ANSWER,
@@ -131,6 +132,27 @@ test('where a bundler takes the module for Node without its files, the error say
     await assert.rejects(printed(outfile), remedy);
     await build({ ...settings, conditions: ['module-sync'], format, entryPoints: ['node-inline.js'], outfile });
     assert.equal(await printed(outfile), ANSWERS);
+  }
+});
+
+test('esbuild: a service worker reads Parquet files in one bundle', async () => {
+  const { build } = await tool('esbuild');
+  const outdir = made.out('esbuild-worker');
+  const settings = { bundle: true, format: 'esm', platform: 'browser', logLevel: 'error', outdir };
+  await build({ ...settings, absWorkingDir: made.project, entryPoints: ['service-worker.js'] });
+  const { page, close } = await openPage({ '/out/': `${outdir}/`, '/data/': made.data }, '');
+  try {
+    const answer = await page.evaluate(async () => {
+      const { serviceWorker } = navigator;
+      const worker = await serviceWorker.register('/out/service-worker.js', { type: 'module' });
+      const answer = new Promise((resolve) => serviceWorker.addEventListener('message', ({ data }) => resolve(data)));
+      serviceWorker.startMessages();
+      (worker.installing ?? worker.waiting ?? worker.active).postMessage('begin');
+      return await answer;
+    });
+    assert.equal(answer, PARQUET_ANSWER);
+  } finally {
+    await close();
   }
 });
 

@@ -77,6 +77,16 @@ const FILES = {
     let sum = 0;
     for await (const { id } of readShards(['/data/0.parquet', '/data/1.parquet'], { seed: 3 })) sum += id;
     ${show}(String(sum));`,
+  'service-worker.js': `
+    import { readShards } from 'samedeal/parquet';
+    import { init } from 'samedeal/web';
+    async function sum() {
+      await init('planning');
+      let sum = 0;
+      for await (const { id } of readShards(['/data/0.parquet', '/data/1.parquet'], { seed: 3 })) sum += id;
+      return sum;
+    }
+    onmessage = ({ source }) => sum().then((found) => source.postMessage(String(found)), (error) => source.postMessage(String(error)));`,
   'page-parts.js': parts(show),
   'page-batching.js': `
     import { Batcher, init } from 'samedeal/web';

@@ -86,25 +86,19 @@ async function generatePages(folder) {
 
 const inlined = new Set();
 
-/** Text in place of a file, for bundlers; `found` makes of it what the module exports, of this type. */
-async function inline(name, file, encoded, found = (text) => text, type = 'string') {
+/** A file, compressed in text, for bundlers. Who unpacks it in one call needs its size. */
+async function inline(name, file) {
   inlined.add(name);
   await generate(`inline/${name}`, 'index.js', [join(here, 'dist', file)], (folder) => {
     const bytes = readFileSync(join(here, 'dist', file));
-    const text = encoded(bytes).toString('base64');
-    writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(found(text, bytes))};\n`);
+    const found = { text: deflateRawSync(bytes, { level: 9 }).toString('base64'), size: bytes.length };
+    writeFileSync(join(folder, 'index.js'), `export default ${JSON.stringify(found)};\n`);
+    const type = '{ text: string; size: number }';
     writeFileSync(join(folder, 'index.d.ts'), `declare const found: ${type};\nexport default found;\n`);
   });
 }
-await inline('samedeal', 'components/samedeal.core.wasm', (bytes) => bytes);
-if (withPages) {
-  const deflated = (bytes) => deflateRawSync(bytes, { level: 9 });
-  /** What a page loads, compressed in text. */
-  await inline('page', 'components/samedeal.core.wasm', deflated);
-  /** What `samedeal/light` has at once, compressed in text. */
-  const light = (text, { length: size }) => ({ text, size });
-  await inline('light', 'bindgen/samedeal_bg.wasm', deflated, light, '{ text: string; size: number }');
-}
+await inline('samedeal', 'components/samedeal.core.wasm');
+if (withPages) await inline('light', 'bindgen/samedeal_bg.wasm');
 
 // What an earlier layout of the sources left would be packed too.
 for (const name of readdirSync(join(here, 'dist'))) {

@@ -24,7 +24,7 @@ import { type Block, readingBlocks } from './parquet/reading.js';
 import { type MarkOptions, type Marks, marksOf, type Row, rowsOf } from './parquet/rows.js';
 import { Shards } from './parquet/shards.js';
 import { type Given, givenOf, placesOf } from './parquet/sources.js';
-import { warnOfLanes, warnOfRank } from './parquet/warnings.js';
+import { warnOfGroups, warnOfLanes, warnOfRank } from './parquet/warnings.js';
 import type { ReadingOptions } from './read/types.js';
 import type { Integer, Integers, SavedState } from './types.js';
 
@@ -47,7 +47,7 @@ export const findShards = (paths: Paths, options?: FindOptions): Promise<ShardFi
  * iteration ends, however it does. The reading must not be disposed of before.
  *
  * A warning (in Node `process.emitWarning`, once, with the name SamedealWarning and the code SAMEDEAL_LANES) tells where several readers
- * decode each row, which one of them gives.
+ * decode each row, which one of them gives; another one, where a reader would hold more than 1 GB of decoded values for its lanes.
  *
  * Errors: a `SamedealError` for `shards`, `reading`, `rank`, `worker`, a column or `sizes` (the
  * reading is of other shards); else an error that names the file, which cannot be read or holds other rows than
@@ -137,7 +137,8 @@ const OPTIONS: readonly (keyof BatchReadOptions)[] = [
  * has them: int64 as `bigint`, timestamps as `Date` (milliseconds).
  *
  * Warnings (`process.emitWarning`, each once, with the name SamedealWarning): SAMEDEAL_LANES where the readers do not
- * divide the lanes, so that several of them read and decode each row, which still one alone gives; SAMEDEAL_RANK where
+ * divide the lanes, so that several of them read and decode each row, which still one alone gives, and where a reader would
+ * hold more than 1 GB of decoded values for its lanes; SAMEDEAL_RANK where
  * neither rank nor worldSize is given, and a launcher's variables say that this is one of several processes.
  *
  * Errors: a `SamedealError` for an option (`missing` for one of rank and worldSize without the other); else an error that names
@@ -231,6 +232,7 @@ function checked(paths: Paths, given: ReadOptions | BatchReadOptions | undefined
         reading = state === undefined ? whole.atEpoch(number) : whole.resume(state);
         warnOfLanes(host, reading);
         count(reading.numSamples(...reader));
+        await warnOfGroups(host, shards, reading);
         yield* readingBlocks(shards, reading, Number(reader[0]), Number(reader[1]), settings.signal);
       } finally {
         whole.dispose();

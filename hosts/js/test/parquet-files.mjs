@@ -6,7 +6,8 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parquetWriteFile } from 'hyparquet-writer';
 
-const python = fileURLToPath(new URL('../../../target/venv/bin/python', import.meta.url));
+/** What has pyarrow. */
+export const python = fileURLToPath(new URL('../../../target/venv/bin/python', import.meta.url));
 
 /** A folder of its own, which `t` removes in the end. */
 export function folder(t) {

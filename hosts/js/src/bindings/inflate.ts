@@ -1,4 +1,14 @@
 // Decompression of raw DEFLATE (RFC 1951) in one call: that of pages has to be awaited.
+import { decoded } from './inline.js';
+
+/** A WebAssembly module: compressed in base64, and its bytes. */
+interface Packed {
+  readonly text: string;
+  readonly size: number;
+}
+
+/** The module, compiled. */
+export const unpacked = ({ text, size }: Packed) => new WebAssembly.Module(inflate(decoded(text), size));
 
 /** The lengths of codes come in this order. */
 const ORDER = [16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1, 15];
@@ -37,7 +47,7 @@ function bases(count: number, start: number, bitsOf: (symbol: number) => number)
 }
 
 /** What was compressed, which has `size` bytes. The text is one of the package: nothing of it is checked. */
-export function inflate(input: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
+function inflate(input: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(size);
   const [lengths, lengthBits] = bases(29, 3, (i) => (i < 8 || i === 28 ? 0 : (i >> 2) - 1));
   lengths[28] = 258;

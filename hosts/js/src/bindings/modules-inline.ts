@@ -1,5 +1,5 @@
-// The core module of the component, as text in a JavaScript module: for bundlers, which do not bring files along.
+// The core module of the component, compressed in text in a JavaScript module: for bundlers, which do not bring files along.
 import samedeal from '../inline/samedeal/index.js';
-import { decoded } from './inline.js';
+import { unpacked } from './inflate.js';
 
-export const module = (): WebAssembly.Module => new WebAssembly.Module(decoded(samedeal));
+export const module = (): WebAssembly.Module => unpacked(samedeal);

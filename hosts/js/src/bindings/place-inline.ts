@@ -2,4 +2,4 @@
 import { inflated } from './inline.js';
 import type { Source } from './source.js';
 
-export const place = async (): Promise<Source> => inflated((await import('../inline/page/index.js')).default);
+export const place = async (): Promise<Source> => inflated((await import('../inline/samedeal/index.js')).default.text);

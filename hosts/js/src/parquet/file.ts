@@ -1,5 +1,6 @@
 import type { ColumnMetaData, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
 import type { Bytes } from './bytes.js';
+import { checkValues, type Group as Largest, largestOf, type Part, widthOf } from './groups.js';
 import { type Block, blocksOf, Held } from './held.js';
 import type { Library } from './library.js';
 import { pagesOf, type Read } from './pages.js';
@@ -131,6 +132,7 @@ export class ParquetFile {
           if (error === failed) throw error;
           throw new Error(`not a Parquet file, or cut off: ${error.message}`, { cause: error });
         });
+      await checkNames(footer, metadata);
       return new ParquetFile(library, bytes, metadata, use);
     } catch (error) {
       await bytes.close();
@@ -153,6 +155,26 @@ export class ParquetFile {
       }
     }
     return sums;
+  }
+
+  /** The row group that takes most memory, of these columns. */
+  largest(names: readonly string[]): Largest {
+    return largestOf(this.#metadata.row_groups, names);
+  }
+
+  /** What is decoded at once of each column of the row group that takes most memory: of a flat one, its first page. */
+  async parts(names: readonly string[]): Promise<Part[]> {
+    const { start } = largestOf(this.#metadata.row_groups, names);
+    return Promise.all(
+      names.map(async (name) => {
+        const unit = await this.unit(name, start);
+        const { raw } = search(this.#groups, start);
+        const own = raw.columns.flatMap(({ meta_data: meta }) => (meta?.path_in_schema[0] === name ? [meta] : []));
+        const width =
+          own.reduce((sum, meta) => sum + widthOf(meta) * Number(meta.num_values), 0) / Number(raw.num_rows);
+        return { rows: unit.end - unit.start, width };
+      }),
+    );
   }
 
   /** What of a column holds a row. */
@@ -191,6 +213,7 @@ export class ParquetFile {
       let shared: Dictionary | undefined;
       for await (const page of pagesOf(read, byteLength, start, rows, end)) {
         const { row, rows: count, start: from, end: to } = page;
+        checkValues(column, count);
         if (page.dictionary) shared ??= { range: page.dictionary, pages: 0 };
         const dictionary = page.dictionary && shared;
         yield {
@@ -212,6 +235,7 @@ export class ParquetFile {
     const cuts = chunks.every(isIndexed) ? await this.#indexed(chunk) : [0];
     for (const [i, from] of cuts.entries()) {
       const to = cuts[i + 1] ?? rows;
+      for (const { meta_data } of chunks) checkValues(column, (Number(meta_data?.num_values) * (to - from)) / rows);
       const metadata = { ...this.#metadata, row_groups: [group.raw] };
       const decode = () => this.#decode({ byteLength, slice: read }, metadata, column, from, to);
       yield { key: `${key} ${from}`, start: group.start + from, end: group.start + to, decode };
@@ -310,6 +334,21 @@ function hint(path: string, code: unknown): string {
   const isPattern = code === 'ENOENT' && /[*?[{]/.test(path);
   return isPattern ? ' (patterns are not expanded: pass a directory, or a list of files)' : '';
 }
+
+/** Refuses names of columns, and of their parts, that are no text: they are decoded with a sign in place of what is none. */
+async function checkNames(file: Pick<Bytes, 'byteLength' | 'slice'>, { schema }: FileMetaData): Promise<void> {
+  const doubtful = schema.map(({ name }) => name).filter((name) => name.includes('\ufffd'));
+  if (doubtful.length === 0) return;
+  const [length] = new Uint32Array(await file.slice(file.byteLength - 8, file.byteLength - 4));
+  const footer = latin1(
+    new Uint8Array(await file.slice(file.byteLength - 8 - (length as number), file.byteLength - 8)),
+  );
+  // A name may have this sign itself.
+  const wrong = doubtful.find((name) => !footer.includes(latin1(new TextEncoder().encode(name))));
+  if (wrong !== undefined) throw new Error(`a column has a name that is not UTF-8: ${wrong.slice(0, 64)}`);
+}
+
+const latin1 = (bytes: Uint8Array) => Array.from(bytes, (byte) => String.fromCharCode(byte)).join('');
 
 /** Where a column of a row group is in the file, from its first page on. */
 function chunkOf({ meta_data }: RowGroup['columns'][number]): Block {

@@ -9,7 +9,7 @@ import { readingBlocks } from './reading.js';
 import { type MarkOptions, marksOf, nameOf, type Row, rowMaker, rowsOf } from './rows.js';
 import { Shards } from './shards.js';
 import { givenOf, type Host, placesOf, type Source } from './sources.js';
-import { warnOfLanes } from './warnings.js';
+import { warnOfGroups, warnOfLanes } from './warnings.js';
 
 /**
  * Files, and in Node directories. `http:` and `https:` addresses of files are read by ranges. A file can also be a `Blob`, such as
@@ -103,9 +103,10 @@ export function batchesWith(
   const { drop_last: dropLast } = (JSON.parse(reading.recipe) as { batch: { drop_last: boolean } }).batch;
   warnOfLanes(host, reading);
   const coming = { batchSize: reading.batchSize, dropLast, signal };
-  const batches = rowsOf(host, files, marksOf(marks), coming, (shards) =>
-    readingBlocks(shards, reading, ...own, signal),
-  );
+  const batches = rowsOf(host, files, marksOf(marks), coming, async function* (shards) {
+    await warnOfGroups(host, shards, reading);
+    yield* readingBlocks(shards, reading, ...own, signal);
+  });
   return batches as AsyncGenerator<Row[], void, undefined>;
 }
 

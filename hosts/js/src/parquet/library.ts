@@ -34,9 +34,18 @@ async function load(): Promise<Library> {
 
 type Decompress = (input: Uint8Array, length: number) => Uint8Array;
 
+/** A page that becomes more than both, in bytes and in times of what the file has, is refused. */
+const [MOST_BYTES, MOST_TIMES] = [2 ** 28, 64];
+
 /** Nothing is what nothing was compressed from; not every codec there knows. */
 const careful = (decompress: Decompress): Decompress => {
-  return (input, length) => (length === 0 ? new Uint8Array(0) : decompress(input, length));
+  return (input, length) => {
+    if (length > Math.max(MOST_BYTES, MOST_TIMES * input.length)) {
+      const told = `a page becomes ${length} bytes, though the file has ${input.length}`;
+      throw new Error(`${told}: refused, as more than ${MOST_TIMES} times of it is no data`);
+    }
+    return length === 0 ? new Uint8Array(0) : decompress(input, length);
+  };
 };
 
 const absent = (error: NodeJS.ErrnoException) => error.code === 'ERR_MODULE_NOT_FOUND';

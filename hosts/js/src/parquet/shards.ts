@@ -1,5 +1,6 @@
 import { fail } from '../checks.js';
 import { naming, ParquetFile } from './file.js';
+import type { Group, Part } from './groups.js';
 import { Held } from './held.js';
 import type { Library } from './library.js';
 import { Shared } from './shared.js';
@@ -17,6 +18,8 @@ export class Shards {
   readonly bytes: Float64Array<ArrayBuffer>;
   /** The columns to read, the same in all of them. */
   readonly columns: readonly string[];
+  /** Of each, the row group that takes most memory. */
+  readonly largest: readonly Group[];
   readonly #library: Library;
   readonly #places: readonly Place[];
   /** What ends the reading. */
@@ -31,6 +34,7 @@ export class Shards {
     sizes: Float64Array<ArrayBuffer>,
     bytes: Float64Array<ArrayBuffer>,
     columns: readonly string[],
+    largest: readonly Group[],
   ) {
     this.#library = library;
     this.#places = places;
@@ -39,6 +43,7 @@ export class Shards {
     this.sizes = sizes;
     this.bytes = bytes;
     this.columns = columns;
+    this.largest = largest;
   }
 
   /** Finds the files and reads their footers, not their data. */
@@ -49,18 +54,19 @@ export class Shards {
     { signal, found: told }: Finding = {},
   ) {
     if (places.length === 0) fail('missing', 'paths', '', 'at least one Parquet file');
-    const first = await footer(library, places[0] as Place, signal);
+    const first = await footer(library, places[0] as Place, signal, columns);
     for (const name of columns ?? []) {
       if (!first.schema.has(name)) fail('unknown-name', 'columns', name, [...first.schema.keys()].join(', '));
     }
     const names = columns ?? [...first.schema.keys()];
     const sizes = new Float64Array(places.length);
     const bytes = new Float64Array(places.length);
+    const largest: Group[] = [];
     let count = 0;
     const tell = async (i: number) => {
       signal?.throwIfAborted();
       const place = places[i] as Place;
-      const found = i === 0 ? first : await footer(library, place, signal);
+      const found = i === 0 ? first : await footer(library, place, signal, columns);
       const { schema } = found;
       const more = columns === undefined && schema.size > names.length;
       if (more || names.some((name) => schema.get(name) !== first.schema.get(name))) {
@@ -68,6 +74,7 @@ export class Shards {
         throw new Error(`${one}: its columns differ from those of ${other}; read a selection that all have`);
       }
       sizes[i] = found.rows;
+      largest[i] = found.largest;
       bytes[i] = names.reduce((sum, name) => sum + (found.bytes.get(name) ?? 0), 0);
       count += 1;
       told?.(count, places.length);
@@ -77,7 +84,7 @@ export class Shards {
     };
     const ends = await Promise.allSettled(Array.from({ length: AT_A_TIME }, some));
     for (const outcome of ends) if (outcome.status === 'rejected') throw outcome.reason;
-    return new Shards(library, places, signal, sizes, bytes, names);
+    return new Shards(library, places, signal, sizes, bytes, names, largest);
   }
 
   /** Opens a shard, which must still be as long as it was, unless it is open; `release` must follow. */
@@ -89,6 +96,17 @@ export class Shards {
       await file.close();
       throw new Error(`it holds ${file.rows} rows now, and held ${this.sizes[shard]} at the start`);
     });
+  }
+
+  /** What is decoded at once of each column, in the row group of a shard that takes most memory. */
+  async parts(shard: number): Promise<Part[]> {
+    try {
+      return await (await this.acquire(shard)).parts(this.columns);
+    } catch (error) {
+      throw naming(this.paths[shard] as string, error, this.signal);
+    } finally {
+      await this.release(shard);
+    }
   }
 
   /** Closes a shard, unless somebody else has it open. */
@@ -109,14 +127,20 @@ interface Footer {
   rows: number;
   bytes: Map<string, number>;
   schema: Map<string, string>;
+  largest: Group;
 }
 
-async function footer(library: Library, place: Place, signal: AbortSignal | undefined): Promise<Footer> {
+async function footer(
+  library: Library,
+  place: Place,
+  signal: AbortSignal | undefined,
+  columns: readonly string[] | undefined,
+): Promise<Footer> {
   try {
     const file = await ParquetFile.open(library, place, signal);
     try {
       const { rows, bytes, schema } = file;
-      return { rows, bytes, schema };
+      return { rows, bytes, schema, largest: file.largest(columns ?? [...schema.keys()]) };
     } finally {
       await file.close();
     }

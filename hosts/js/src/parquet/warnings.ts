@@ -1,5 +1,7 @@
 // What is said to whoever runs the program, once: nothing is wrong with any row.
 import type { Reading } from '#samedeal';
+import { heldBytes, lanesThatFit, MUCH_BYTES } from './groups.js';
+import type { Shards } from './shards.js';
 import type { Host } from './sources.js';
 
 const told = new Set<string>();
@@ -21,6 +23,35 @@ export function warnOfLanes(host: Host, reading: Reading): void {
   const lanes = order?.lanes === undefined ? 'rows in the order in which they are stored' : `${order.lanes} lanes`;
   warn(host, 'SAMEDEAL_LANES', `${who} do not divide ${lanes}, so that ${what}${advice}`);
 }
+
+/** Where a reader has much of row groups in memory, because each of its lanes has a part of every column. */
+export async function warnOfGroups(host: Host, shards: Shards, reading: Reading): Promise<void> {
+  const { order } = JSON.parse(reading.recipe) as { order?: { lanes?: number } };
+  const samples = shards.sizes.reduce((sum, size) => sum + size, 0);
+  if (order?.lanes === undefined || samples === 0) return;
+  const { lanes } = order;
+  const { worldSize, workers } = reading;
+  const readers = worldSize * workers;
+  const own = lanes / divisor(lanes, readers);
+  // At most: whole row groups.
+  const most = shards.largest.map(({ rows, width }) => heldBytes(own, Math.max(1, rows), samples, [{ rows, width }]));
+  const shard = most.reduce((best, bytes, i) => (bytes > (most[best] as number) ? i : best), 0);
+  if ((most[shard] as number) < MUCH_BYTES) return;
+  const { rows } = shards.largest[shard] as { rows: number };
+  const parts = await shards.parts(shard);
+  const held = heldBytes(own, rows, samples, parts);
+  if (held < MUCH_BYTES) return;
+  const fit = lanesThatFit(own, rows, samples, parts);
+  const where = own * rows > samples ? `, in which several of ${lanes} lanes lie` : '';
+  const what = `decodes about ${(held / 1e9).toFixed(1)} GB before its first row, and holds it`;
+  const advice = fit === 0 ? 'row groups with fewer rows' : `lanes: ${fit * readers}, row groups with fewer rows`;
+  const each = `each of ${readers} readers (${worldSize} ranks x ${workers} workers)`;
+  const told = `${shards.paths[shard]} has a row group of ${rows} rows${where}: ${each} ${what}`;
+  warn(host, 'SAMEDEAL_LANES', `${told}; ${advice}, or fewer columns cost less`);
+}
+
+/** The largest number that divides both. */
+const divisor = (a: number, b: number): number => (b === 0 ? a : divisor(b, a % b));
 
 /** Where a launcher started several processes, and none was told which one it is, each of them reads everything. */
 export function warnOfRank(host: Host): void {

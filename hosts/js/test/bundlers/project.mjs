@@ -70,6 +70,16 @@ const FILES = {
     let sum = 0;
     for await (const { id } of readShards(['/data/0.parquet', '/data/1.parquet'], { seed: 3 })) sum += id;
     ${show}(String(sum));`,
+  'service-worker.js': `
+    import { init } from 'samedeal/web';
+    import { readShards } from 'samedeal/parquet';
+    async function sum() {
+      await init();
+      let sum = 0;
+      for await (const { id } of readShards(['/data/0.parquet', '/data/1.parquet'], { seed: 3 })) sum += id;
+      return sum;
+    }
+    onmessage = ({ source }) => sum().then((found) => source.postMessage(String(found)), (error) => source.postMessage(String(error)));`,
   'worker.js': `
     import { Sampler as Light } from 'samedeal/light';
     import * as page from 'samedeal/web';

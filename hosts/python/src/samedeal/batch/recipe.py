@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from .. import recipe as recipes
@@ -109,10 +109,8 @@ def _sources(order: Order) -> list[tuple[str, int]] | None:
 
 def past(history: Any) -> tuple[Segment, ...]:
     """World sizes and steps."""
-    if isinstance(history, (str, bytes)) or not isinstance(history, Iterable):
-        raise WrongTypeError("history", check.described(history), "pairs of a world size and steps")
     found = []
-    for segment in history:
+    for segment in check.items("history", history, "pairs of a world size and steps"):
         if not isinstance(segment, (tuple, list)) or len(segment) != 2:
             raise WrongTypeError("history", check.described(segment), "pairs of a world size and steps")
         world_size, steps = segment

@@ -135,14 +135,14 @@ def blend(
     own = []
     for key, pair in write.mapping("sources", sources).items():
         allowed = "a number of samples or an order, and its weight, for each name"
-        parts = write.listed("sources", pair, allowed)
+        parts = check.items("sources", pair, allowed)
         if len(parts) != 2:
             raise WrongTypeError("sources", f"one with {len(parts)} values", allowed)
         own.append(source(key, parts[0], parts[1], lists))
     members["sources"] = own
     found = made(members, lists)
-    for stage in write.listed("stages", () if stages is None else stages, "a list of (from, weights)"):
-        parts = write.listed("stages", stage, "a list of (from, weights)")
+    for stage in check.items("stages", () if stages is None else stages, "a list of (from, weights)"):
+        parts = check.items("stages", stage, "a list of (from, weights)")
         if len(parts) != 2:
             raise WrongTypeError("stages", f"one with {len(parts)} values", "a list of (from, weights)")
         found = found.stage(*parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from operator import index
 from typing import TYPE_CHECKING, Any
@@ -46,20 +46,13 @@ def objects(field: str, values: Any, members: Sequence[str]) -> list[dict[str, i
     """Tuples of whole numbers as objects with these members."""
     allowed = f"a list of ({', '.join(members)})"
     rows = []
-    for row in listed(field, values, allowed):
-        numbers = listed(field, row, allowed)
+    for row in check.items(field, values, allowed):
+        numbers = check.items(field, row, allowed)
         if len(numbers) != len(members):
             raise WrongTypeError(field, f"one with {len(numbers)} numbers", allowed)
         own = zip(members, numbers, strict=True)
         rows.append({name: recipes.written(recipes.number(name, value)) for name, value in own})
     return rows
-
-
-def listed(field: str, values: Any, allowed: str) -> list[Any]:
-    """What a list holds, whatever kind of sequence it is."""
-    if isinstance(values, (str, bytes, bytearray, Mapping, Set)) or not isinstance(values, Iterable):
-        raise WrongTypeError(field, check.described(values), allowed)
-    return check.listed(field, values, allowed)
 
 
 def entries(members: dict[str, Any], field: str, of: str, kind: type[Any]) -> list[dict[str, Any]]:
@@ -89,7 +82,7 @@ def weight(value: Any, source: str, field: str = "weight") -> int:
 def weights(given: Any, known: Sequence[str]) -> list[int]:
     """One weight for each source: a list in their order, or a mapping of their names."""
     if not isinstance(given, Mapping):
-        values = listed("weights", given, "a list of whole numbers")
+        values = check.items("weights", given, "a list of whole numbers")
         for name, value in zip(known, values, strict=False):
             if isinstance(value, float):
                 # Raises an error that names the source.
@@ -112,12 +105,13 @@ def weights(given: Any, known: Sequence[str]) -> list[int]:
 
 def factors(given: Any) -> Any:
     """Factors in millionths, as recipes have them. A number is a factor if a number of millionths is exactly that."""
-    return [_millionths(number, place) for place, number in enumerate(_numbers(given))]
+    numbers = check.items("factors", given, "a list of numbers")
+    return [_millionths(number, place) for place, number in enumerate(numbers)]
 
 
 def shares(given: Any) -> Any:
     """Factors of which only the proportions count: whole numbers."""
-    numbers = _numbers(given)
+    numbers = check.items("factors", given, "a list of numbers")
     for place, number in enumerate(numbers):
         if isinstance(number, (float, Fraction)):
             allowed = (
@@ -125,13 +119,6 @@ def shares(given: Any) -> Any:
             )
             raise WrongTypeError("factors", check.described(number), allowed)
     return check.u64s("factors", numbers, check.COUNT)
-
-
-def _numbers(given: Any) -> list[Any]:
-    numbers = given.tolist() if hasattr(given, "tolist") else given
-    if isinstance(numbers, (str, bytes, Mapping, Set)) or not isinstance(numbers, Iterable):
-        raise WrongTypeError("factors", check.described(given), "a list of numbers")
-    return list(numbers)
 
 
 def _millionths(number: Any, place: int) -> int:

@@ -155,7 +155,7 @@ def _numbers(
         _check_size(field, given)
         ends = (int(given.argmin()), int(given.argmax())) if len(given) else ()
     else:
-        given = _items(field, values, allowed)
+        given = items(field, values, allowed)
         if set(map(type, given)) - {int}:
             given = [_placed(field, item, index, place) for index, item in enumerate(given)]
         ends = (given.index(min(given)), given.index(max(given))) if given else ()
@@ -195,7 +195,7 @@ def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], ND
     import numpy
 
     allowed = "a list of lists of whole numbers"
-    own = [_items(field, part, allowed, Set) for part in _items(field, lists, allowed)]
+    own = [items(field, part, allowed, Set) for part in items(field, lists, allowed)]
     ends = numpy.cumsum([0, *map(len, own)])
     if ends[-1] > U32_MAX:
         raise OutOfRangeError(field, f"{ends[-1]} numbers", f"up to {U32_MAX}")
@@ -207,7 +207,7 @@ def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], ND
     return ends.astype(numpy.uint32), u32s(field, list(chain.from_iterable(own)), width, place)
 
 
-def _items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
+def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
     """What a list of any kind, or one of these kinds, holds. Texts, sets and mappings are not meant."""
     if hasattr(values, "tolist"):
         _check_size(field, values)

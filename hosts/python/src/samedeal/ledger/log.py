@@ -8,7 +8,7 @@ import stat
 import sys
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
@@ -67,9 +67,7 @@ class MemoryLog:
 
     def __init__(self, entries: Sequence[str] = ()) -> None:
         """Makes a log with these entries."""
-        if isinstance(entries, (str, bytes, bytearray, Mapping, Set)) or not isinstance(entries, Iterable):
-            raise WrongTypeError("entries", check.described(entries), "a list of texts")
-        self._entries = check.listed("entries", entries)
+        self._entries = check.items("entries", entries, "a list of texts")
         for entry in self._entries:
             text_of(entry)
         self._lock = threading.Lock()

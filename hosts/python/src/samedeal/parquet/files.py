@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import functools
 import os
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple, SupportsIndex
@@ -208,9 +208,7 @@ def _listed(columns: Any) -> list[str] | None:
     """The names of columns, from a list of any kind."""
     if columns is None:
         return None
-    if isinstance(columns, (str, bytes, Mapping)) or not isinstance(columns, Iterable):
-        raise WrongTypeError("columns", check.described(columns), "a list of names")
-    names = check.listed("columns", columns, "a list of names")
+    names = check.items("columns", columns, "a list of names")
     if not all(isinstance(name, str) for name in names):
         raise WrongTypeError("columns", check.described(columns), "a list of names")
     if not names:

@@ -350,7 +350,4 @@ def _number(field: str, name: Any, value: Any) -> int:
 
 def _listed(keys: Any) -> list[Any]:
     """Texts, from a list or an array of any kind."""
-    keys = check.plain("keys", keys)
-    if isinstance(keys, (str, bytes, Mapping)) or not isinstance(keys, Iterable):
-        raise WrongTypeError("keys", check.described(keys), "a list of texts")
-    return check.listed("keys", keys, "a list of texts")
+    return check.items("keys", check.plain("keys", keys), "a list of texts")

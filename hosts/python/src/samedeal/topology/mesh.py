@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from typing import Any, SupportsIndex
 
 from ..bindings.mesh import Axis
@@ -138,9 +138,8 @@ class Mesh(Answered):
 
 def _chosen(shard: Iterable[str], known: Mapping[str, str]) -> frozenset[str]:
     """The axes that are named."""
-    if isinstance(shard, (str, bytes, Mapping)) or not isinstance(shard, Iterable):
-        raise WrongTypeError("shard", check.described(shard), 'a list of names, such as ["dp"]')
-    names = check.listed("shard", shard)
+    # Their order means nothing.
+    names = check.items("shard", shard, 'a list of names, such as ["dp"]', Set)
     for name in names:
         shown = check.name("shard", name)
         if name not in known:

@@ -10,7 +10,6 @@ from typing import Any, SupportsIndex
 from torch.utils.data import Subset
 
 from .. import ContradictionError, OutOfRangeError, Split, WrongTypeError
-from ..compose import members as write
 from ..engine import arguments as check
 
 _ALLOWED = "whole numbers, or fractions whose sum is 1 and, as PyTorch adds them, not above 1"
@@ -53,7 +52,7 @@ def random_split(
     except (TypeError, ValueError, OverflowError) as error:
         # It has none, one below 0, or a too large one.
         raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
-    sizes = _sizes(samples, write.listed("lengths", lengths, "a list of numbers"))
+    sizes = _sizes(samples, check.items("lengths", lengths, "a list of numbers"))
     number = check.integer("seed", seed, check.S64)
     if samples == 0:
         return [Subset(dataset, []) for _ in sizes]

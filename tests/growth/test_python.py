@@ -71,6 +71,15 @@ def test_a_failure_of_another_kind_is_the_base_class() -> None:
         recipe(max_tokens=9, latest_epoch=100)
     error = caught.value
     assert type(error) is samedeal.SamedealError
-    assert (error.kind, error.field, error.value, error.most) == ("too-late", "latest-epoch", "100", 99)
+    assert (error.kind, error.field, error.value, error.most) == (
+        "too-late",
+        "latest-epoch",
+        "100",
+        99,
+    )
     copy = pickle.loads(pickle.dumps(error))
-    assert (copy.kind, copy.facts, str(copy)) == (error.kind, error.facts, "latest_epoch is 100; allowed: 0 to 99")
+    assert (copy.kind, copy.facts, str(copy)) == (
+        error.kind,
+        error.facts,
+        "latest_epoch is 100; allowed: 0 to 99",
+    )

@@ -817,9 +817,7 @@ RESOURCES = {
 }
 """The test that calls every method of a resource."""
 ALL = [
-    (interface.split("/")[1].split("@")[0], name)
-    for interface, functions in interfaces().items()
-    for name in functions
+    (interface.split("/")[1].split("@")[0], name) for interface, functions in interfaces().items() for name in functions
 ]
 
 

@@ -18,7 +18,7 @@
 //! # Ok::<(), samedeal::Error>(())
 //! ```
 
-use crate::engine::{Instance, MOST_MEMORY, Samedeal, check_room, collation};
+use crate::engine::{Instance, MOST_MEMORY, check_room, collation};
 use crate::named::named;
 use crate::{Error, Failure};
 

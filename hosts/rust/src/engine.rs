@@ -71,8 +71,11 @@ pub static COMPONENT: &[u8] = include_bytes!("../samedeal.wasm");
 /// The component as machine code. It is compiled at the first use in a process, and kept until that ends.
 fn compiled() -> Result<&'static SamedealPre<Memory>, Error> {
     static COMPILED: OnceLock<Result<SamedealPre<Memory>, EngineError>> = OnceLock::new();
-    let compile = || SamedealPre::new(compile(COMPONENT)?).map_err(|error| EngineError::new(&error));
-    COMPILED.get_or_init(compile).as_ref().map_err(|error| Error::Engine(error.clone()))
+    let compile = || SamedealPre::new(compile(COMPONENT)?);
+    COMPILED
+        .get_or_init(|| compile().map_err(|error| EngineError::new(&error)))
+        .as_ref()
+        .map_err(|error| Error::Engine(error.clone()))
 }
 
 fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {

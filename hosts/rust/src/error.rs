@@ -246,11 +246,6 @@ impl EngineError {
         Self { message: format!("the engine failed: {error:#}; build a new one") }
     }
 
-    /// Of a name that no component has.
-    pub(crate) fn unknown(component: &str) -> Self {
-        Self { message: format!("there is no component {component}") }
-    }
-
     /// The same, for the calls that come after the one that failed.
     pub(crate) fn repeated(&self) -> Self {
         Self { message: format!("refused, because of an earlier call: {}", self.message) }

@@ -136,4 +136,6 @@ def holds(
         return False
     before = rank - local_rank
     after = world_size - before - local_world_size
-    return all(count >= least and (least > 0 or count == 0) for count, least in ((before, node), (after, nodes - 1 - node)))
+    return all(
+        count >= least and (least > 0 or count == 0) for count, least in ((before, node), (after, nodes - 1 - node))
+    )

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use wasmtime::component::ResourceAny;
 
 use super::{Batch, BatchBuilder, BatchPlace, BatchRecipe, Lengths, Metrics, RankBatches, Segment};
-use crate::engine::{Object, Samedeal, Store, batches, checked_state, types};
+use crate::engine::{Object, Store, batches, checked_state, types};
 use crate::range::run;
 use crate::{Error, Failure};
 

@@ -3,7 +3,7 @@ use std::iter::FusedIterator;
 use std::vec;
 
 use super::{Batch, BatchBuilder, BatchRecipe, Metrics};
-use crate::engine::{Object, Samedeal};
+use crate::engine::Object;
 use crate::{Error, Failure};
 
 /// Batches of one rank from samples as they come: those of a [`Batcher`](crate::Batcher) with the order `sequential`

@@ -1,6 +1,6 @@
 use crate::Span;
 use crate::engine::read;
-use crate::place::spans;
+use crate::place;
 
 /// A run of a reader's samples, and the rows to read for it; see [`Reading::round`](crate::Reading::round).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -61,7 +61,7 @@ pub struct MixingAdvice {
 
 impl From<read::ReadRound> for ReadRound {
     fn from(read::ReadRound { start, count, spans }: read::ReadRound) -> Self {
-        Self { start, count, spans: spans(spans) }
+        Self { start, count, spans: place::spans(spans) }
     }
 }
 

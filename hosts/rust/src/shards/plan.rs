@@ -5,7 +5,7 @@ use wasmtime::component::ResourceAny;
 
 use super::WINDOW;
 use super::verify::verify_runs;
-use crate::engine::{Object, Samedeal, Store, shards, types};
+use crate::engine::{Object, Store, shards, types};
 use crate::range::{read, run};
 use crate::{Balance, Error, Failure, Loads, PlanBuilder, Steps, Tier, Verification, Weight};
 

@@ -1,6 +1,6 @@
 use std::ops::Range;
 
-use crate::engine::{Instance, MOST_MEMORY, Samedeal, check_room, shards};
+use crate::engine::{Instance, MOST_MEMORY, check_room, shards};
 use crate::{Error, Failure};
 
 /// Shards that are read more than once, and shards that no reader has. If both lists are empty, every shard has one

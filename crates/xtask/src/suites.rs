@@ -72,7 +72,9 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             "tests/matrix",
             "tests/bench",
             "tests/vectors",
+            "docs/answers.schema.json",
             "docs/matrix.md",
+            "docs/reference/command.md",
         ],
     ];
     let javascript: &[&[&str]] = &[

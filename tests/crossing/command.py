@@ -96,7 +96,7 @@ class Samplers(Asked):
         return ["--recipe", self.recipe, *self.place]
 
     def read(self, step: int) -> list[Any]:
-        found = answer("step", step, *self.deal, "--batch-size", self.case["batch_size"])
+        [found] = answer("step", step, *self.deal, "--batch-size", self.case["batch_size"])["steps"]
         return [rank["samples"] for rank in found["ranks"]]
 
     def rest(self) -> list[list[Any]]:
@@ -128,7 +128,7 @@ class Batchers(Asked):
         return [batch[name] for name in ("samples", "row_ends", "padded_length", "cost", "repeated")]
 
     def read(self, step: int) -> list[Any]:
-        found = answer("step", step, *self.lengths, "--recipe", self.recipe, *self.place)
+        [found] = answer("step", step, *self.lengths, "--recipe", self.recipe, *self.place)["steps"]
         return [self._flat(rank) for rank in found["ranks"]]
 
     def rest(self) -> list[list[Any]]:
@@ -159,14 +159,14 @@ class Readings(Asked):
         return [*self.place, *readers, *remainder]
 
     def _step(self, step: int) -> Job:
-        found: Job = answer("step", step, *self.deal)
-        return found
+        found: list[Job] = answer("step", step, *self.deal)["steps"]
+        return found[0]
 
     def read(self, step: int) -> list[Any]:
         return [rank["samples"] for rank in self._step(step)["ranks"]]
 
     def rest(self) -> list[list[Any]]:
-        return [self.read(step) for step in range(self._step(0)["steps"])]
+        return [self.read(step) for step in range(self._step(0)["num_steps"])]
 
     def state(self, step: int) -> str:
         return ask("state", *self.deal, "--steps", step).rstrip("\n")

@@ -7,6 +7,10 @@ from pathlib import Path
 
 from pages import ROOT, pages, prose
 
+REPOSITORY = "https://github.com/samedeal/samedeal/blob/main/"
+CRATE = ROOT / "hosts/rust/README.md"
+"""It is also the first page of the documentation of the crate, which has no other files of the repository."""
+
 
 def anchors(page: Path) -> set[str]:
     """The anchors of the headings of a page, as forges and the site make them."""
@@ -18,11 +22,14 @@ def anchors(page: Path) -> set[str]:
 def test_links() -> None:
     for page in pages():
         for target in re.findall(r"\]\(([^)\s]+)\)", prose(page)):
-            if target.startswith("https://"):
+            path = target.removeprefix(REPOSITORY)
+            is_whole = path != target
+            if target.startswith("https://") and not is_whole:
                 continue
-            file, _, anchor = target.partition("#")
-            found = (page.parent / file).resolve() if file else page
+            file, _, anchor = path.partition("#")
+            found = ((ROOT if is_whole else page.parent) / file).resolve() if file else page
             assert found.is_relative_to(ROOT), f"{page}: {target}"
             assert found.exists(), f"{page}: {target}"
+            assert is_whole or not (page == CRATE and file), f"{page}: {target} leads nowhere in the documentation"
             if anchor and found.suffix == ".md":
                 assert anchor in anchors(found), f"{page}: {target}"

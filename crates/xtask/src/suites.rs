@@ -34,7 +34,7 @@ const DISTRIBUTED: &str = "hosts/python/tests/distributed";
 const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
 /// A training job in Python that is killed, and the rest of its epoch by the other hosts.
 const RESUME: &str = "tests/resume";
-/// The folder of compiled code, attacked by another user.
+/// What hosts write on the machine of a user: the folder of compiled code, attacked by another user, and a home full of files.
 const GUEST: &str = "tests/guest";
 /// The component in other people's programs.
 const EXAMPLES: &str = "tests/examples";
@@ -72,7 +72,9 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             "tests/matrix",
             "tests/bench",
             "tests/vectors",
+            "docs/answers.schema.json",
             "docs/matrix.md",
+            "docs/reference/command.md",
         ],
     ];
     let javascript: &[&[&str]] = &[
@@ -129,7 +131,7 @@ fn slow() -> Vec<Step> {
         with_torch("saved by Python, finished by Rust and Node", RESUME)
             .and_needs(&[build::TOOLS, build::NPM])
             .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
-        with_torch("compiled code, attacked by another user", GUEST)
+        with_torch("a guest on the machine of a user", GUEST)
             .and_needs(&[build::TOOLS, build::NPM])
             .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", GUEST]]),
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),

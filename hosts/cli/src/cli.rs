@@ -16,6 +16,7 @@ use crate::commands::locate::{LocateArgs, locate_epochs};
 use crate::commands::numbers::{BatchesArgs, IndicesArgs};
 use crate::commands::recipe::{RecipeArgs, explain_recipe};
 use crate::commands::replay::ReplayArgs;
+use crate::commands::schema::SchemaArgs;
 use crate::commands::shell::{CompletionsArgs, ManArgs};
 use crate::commands::state::StateArgs;
 use crate::commands::step::StepArgs;
@@ -154,6 +155,9 @@ pub enum Command {
     Diff(DiffArgs),
     /// List the orders
     Orders(OrdersArgs),
+    /// Print the JSON Schema of the answers in JSON: of one subcommand, or of all
+    #[command(after_help = examples::SCHEMA)]
+    Schema(SchemaArgs),
     /// Print the completions of a shell
     #[command(after_help = examples::COMPLETIONS)]
     Completions(CompletionsArgs),
@@ -185,6 +189,7 @@ impl Command {
             | Self::Explain(_)
             | Self::Diff(_)
             | Self::Orders(_)
+            | Self::Schema(_)
             | Self::Completions(_)
             | Self::Man(_) => Ok(()),
         }
@@ -220,7 +225,7 @@ mod tests {
     fn every_example_is_a_command_line() {
         use examples::{
             ALL, BATCHES, BLEND, COMPLETIONS, DIFF, EXPLAIN, FINGERPRINT, INDICES, LEDGER, LOCATE, MAN, MESH, RANK,
-            RECIPE, REPLAY, SHARDS, SPLIT, STATE, STEP, STEPS, VERIFY,
+            RECIPE, REPLAY, SCHEMA, SHARDS, SPLIT, STATE, STEP, STEPS, VERIFY,
         };
         let all = [
             ALL,
@@ -238,6 +243,7 @@ mod tests {
             RANK,
             RECIPE,
             REPLAY,
+            SCHEMA,
             SHARDS,
             SPLIT,
             STATE,

@@ -265,6 +265,13 @@ Examples:
 The exit code is 0 if nothing differs, 1 if something does, and 2 if a file cannot be read. Recipes are compared in their \
 full form, so that a default that is written out is no difference.";
 
+pub const SCHEMA: &str = "\
+Examples:
+  What `samedeal step --json` prints, for a program that checks it or makes types of it:
+    samedeal schema step > step.schema.json
+  The same of all subcommands, in one file:
+    samedeal schema > answers.schema.json";
+
 pub const COMPLETIONS: &str = "\
 Examples:
   For bash, zsh and fish:

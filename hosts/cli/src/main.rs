@@ -13,8 +13,8 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use cli::{Cli, Command};
 use commands::{
-    batching, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, shell, split, state,
-    step, steps, summaries, verify,
+    batching, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, schema, shards, shell, split,
+    state, step, steps, summaries, verify,
 };
 use write::output::be_quiet;
 use write::problem::Problem;
@@ -50,6 +50,7 @@ fn main() -> ExitCode {
         Command::Explain(args) => explain::run(args),
         Command::Diff(args) => return exit(diff::run(&args)),
         Command::Orders(args) => summaries::orders(&args),
+        Command::Schema(args) => schema::run(&args),
         Command::Completions(args) => shell::completions(&args, Cli::command()),
         Command::Man(args) => shell::man(&args, Cli::command()),
     };

@@ -5,12 +5,15 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 use samedeal::{Error, Reading, Sampler, Schedule, Split};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::format::{Format, Output};
 use crate::read::checkpoint::{self, Kind, RecipeOf, Saved};
+use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, note, print, verdict};
+use crate::write::output::{counted, note, verdict};
 use crate::write::problem::Problem;
 
 /// How much of a value a table shows.
@@ -28,12 +31,41 @@ pub struct DiffArgs {
     output: Output,
 }
 
-/// A member that differs; null where it is not there.
+/// What differs between two files.
+#[derive(Serialize, JsonSchema)]
+pub struct Difference<'a> {
+    equal: bool,
+    differing: &'a [Differing],
+}
+
+/// A member that differs.
+#[derive(Serialize, JsonSchema)]
 struct Differing {
     /// Where the state is, if a file has several.
     place: String,
+    /// The path of the member, such as `order.seed`.
     member: String,
-    values: [Value; 2],
+    /// Its value in each file; null where it is not there.
+    one: Value,
+    other: Value,
+    decides: Decides,
+}
+
+/// What a member decides.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Decides {
+    Order,
+    Deal,
+    Batch,
+    Steps,
+    Split,
+    Epoch,
+    /// How far the epoch was read.
+    Progress,
+    /// What the state is of.
+    Kind,
+    Other,
 }
 
 /// `samedeal diff`: whether nothing differs.
@@ -49,7 +81,9 @@ pub fn run(args: &DiffArgs) -> Result<bool, Problem> {
         for member in members.iter().flat_map(Map::keys).collect::<BTreeSet<_>>() {
             let values = [0, 1].map(|of| members[of].get(member).cloned().unwrap_or_default());
             if values[0] != values[1] {
-                found.push(Differing { place: place.clone(), member: member.clone(), values });
+                let [one, other] = values;
+                let (place, decides) = (place.clone(), Decides::of(member));
+                found.push(Differing { place, member: member.clone(), one, other, decides });
             }
         }
     }
@@ -67,10 +101,7 @@ fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
 fn show(args: &DiffArgs, found: &[Differing]) -> Result<(), Problem> {
     let format = args.output.format();
     if format == Format::Json {
-        let differing = found.iter().map(|Differing { place, member, values: [one, other] }| {
-            json!({ "place": place, "member": member, "one": one, "other": other, "decides": decided(member) })
-        });
-        return print(json!({ "equal": found.is_empty(), "differing": differing.collect::<Value>() }));
+        return print_json(&Difference { equal: found.is_empty(), differing: found });
     }
     if found.is_empty() && format == Format::Table {
         return note("nothing differs");
@@ -79,9 +110,9 @@ fn show(args: &DiffArgs, found: &[Differing]) -> Result<(), Problem> {
     let place = |place: &str| has_places.then(|| Cell::from(place));
     let mut items =
         Items::new(has_places.then_some("place").into_iter().chain(["member", "one", "other", "what it decides"]));
-    for Differing { place: its, member, values } in found {
-        let [one, other] = values.each_ref().map(|value| said(value, format == Format::Table));
-        let row = [member, one.as_str(), &other, decided(member)].map(Cell::from);
+    for Differing { place: its, member, one, other, decides } in found {
+        let [one, other] = [one, other].map(|value| said(value, format == Format::Table));
+        let row = [member, one.as_str(), &other, decides.told()].map(Cell::from);
         items.push(place(its).into_iter().chain(row));
     }
     items.print(format)?;
@@ -101,19 +132,36 @@ fn said(value: &Value, is_table: bool) -> String {
     }
 }
 
-/// What a member decides, by its section.
-fn decided(member: &str) -> &'static str {
-    let of_recipe = member.strip_prefix("recipe.").unwrap_or(member);
-    match of_recipe.split(['.', '[']).next().unwrap_or_default() {
-        "order" | "sizes" | "samples" | "seed" => "which samples come when",
-        "deal" | "shards" => "which rank or worker gets them",
-        "batch" => "how samples become batches",
-        "steps" => "how many samples a step takes",
-        "split" => "which part a sample is in",
-        "epoch" => "the epoch that is read",
-        "consumed" | "history" | "steps_taken" | "turn" => "how far it was read",
-        "kind" => "what the state is of",
-        _ => "",
+impl Decides {
+    /// By the section of the member.
+    fn of(member: &str) -> Self {
+        let of_recipe = member.strip_prefix("recipe.").unwrap_or(member);
+        match of_recipe.split(['.', '[']).next().unwrap_or_default() {
+            "order" | "sizes" | "samples" | "seed" => Self::Order,
+            "deal" | "shards" => Self::Deal,
+            "batch" => Self::Batch,
+            "steps" => Self::Steps,
+            "split" => Self::Split,
+            "epoch" => Self::Epoch,
+            "consumed" | "history" | "steps_taken" | "turn" => Self::Progress,
+            "kind" => Self::Kind,
+            _ => Self::Other,
+        }
+    }
+
+    /// For people.
+    const fn told(self) -> &'static str {
+        match self {
+            Self::Order => "which samples come when",
+            Self::Deal => "which rank or worker gets them",
+            Self::Batch => "how samples become batches",
+            Self::Steps => "how many samples a step takes",
+            Self::Split => "which part a sample is in",
+            Self::Epoch => "the epoch that is read",
+            Self::Progress => "how far it was read",
+            Self::Kind => "what the state is of",
+            Self::Other => "",
+        }
     }
 }
 

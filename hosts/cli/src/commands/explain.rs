@@ -7,7 +7,9 @@ use std::rc::Rc;
 
 use clap::{Arg, Args};
 use samedeal::{Error, FailureKind, Sampler, Segment as Past};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
@@ -15,12 +17,13 @@ use crate::args::deal::{AllRanks, EpochArgs, SHARDED};
 use crate::args::format::{Format, Output};
 use crate::args::resume::contradiction;
 use crate::args::values::{Numbers, Samples, numbers, samples};
-use crate::commands::locate::{LocateArgs, Reached, Status, add_stored, in_answers, in_epochs, to_come};
+use crate::commands::locate::{LocateArgs, Located, LocatedIn, Reached, Status, in_epochs, to_come};
 use crate::commands::readers::{Source, Steps, left};
-use crate::commands::step::{Explained, StepArgs};
-use crate::commands::{batching, locate, step};
+use crate::commands::step::{self, StepArgs};
+use crate::commands::{batching, locate};
 use crate::read::checkpoint::{self, Kind, RecipeOf, Saved, Segment};
-use crate::read::numbers::written;
+use crate::read::numbers::Whole;
+use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, percent, print};
 use crate::write::problem::Problem;
@@ -128,10 +131,8 @@ fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
     let states = states.iter().zip(&facts);
     match args.output.format() {
         Format::Json => {
-            // One after the other, since as values they take many times the memory of their texts.
-            let states = states.map(|(saved, facts)| json_of(saved, facts).to_string()).collect::<Vec<_>>();
-            let file = Value::from(args.checkpoint.display().to_string());
-            print(format!("{{\"file\":{file},\"states\":[{}]}}", states.join(",")))
+            let states = states.map(|(saved, facts)| State::new(saved, facts)).collect();
+            print_json(&Explained { file: args.checkpoint.display().to_string(), states })
         }
         format => {
             for (number, (saved, facts)) in states.enumerate() {
@@ -363,23 +364,84 @@ fn resumed_by(saved: &Saved, facts: &Facts) -> &'static str {
     }
 }
 
-fn json_of(saved: &Saved, facts: &Facts) -> Value {
-    let history = saved.history.iter().map(|past| {
-        json!({
-            "world_size": past.world_size, "workers": past.workers, "batch_size": past.batch_size,
-            "drop_last": past.drop_last, "steps": past.steps,
-        })
-    });
-    let progress = facts.progress;
-    let kind = if saved.kind() == Kind::Recipe { "recipe" } else { saved.word("kind") };
-    json!({
-        "place": saved.place, "kind": kind, "recipe_of": saved.recipe_of().map(RecipeOf::name), "order": saved.field("name"), "seed": saved.seed().map(written),
-        "epoch": saved.number("epoch").map(written), "samples": facts.extent.map(|(samples, _)| samples),
-        "consumed": progress.map_or(saved.number("consumed"), |(consumed, _)| Some(consumed)),
-        "recipe": saved.recipe(),
-        "step": saved.number("step"), "left": progress.map(|(_, left)| left), "history": history.collect::<Value>(), "batch_size": saved.batch_size,
-        "batches": saved.batches, "state": *saved.text,
-    })
+/// The states in a file.
+#[derive(Serialize, JsonSchema)]
+pub struct Explained<'a> {
+    file: String,
+    states: Vec<State<'a>>,
+}
+
+/// What a state says. What it does not say is null.
+#[derive(Serialize, JsonSchema)]
+struct State<'a> {
+    /// Where it is in the file; empty for the whole file.
+    place: &'a str,
+    /// What it is of: the member `kind` of the state, or `recipe`.
+    kind: &'a str,
+    /// What a recipe is of.
+    recipe_of: Option<&'static str>,
+    order: Option<&'a Value>,
+    seed: Option<Whole>,
+    epoch: Option<Whole>,
+    samples: Option<u64>,
+    /// How many positions of the epoch were consumed, and how many are left.
+    consumed: Option<u64>,
+    recipe: Option<&'a Map<String, Value>>,
+    step: Option<u64>,
+    left: Option<u64>,
+    /// Who took how many steps, one after the other.
+    history: Vec<Past_>,
+    batch_size: Option<u64>,
+    /// How many batches a loader worker read.
+    batches: Option<u64>,
+    /// The text of the state.
+    state: &'a str,
+}
+
+/// Steps that a group of ranks took.
+#[derive(Serialize, JsonSchema)]
+struct Past_ {
+    world_size: u64,
+    workers: Option<u64>,
+    batch_size: Option<u64>,
+    drop_last: Option<bool>,
+    steps: u64,
+}
+
+impl<'a> State<'a> {
+    fn new(saved: &'a Saved, facts: &Facts) -> Self {
+        let past = |&Segment { world_size, steps, workers, batch_size, drop_last }: &Segment| Past_ {
+            world_size,
+            workers,
+            batch_size,
+            drop_last,
+            steps,
+        };
+        Self {
+            place: &saved.place,
+            kind: if saved.kind() == Kind::Recipe { "recipe" } else { saved.word("kind") },
+            recipe_of: saved.recipe_of().map(RecipeOf::name),
+            order: saved.field("name"),
+            seed: saved.seed().map(Whole::of),
+            epoch: saved.number("epoch").map(Whole::of),
+            samples: facts.extent.map(|(samples, _)| samples),
+            consumed: facts.progress.map_or(saved.number("consumed"), |(consumed, _)| Some(consumed)),
+            recipe: saved.recipe(),
+            step: saved.number("step"),
+            left: facts.progress.map(|(_, left)| left),
+            history: saved.history.iter().map(past).collect(),
+            batch_size: saved.batch_size,
+            batches: saved.batches,
+            state: &saved.text,
+        }
+    }
+}
+
+/// A position of a sample, and what became of it.
+#[derive(Serialize, JsonSchema)]
+pub struct Position {
+    position: u64,
+    status: Status,
 }
 
 impl ExplainArgs {
@@ -431,7 +493,7 @@ impl ExplainArgs {
     /// Steps in one epoch. `first` of them came before those that they are counted among.
     fn step(self, steps: Numbers, in_epoch: u64, reached: Reached, past: Vec<Past>, first: u64) -> StepArgs {
         let Self { epoch, by_length, output, .. } = self;
-        let explained = Some(Explained { epoch: in_epoch, reached, past, first });
+        let explained = Some(step::Explained { epoch: in_epoch, reached, past, first });
         StepArgs {
             step: steps.minus(first),
             epoch,
@@ -551,18 +613,12 @@ fn statuses(
             items.push(row.chain(dataset.row(sample)));
         }
         let status = found.first().map_or(Status::Dropped, |(status, _)| *status);
-        let mut answer = json!({ "sample": sample, "status": status.name() });
-        if has_position {
-            let place = |&(status, position): &(Status, Option<u64>)| {
-                Some(json!({ "position": position?, "status": status.name() }))
-            };
-            answer["places"] = found.iter().filter_map(place).collect();
-        }
-        add_stored(&mut answer, dataset, sample);
-        answers.push((epoch, answer));
+        let place = |&(status, position): &(Status, Option<u64>)| Some(Position { position: position?, status });
+        let places = has_position.then(|| found.iter().filter_map(place).collect());
+        answers.push(LocatedIn::new(epoch, sample, status, places, dataset));
     }
     match args.output.format() {
-        Format::Json => print(in_answers(epochs, answers.into_iter())),
+        Format::Json => print_json(&Located { samples: answers }),
         format if format != Format::Table => items.print(format),
         _ => {
             items.print(Format::Table)?;

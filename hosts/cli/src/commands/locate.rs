@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use clap::{Arg, Args};
 use samedeal::{Remainder, Sampler};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
@@ -14,8 +15,9 @@ use crate::args::format::{Format, Output};
 use crate::args::values::{Numbers, Samples, samples};
 use crate::commands::readers::{Reader, Readers, Steps, left};
 use crate::read::checkpoint::Saved;
+use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, listed, note, print};
+use crate::write::output::{counted, grouped, note};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -82,11 +84,77 @@ impl LocateArgs {
     }
 }
 
+/// Samples, in each epoch that was asked for.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SamplesWith{P}")]
+pub struct Located<P> {
+    pub samples: Vec<LocatedIn<P>>,
+}
+
+/// A sample in an epoch.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SampleWith{P}")]
+pub struct LocatedIn<P> {
+    pub epoch: u64,
+    pub sample: u64,
+    pub status: Status,
+    /// How many more times it is dealt, as padding. Not there with `--lengths`, and without a world size.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub copies: Option<u32>,
+    /// Not there if the state does not say positions.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub places: Option<Vec<P>>,
+    /// Where it is stored, if files are named: the path of the file, and the number of the row there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub row: Option<u64>,
+}
+
+impl<P> LocatedIn<P> {
+    pub fn new(epoch: u64, sample: u64, status: Status, places: Option<Vec<P>>, dataset: &Dataset) -> Self {
+        let (file, row) = dataset.place(sample).map(|(path, row)| (path.display().to_string(), row)).unzip();
+        Self { epoch, sample, status, copies: None, places, file, row }
+    }
+}
+
+/// A place of a sample in the batches of a rank. A number that is not known is null; so is the batch of a place that
+/// `--drop-last` leaves out.
+#[derive(Serialize, JsonSchema)]
+pub struct Place {
+    /// In the order of the epoch.
+    position: Option<u64>,
+    status: Status,
+    rank: Option<u32>,
+    /// Number of the sample among those of the rank, or of the worker.
+    index: Option<u64>,
+    /// Number of the batch among those of the rank.
+    batch: Option<u64>,
+    index_in_batch: Option<u64>,
+    /// From where `index` and `batch` are counted.
+    counted_from: Option<CountedFrom>,
+    /// With `--workers`: the loader worker, and the number of the batch among its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worker: Option<Option<u32>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worker_batch: Option<Option<u64>>,
+}
+
+/// From where steps, batches and samples are counted: the beginning of the epoch, or the state that is resumed.
+#[derive(Clone, Copy, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CountedFrom {
+    Epoch,
+    State,
+}
+
 /// What becomes of a sample in the epoch, or of one of its places.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
 pub enum Status {
     /// It was consumed before.
     Seen,
+    #[serde(rename = "to come")]
     ToCome,
     /// It is dealt again, to fill up the last step.
     Padding,
@@ -163,16 +231,13 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
             if args.epoch.is_unsharded(&dataset) { note(OF_SHARDED) } else { Ok(()) }
         }
         Format::Json => {
-            let from = if args.epoch.saved.is_some() { "state" } else { "epoch" };
-            let found = found.iter().map(|one| {
-                let places = one.places.iter().map(|place| json_of(place, split, from)).collect::<Value>();
-                let mut answer = json!({
-                    "sample": one.sample, "status": one.status.name(), "copies": one.copies, "places": places,
-                });
-                add_stored(&mut answer, &dataset, one.sample);
-                (one.epoch, answer)
+            let from = if args.epoch.saved.is_some() { CountedFrom::State } else { CountedFrom::Epoch };
+            let samples = found.iter().map(|one| {
+                let places = one.places.iter().map(|place| Place::new(place, split, from)).collect();
+                let known = LocatedIn::new(one.epoch, one.sample, one.status, Some(places), &dataset);
+                LocatedIn { copies: Some(one.copies), ..known }
             });
-            print(in_answers(epochs, found))
+            print_json(&Located { samples: samples.collect() })
         }
         format => items(&found, &dataset, split, Format::Text, true, epochs.is_range).print(format),
     }
@@ -194,26 +259,6 @@ pub fn in_epochs<T>(
     }
     bar.finish_and_clear();
     Ok(found)
-}
-
-/// JSON: the samples of the epoch, or a list with those of each epoch.
-pub fn in_answers(epochs: Numbers, found: impl Iterator<Item = (u64, Value)>) -> Value {
-    let mut answers = Vec::<(u64, Vec<Value>)>::new();
-    for (epoch, one) in found {
-        match answers.last_mut() {
-            Some((last, all)) if *last == epoch => all.push(one),
-            _ => answers.push((epoch, vec![one])),
-        }
-    }
-    listed(epochs, answers.into_iter().map(|(epoch, samples)| json!({ "epoch": epoch, "samples": samples })))
-}
-
-/// Adds the file and the row of a sample, where there are files.
-pub fn add_stored(answer: &mut Value, dataset: &Dataset, sample: u64) {
-    if let Some((path, row)) = dataset.place(sample) {
-        answer["file"] = path.display().to_string().into();
-        answer["row"] = row.into();
-    }
 }
 
 /// What becomes of a sample.
@@ -539,17 +584,19 @@ fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: 
     items
 }
 
-/// Without a batch if it is left out, and null for what is not known.
-fn json_of(&Seen { position, status, spot }: &Seen, split: bool, counted_from: &str) -> Value {
-    let placed = spot.filter(|spot| spot.in_batch);
-    let mut answer = json!({
-        "position": position, "status": status.name(), "rank": spot.map(|it| it.rank), "index": spot.map(|it| it.index),
-        "batch": placed.map(|it| it.batch), "index_in_batch": placed.map(|it| it.index_in_batch),
-        "counted_from": spot.map(|_| counted_from),
-    });
-    if split {
-        answer["worker"] = spot.map(|it| it.worker).into();
-        answer["worker_batch"] = placed.map(|it| it.worker_batch).into();
+impl Place {
+    fn new(&Seen { position, status, spot }: &Seen, split: bool, counted_from: CountedFrom) -> Self {
+        let placed = spot.filter(|spot| spot.in_batch);
+        Self {
+            position,
+            status,
+            rank: spot.map(|it| it.rank),
+            index: spot.map(|it| it.index),
+            batch: placed.map(|it| it.batch),
+            index_in_batch: placed.map(|it| it.index_in_batch),
+            counted_from: spot.map(|_| counted_from),
+            worker: split.then(|| spot.map(|it| it.worker)),
+            worker_batch: split.then(|| placed.map(|it| it.worker_batch)),
+        }
     }
-    answer
 }

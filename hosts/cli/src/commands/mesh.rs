@@ -1,11 +1,15 @@
+use std::collections::BTreeMap;
+
 use samedeal::{Axis, Error, Mesh};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::format::Format;
 use crate::args::plan::MeshArgs;
 use crate::commands::numbers::{abridged, joined};
+use crate::write::answer::print_json;
 use crate::write::items::Items;
-use crate::write::output::{grouped, note, print};
+use crate::write::output::{grouped, note};
 use crate::write::problem::Problem;
 
 /// How many ranks a table shows unless one is named.
@@ -13,6 +17,35 @@ const SHOWN: u32 = 64;
 
 /// How many numbers an answer for all ranks may have.
 const MOST: u64 = 1 << 24;
+
+/// A mesh of ranks, and what each rank reads.
+#[derive(Serialize, JsonSchema)]
+pub struct Meshed {
+    world_size: u32,
+    /// In how many parts the ranks share the data.
+    data_world_size: u32,
+    axes: Vec<AxisOf>,
+    ranks: Vec<RankOf>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct AxisOf {
+    name: String,
+    size: u32,
+    /// `shard` or `replicate`.
+    role: &'static str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct RankOf {
+    rank: u32,
+    /// By the names of the axes.
+    coordinates: BTreeMap<String, u32>,
+    /// Which part of the data the rank reads.
+    data_rank: u32,
+    /// The ranks that read the same part, this one among them.
+    peers: Vec<u32>,
+}
 
 /// `samedeal mesh`
 pub fn run(args: &MeshArgs) -> Result<(), Problem> {
@@ -32,13 +65,10 @@ pub fn run(args: &MeshArgs) -> Result<(), Problem> {
         return Err(Problem::message(format!("{what} are too many to show; name one with --rank")));
     }
     if format == Format::Json {
-        let ranks = ranks.map(|rank| json_of(&mesh, rank)).collect::<Result<Value, _>>()?;
-        let axes =
-            mesh.axes().iter().map(|axis| json!({"name": axis.name, "size": axis.size, "role": axis.role.name()}));
-        let axes = axes.collect::<Value>();
-        return print(json!({
-            "world_size": world_size, "data_world_size": data_world_size, "axes": axes, "ranks": ranks,
-        }));
+        let ranks = ranks.map(|rank| RankOf::new(&mesh, rank)).collect::<Result<_, _>>()?;
+        let of = |axis: &Axis| AxisOf { name: axis.name.clone(), size: axis.size, role: axis.role.name() };
+        let axes = mesh.axes().iter().map(of).collect();
+        return print_json(&Meshed { world_size, data_world_size, axes, ranks });
     }
     let names = mesh.axes().iter().map(|axis| axis.name.as_str());
     let mut items = Items::new(["rank"].into_iter().chain(names).chain(["data rank", "peers"]));
@@ -83,9 +113,10 @@ fn mesh(args: &MeshArgs) -> Result<Mesh, Problem> {
     })
 }
 
-fn json_of(mesh: &Mesh, rank: u32) -> Result<Value, Error> {
-    let names = mesh.axes().iter().map(|axis| axis.name.clone());
-    let coordinates: Map<_, _> = names.zip(mesh.coordinates(rank)?.into_iter().map(Value::from)).collect();
-    let (data_rank, peers) = (mesh.data_rank(rank)?, mesh.peers(rank)?);
-    Ok(json!({ "rank": rank, "coordinates": coordinates, "data_rank": data_rank, "peers": peers }))
+impl RankOf {
+    fn new(mesh: &Mesh, rank: u32) -> Result<Self, Error> {
+        let names = mesh.axes().iter().map(|axis| axis.name.clone());
+        let coordinates = names.zip(mesh.coordinates(rank)?).collect();
+        Ok(Self { rank, coordinates, data_rank: mesh.data_rank(rank)?, peers: mesh.peers(rank)? })
+    }
 }

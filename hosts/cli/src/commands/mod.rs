@@ -12,6 +12,7 @@ pub mod rank;
 pub mod readers;
 pub mod recipe;
 pub mod replay;
+pub mod schema;
 pub mod shards;
 pub mod shell;
 pub mod split;

@@ -5,13 +5,15 @@ use std::io::Write;
 
 use clap::Args;
 use indicatif::ProgressBar;
-use serde_json::{Map, Value};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::by_length::{ByLengthArgs, CompareArgs};
 use crate::args::deal::{EpochArgs, ReaderArgs};
 use crate::args::format::{ArrayFormat, ArrayOutput, Format};
 use crate::args::values::number;
 use crate::commands::readers::Reader;
+use crate::write::answer::{Head, begin};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped};
 use crate::write::problem::Problem;
@@ -63,6 +65,26 @@ pub struct WindowArgs {
     pub output: ArrayOutput,
 }
 
+/// The samples of a reader, in order.
+#[derive(Serialize, JsonSchema)]
+pub struct Indices {
+    #[serde(flatten)]
+    head: Head,
+    /// Number of the first one that is shown, among those of the reader.
+    start: u64,
+    indices: Vec<u64>,
+}
+
+/// The batches of a reader, in order.
+#[derive(Serialize, JsonSchema)]
+pub struct Batches {
+    #[serde(flatten)]
+    head: Head,
+    /// Number of the first one that is shown.
+    start: u64,
+    batches: Vec<Vec<u64>>,
+}
+
 /// `samedeal indices`
 pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     args.epoch.without_batches()?;
@@ -91,7 +113,8 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
         let all = counted(reader.samples, "sample", "samples");
         return shown.told(rows, &items, count, reader.told(count, &all), reader.samples);
     }
-    let mut answer = Answer::new(shown, reader.head()?, "indices", &[count])?;
+    let mut answer =
+        Answer::new(shown, &Indices { head: reader.head()?, start: shown.start, indices: Vec::new() }, &[count])?;
     for window in windows {
         let (_, window) = window?;
         match answer.format {
@@ -140,7 +163,11 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
             "batch {full} has fewer samples than the others, which an array cannot hold; leave it out with --drop-last"
         )));
     }
-    let mut answer = Answer::new(shown, reader.head()?, "batches", &[count, reader.size])?;
+    let mut answer = Answer::new(
+        shown,
+        &Batches { head: reader.head()?, start: shown.start, batches: Vec::new() },
+        &[count, reader.size],
+    )?;
     for batch in numbers {
         let samples = reader.batch(batch)?;
         match answer.format {
@@ -161,11 +188,12 @@ pub struct Answer {
 }
 
 impl Answer {
-    pub fn new(shown: &WindowArgs, head: Map<String, Value>, list: &str, shape: &[u64]) -> Result<Self, Problem> {
+    /// `answer` is one in JSON, whose last member is the list that the numbers go into.
+    pub fn new(shown: &WindowArgs, answer: &impl Serialize, shape: &[u64]) -> Result<Self, Problem> {
         let (mut sink, format) = (shown.open()?, shown.output.format());
         match format {
             ArrayFormat::Npy => npy_header(&mut sink, shape)?,
-            ArrayFormat::Shown(Format::Json) => json_start(&mut sink, head, list, shown.start)?,
+            ArrayFormat::Shown(Format::Json) => begin(&mut sink, answer)?,
             ArrayFormat::Shown(_) => {}
         }
         Ok(Self { sink, format, bar: progress::bar("writing", shape[0]), separator: "" })
@@ -240,13 +268,6 @@ impl Reader<'_> {
             (padding, _) => format!("{told}; the last {} samples are padding", grouped(padding)),
         }
     }
-}
-
-/// Opens the object and the list that the numbers go into.
-pub fn json_start(sink: &mut Sink, mut object: Map<String, Value>, list: &str, start: u64) -> Result<(), Problem> {
-    object.insert("start".to_owned(), start.into());
-    let object = Value::Object(object).to_string();
-    Ok(write!(sink, "{},\"{list}\":[", object.strip_suffix('}').unwrap_or(&object))?)
 }
 
 pub fn joined(numbers: &[u64], separator: &str) -> String {

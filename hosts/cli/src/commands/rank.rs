@@ -1,13 +1,30 @@
 use std::io::{self, Write};
 
 use samedeal::Detection;
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::format::Format;
 use crate::args::plan::DetectArgs;
+use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
-use crate::write::output::print;
 use crate::write::problem::Problem;
+
+/// Which rank a process is.
+#[derive(Serialize, JsonSchema)]
+pub struct Rank {
+    rank: u32,
+    world_size: u32,
+    /// Number of the process within its node, and how many the node has; null if no variable says it.
+    local_rank: Option<u32>,
+    local_world_size: Option<u32>,
+    /// The name of the launcher, `explicit` or `none`.
+    launcher: String,
+    /// The variables that were used, as `NAME=value`.
+    used: Vec<String>,
+    /// One text for each variable of another launcher that contradicts the result.
+    warnings: Vec<String>,
+}
 
 /// `samedeal rank`
 pub fn run(args: &DetectArgs) -> Result<(), Problem> {
@@ -17,10 +34,7 @@ pub fn run(args: &DetectArgs) -> Result<(), Problem> {
     let found = found.map_err(|error| if is_given { error.into() } else { Problem::worded(error) })?;
     let Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings, .. } = found;
     if args.output.format() == Format::Json {
-        return print(json!({
-            "rank": rank, "world_size": world_size, "local_rank": local_rank, "local_world_size": local_world_size,
-            "launcher": launcher, "used": used, "warnings": warnings,
-        }));
+        return print_json(&Rank { rank, world_size, local_rank, local_world_size, launcher, used, warnings });
     }
     let known = |number: Option<u32>| number.map_or("".into(), Cell::from);
     let mut items = Items::new(["what", "found"]);

@@ -2,13 +2,13 @@
 //! the state of a dataset in files is resumed, a reading.
 
 use samedeal::{Failure, FailureKind, Layout, ReadBatch, Reading, ReadingBuilder, Remainder, Sampler};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::EpochArgs;
 use crate::args::resume::{NAME_FILES, differing};
 use crate::read::checkpoint::{Saved, Segment};
-use crate::write::output::json_of;
+use crate::write::answer::{Head, ReaderOf, Recipe};
 use crate::write::problem::Problem;
 
 /// How many samples are read at a time.
@@ -303,24 +303,21 @@ impl Reader<'_> {
     }
 
     /// What an answer in JSON begins with.
-    pub fn head(&self) -> Result<Map<String, Value>, Problem> {
+    pub fn head(&self) -> Result<Head, Problem> {
         let Readers { source, world_size, workers, batch_size, .. } = self.readers;
-        let mut reader = json!({
-            "rank": self.rank, "world_size": world_size, "worker": self.worker, "workers": workers.unwrap_or(1),
-        });
-        let mut head = match source {
-            Source::Sampler(sampler) => json_of(sampler)?,
+        let (head, batch_size) = match source {
+            Source::Sampler(sampler) => (Head::of(sampler)?, None),
             Source::Reading(reading) => {
-                reader["batch_size"] = (*batch_size).into();
-                let recipe = serde_json::from_str(&reading.recipe()?).unwrap_or(Value::Null);
-                let parts = [("recipe", recipe), ("epoch", reading.epoch()?.into())];
-                let counts = [("num_samples", self.samples.into()), ("num_padding", self.padding.into())];
-                parts.into_iter().chain(counts).map(|(name, value)| (name.to_owned(), value)).collect()
+                let (recipe, epoch) = (Recipe::of(&reading.recipe()?), reading.epoch()?);
+                let (num_samples, num_padding) = (self.samples, self.padding);
+                let (rank, consumed, num_dropped, reader) = (None, None, None, None);
+                let head = Head { recipe, epoch, rank, consumed, num_samples, num_padding, num_dropped, reader };
+                (head, Some(*batch_size))
             }
         };
-        if workers.is_some() || self.readers.sampler().is_none() {
-            head.insert("reader".to_owned(), reader);
-        }
-        Ok(head)
+        let (rank, worker) = (self.rank, self.worker);
+        let reader = ReaderOf { rank, world_size: *world_size, worker, workers: workers.unwrap_or(1), batch_size };
+        let is_worker = workers.is_some() || self.readers.sampler().is_none();
+        Ok(Head { reader: is_worker.then_some(reader), ..head })
     }
 }

@@ -4,11 +4,13 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
+use crate::write::answer::json;
 use crate::write::output::Sink;
 use crate::write::problem::Problem;
 
@@ -48,6 +50,13 @@ pub fn explain_recipe(arg: Arg) -> Arg {
     }
 }
 
+/// The fingerprint of a recipe. Without `--fingerprint`, the answer is the recipe.
+#[derive(Serialize, JsonSchema)]
+pub struct Fingerprint {
+    /// SHA-256 of the canonical text of the recipe.
+    recipe_fingerprint: String,
+}
+
 /// `samedeal recipe`
 pub fn run(args: &RecipeArgs) -> Result<(), Problem> {
     let EpochArgs { dataset, deal, batch_size, drop_last, .. } = &args.epoch;
@@ -73,7 +82,7 @@ pub fn run(args: &RecipeArgs) -> Result<(), Problem> {
     let answer = match (args.fingerprint, args.json) {
         (false, _) => recipe,
         (true, false) => fingerprint,
-        (true, true) => json!({ "recipe_fingerprint": fingerprint }).to_string(),
+        (true, true) => json(&Fingerprint { recipe_fingerprint: fingerprint })?,
     };
     let mut sink = Sink::new(args.output.as_deref())?;
     writeln!(sink, "{answer}")?;

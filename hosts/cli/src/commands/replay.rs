@@ -5,7 +5,8 @@ use parquet::basic::Type;
 use parquet::column::reader::ColumnReader;
 use parquet::data_type::ByteArrayType;
 use parquet::file::reader::{FileReader, RowGroupReader};
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::args::dataset::{Dataset, Rows, open, unreadable};
@@ -13,6 +14,7 @@ use crate::args::deal::{EpochArgs, ReaderArgs};
 use crate::args::format::{Format, Output};
 use crate::commands::numbers::joined;
 use crate::read::decoded::Decoded;
+use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items, excerpt};
 use crate::write::output::{grouped, hexadecimal, note, print};
 use crate::write::problem::Problem;
@@ -36,6 +38,24 @@ pub struct ReplayArgs {
     pub column: String,
     #[command(flatten)]
     pub output: Output,
+}
+
+/// What was read of a column.
+#[derive(Serialize, JsonSchema)]
+pub struct Replayed<'a> {
+    /// The host that read it, and the version of its engine.
+    engine: String,
+    /// How many samples and batches were read.
+    samples: usize,
+    batches: u64,
+    /// At most five samples from either end.
+    first: &'a [u64],
+    last: &'a [u64],
+    /// How many samples have no value.
+    nulls: u64,
+    /// Of the values, in the order of the samples.
+    sha256: String,
+    seconds: f64,
 }
 
 /// `samedeal replay`
@@ -83,10 +103,7 @@ pub fn run(args: &ReplayArgs) -> Result<(), Problem> {
             note(format!("{who}: {samples} samples in {batches} batches of {size}{without}, {seconds:.2} s"))?;
             print(format!("sha256 {sha256}"))
         }
-        Format::Json => print(json!({
-            "engine": engine, "samples": count, "batches": batches, "first": first, "last": last, "nulls": nulls,
-            "sha256": sha256, "seconds": seconds,
-        })),
+        Format::Json => print_json(&Replayed { engine, samples: count, batches, first, last, nulls, sha256, seconds }),
         format => {
             let mut items = Items::new(["name", "value"]);
             let words = |samples: &[u64]| match format {

@@ -5,7 +5,9 @@ use std::path::PathBuf;
 
 use clap::Args;
 use clap_complete::Shell;
+use clap_mangen::Man;
 
+use crate::write::output::Sink;
 use crate::write::problem::Problem;
 
 #[derive(Args)]
@@ -30,9 +32,16 @@ pub fn completions(args: &CompletionsArgs, mut command: clap::Command) -> Result
 }
 
 /// `samedeal man`
-pub fn man(args: &ManArgs, command: clap::Command) -> Result<(), Problem> {
-    match &args.output {
-        Some(folder) => clap_mangen::generate_to(command, folder).map_err(|error| Problem::of(folder, error)),
-        None => Ok(clap_mangen::Man::new(command).render(&mut io::stdout())?),
+pub fn man(args: &ManArgs, mut command: clap::Command) -> Result<(), Problem> {
+    let Some(folder) = &args.output else { return Ok(Man::new(command).render(&mut io::stdout())?) };
+    // Subcommands get their whole names.
+    command.build();
+    let subcommands = command.get_subcommands().filter(|it| it.get_name() != "help");
+    for page in std::iter::once(&command).chain(subcommands) {
+        let name = page.get_display_name().unwrap_or(page.get_name());
+        let mut sink = Sink::new(Some(&folder.join(format!("{name}.1"))))?;
+        Man::new(page.clone()).render(&mut sink)?;
+        sink.finish()?;
     }
+    Ok(())
 }

@@ -6,13 +6,16 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use samedeal::Split;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::dataset::{Dataset, find};
 use crate::args::format::{ArrayFormat, Format};
 use crate::args::split::{SplitArgs, SplitSamples};
 use crate::commands::numbers::{Answer, joined};
 use crate::read::lengths;
+use crate::write::answer::{Recipe, json};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped};
 use crate::write::problem::Problem;
@@ -53,6 +56,66 @@ fn answer(args: &SplitArgs, split: &Arc<Split>) -> Result<(), Problem> {
         _ if args.each => answer.each(),
         _ => answer.report(),
     }
+}
+
+/// What a JSON answer begins with.
+#[derive(Serialize, JsonSchema)]
+struct Head {
+    recipe: Recipe,
+    /// How many samples are split.
+    samples: u64,
+}
+
+/// How many samples each part has.
+#[derive(Serialize, JsonSchema)]
+pub struct Parts {
+    #[serde(flatten)]
+    head: Head,
+    parts: Vec<Part>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Part {
+    part: String,
+    /// What was asked for: a weight, or a number of samples.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    weight: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    size: Option<u64>,
+    /// The same, as a part of the whole, from 0 to 1.
+    share_asked: f64,
+    /// What it has.
+    samples: u64,
+    share: f64,
+}
+
+/// The samples of a part, or of all others.
+#[derive(Serialize, JsonSchema)]
+pub struct Members {
+    #[serde(flatten)]
+    head: Head,
+    /// With `--members`: the part that they are of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    part: Option<String>,
+    /// With `--others`: the part that they are not of.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    other_than: Option<String>,
+    /// How many samples come before those that are shown.
+    start: u64,
+    indices: Vec<u64>,
+}
+
+/// The part of each sample.
+#[derive(Serialize, JsonSchema)]
+pub struct Each {
+    #[serde(flatten)]
+    head: Head,
+    /// The parts, by their numbers.
+    names: Vec<String>,
+    /// The first sample that is shown.
+    start: u64,
+    /// For each sample, the number of its part.
+    part_of: Vec<u32>,
 }
 
 /// The samples, and what is known of their parts.
@@ -149,9 +212,8 @@ impl Shown<'_> {
     }
 
     /// What a JSON answer begins with.
-    fn head(&self, more: impl IntoIterator<Item = (&'static str, Value)>) -> Map<String, Value> {
-        let head = [("recipe", self.recipe.clone()), ("samples", self.found.samples.into())];
-        head.into_iter().chain(more).map(|(name, value)| (name.to_owned(), value)).collect()
+    fn head(&self) -> Head {
+        Head { recipe: Recipe(self.recipe.as_object().cloned().unwrap_or_default()), samples: self.found.samples }
     }
 
     /// The samples of a part, or those of all others.
@@ -167,8 +229,10 @@ impl Shown<'_> {
         let mut answer = match &rows {
             Some(_) => None,
             None => {
-                let which = if is_in { "part" } else { "other_than" };
-                Some(Answer::new(window, self.head([(which, part.into())]), "indices", &[count])?)
+                let [is_in, is_other] = [is_in, !is_in].map(|named| named.then(|| part.to_owned()));
+                let (head, start) = (self.head(), window.start);
+                let members = Members { head, part: is_in, other_than: is_other, start, indices: Vec::new() };
+                Some(Answer::new(window, &members, &[count])?)
             }
         };
         let (mut passed, mut left) = (window.start, count);
@@ -225,7 +289,8 @@ impl Shown<'_> {
             let told = format!("{} of the {}", grouped(count), counted(samples, "sample", "samples"));
             return window.told(rows, &items, count, told, samples);
         }
-        let mut answer = Answer::new(window, self.head([("names", json!(names))]), "part_of", &[count])?;
+        let each = Each { head: self.head(), names: names.to_vec(), start: window.start, part_of: Vec::new() };
+        let mut answer = Answer::new(window, &each, &[count])?;
         for window in windows {
             let parts = window?.collect::<Vec<_>>();
             match answer.format {
@@ -271,10 +336,11 @@ impl Shown<'_> {
         for ((name, own), &count) in self.split.parts().iter().zip(shares).zip(&counts) {
             let (asked, got) = (ratio(own, total), ratio(count, samples));
             items.push([name.as_str().into(), own.into(), Cell::Share(asked), count.into(), Cell::Share(got)]);
-            answers.push(json!({ "part": name, share: own, "share_asked": asked, "samples": count, "share": got }));
+            let [weight, size] = ["weight", "size"].map(|it| (share == it).then_some(own));
+            answers.push(Part { part: name.clone(), weight, size, share_asked: asked, samples: count, share: got });
         }
         if format == Format::Json {
-            writeln!(sink, "{}", Value::Object(self.head([("parts", answers.into())])))?;
+            writeln!(sink, "{}", json(&Parts { head: self.head(), parts: answers })?)?;
             return sink.finish();
         }
         let seed = self.recipe["split"]["seed"].to_string().replace('"', "");

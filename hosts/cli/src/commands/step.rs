@@ -5,7 +5,9 @@ use std::ops::Range;
 
 use clap::Args;
 use samedeal::Segment;
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::{Map, Value};
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
@@ -16,8 +18,9 @@ use crate::commands::locate::{Reached, Status};
 use crate::commands::numbers::abridged;
 use crate::commands::readers::{Readers, Steps};
 use crate::read::contents::Contents;
+use crate::write::answer::{Stored, print_json};
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, listed, note, print};
+use crate::write::output::{counted, grouped, note};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -53,6 +56,54 @@ pub struct StepArgs {
     /// Where the step is in the epoch, if `samedeal explain` asks.
     #[arg(skip)]
     pub explained: Option<Explained>,
+}
+
+/// What ranks read in each step that was asked for.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StepsOf{R}")]
+pub struct StepsRead<R> {
+    steps: Vec<StepRead<R>>,
+}
+
+/// What ranks read in a step.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "StepOf{R}")]
+struct StepRead<R> {
+    epoch: u64,
+    /// Counted from the beginning of the epoch, or from the state that is resumed.
+    step: u64,
+    /// How many steps there are, counted from the same.
+    num_steps: u64,
+    /// What became of the step, if a checkpoint is explained.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<Status>,
+    ranks: Vec<R>,
+}
+
+/// The batch of a rank in a step.
+#[derive(Serialize, JsonSchema)]
+pub struct RankBatch {
+    rank: u32,
+    /// With `--workers`: whose batch it is; null if the rank has no batch left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worker: Option<Option<u32>>,
+    samples: Vec<u64>,
+    /// How many of them, the last ones, are padding.
+    padding: u64,
+    #[serde(flatten)]
+    held: Held,
+}
+
+/// Where the samples of a batch are stored, and what they hold.
+#[derive(Serialize, JsonSchema)]
+pub struct Held {
+    /// If files are named: one for each sample.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stored: Option<Vec<Option<Stored>>>,
+    /// With `--column`: for each column, what it holds of each sample. Bytes are `{"base64": ...}`, and floats that JSON does not
+    /// have are their names.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    contents: Option<Map<String, Value>>,
 }
 
 /// Steps that are counted from the beginning of an epoch, of a run that came to a state.
@@ -132,14 +183,16 @@ impl StepArgs {
         cells.into_iter().skip(2 - self.columns().len())
     }
 
-    /// What a JSON answer begins with.
-    pub fn head<T>(&self, one: &Taken<T>) -> Value {
-        let [step, steps] = [one.step, one.steps].map(|number| number.saturating_add(self.first()));
-        let mut head = json!({ "epoch": one.epoch, "step": step, "steps": steps });
-        if let Some(explained) = &self.explained {
-            head["status"] = explained.status(one.step).name().into();
-        }
-        head
+    /// The JSON answer; `of` is that of a rank in a step.
+    pub fn answer<T, R>(&self, taken: &[Taken<T>], of: impl Fn(u64, &T) -> R) -> StepsRead<R> {
+        let read = |one: &Taken<T>| StepRead {
+            epoch: one.epoch,
+            step: one.step.saturating_add(self.first()),
+            num_steps: one.steps.saturating_add(self.first()),
+            status: self.explained.as_ref().map(|explained| explained.status(one.step)),
+            ranks: one.ranks.iter().map(|part| of(one.step, part)).collect(),
+        };
+        StepsRead { steps: taken.iter().map(read).collect() }
     }
 }
 
@@ -306,14 +359,7 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
             // What a ShardedDataset reads is another order, and nothing would look wrong.
             if args.epoch.is_unsharded(dataset) { note(OF_SHARDED) } else { Ok(()) }
         }
-        Format::Json => {
-            let answers = taken.iter().map(|one| {
-                let mut object = args.head(one);
-                object["ranks"] = one.ranks.iter().map(|part| answer.json(part)).collect();
-                object
-            });
-            print(listed(args.step, answers))
-        }
+        Format::Json => print_json(&args.answer(&taken, |_, part| answer.json(part))),
         format => answer.items(true).print(format),
     }
 }
@@ -410,28 +456,22 @@ impl Answer<'_> {
         items
     }
 
-    fn json(&self, part: &Part) -> Value {
-        let mut object = Map::new();
-        object.insert("rank".to_owned(), part.rank.into());
-        if self.has_workers() {
-            object.insert("worker".to_owned(), part.worker.into());
+    fn json(&self, part: &Part) -> RankBatch {
+        RankBatch {
+            rank: part.rank,
+            worker: self.has_workers().then_some(part.worker),
+            samples: part.samples.clone(),
+            padding: part.padding,
+            held: Held::new(&part.samples, self.dataset, self.contents),
         }
-        object.insert("samples".to_owned(), part.samples.clone().into());
-        object.insert("padding".to_owned(), part.padding.into());
-        stored(&mut object, &part.samples, self.dataset, self.contents);
-        Value::Object(object)
     }
 }
 
-/// Adds where samples are stored, and what they hold, to an answer.
-pub fn stored(object: &mut Map<String, Value>, samples: &[u64], dataset: &Dataset, contents: &Contents) {
-    if !dataset.files.is_empty() {
-        let place = |&sample: &u64| {
-            dataset.place(sample).map(|(path, row)| json!({ "file": path.display().to_string(), "row": row }))
-        };
-        object.insert("stored".to_owned(), samples.iter().map(place).collect::<Value>());
-    }
-    if let Some(held) = contents.json(samples) {
-        object.insert("contents".to_owned(), held);
+impl Held {
+    pub fn new(samples: &[u64], dataset: &Dataset, contents: &Contents) -> Self {
+        let place =
+            |&sample: &u64| dataset.place(sample).map(|(path, row)| Stored { file: path.display().to_string(), row });
+        let stored = (!dataset.files.is_empty()).then(|| samples.iter().map(place).collect());
+        Self { stored, contents: contents.json(samples) }
     }
 }

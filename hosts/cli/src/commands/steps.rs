@@ -6,17 +6,19 @@ use std::ops::Range;
 use std::path::Path;
 
 use samedeal::{EpochPosition, Schedule, StepPlace};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
+use serde_json::Value;
 
 use crate::args::dataset::Dataset;
 use crate::args::format::Format;
 use crate::args::steps::{Opened, StepsArgs};
-use crate::commands::locate::add_stored;
 use crate::commands::numbers::abridged;
-use crate::commands::step::stored;
+use crate::commands::step::Held;
 use crate::read::contents::Contents;
+use crate::write::answer::{Recipe, print_json};
 use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, note, print};
+use crate::write::output::{Sink, counted, grouped, note};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -45,10 +47,82 @@ pub fn run(args: &StepsArgs) -> Result<(), Problem> {
 }
 
 /// What a JSON answer begins with.
-fn head(Opened { schedule, resumed, .. }: &Opened) -> Result<Map<String, Value>, Problem> {
-    let recipe = serde_json::from_str(&schedule.recipe()?).unwrap_or(Value::Null);
-    let parts = [("recipe", recipe), ("num_steps", schedule.num_steps().into()), ("resumed_at", json!(resumed))];
-    Ok(parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+#[derive(Serialize, JsonSchema)]
+struct Head {
+    recipe: Recipe,
+    /// Of the whole training.
+    num_steps: u64,
+    /// The step that the state continues with; null without `--resume`.
+    resumed_at: Option<u64>,
+}
+
+impl Head {
+    fn of(Opened { schedule, resumed, .. }: &Opened) -> Result<Self, Problem> {
+        let recipe = Recipe::of(&schedule.recipe()?);
+        Ok(Self { recipe, num_steps: schedule.num_steps(), resumed_at: *resumed })
+    }
+}
+
+/// The steps at which something begins, and those that were asked for.
+#[derive(Serialize, JsonSchema)]
+pub struct Begun {
+    #[serde(flatten)]
+    head: Head,
+    steps: Vec<Row>,
+}
+
+/// What every rank takes at a step.
+#[derive(Serialize, JsonSchema)]
+pub struct Taken {
+    #[serde(flatten)]
+    head: Head,
+    step: u64,
+    /// Where the step begins: the epoch, and the position in it.
+    epoch: u64,
+    position: u64,
+    batch_size: u32,
+    ranks: Vec<Part>,
+}
+
+/// What a rank takes.
+#[derive(Serialize, JsonSchema)]
+struct Part {
+    rank: u32,
+    samples: Vec<u64>,
+    #[serde(flatten)]
+    held: Held,
+}
+
+/// When and where samples are seen.
+#[derive(Serialize, JsonSchema)]
+pub struct Found {
+    #[serde(flatten)]
+    head: Head,
+    /// The step from which on they were looked for.
+    from: u64,
+    samples: Vec<Sample>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Sample {
+    sample: u64,
+    places: Vec<Place>,
+    /// Where it is stored, if files are named: the path of the file, and the number of the row there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    row: Option<u64>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Place {
+    /// How many times the sample was drawn before, in all epochs.
+    draw: u64,
+    epoch: u64,
+    position: u64,
+    step: u64,
+    rank: u32,
+    index_in_batch: u32,
 }
 
 /// What the answer is of, for people.
@@ -59,52 +133,97 @@ fn said(schedule: &Schedule) -> String {
 }
 
 /// Where a step begins, and why it is shown.
+#[derive(Serialize, JsonSchema)]
 struct Row {
     step: u64,
-    notes: Vec<String>,
+    /// Nothing for a step that was asked for.
+    why: Vec<Why>,
+    /// The epochs that begin in this step.
+    begins: Vec<u64>,
+    /// Of all ranks together.
     batch_size: u32,
-    consumed: u64,
-    place: EpochPosition,
+    /// Before this step, in all epochs.
+    samples_consumed: u64,
+    /// Of its first sample.
+    epoch: u64,
+    position: u64,
+}
+
+/// Why a step is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+enum Why {
+    /// It is the first one.
+    First,
+    /// The state continues with it.
+    Resumed,
+    /// The batch size is another one from here on.
+    BatchSize,
+    /// An epoch begins in it.
+    Epoch,
+}
+
+impl Row {
+    /// Why it is shown, for people.
+    fn told(&self) -> String {
+        let told = |why: &Why| match why {
+            Why::First => "the first step".to_owned(),
+            Why::Resumed => "the state continues".to_owned(),
+            Why::BatchSize => format!("batch size {}", grouped(self.batch_size.into())),
+            Why::Epoch => {
+                self.begins.iter().map(|epoch| format!("epoch {epoch} begins")).collect::<Vec<_>>().join("; ")
+            }
+        };
+        self.why.iter().map(told).collect::<Vec<_>>().join("; ")
+    }
 }
 
 /// The first step of each stage and of some epochs, and those that are asked for.
 fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     let Opened { schedule, resumed, .. } = opened;
     let first = resumed.unwrap_or(0);
-    let mut steps = BTreeMap::<u64, Vec<String>>::new();
-    let mut add = |step: u64, what: String| steps.entry(step).or_default().push(what);
-    add(first, if resumed.is_some() { "the state continues".to_owned() } else { "the first step".to_owned() });
+    let mut steps = BTreeMap::<u64, (Vec<Why>, Vec<u64>)>::new();
+    let mut add = |step: u64, why: Why, begun: Option<u64>| {
+        let (whys, begins) = steps.entry(step).or_default();
+        if !whys.contains(&why) {
+            whys.push(why);
+        }
+        begins.extend(begun);
+    };
+    add(first, if resumed.is_some() { Why::Resumed } else { Why::First }, None);
     let recipe: Value = serde_json::from_str(&schedule.recipe()?).unwrap_or_default();
     for stage in recipe["steps"]["stages"].as_array().into_iter().flatten() {
         // A stage may begin after the last step.
         if let Some(from) = stage["from"].as_u64().filter(|from| (first..schedule.num_steps()).contains(from)) {
-            add(from, format!("batch size {}", grouped(stage["batch_size"].as_u64().unwrap_or_default())));
+            add(from, Why::BatchSize, None);
         }
     }
     // After the last step, there is no epoch to go on with.
     let begun = if first < schedule.num_steps() { Some(schedule.place_of(first)?.epoch) } else { None };
     for epoch in begun.into_iter().flat_map(|begun| (1..=u64::from(args.epochs)).map(move |more| begun + more)) {
         let Ok(step) = schedule.step_of(epoch, 0) else { break };
-        add(step, format!("epoch {epoch} begins"));
+        add(step, Why::Epoch, Some(epoch));
     }
     for step in &args.at {
         steps.entry(*step).or_default();
     }
-    let row = |(step, notes): (u64, Vec<String>)| -> Result<Row, Problem> {
+    let row = |(step, (why, begins)): (u64, (Vec<Why>, Vec<u64>))| -> Result<Row, Problem> {
         let asked = |error: samedeal::Error| match error.failure() {
             Some(failure) => Problem::message(format!("--at is {step}; allowed: {}", failure.allowed)),
             None => error.into(),
         };
         let batch_size = schedule.batch_size(step).map_err(asked)?;
-        Ok(Row { step, notes, batch_size, consumed: schedule.samples_consumed(step)?, place: schedule.place_of(step)? })
+        let samples_consumed = schedule.samples_consumed(step)?;
+        let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
+        Ok(Row { step, why, begins, batch_size, samples_consumed, epoch, position })
     };
     let rows = steps.into_iter().map(row).collect::<Result<Vec<_>, _>>()?;
     let mut items = Items::new(["step", "what", "batch size", "samples consumed", "epoch", "position"]);
-    for Row { step, notes, batch_size, consumed, place } in &rows {
+    for row in &rows {
         // An epoch is a name, and no amount.
-        let epoch = place.epoch.to_string().into();
-        let notes = notes.join("; ").into();
-        items.push([(*step).into(), notes, (*batch_size).into(), (*consumed).into(), epoch, place.position.into()]);
+        let epoch = row.epoch.to_string().into();
+        let (size, consumed) = (row.batch_size.into(), row.samples_consumed.into());
+        items.push([row.step.into(), row.told().into(), size, consumed, epoch, row.position.into()]);
     }
     match args.output.format() {
         Format::Table => {
@@ -112,17 +231,7 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
             let limit = schedule.num_steps();
             note(format!("{}; up to {}. --at STEP shows others", said(schedule), counted(limit, "step", "steps")))
         }
-        Format::Json => {
-            let json_of = |Row { step, notes, batch_size, consumed, place }: &Row| {
-                json!({
-                    "step": step, "notes": notes, "batch_size": batch_size, "samples_consumed": consumed,
-                    "epoch": place.epoch, "position": place.position,
-                })
-            };
-            let mut answer = head(opened)?;
-            answer.insert("steps".to_owned(), rows.iter().map(json_of).collect());
-            print(Value::Object(answer))
-        }
+        Format::Json => print_json(&Begun { head: Head::of(opened)?, steps: rows }),
         format => items.print(format),
     }
 }
@@ -169,21 +278,13 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
             note(format!("step {}: {count} {from}; {}{more}", grouped(step), said(schedule)))
         }
         Format::Json => {
-            let json_of = |(rank, samples): &(u32, Vec<u64>)| {
-                let mut object = Map::new();
-                object.insert("rank".to_owned(), (*rank).into());
-                object.insert("samples".to_owned(), samples.clone().into());
-                stored(&mut object, samples, dataset, contents);
-                Value::Object(object)
-            };
-            let mut answer = head(opened)?;
+            let (head, batch_size) = (Head::of(opened)?, schedule.batch_size(step)?);
             let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
-            for (name, value) in [("step", step), ("epoch", epoch), ("position", position)] {
-                answer.insert(name.to_owned(), value.into());
-            }
-            answer.insert("batch_size".to_owned(), schedule.batch_size(step)?.into());
-            answer.insert("ranks".to_owned(), parts.iter().map(json_of).collect());
-            print(Value::Object(answer))
+            let ranks = parts.into_iter().map(|(rank, samples)| {
+                let held = Held::new(&samples, dataset, contents);
+                Part { rank, samples, held }
+            });
+            print_json(&Taken { head, step, epoch, position, batch_size, ranks: ranks.collect() })
         }
         format => long(&parts, dataset, contents).print(format),
     }
@@ -243,15 +344,16 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
             let none = (1..columns.len()).map(|column| if column == 1 { "never".into() } else { Cell::from("") });
             items.push(std::iter::once(sample.into()).chain(none).chain(dataset.row(sample)));
         }
-        let json_of = |place: &StepPlace| {
-            json!({
-                "draw": place.draw, "epoch": place.epoch, "position": place.position, "step": place.step,
-                "rank": place.rank, "index_in_batch": place.index_in_batch,
-            })
+        let place = |StepPlace { draw, epoch, position, step, rank, index_in_batch, .. }| Place {
+            draw,
+            epoch,
+            position,
+            step,
+            rank,
+            index_in_batch,
         };
-        let mut answer = json!({ "sample": sample, "places": places.iter().map(json_of).collect::<Value>() });
-        add_stored(&mut answer, dataset, sample);
-        answers.push(answer);
+        let (file, row) = dataset.place(sample).map(|(path, row)| (path.display().to_string(), row)).unzip();
+        answers.push(Sample { sample, places: places.into_iter().map(place).collect(), file, row });
     }
     spinner.finish_and_clear();
     match args.output.format() {
@@ -259,12 +361,7 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
             items.print(Format::Table)?;
             note(format!("from step {} on; {}", grouped(from), said(schedule)))
         }
-        Format::Json => {
-            let mut answer = head(opened)?;
-            answer.insert("from".to_owned(), from.into());
-            answer.insert("samples".to_owned(), answers.into());
-            print(Value::Object(answer))
-        }
+        Format::Json => print_json(&Found { head: Head::of(opened)?, from, samples: answers }),
         format => items.print(format),
     }
 }

@@ -1,13 +1,15 @@
 use clap::Args;
 use indicatif::ProgressBar;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use crate::args::deal::{EpochArgs, ReaderArgs, SHARDED};
 use crate::args::format::{Format, Output};
 use crate::commands::readers::Reader;
+use crate::write::answer::{Head, print_json};
 use crate::write::items::Items;
-use crate::write::output::{hexadecimal, note, print};
+use crate::write::output::{hexadecimal, note};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -27,34 +29,52 @@ pub struct OrdersArgs {
     pub output: Output,
 }
 
+/// The fingerprints of a reader.
+#[derive(Serialize, JsonSchema)]
+pub struct Fingerprints {
+    #[serde(flatten)]
+    head: Head,
+    /// SHA-256 of the samples of this reader, in their order.
+    fingerprint: String,
+    /// SHA-256 of the configuration, which is the same on all ranks. Not there for the rest of a dataset in files.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    config_fingerprint: Option<String>,
+}
+
+/// The names of the orders.
+#[derive(Serialize, JsonSchema)]
+pub struct Orders {
+    orders: Vec<String>,
+}
+
 /// `samedeal fingerprint`
 pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
     args.epoch.without_batches()?;
     let (_, mut readers) = args.epoch.open()?;
     let reader = readers.reader(args.reader.rank, args.reader.worker.unwrap_or(0))?;
     let bar = progress::bar("hashing", reader.samples);
-    let mut prints = vec![("fingerprint", format!("indices of {}", reader.who()), hashed(&reader, &bar)?)];
+    let (fingerprint, of) = (hashed(&reader, &bar)?, format!("indices of {}", reader.who()));
     bar.finish_and_clear();
-    let mut head = reader.head()?;
+    let head = reader.head()?;
     // The state of a dataset in files has its recipe instead.
-    if let Some(sampler) = readers.sampler() {
-        let what = "configuration, the same on all ranks".to_owned();
-        prints.push(("config_fingerprint", what, sampler.config_fingerprint()?));
+    let config_fingerprint = readers.sampler().map(|sampler| sampler.config_fingerprint()).transpose()?;
+    if args.output.format() == Format::Json {
+        return print_json(&Fingerprints { head, fingerprint, config_fingerprint });
     }
+    let of_config = "configuration, the same on all ranks".to_owned();
+    let prints = [("fingerprint", of, fingerprint)]
+        .into_iter()
+        .chain(config_fingerprint.map(|print| ("config_fingerprint", of_config, print)));
     match args.output.format() {
         Format::Table => {
             let mut items = Items::new(["of", "SHA-256"]);
-            prints.into_iter().for_each(|(_, what, print)| items.push([what.into(), print.into()]));
+            prints.for_each(|(_, what, print)| items.push([what.into(), print.into()]));
             items.print(Format::Table)?;
             note(COMPARED)
         }
-        Format::Json => {
-            head.extend(prints.into_iter().map(|(name, _, print)| (name.to_owned(), print.into())));
-            print(Value::Object(head))
-        }
         format => {
             let mut items = Items::new(["name", "sha256"]);
-            prints.into_iter().for_each(|(name, _, print)| items.push([name.into(), print.into()]));
+            prints.for_each(|(name, _, print)| items.push([name.into(), print.into()]));
             items.print(format)
         }
     }
@@ -92,7 +112,7 @@ pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
                 "Recipes (--recipe) may also have orders that are made of others, such as those that `samedeal blend` writes.",
             )
         }
-        Format::Json => print(json!({ "orders": names })),
+        Format::Json => print_json(&Orders { orders: names }),
         format => items.print(format),
     }
 }

@@ -5,14 +5,16 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 use samedeal::{Remainder, Sampler};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::{Format, Output};
 use crate::commands::readers::{Readers, left};
+use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, print, verdict};
+use crate::write::output::{counted, grouped, verdict};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -29,12 +31,64 @@ pub struct VerifyArgs {
     pub output: Output,
 }
 
-/// One thing that must hold: its name, whether it does (`None` if nobody asked), and what was counted, for people and for programs.
+/// What was checked of an epoch.
+#[derive(Serialize, JsonSchema)]
+pub struct Verified {
+    /// Null if no check failed, but one was not made.
+    passed: Option<bool>,
+    /// Of the dataset.
+    samples: u64,
+    /// Samples that were consumed before: by the state that is resumed.
+    consumed: u64,
+    ranks: u32,
+    /// Loader workers of each rank; null without `--workers`.
+    workers: Option<u32>,
+    /// How many different samples are seen, and how many more the batches hold, as padding.
+    seen: u64,
+    padding: u64,
+    /// Samples that no rank is dealt, and samples in partial batches that are left out.
+    dropped: u64,
+    left_out: u64,
+    /// The fewest and the most steps of a rank; null without `--batch-size`.
+    steps: Option<[u64; 2]>,
+    checks: Vec<Check>,
+}
+
+/// One thing that must hold, and what was counted, for programs and for people.
+#[derive(Serialize, JsonSchema)]
 struct Check {
     name: &'static str,
+    /// Null if it was not checked.
     passed: Option<bool>,
+    found: Option<Counted>,
+    #[serde(skip)]
     told: String,
-    found: Value,
+}
+
+/// What a check counted. A pair of numbers is a range: the least and the most that the deal promises.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+enum Counted {
+    Disjoint { dealt_twice: u64, unknown: u64 },
+    Covering { seen: u64, of: u64, dropped: u64, expected_dropped: [u64; 2], left_out: u64 },
+    Padding { repeated: u64, expected: [u64; 2], in_batches: u64 },
+    SharesOfRanks { ranks: Vec<Share> },
+    SharesOfWorkers { workers: Vec<Share> },
+    Steps { ranks: Vec<Batches> },
+}
+
+/// So many readers have so many samples.
+#[derive(Serialize, JsonSchema)]
+struct Share {
+    count: u64,
+    samples: u64,
+}
+
+/// So many ranks have so many batches.
+#[derive(Serialize, JsonSchema)]
+struct Batches {
+    count: u64,
+    batches: u64,
 }
 
 /// `samedeal verify`: whether everything holds.
@@ -60,20 +114,26 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     let format = args.output.format();
     let mut items = Items::new(["check", "result", "found"]);
     for Check { name, passed, told, found } in &checks {
-        let found = if format == Format::Table { told.as_str().into() } else { Cell::Value(found.clone()) };
+        let exact = || Cell::Value(serde_json::to_value(found).unwrap_or_default());
+        let found = if format == Format::Table { told.as_str().into() } else { exact() };
         items.push([(*name).into(), result(*passed).into(), found]);
     }
     let printed = match format {
         Format::Json => {
-            let steps = has_batches.then(|| [epoch.steps.keys().min(), epoch.steps.keys().max()]);
-            let checks =
-                checks.iter().map(|check| json!({"name": check.name, "passed": check.passed, "found": check.found}));
-            print(json!({
-                "passed": passed, "samples": dataset.samples, "consumed": epoch.consumed, "ranks": deal.world_size(),
-                "workers": deal.workers, "seen": epoch.seen,
-                "padding": epoch.held.saturating_sub(epoch.seen), "dropped": epoch.dropped(samples),
-                "left_out": epoch.left_out(), "steps": steps, "checks": checks.collect::<Value>(),
-            }))
+            let most = || Some([*epoch.steps.keys().min()?, *epoch.steps.keys().max()?]);
+            print_json(&Verified {
+                passed,
+                samples: dataset.samples,
+                consumed: epoch.consumed,
+                ranks: deal.world_size(),
+                workers: deal.workers,
+                seen: epoch.seen,
+                padding: epoch.held.saturating_sub(epoch.seen),
+                dropped: epoch.dropped(samples),
+                left_out: epoch.left_out(),
+                steps: most().filter(|_| has_batches),
+                checks,
+            })
         }
         format => items.print(format),
     };
@@ -265,7 +325,13 @@ impl Epoch {
         let is_covered = promised_drops.contains(&dropped) && self.stray == 0 && self.held == self.to_be_held;
         let equal = has_batches.then_some(self.steps.len() == 1);
         let steps = by(&self.steps, ranks, ["batch", "batches"]);
-        let steps_found = equal.map_or(Value::Null, |_| counts(&self.steps, ranks[1], "batches"));
+        let batches = || self.steps.iter().map(|(&batches, &count)| Batches { count, batches }).collect();
+        let steps_found = equal.map(|_| Counted::Steps { ranks: batches() });
+        let of_readers = shares.iter().map(|(&samples, &count)| Share { count, samples }).collect();
+        let shares_found = match who == ranks {
+            true => Counted::SharesOfRanks { ranks: of_readers },
+            false => Counted::SharesOfWorkers { workers: of_readers },
+        };
         let steps = match (equal, readers.remainder) {
             (None, _) => "--batch-size N checks them".to_owned(),
             (Some(false), Some(_)) => steps + "; --remainder drop or pad makes them equal",
@@ -279,32 +345,31 @@ impl Epoch {
                 "disjoint",
                 Some(self.repeated == 0 && self.outside == 0),
                 format!("{dealt_twice} dealt twice, {} unknown", grouped(self.outside)),
-                json!({ "dealt_twice": self.repeated, "unknown": self.outside }),
+                Some(Counted::Disjoint { dealt_twice: self.repeated, unknown: self.outside }),
             ),
             (
                 "covering",
                 Some(is_covered),
                 format!("{seen} of {left} seen; {dropped} dropped, expected {drops}{left_out}"),
-                json!({
-                    "seen": self.seen, "of": samples - self.consumed, "dropped": self.dropped(samples),
-                    "expected_dropped": [promised_drops.start(), promised_drops.end()], "left_out": self.left_out(),
+                Some(Counted::Covering {
+                    seen: self.seen,
+                    of: samples - self.consumed,
+                    dropped: self.dropped(samples),
+                    expected_dropped: [*promised_drops.start(), *promised_drops.end()],
+                    left_out: self.left_out(),
                 }),
             ),
             (
                 "padding",
                 Some(promised_padding.contains(&self.padding) && self.stray == 0),
                 format!("{} repeated, expected {}{in_batches}", grouped(self.padding), expected(&promised_padding)),
-                json!({
-                    "repeated": self.padding, "expected": [promised_padding.start(), promised_padding.end()],
-                    "in_batches": self.held.saturating_sub(self.seen),
+                Some(Counted::Padding {
+                    repeated: self.padding,
+                    expected: [*promised_padding.start(), *promised_padding.end()],
+                    in_batches: self.held.saturating_sub(self.seen),
                 }),
             ),
-            (
-                "shares",
-                most.map(|most| spread <= most),
-                by(shares, who, ["sample", "samples"]),
-                counts(shares, who[1], "samples"),
-            ),
+            ("shares", most.map(|most| spread <= most), by(shares, who, ["sample", "samples"]), Some(shares_found)),
             ("equal steps", equal, steps, steps_found),
         ]
         .map(|(name, passed, told, found)| Check { name, passed, told, found })
@@ -318,11 +383,6 @@ fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 
         .iter()
         .map(|(&count, &whom)| format!("{} with {}", counted(whom, who, whose), counted(count, one, many)));
     parts.collect::<Vec<_>>().join(", ")
-}
-
-/// The same for programs: `{"ranks": [{"count": 6, "samples": 166667}]}`.
-fn counts(counts: &BTreeMap<u64, u64>, whose: &str, of: &str) -> Value {
-    json!({ whose: counts.iter().map(|(number, count)| json!({ "count": count, of: number })).collect::<Value>() })
 }
 
 /// How many times each sample is to be dealt from a position of an epoch on.

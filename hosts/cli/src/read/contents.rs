@@ -57,12 +57,12 @@ impl Contents {
     }
 
     /// For each column, a list of what it holds of samples; none without columns.
-    pub fn json(&self, samples: &[u64]) -> Option<Value> {
+    pub fn json(&self, samples: &[u64]) -> Option<Map<String, Value>> {
         let held = |found: &BTreeMap<u64, Value>| {
             samples.iter().map(|sample| found.get(sample).cloned().unwrap_or_default()).collect::<Value>()
         };
         let columns = self.0.iter().map(|(column, found)| (column.clone(), held(found)));
-        (!self.0.is_empty()).then(|| Value::Object(columns.collect()))
+        (!self.0.is_empty()).then(|| columns.collect())
     }
 }
 

@@ -4,6 +4,8 @@ use std::fs::File;
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::values;
@@ -52,12 +54,29 @@ pub fn whole<T: TryFrom<i128>>(value: &Value) -> Option<T> {
     number.try_into().ok()
 }
 
-/// The same in JSON.
+/// The same in JSON: a number, or a text of its digits.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub enum Whole {
+    Number(i64),
+    Digits(String),
+}
+
+impl Whole {
+    pub fn of(number: impl Into<i128>) -> Self {
+        let number = number.into();
+        match i64::try_from(number) {
+            Ok(exact) if number.unsigned_abs() < 1 << 53 => Self::Number(exact),
+            _ => Self::Digits(number.to_string()),
+        }
+    }
+}
+
+/// The same as a value.
 pub fn written(number: impl Into<i128>) -> Value {
-    let number = number.into();
-    match i64::try_from(number) {
-        Ok(exact) if number.unsigned_abs() < 1 << 53 => exact.into(),
-        _ => number.to_string().into(),
+    match Whole::of(number) {
+        Whole::Number(exact) => exact.into(),
+        Whole::Digits(digits) => digits.into(),
     }
 }
 

@@ -1,5 +1,6 @@
 //! What the command says: tables, JSON, progress, problems.
 
+pub mod answer;
 pub mod items;
 pub mod output;
 mod partial;

@@ -3,10 +3,6 @@ use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use samedeal::Sampler;
-use serde_json::{Map, Value, json};
-
-use crate::args::values::Numbers;
 use crate::write::partial::Partial;
 use crate::write::problem::Problem;
 
@@ -110,29 +106,6 @@ pub fn percent(share: f64) -> String {
 /// So many things, by their name.
 pub fn counted(count: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(count), if count == 1 { one } else { many })
-}
-
-/// What a JSON answer begins with: the recipe and what follows from it.
-pub fn json_of(sampler: &Sampler) -> Result<Map<String, Value>, Problem> {
-    let recipe = serde_json::from_str(&sampler.recipe()?).unwrap_or(Value::Null);
-    let parts: [(_, Value); 7] = [
-        ("recipe", recipe),
-        ("epoch", sampler.epoch().into()),
-        ("rank", sampler.rank().into()),
-        ("consumed", sampler.consumed().into()),
-        ("num_samples", sampler.num_samples().into()),
-        ("num_padding", sampler.num_padding().into()),
-        ("num_dropped", sampler.num_dropped().into()),
-    ];
-    Ok(parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
-}
-
-/// The answer, or if a range was asked for, a list with an answer for each of its numbers.
-pub fn listed(asked: Numbers, mut answers: impl Iterator<Item = Value>) -> Value {
-    match asked.is_range {
-        true => json!({ "answers": answers.collect::<Value>() }),
-        false => answers.next().unwrap_or_default(),
-    }
 }
 
 /// Whether --quiet was given.

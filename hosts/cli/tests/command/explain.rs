@@ -8,7 +8,7 @@ use samedeal::{Batcher, Reading, Sampler, Tail};
 use serde_json::{Value, json as value};
 
 use crate::files::{self, Dataset};
-use crate::{failing, json, text};
+use crate::{failing, json, one_step, text};
 
 /// A checkpoint that `tests/data/make.py` wrote. All of them hold the state after 40 samples on each of 8 ranks.
 fn data(name: &str) -> String {
@@ -269,7 +269,7 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     let (_, said) = failing(&format!("explain {path} --step 3 --world-size 7"));
     assert!(said.contains("320 samples were consumed, which is no multiple of 28"), "{said}");
     for (step, status) in [(0, "seen"), (9, "seen"), (10, "to come"), (30, "to come")] {
-        let found = json(&format!("explain {path} --step {step} --world-size 8 --json"));
+        let found = one_step(&format!("explain {path} --step {step} --world-size 8 --json"));
         assert_eq!((&found["step"], &found["status"]), (&step.into(), &status.into()));
         for (rank, part) in (0..).zip(found["ranks"].as_array().unwrap()) {
             let batch = sampler(rank, 8).batch::<u64>(step, 4, false).unwrap();
@@ -297,11 +297,11 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     let path = data("trainer_state.json");
     let asked = format!("explain {path} --world-size 8");
     // 10 steps of epoch 3 were read.
-    let found = json(&format!("{asked} --step 8..12 --json"))["answers"].clone();
+    let found = json(&format!("{asked} --step 8..12 --json"))["steps"].clone();
     let told = |name: &str| found.as_array().unwrap().iter().map(|it| it[name].clone()).collect::<Value>();
     assert_eq!((told("step"), told("epoch")), (value!([8, 9, 10, 11]), value!([3, 3, 3, 3])));
     assert_eq!(told("status"), value!(["seen", "seen", "to come", "to come"]));
-    let single = json(&format!("{asked} --step 10 --json"));
+    let single = one_step(&format!("{asked} --step 10 --json"));
     assert_eq!(found[2], single);
     assert_eq!(found[2]["ranks"][1]["samples"], Value::from(sampler(1, 8).batch::<u64>(10, 4, false).unwrap()));
     let shown = text(&format!("{asked} --step 8..=11"));
@@ -313,7 +313,7 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     assert!(lines.starts_with("11\t0\t0\t") && lines.lines().count() == 2 * 8 * 4, "{lines}");
     // The epochs before that of the state were read, the later ones were not.
     for (epoch, status) in [(2, "seen"), (4, "to come")] {
-        let found = json(&format!("{asked} --step 3 --epoch {epoch} --json"));
+        let found = one_step(&format!("{asked} --step 3 --epoch {epoch} --json"));
         assert_eq!((&found["epoch"], &found["status"]), (&epoch.into(), &status.into()));
         let batch = sampler(5, 8).at_epoch(epoch).unwrap().batch::<u64>(3, 4, false).unwrap();
         assert_eq!(found["ranks"][5]["samples"], Value::from(batch));
@@ -325,8 +325,8 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
         for world in ["", "--world-size 8"] {
             let found = json(&format!("explain {path} {world} --sample {sample} --epoch 2..=4 --json"));
             for (number, status) in ["seen", own, "to come"].into_iter().enumerate() {
-                let answer = &found["answers"][number];
-                let place = &answer["samples"][0]["places"][0];
+                let answer = &found["samples"][number];
+                let place = &answer["places"][0];
                 assert_eq!((&answer["epoch"], &place["status"]), (&(number + 2).into(), &status.into()), "{world}");
                 assert_eq!(place["position"], positions[number]);
             }
@@ -334,9 +334,9 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     }
     // The same of a dataset in files: 2 of its steps were read.
     let readers_of = format!("explain {} --world-size 2", data("lightning.ckpt"));
-    let found = json(&format!("{readers_of} --step 1..=2 --json"))["answers"].clone();
+    let found = json(&format!("{readers_of} --step 1..=2 --json"))["steps"].clone();
     assert_eq!((&found[0]["status"], &found[1]["status"]), (&"seen".into(), &"to come".into()));
-    let found = json(&format!("{readers_of} --step 1 --epoch 4 --json"));
+    let found = one_step(&format!("{readers_of} --step 1 --epoch 4 --json"));
     assert_eq!((&found["epoch"], &found["status"]), (&4.into(), &"to come".into()));
     let other = readers(2, 3, 4).at_epoch(4).unwrap();
     assert_eq!(found["ranks"][1]["samples"], Value::from(other.indices(1, 1, ..4).unwrap()));
@@ -384,7 +384,7 @@ fn batches_know_their_worlds() {
     // By step: those of each world, and what is left, which goes on with the last one unless another is named.
     for (step, batcher, own, world) in [(4, &first, 4, 4), (5, &second, 0, 3), (8, &second, 3, 3), (9, &rest, 0, 2)] {
         let more = if step == 9 { "--world-size 2" } else { "" };
-        let found = json(&format!("explain {path} {file} {options} {more} --step {step} --json"));
+        let found = one_step(&format!("explain {path} {file} {options} {more} --step {step} --json"));
         assert_eq!(found["ranks"].as_array().unwrap().len(), world);
         assert_eq!(found["status"], if step < 9 { "seen" } else { "to come" });
         assert_eq!(found["step"], step);
@@ -394,8 +394,8 @@ fn batches_know_their_worlds() {
     }
     // Several steps, as long as the same ranks read them.
     let asked = format!("explain {path} {file} {options}");
-    let found = json(&format!("{asked} --step 6..9 --json"))["answers"].clone();
-    assert_eq!(found[2], json(&format!("{asked} --step 8 --json")));
+    let found = json(&format!("{asked} --step 6..9 --json"))["steps"].clone();
+    assert_eq!(found[2], one_step(&format!("{asked} --step 8 --json")));
     let (_, said) = failing(&format!("{asked} --step 6..=9"));
     assert!(said.contains("--step is 6..=9; allowed: 6..9, or from 9 on: the run had other ranks"), "{said}");
     let lines = text(&format!("{asked} --step 9..=10 --world-size 2 --format text"));
@@ -403,14 +403,14 @@ fn batches_know_their_worlds() {
     // Other epochs, as the ranks that continue read them.
     for (epoch, status) in [(1, "seen"), (3, "to come")] {
         let batcher = build(2).epoch(epoch).build().unwrap();
-        let found = json(&format!("{asked} --world-size 2 --step 7 --epoch {epoch} --json"));
+        let found = one_step(&format!("{asked} --world-size 2 --step 7 --epoch {epoch} --json"));
         assert_eq!((&found["status"], &found["step"]), (&status.into(), &7.into()));
         assert_eq!(found["ranks"][1]["samples"], Value::from(batcher.batch_of(1, 7).unwrap().samples));
-        let found = json(&format!("{asked} --world-size 2 --sample 5 --epoch 1..=3 --json"))["answers"].clone();
-        let place = &found[epoch as usize - 1]["samples"][0]["places"][0];
+        let found = json(&format!("{asked} --world-size 2 --sample 5 --epoch 1..=3 --json"))["samples"].clone();
+        let place = &found[epoch as usize - 1]["places"][0];
         let own = batcher.locate(5).unwrap()[0];
         assert_eq!((&place["status"], &place["step"]), (&status.into(), &own.step.into()));
-        assert_eq!(found[1]["samples"], json(&format!("{asked} --world-size 2 --sample 5 --json"))["samples"]);
+        assert_eq!(found[1], json(&format!("{asked} --world-size 2 --sample 5 --json"))["samples"][0]);
     }
     // By sample: every one is somewhere, once.
     let all = (0..600).map(|sample| format!("--sample {sample}")).collect::<Vec<_>>().join(" ");

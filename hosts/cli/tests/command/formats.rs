@@ -201,8 +201,18 @@ fn a_shell_gets_its_completions_and_its_manual() {
     }
     assert!(text("man").starts_with(".ie") && text("man").contains("samedeal"));
     let folder = files::folder("man");
+    // A reader of an earlier page keeps it: a page is written under another name, and renamed when it is complete.
+    let [page, kept] = ["samedeal-locate.1", "kept"].map(|name| folder.join(name));
+    fs::write(&page, "earlier").unwrap();
+    fs::hard_link(&page, &kept).unwrap();
     text(&format!("man --output {}", folder.display()));
-    assert!(fs::read_to_string(folder.join("samedeal-locate.1")).unwrap().contains("sample"));
+    assert!(fs::read_to_string(&page).unwrap().contains("sample"));
+    assert_eq!(fs::read_to_string(kept).unwrap(), "earlier");
+    let names = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    let others = names.filter(|name| !name.starts_with("samedeal") || !name.ends_with(".1")).collect::<Vec<_>>();
+    assert_eq!(others, ["kept"]);
+    let (code, said) = failing(&format!("man --output {}", folder.join("none").display()));
+    assert!(code == 2 && said.contains("none/samedeal.1: "), "{said}");
     let version = text("--version");
     assert!(version.starts_with(&format!("samedeal {}\n", env!("CARGO_PKG_VERSION"))), "{version}");
     let (_, hash) = version.trim_end().rsplit_once("samedeal.wasm ").expect(&version);

@@ -15,6 +15,7 @@ mod over_epochs;
 mod plans;
 mod readings;
 mod recipes;
+mod schemas;
 mod signals;
 mod splits;
 mod states;
@@ -37,7 +38,9 @@ fn command(arguments: &str) -> Command {
 }
 
 fn run(arguments: &str) -> Output {
-    command(arguments).output().unwrap()
+    let output = command(arguments).output().unwrap();
+    schemas::check(arguments, &output);
+    output
 }
 
 #[track_caller]
@@ -51,6 +54,14 @@ fn text(arguments: &str) -> String {
 #[track_caller]
 fn json(arguments: &str) -> Value {
     serde_json::from_str(&text(arguments)).unwrap()
+}
+
+/// The answer for the only step that is asked for.
+#[track_caller]
+fn one_step(arguments: &str) -> Value {
+    let found = json(arguments)["steps"].take();
+    assert_eq!(found.as_array().map(Vec::len), Some(1), "{arguments}: {found}");
+    found[0].clone()
 }
 
 /// What the command says when it fails, with its exit code.

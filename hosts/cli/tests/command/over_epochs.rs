@@ -31,8 +31,8 @@ fn steps_are_those_of_the_library() {
     let shown = steps.iter().map(|row| row["step"].as_u64().unwrap()).collect::<Vec<_>>();
     let begins = |epoch| schedule.step_of(epoch, 0).unwrap();
     assert_eq!(shown, [0, 5, 10, 20, begins(1), begins(2), 100, begins(3)]);
-    assert_eq!(steps[2]["notes"], value!(["batch size 64"]));
-    assert_eq!(steps[4]["notes"], value!(["epoch 1 begins"]));
+    assert_eq!((&steps[2]["why"], &steps[2]["batch_size"]), (&value!(["batch_size"]), &64.into()));
+    assert_eq!((&steps[4]["why"], &steps[4]["begins"]), (&value!(["epoch"]), &value!([1])));
 
     let taken = json(&format!("steps {STEPS} --step 17 --json"));
     for rank in 0..4 {
@@ -132,7 +132,7 @@ fn states_go_on() {
     // By the state alone, by options, with another number of ranks and with other sizes from here on.
     let found = json(&format!("steps {resume} --world-size 2 --json"));
     assert_eq!((&found["resumed_at"], &found["steps"][0]["step"]), (&15.into(), &15.into()));
-    assert_eq!(found["steps"][0]["notes"], value!(["the state continues"]));
+    assert_eq!(found["steps"][0]["why"], value!(["resumed"]));
     assert_eq!(found["steps"][1]["step"], 20);
     assert_eq!(json(&format!("steps {STEPS} {resume} --json"))["resumed_at"], 15);
     let later = json(&format!("steps {resume} --batch-size 32 --batch-size 64@10 --batch-size 256@18 --json"));

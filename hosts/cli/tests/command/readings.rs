@@ -7,7 +7,7 @@ use samedeal::{Reading, ReadingBuilder, Remainder};
 use serde_json::{Value, json as value};
 use sha2::{Digest, Sha256};
 
-use crate::{failing, files, json, run, text};
+use crate::{failing, files, json, one_step, run, text};
 
 const SIZES: [u64; 4] = [30, 0, 41, 26];
 /// Ranks and workers.
@@ -64,9 +64,9 @@ fn steps_and_batches_are_those_of_the_library() {
     each("steps", |deal, options, group, rest| {
         let most = rest.steps().unwrap().most;
         for number in [0, 1, 2, most - 1] {
-            let found = json(&format!("step {number} {options} --json"));
+            let found = one_step(&format!("step {number} {options} --json"));
             assert_eq!(samples(&found), step(rest, group, number), "{deal} {options} {number}");
-            assert_eq!((&found["epoch"], &found["steps"]), (&2.into(), &most.into()));
+            assert_eq!((&found["epoch"], &found["num_steps"]), (&2.into(), &most.into()));
         }
         assert!(
             failing(&format!("step {most} {options}")).1.contains(&format!("allowed: 0 to {} in epoch 2", most - 1))
@@ -184,7 +184,7 @@ fn a_state_says_what_a_step_held() {
         if group == (2, 3) {
             let whole = whole(deal, group);
             for (number, status) in [(0, "seen"), (3, "seen"), (4, "to come"), (7, "to come")] {
-                let found = json(&format!("explain {path} --step {number} --json"));
+                let found = one_step(&format!("explain {path} --step {number} --json"));
                 assert_eq!(
                     (samples(&found), &found["status"]),
                     (step(&whole, group, number), &status.into()),

@@ -7,7 +7,7 @@ use samedeal::{Batcher, Sampler, Strategy, Tail, TooLong};
 use serde_json::{Value, json as value};
 
 use crate::files::{self, Dataset};
-use crate::{columns, failing, json, text};
+use crate::{columns, failing, json, one_step, text};
 
 /// Lengths of 500 samples, and a file that tells them.
 fn lengths(test: &str) -> (Vec<u32>, PathBuf) {
@@ -26,8 +26,8 @@ fn a_step_is_a_batch_of_every_rank() {
     let deal = "--samples 1000 --seed 7 --epoch 2 --world-size 3 --batch-size 32";
     let mut sampler = Sampler::builder(1000).seed(7).epoch(2).world_size(3).build().unwrap();
     for step in [0, 5, 10] {
-        let found = json(&format!("step {step} {deal} --json"));
-        assert_eq!((&found["epoch"], &found["step"], &found["steps"]), (&2.into(), &step.into(), &11.into()));
+        let found = one_step(&format!("step {step} {deal} --json"));
+        assert_eq!((&found["epoch"], &found["step"], &found["num_steps"]), (&2.into(), &step.into(), &11.into()));
         for rank in 0..3 {
             sampler.set_rank(rank).unwrap();
             let batch = sampler.batch::<u64>(step, 32, false).unwrap();
@@ -44,8 +44,8 @@ fn a_step_is_a_batch_of_every_rank() {
     assert!(last.len() == 2 && last[0].starts_with("1\t13\t") && last[1].starts_with("2\t13\t"), "{lines}");
     assert!(text(&format!("step 10 {deal}")).contains("(the last is padding)"));
     assert!(text(&format!("step 10 {deal}")).contains("step 10 of the 11 of epoch 2, order"));
-    let alone = json(&format!("step 5 {deal} --rank 1 --json"));
-    assert_eq!(samples(&alone), samples(&json(&format!("step 5 {deal} --json")))[1..2]);
+    let alone = one_step(&format!("step 5 {deal} --rank 1 --json"));
+    assert_eq!(samples(&alone), samples(&one_step(&format!("step 5 {deal} --json")))[1..2]);
 }
 
 #[test]
@@ -57,7 +57,7 @@ fn a_step_and_places_of_its_samples_agree() {
         "--world-size 3 --batch-size 4 --remainder uneven --layout contiguous",
         "--world-size 4 --batch-size 5 --remainder drop --drop-last",
     ] {
-        let steps = json(&format!("step 0 {path} {deal} --json"))["steps"].as_u64().unwrap();
+        let steps = one_step(&format!("step 0 {path} {deal} --json"))["num_steps"].as_u64().unwrap();
         // A process for each of them takes time; these are the first, the middle and the last one.
         for step in [0, steps / 2, steps - 1] {
             let lines = text(&format!("step {step} {path} {deal} --format text"));
@@ -101,7 +101,7 @@ fn columns_are_exact_and_typed() {
         ("meta", value!([{ "length": 11, "name": "a" }, { "length": 12, "name": "b" }, { "length": 13, "name": "c" }])),
     ];
     let options = expected.iter().map(|(name, _)| format!("--column {name}")).collect::<Vec<_>>().join(" ");
-    let held = json(&format!("step 0 {deal} {options} --json"))["ranks"][0]["contents"].clone();
+    let held = one_step(&format!("step 0 {deal} {options} --json"))["ranks"][0]["contents"].clone();
     assert_eq!(held.as_object().unwrap().len(), expected.len());
     for (name, values) in &expected {
         assert_eq!(held[name], *values, "{name}");
@@ -129,7 +129,7 @@ fn what_is_stored_is_shown() {
     let dataset = Dataset::write("step-stored");
     let path = dataset.folder.display();
     let deal = format!("{path} --world-size 2 --batch-size 3 --seed 5");
-    let found = json(&format!("step 4 {deal} --column text --json"));
+    let found = one_step(&format!("step 4 {deal} --column text --json"));
     let mut shown = 0;
     for rank in found["ranks"].as_array().unwrap() {
         for (inner, sample) in rank["samples"].as_array().unwrap().iter().enumerate() {
@@ -173,7 +173,7 @@ fn steps_of_different_length_are_those_of_the_library_and_so_are_places() {
         let asked =
             format!("{} --lengths --seed 3 --epoch 1 --world-size 3 --batch-window 64 {options}", path.display());
         let step = batcher.num_steps() - 1;
-        let found = json(&format!("step {step} {asked} --json"));
+        let found = one_step(&format!("step {step} {asked} --json"));
         let lines = text(&format!("step {step} {asked} --format text"));
         let (mut lines, mut here) = (lines.lines(), Vec::new());
         for rank in 0..3 {
@@ -233,9 +233,9 @@ fn places_in_batches_are_told_of_samples_that_have_none_too() {
 fn steps_are_counted_over_epochs_too() {
     // 34 steps in an epoch.
     let deal = "--samples 1000 --world-size 3 --batch-size 10 --seed 1";
-    let global = json(&format!("step 173 {deal} --epoch 4 --global --json"));
+    let global = one_step(&format!("step 173 {deal} --epoch 4 --global --json"));
     assert_eq!((&global["epoch"], &global["step"]), (&9.into(), &3.into()));
-    assert_eq!(samples(&global), samples(&json(&format!("step 3 {deal} --epoch 9 --json"))));
+    assert_eq!(samples(&global), samples(&one_step(&format!("step 3 {deal} --epoch 9 --json"))));
     let (_, said) = failing(&format!("step 173 {deal} --epoch 4"));
     let told = "counted over epochs, it is step 3 of epoch 9: add --global";
     assert_eq!(said, format!("error: STEP is 173; allowed: 0 to 33 in epoch 4; {told}"));
@@ -243,11 +243,11 @@ fn steps_are_counted_over_epochs_too() {
     let state = files::folder("step-states").join("state.json");
     fs::write(&state, text("state --samples 1000 --world-size 2 --seed 1 --epoch 4 --taken 350")).unwrap();
     let rest = format!("{deal} --resume {} --global --json", state.display());
-    let found = json(&format!("step 9 {rest}"));
-    assert_eq!((&found["epoch"], &found["steps"]), (&4.into(), &10.into()));
-    let found = json(&format!("step 10 {rest}"));
+    let found = one_step(&format!("step 9 {rest}"));
+    assert_eq!((&found["epoch"], &found["num_steps"]), (&4.into(), &10.into()));
+    let found = one_step(&format!("step 10 {rest}"));
     assert_eq!((&found["epoch"], &found["step"]), (&5.into(), &0.into()));
-    assert_eq!(samples(&found), samples(&json(&format!("step 0 {deal} --epoch 5 --json"))));
+    assert_eq!(samples(&found), samples(&one_step(&format!("step 0 {deal} --epoch 5 --json"))));
     let shown = text(&rest.replace("--json", "").replace("--samples", "step 9 --samples"));
     assert!(shown.contains("step 9 of the 10 of what is left of epoch 4"), "{shown}");
 
@@ -258,7 +258,7 @@ fn steps_are_counted_over_epochs_too() {
     for epoch in 0..3 {
         batcher.set_epoch(epoch).unwrap();
         let asked = format!("step {} {} --lengths --max-tokens 300 --world-size 2", before + 1, path.display());
-        let found = json(&format!("{asked} --global --json"));
+        let found = one_step(&format!("{asked} --global --json"));
         assert_eq!((&found["epoch"], &found["step"]), (&epoch.into(), &1.into()));
         assert_eq!(samples(&found)[1], Value::from(batcher.batch_of(1, 1).unwrap().samples));
         before += batcher.num_steps();
@@ -277,10 +277,10 @@ fn several_steps_are_those_one_by_one() {
         for (range, steps, global) in [("3..6", 3..6, ""), ("5..=5", 5..6, ""), ("0..=99", 0..100, "--global")] {
             let deal = format!("{deal} {global}");
             let found = json(&format!("step {range} {deal} --json"));
-            let one_by_one = steps.clone().map(|step| json(&format!("step {step} {deal} --json")));
-            assert_eq!(found, serde_json::json!({ "answers": one_by_one.collect::<Vec<_>>() }), "{range} {deal}");
+            let one_by_one = steps.clone().map(|step| one_step(&format!("step {step} {deal} --json")));
+            assert_eq!(found, serde_json::json!({ "steps": one_by_one.collect::<Vec<_>>() }), "{range} {deal}");
             // A line begins with the step, or with the epoch and the step in it.
-            let lines = steps.zip(found["answers"].as_array().unwrap()).flat_map(|(step, answer)| {
+            let lines = steps.zip(found["steps"].as_array().unwrap()).flat_map(|(step, answer)| {
                 let lead = match global {
                     "" => answer["step"].to_string(),
                     _ => format!("{}\t{}", answer["epoch"], answer["step"]),
@@ -322,8 +322,9 @@ fn samples_are_found_in_several_epochs() {
     for asked in [&numbers, &by_length] {
         let found = json(&format!("{asked} --epoch 2..5 --json"));
         let one_by_one = (2..5).map(|epoch| json(&format!("{asked} --epoch {epoch} --json"))).collect::<Vec<_>>();
-        assert!(one_by_one.iter().zip(2..).all(|(answer, epoch)| answer["epoch"] == epoch));
-        assert_eq!(found, serde_json::json!({ "answers": one_by_one }), "{asked}");
+        let one_by_one = one_by_one.iter().map(|answer| answer["samples"].as_array().unwrap());
+        assert!(one_by_one.clone().zip(2..).all(|(all, epoch)| all.iter().all(|one| one["epoch"] == epoch)));
+        assert_eq!(found, serde_json::json!({ "samples": one_by_one.flatten().collect::<Vec<_>>() }), "{asked}");
         let lines = (2..5).flat_map(|epoch| {
             let lines = text(&format!("{asked} --epoch {epoch} --format text"));
             lines.lines().map(|line| format!("{epoch}\t{line}\n")).collect::<Vec<_>>()
@@ -359,7 +360,7 @@ fn steps_that_are_not_there_are_refused() {
     ] {
         assert_eq!(failing(arguments), (2, said.to_owned()));
     }
-    let alone = json("step 0 --samples 10 --batch-size 5 --world-size 4294967295 --rank 4294967294 --json");
+    let alone = one_step("step 0 --samples 10 --batch-size 5 --world-size 4294967295 --rank 4294967294 --json");
     assert_eq!(samples(&alone)[0].as_array().unwrap().len(), 1);
     assert!(failing("step x --samples 10 --batch-size 5").1.contains("'<STEP|RANGE>': allowed: 0 to"));
 }

@@ -5,7 +5,7 @@ use std::fs;
 use samedeal::{Order, Sampler};
 use serde_json::Value;
 
-use crate::{failing, files, json, run, text};
+use crate::{failing, files, json, one_step, run, text};
 
 #[test]
 fn units_are_those_of_the_library() {
@@ -19,7 +19,7 @@ fn units_are_those_of_the_library() {
     let place = json(&format!("locate {deal} --batch-size 8 --sample {sample} --json"));
     let place = &place["samples"][0]["places"][0];
     assert_eq!((&place["rank"], &place["batch"], &place["index_in_batch"]), (&1.into(), &0.into(), &7.into()));
-    let step = json(&format!("step 2 {deal} --batch-size 8 --json"));
+    let step = one_step(&format!("step 2 {deal} --batch-size 8 --json"));
     assert_eq!(step["ranks"][1]["samples"], Value::from(sampler.batch::<u64>(2, 8, false).unwrap()));
     // A recipe has the unit.
     let folder = files::folder("unit");

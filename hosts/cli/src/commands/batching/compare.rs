@@ -3,14 +3,17 @@
 use std::io::Write;
 
 use samedeal::{Batcher, Metrics};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::figures::Figures;
 use super::plot::{Plot, Waste};
 use super::strategies::{Candidate, Members, Room, refused_by_all};
 use super::{command, figures, neighbours};
 use crate::args::format::Format;
 use crate::commands::numbers::BatchesArgs;
 use crate::read::lengths::Lengths;
+use crate::write::answer::{Recipe, json};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped, percent};
 use crate::write::problem::Problem;
@@ -21,10 +24,51 @@ use crate::write::rows::Rows;
 struct Outcome {
     candidate: Candidate,
     options: Members,
-    recipe: Value,
+    recipe: Recipe,
     world_size: u32,
     metrics: Metrics,
     correlation: Option<f64>,
+}
+
+/// What strategies make of the same lengths.
+#[derive(Serialize, JsonSchema)]
+pub struct Compared<'a> {
+    /// How many samples there are, and what their lengths count.
+    samples: usize,
+    unit: &'static str,
+    strategies: Vec<Strategy<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Strategy<'a> {
+    name: &'static str,
+    #[serde(flatten)]
+    made: Made<'a>,
+}
+
+/// What limits make of the same lengths.
+#[derive(Serialize, JsonSchema)]
+pub struct Swept<'a> {
+    /// How many samples there are, and what their lengths count.
+    samples: usize,
+    unit: &'static str,
+    sweep: Vec<Limit<'a>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Limit<'a> {
+    max_tokens: u64,
+    #[serde(flatten)]
+    made: Made<'a>,
+}
+
+/// Batches of one recipe.
+#[derive(Serialize, JsonSchema)]
+struct Made<'a> {
+    recipe: &'a Recipe,
+    metrics: Figures,
+    /// How much the lengths of neighbours in the run are alike, from -1 to 1; null if there is no such number.
+    neighbour_correlation: Option<f64>,
 }
 
 /// `samedeal batches --lengths` with `--compare` or `--plot`
@@ -58,9 +102,10 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
             .write(path)?;
     }
     let sink = Sink::new(args.shown.window.output.output.as_deref())?;
-    let named = outcomes.iter().map(|outcome| ("name", outcome.candidate.name.into(), outcome));
     if format == Format::Json {
-        return json(sink, lengths, "strategies", named);
+        let strategies = outcomes.iter().map(|it| Strategy { name: it.candidate.name, made: it.made() }).collect();
+        let compared = Compared { samples: lengths.values.len(), unit: lengths.unit, strategies };
+        return write_json(sink, &compared);
     }
     let notes = [summary].into_iter().chain(notes(args, &outcomes, &room)).collect::<Vec<_>>().join("\n");
     let names = outcomes.iter().map(|outcome| (outcome.candidate.name.into(), outcome));
@@ -83,33 +128,15 @@ pub fn sweep(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<()
     bar.finish_and_clear();
     let sink = Sink::new(window.output.output.as_deref())?;
     if format == Format::Json {
-        return json(
-            sink,
-            lengths,
-            "sweep",
-            outcomes.iter().map(|(limit, outcome)| ("max_tokens", (*limit).into(), outcome)),
-        );
+        let sweep = outcomes.iter().map(|(limit, it)| Limit { max_tokens: *limit, made: it.made() }).collect();
+        return write_json(sink, &Swept { samples: lengths.values.len(), unit: lengths.unit, sweep });
     }
     let rows = outcomes.iter().map(|(limit, outcome)| ((*limit).into(), outcome));
     Rows::new(sink, format)?.finish(&table("max tokens", rows, format), &lengths.summary())
 }
 
-/// One JSON object with what tells each outcome from the others, and the outcome.
-fn json<'a>(
-    mut sink: Sink,
-    lengths: &Lengths,
-    list: &str,
-    outcomes: impl Iterator<Item = (&'a str, Value, &'a Outcome)>,
-) -> Result<(), Problem> {
-    let of = |(name, value, outcome): (&str, Value, &Outcome)| {
-        json!({
-            name: value, "recipe": outcome.recipe, "metrics": figures::json(&outcome.metrics),
-            "neighbour_correlation": outcome.correlation,
-        })
-    };
-    let answer =
-        json!({ "samples": lengths.values.len(), "unit": lengths.unit, list: outcomes.map(of).collect::<Value>() });
-    writeln!(sink, "{answer}")?;
+fn write_json(mut sink: Sink, answer: &impl Serialize) -> Result<(), Problem> {
+    writeln!(sink, "{}", json(answer)?)?;
     sink.finish()
 }
 
@@ -118,6 +145,11 @@ impl Outcome {
         let correlation = neighbours::correlation(batcher)?;
         let (recipe, world_size) = (figures::recipe(batcher)?, batcher.world_size());
         Ok(Self { candidate, options, recipe, world_size, metrics: *batcher.metrics(), correlation })
+    }
+
+    fn made(&self) -> Made<'_> {
+        let metrics = Figures::of(&self.metrics);
+        Made { recipe: &self.recipe, metrics, neighbour_correlation: self.correlation }
     }
 
     /// Whether the strategy is for models that compute no padding.

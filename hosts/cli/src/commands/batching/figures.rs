@@ -1,26 +1,59 @@
 //! What is told of the metrics of batches.
 
-use samedeal::{Batcher, Metrics};
-use serde_json::Value;
+use std::borrow::Cow;
 
+use samedeal::{Batcher, Metrics};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+
+use crate::write::answer::Recipe;
 use crate::write::output::{counted, percent};
 use crate::write::problem::Problem;
 
 /// Everything that decides batches.
-pub fn recipe(batcher: &Batcher) -> Result<Value, Problem> {
-    Ok(serde_json::from_str(&batcher.recipe()?).unwrap_or(Value::Null))
+pub fn recipe(batcher: &Batcher) -> Result<Recipe, Problem> {
+    Ok(Recipe::of(&batcher.recipe()?))
 }
 
 /// The metrics, with the ratios that follow from them.
-pub fn json(metrics: &Metrics) -> Value {
-    let ratios = [
-        ("padding_ratio", metrics.padding_ratio()),
-        ("budget_utilisation", metrics.budget_utilisation()),
-        ("slowest_rank_utilisation", metrics.slowest_rank_utilisation()),
-        ("cost_imbalance", metrics.cost_imbalance()),
-    ];
-    let numbers = metrics.named().map(|(name, number)| (name.replace('-', "_"), Value::from(number)));
-    numbers.chain(ratios.map(|(name, ratio)| (name.to_owned(), ratio.into()))).collect()
+#[derive(Serialize)]
+#[serde(transparent)]
+pub struct Figures(Map<String, Value>);
+
+impl Figures {
+    pub fn of(metrics: &Metrics) -> Self {
+        let ratios = [
+            ("padding_ratio", metrics.padding_ratio()),
+            ("budget_utilisation", metrics.budget_utilisation()),
+            ("slowest_rank_utilisation", metrics.slowest_rank_utilisation()),
+            ("cost_imbalance", metrics.cost_imbalance()),
+        ];
+        let numbers = metrics.named().map(|(name, number)| (name.replace('-', "_"), Value::from(number)));
+        Self(numbers.chain(ratios.map(|(name, ratio)| (name.to_owned(), ratio.into()))).collect())
+    }
+}
+
+/// By the names that the library has.
+impl JsonSchema for Figures {
+    fn schema_name() -> Cow<'static, str> {
+        "Metrics".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        let members = Self::of(&Metrics::default()).0;
+        let kind = |value: &Value| {
+            if value.is_u64() { json!({ "type": "integer", "minimum": 0 }) } else { json!({ "type": "number" }) }
+        };
+        let properties = members.iter().map(|(name, value)| (name.clone(), kind(value))).collect::<Map<_, _>>();
+        let required = members.keys().collect::<Vec<_>>();
+        json_schema!({
+            "description": "What the batches of all ranks add up to, in tokens unless the name says otherwise, and the ratios of it.",
+            "type": "object",
+            "properties": properties,
+            "required": required,
+        })
+    }
 }
 
 /// The ratios, for people; `is_limited` is whether a batch has a limit.

@@ -1,15 +1,17 @@
 //! Where in batches samples are.
 
 use samedeal::{BatchPlace, Batcher, Segment};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::plan;
 use crate::args::dataset::Dataset;
 use crate::args::format::Format;
-use crate::commands::locate::{LocateArgs, Status, add_stored, in_answers, in_epochs};
+use crate::commands::locate::{CountedFrom, LocateArgs, Located, LocatedIn, Status, in_epochs};
 use crate::read::lengths::Lengths;
+use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, note, print};
+use crate::write::output::{counted, note};
 use crate::write::problem::Problem;
 
 /// `samedeal locate` with `--lengths`
@@ -46,16 +48,31 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
             })
         }
         Format::Json => {
-            let found = found.iter().map(|one| {
-                let places = one.places.iter().map(json_of).collect::<Value>();
-                let mut answer = json!({ "sample": one.sample, "status": one.status().name(), "places": places });
-                add_stored(&mut answer, &dataset, one.sample);
-                (one.epoch, answer)
+            let samples = found.iter().map(|one| {
+                let places = one.places.iter().map(PlaceInBatches::new).collect();
+                LocatedIn::new(one.epoch, one.sample, one.status(), Some(places), &dataset)
             });
-            print(in_answers(epochs, found))
+            print_json(&Located { samples: samples.collect() })
         }
         format => items(&found, &dataset, Format::Text, true, epochs.is_range).print(format),
     }
+}
+
+/// A place of a sample in batches by length, or of a part of it.
+#[derive(Serialize, JsonSchema)]
+pub struct PlaceInBatches {
+    status: Status,
+    step: u64,
+    rank: u32,
+    /// How many ranks there are, or were.
+    world_size: u32,
+    /// Of the batch.
+    row: u32,
+    index_in_row: u32,
+    /// The first token of the sample that the place has.
+    start: u32,
+    /// From where `step` is counted.
+    counted_from: CountedFrom,
 }
 
 /// The epoch as it was read: the segments of its history, and what is left.
@@ -113,7 +130,7 @@ impl Parts {
             for place in batcher.locate(sample)? {
                 let status = if is_repeated(batcher, place)? { Status::Padding } else { passed };
                 let world_size = batcher.world_size();
-                places.push(Seen { status, place, first: 0, counted_from: "epoch", world_size });
+                places.push(Seen { status, place, first: 0, counted_from: CountedFrom::Epoch, world_size });
             }
             return Ok(Found { epoch: batcher.epoch(), sample, places });
         }
@@ -121,13 +138,14 @@ impl Parts {
             for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
                 let status = if is_repeated(batcher, place)? { Status::Padding } else { Status::Seen };
                 let world_size = batcher.world_size();
-                places.push(Seen { status, place, first: *first, counted_from: "epoch", world_size });
+                places.push(Seen { status, place, first: *first, counted_from: CountedFrom::Epoch, world_size });
             }
         }
         for place in self.rest.locate(sample)? {
             let status = if is_repeated(&self.rest, place)? { Status::Padding } else { Status::ToCome };
             let (first, world_size) = (self.first, self.rest.world_size());
-            let counted_from = if self.before.is_empty() || first > 0 { "epoch" } else { "state" };
+            let is_epoch = self.before.is_empty() || first > 0;
+            let counted_from = if is_epoch { CountedFrom::Epoch } else { CountedFrom::State };
             places.push(Seen { status, place, first, counted_from, world_size });
         }
         Ok(Found { epoch: self.rest.epoch(), sample, places })
@@ -153,7 +171,7 @@ struct Seen {
     place: BatchPlace,
     /// How many steps came before those that the place counts, from what its step is counted.
     first: u64,
-    counted_from: &'static str,
+    counted_from: CountedFrom,
     /// How many ranks there are.
     world_size: u32,
 }
@@ -198,10 +216,9 @@ fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool, several
     items
 }
 
-fn json_of(seen: &Seen) -> Value {
-    let BatchPlace { step, rank, row, index_in_row, start, .. } = seen.place;
-    json!({
-        "status": seen.status.name(), "step": seen.first + step, "rank": rank, "world_size": seen.world_size, "row": row,
-        "index_in_row": index_in_row, "start": start, "counted_from": seen.counted_from,
-    })
+impl PlaceInBatches {
+    fn new(&Seen { status, place, first, counted_from, world_size }: &Seen) -> Self {
+        let BatchPlace { step, rank, row, index_in_row, start, .. } = place;
+        Self { status, step: first + step, rank, world_size, row, index_in_row, start, counted_from }
+    }
 }

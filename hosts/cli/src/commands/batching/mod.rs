@@ -10,9 +10,11 @@ mod show;
 mod step;
 mod strategies;
 
-pub use locate::run as locate;
+pub use compare::{Compared, Swept};
+pub use locate::{PlaceInBatches, run as locate};
 use samedeal::Batcher;
-pub use step::run as step;
+pub use show::BatchesOf;
+pub use step::{RankBatchOf, run as step};
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::deal::EpochArgs;

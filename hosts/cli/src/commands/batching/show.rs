@@ -3,11 +3,13 @@
 use std::io::Write;
 
 use samedeal::{Batch, Batcher};
-use serde_json::{Map, Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
-use super::figures;
+use super::figures::{self, Figures};
 use crate::args::format::{ArrayFormat, Format};
-use crate::commands::numbers::{BatchesArgs, json_start};
+use crate::commands::numbers::BatchesArgs;
+use crate::write::answer::{Recipe, begin, json};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped};
 use crate::write::problem::Problem;
@@ -43,14 +45,14 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
     }
     let mut sink = Sink::new(args.shown.window.output.output.as_deref())?;
     if format == Format::Json {
-        json_start(&mut sink, head(batcher)?, "batches", start)?;
+        begin(&mut sink, &BatchesOf::new(batcher, start)?)?;
     }
     for (step, batch) in steps.zip(batcher.batches(start..start + count)?) {
         let batch = batch?;
         match format {
             Format::Json => {
                 let separator = if step == start { "" } else { "," };
-                write!(sink, "{separator}{}", Value::Object(json_of(step, &batch)))?;
+                write!(sink, "{separator}{}", json(&BatchOf::new(step, &batch))?)?;
             }
             _ => writeln!(sink, "{}", line(step, &batch))?,
         }
@@ -84,7 +86,7 @@ fn told(batcher: &Batcher, summary: &str, last: u64, count: u64) -> Result<Strin
     let who = format!("rank {} of {}", batcher.rank(), batcher.world_size());
     let more = if last < end { "; --start, --count and --all show more" } else { "" };
     let recipe = figures::recipe(batcher)?;
-    let is_limited = ["max_tokens", "max_cost", "capacity"].iter().any(|it| recipe["batch"].get(it).is_some());
+    let is_limited = ["max_tokens", "max_cost", "capacity"].iter().any(|it| recipe.0["batch"].get(it).is_some());
     let lines = [
         format!("{} of the {} of {who}{more}", grouped(count), counted(end, "step", "steps")),
         summary.to_owned(),
@@ -93,28 +95,49 @@ fn told(batcher: &Batcher, summary: &str, last: u64, count: u64) -> Result<Strin
     Ok(lines.into_iter().chain(figures::exceptions(batcher.metrics())).collect::<Vec<_>>().join("\n"))
 }
 
-fn head(batcher: &Batcher) -> Result<Map<String, Value>, Problem> {
-    let parts = [
-        ("recipe", figures::recipe(batcher)?),
-        ("epoch", batcher.epoch().into()),
-        ("rank", batcher.rank().into()),
-        ("metrics", figures::json(batcher.metrics())),
-    ];
-    Ok(parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+/// The batches by length of a rank.
+#[derive(Serialize, JsonSchema)]
+pub struct BatchesOf {
+    recipe: Recipe,
+    epoch: u64,
+    rank: u32,
+    metrics: Figures,
+    /// Number of the first step that is shown.
+    start: u64,
+    batches: Vec<BatchOf>,
 }
 
-pub fn json_of(step: u64, batch: &Batch) -> Map<String, Value> {
-    let parts = [
-        ("step", json!(step)),
-        ("samples", json!(batch.samples)),
-        ("starts", json!(batch.starts)),
-        ("lengths", json!(batch.lengths)),
-        ("row_ends", json!(batch.row_ends)),
-        ("padded_length", json!(batch.padded_length)),
-        ("cost", json!(batch.cost)),
-        ("repeated", json!(batch.repeated)),
-    ];
-    parts.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
+impl BatchesOf {
+    /// Without batches so far.
+    fn new(batcher: &Batcher, start: u64) -> Result<Self, Problem> {
+        let (recipe, metrics) = (figures::recipe(batcher)?, Figures::of(batcher.metrics()));
+        Ok(Self { recipe, epoch: batcher.epoch(), rank: batcher.rank(), metrics, start, batches: Vec::new() })
+    }
+}
+
+/// A batch by length of a rank.
+#[derive(Serialize, JsonSchema)]
+pub struct BatchOf {
+    step: u64,
+    /// One for each item of the batch, row after row.
+    samples: Vec<u64>,
+    /// The first token of the sample that the item has, and how many tokens.
+    starts: Vec<u32>,
+    lengths: Vec<u32>,
+    /// For each row, the number of the item after its last one.
+    row_ends: Vec<u32>,
+    /// The tokens of a row, with its padding.
+    padded_length: u32,
+    cost: u64,
+    /// How many rows, the last ones, repeat others.
+    repeated: u32,
+}
+
+impl BatchOf {
+    pub fn new(step: u64, batch: &Batch) -> Self {
+        let Batch { samples, starts, lengths, row_ends, padded_length, cost, repeated, .. } = batch.clone();
+        Self { step, samples, starts, lengths, row_ends, padded_length, cost, repeated }
+    }
 }
 
 /// For programs: step, rows, padded length, cost, repeated rows, and then a part for each row.

@@ -1,17 +1,20 @@
 //! What all ranks read in a step of batches by length.
 
 use samedeal::{Batch, Batcher};
-use serde_json::Value;
+use schemars::JsonSchema;
+use serde::Serialize;
 
+use super::show::BatchOf;
 use super::{plan, show};
 use crate::args::dataset::Dataset;
 use crate::args::format::Format;
 use crate::commands::readers::Steps;
-use crate::commands::step::{Explained, StepArgs, Taken, stored, taken};
+use crate::commands::step::{Explained, Held, StepArgs, Taken, taken};
 use crate::read::contents::Contents;
 use crate::read::lengths::Lengths;
+use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{listed, note, print};
+use crate::write::output::note;
 use crate::write::problem::Problem;
 
 /// `samedeal step` with `--lengths`
@@ -37,21 +40,24 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
             note(args.which(&taken))
         }
         Format::Json => {
-            let answers = taken.iter().map(|one| {
-                let ranks = one.ranks.iter().map(|(rank, batch)| {
-                    let mut object = show::json_of(one.step, batch);
-                    object.insert("rank".to_owned(), (*rank).into());
-                    stored(&mut object, &batch.samples, &dataset, contents);
-                    Value::Object(object)
-                });
-                let mut object = args.head(one);
-                object["ranks"] = ranks.collect();
-                object
-            });
-            print(listed(args.step, answers))
+            let of = |step, (rank, batch): &(u32, Batch)| {
+                let (batch, held) = (BatchOf::new(step, batch), Held::new(&batch.samples, &dataset, contents));
+                RankBatchOf { rank: *rank, batch, held }
+            };
+            print_json(&args.answer(&taken, of))
         }
         format => items(&taken, &dataset, args, contents, true).print(format),
     }
+}
+
+/// The batch by length of a rank in a step.
+#[derive(Serialize, JsonSchema)]
+pub struct RankBatchOf {
+    rank: u32,
+    #[serde(flatten)]
+    batch: BatchOf,
+    #[serde(flatten)]
+    held: Held,
 }
 
 impl Steps for Batcher {

@@ -3,7 +3,8 @@
 use std::fmt;
 
 use samedeal::Sampler;
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::shares::{Shares, millionths};
 use crate::write::output::grouped;
@@ -20,6 +21,15 @@ pub struct Drift {
     start: u64,
     end: u64,
     sources: Vec<Line>,
+}
+
+/// How far the count of a source is from its share, in samples.
+#[derive(Serialize, JsonSchema)]
+pub struct Drifting {
+    source: String,
+    bound: f64,
+    /// The drift that is farthest from 0 in each of up to 64 parts of the positions.
+    values: Vec<f64>,
 }
 
 struct Line {
@@ -64,11 +74,10 @@ impl Drift {
         Ok(Self { start, end, sources })
     }
 
-    /// A number for each column, in samples.
-    pub fn json(&self) -> Value {
+    pub fn answer(&self) -> Vec<Drifting> {
         let line = |line: &Line| {
-            let values = line.values.iter().map(|&value| value as f64 / 1e6).collect::<Value>();
-            json!({ "source": line.name, "bound": line.bound as f64 / 1e6, "values": values })
+            let values = line.values.iter().map(|&value| value as f64 / 1e6).collect();
+            Drifting { source: line.name.clone(), bound: line.bound as f64 / 1e6, values }
         };
         self.sources.iter().map(line).collect()
     }

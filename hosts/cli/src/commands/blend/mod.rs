@@ -7,12 +7,14 @@ use std::io::Write;
 use std::path::Path;
 
 use samedeal::{Layout, Sampler};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 use shares::{Shares, millionths};
 
 use crate::args::blend::BlendArgs;
 use crate::args::format::Format;
 use crate::args::{deal, recipe};
+use crate::write::answer::{Recipe, print_json};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped, note, print};
 use crate::write::problem::Problem;
@@ -20,6 +22,52 @@ use crate::write::progress;
 
 /// How many samples of a rank are read at a time.
 const WINDOW: u64 = 1 << 16;
+
+/// What a blend of sources gives.
+#[derive(Serialize, JsonSchema)]
+pub struct Blended {
+    recipe: Recipe,
+    epoch: u64,
+    /// Positions of the epoch, of all ranks.
+    length: u64,
+    /// Whose samples are counted; null for the positions of all ranks.
+    rank: Option<u32>,
+    /// The first position or sample that is counted, and the one after the last.
+    start: u64,
+    end: u64,
+    sources: Vec<Source>,
+    /// With `--plot`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    drift: Option<Vec<drift::Drifting>>,
+}
+
+/// What a source gives. What is not known of a rank, or where sources leave, is null or not there.
+#[derive(Serialize, JsonSchema)]
+struct Source {
+    source: String,
+    /// Of each stage that has some of the positions.
+    weights: Vec<u64>,
+    /// The share that was asked for, from 0 to 1.
+    share_asked: f64,
+    count: u64,
+    share: f64,
+    /// The count less what the share asks for, and the bound of that, in samples.
+    deviation: Option<f64>,
+    bound: Option<f64>,
+    #[serde(flatten)]
+    passes: Option<PassesOf>,
+}
+
+/// Where in its passes a source begins and ends.
+#[derive(Serialize, JsonSchema)]
+struct PassesOf {
+    from_pass: u64,
+    from_position: u64,
+    to_pass: u64,
+    to_position: u64,
+    /// Samples that are drawn again.
+    repeats: u64,
+}
 
 /// A source, and what it gives to the positions that are counted.
 struct Row {
@@ -78,17 +126,16 @@ fn report(args: &BlendArgs, sampler: &Sampler) -> Result<(), Problem> {
             note(said(sampler, args, end))?;
             drift.iter().try_for_each(print)
         }
-        Format::Json => {
-            let recipe = serde_json::from_str(&sampler.recipe()?).unwrap_or(Value::Null);
-            let mut answer = json!({
-                "recipe": recipe, "epoch": sampler.epoch(), "length": sampler.length(), "rank": args.rank,
-                "start": args.start, "end": end, "sources": rows.iter().map(|row| json_of(row, seen)).collect::<Value>(),
-            });
-            if let Some(drift) = drift {
-                answer["drift"] = drift.json();
-            }
-            print(answer)
-        }
+        Format::Json => print_json(&Blended {
+            recipe: Recipe::of(&sampler.recipe()?),
+            epoch: sampler.epoch(),
+            length: sampler.length(),
+            rank: args.rank,
+            start: args.start,
+            end,
+            sources: rows.iter().map(|row| Source::new(row, seen)).collect(),
+            drift: drift.map(|drift| drift.answer()),
+        }),
         format => {
             items(&rows, seen).print(format)?;
             if format == Format::Text { drift.iter().try_for_each(print) } else { Ok(()) }
@@ -236,20 +283,26 @@ fn got(row: &Row, seen: u64) -> f64 {
     row.count as f64 / seen.max(1) as f64
 }
 
-fn json_of(row: &Row, seen: u64) -> Value {
-    let mut answer = json!({
-        "source": row.name, "weights": row.weights, "share_asked": row.asked, "count": row.count,
-        "share": got(row, seen), "deviation": row.deviation.map(|it| it as f64 / 1e6),
-        "bound": row.bound.map(|it| it as f64 / 1e6),
-    });
-    if let Some(Passes { from, to, repeats }) = &row.passes {
-        answer["from_pass"] = from.0.into();
-        answer["from_position"] = from.1.into();
-        answer["to_pass"] = to.0.into();
-        answer["to_position"] = to.1.into();
-        answer["repeats"] = (*repeats).into();
+impl Source {
+    fn new(row: &Row, seen: u64) -> Self {
+        let passes = |&Passes { from, to, repeats }: &Passes| PassesOf {
+            from_pass: from.0,
+            from_position: from.1,
+            to_pass: to.0,
+            to_position: to.1,
+            repeats,
+        };
+        Self {
+            source: row.name.clone(),
+            weights: row.weights.clone(),
+            share_asked: row.asked,
+            count: row.count,
+            share: got(row, seen),
+            deviation: row.deviation.map(|it| it as f64 / 1e6),
+            bound: row.bound.map(|it| it as f64 / 1e6),
+            passes: row.passes.as_ref().map(passes),
+        }
     }
-    answer
 }
 
 /// What the table is of, for people.

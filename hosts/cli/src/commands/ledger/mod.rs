@@ -10,6 +10,8 @@ use clap::Args;
 use readers::{Done, follow, joins};
 use samedeal::ledger::{Progress, Schedule};
 use samedeal::{Builder, Failure, FailureKind, Sampler};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 use source::Lines;
 
@@ -17,10 +19,65 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::SHARDED;
 use crate::args::format::{Format, Output};
 use crate::args::values::within;
+use crate::write::answer::{begin, json as json_of, print_json};
 use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, note, print};
+use crate::write::output::{Sink, counted, grouped, note};
 use crate::write::problem::Problem;
 use crate::write::rows::Rows;
+
+/// What the log of a ledger says.
+#[derive(Serialize, JsonSchema)]
+pub struct Log<'a> {
+    /// The state that the ledger began with.
+    state: &'a Value,
+    progress: ProgressOf,
+    readers: Vec<ReaderOf>,
+}
+
+/// How far the log is, in positions.
+#[derive(Serialize, JsonSchema)]
+struct ProgressOf {
+    positions: u64,
+    committed: u64,
+    claimed: u64,
+    /// Of the log.
+    entries: u64,
+    finished: bool,
+}
+
+/// What a reader did.
+#[derive(Serialize, JsonSchema)]
+struct ReaderOf {
+    reader: u32,
+    claims: u64,
+    commits: u64,
+    /// Samples that it committed.
+    samples: u64,
+    /// Samples that it gave back, or that others took over after its lease.
+    released: u64,
+    /// Samples that it still held when another process joined with its number.
+    freed: u64,
+    /// Who claimed these next.
+    claimed_next_by: Vec<Next>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Next {
+    reader: u32,
+    samples: u64,
+}
+
+/// The samples that a reader replays.
+#[derive(Serialize, JsonSchema)]
+pub struct Replayed {
+    reader: u32,
+    readers: u32,
+    /// It is known once all samples were written.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    #[schemars(required)]
+    progress: Option<ProgressOf>,
+    samples: Vec<u64>,
+}
 
 /// How many samples a table shows.
 const SHOWN: usize = 20;
@@ -70,16 +127,12 @@ fn summary(args: &LedgerArgs, mut schedule: Schedule<Lines>) -> Result<(), Probl
     let joins = joins(source::open(&args.log)?, progress.entries).map_err(|error| Problem::of(&args.log, error))?;
     let readers = follow(&events, &joins);
     if args.output.format() == Format::Json {
-        let readers = readers.iter().map(|(reader, done)| {
-            let Done { claims, commits, samples, released, freed, next } = done;
-            let next = next.iter().map(|(reader, samples)| json!({ "reader": reader, "samples": samples }));
-            json!({
-                "reader": reader, "claims": claims, "commits": commits, "samples": samples, "released": released, "freed": freed,
-                "claimed_next_by": next.collect::<Value>(),
-            })
-        });
-        let readers = readers.collect::<Value>();
-        return print(json!({ "state": state, "progress": json_of(&progress), "readers": readers }));
+        let reader = |(reader, Done { claims, commits, samples, released, freed, next })| {
+            let next = next.into_iter().map(|(reader, samples)| Next { reader, samples });
+            ReaderOf { reader, claims, commits, samples, released, freed, claimed_next_by: next.collect() }
+        };
+        let readers = readers.into_iter().map(reader).collect();
+        return print_json(&Log { state: &state, progress: ProgressOf::new(&progress), readers });
     }
     let mut items = Items::new([
         "reader",
@@ -124,13 +177,13 @@ fn samples(args: &LedgerArgs, schedule: Schedule<Lines>, reader: u32, readers: u
     let shown = samples.by_ref().map(|sample| sample.map_err(of_log));
     match args.output.format() {
         Format::Json => {
-            write!(sink, "{{\"reader\":{reader},\"readers\":{readers},\"samples\":[")?;
+            begin(&mut sink, &Replayed { reader, readers, progress: None, samples: Vec::new() })?;
             let mut separator = "";
             for sample in shown {
                 write!(sink, "{separator}{}", sample?)?;
                 separator = ",";
             }
-            let progress = json_of(&samples.schedule().progress()?);
+            let progress = json_of(&ProgressOf::new(&samples.schedule().progress()?))?;
             writeln!(sink, "],\"progress\":{progress}}}")?;
             sink.finish()
         }
@@ -187,8 +240,9 @@ fn state(schedule: &Schedule<Lines>) -> Result<Value, Problem> {
     serde_json::from_str(&state).map_err(|error| Problem::message(format!("the state of the log: {error}")))
 }
 
-fn json_of(progress: &Progress) -> Value {
-    let Progress { positions, committed, claimed, entries, .. } = progress;
-    let finished = progress.is_finished();
-    json!({ "positions": positions, "committed": committed, "claimed": claimed, "entries": entries, "finished": finished })
+impl ProgressOf {
+    fn new(progress: &Progress) -> Self {
+        let &Progress { positions, committed, claimed, entries, .. } = progress;
+        Self { positions, committed, claimed, entries, finished: progress.is_finished() }
+    }
 }

@@ -4,6 +4,8 @@ use std::ops::Range;
 use std::path::Path;
 
 use samedeal::{FailureKind, Overlap, Steps, Verification, verify_shards};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Value, json};
 
 use super::Planned;
@@ -22,6 +24,35 @@ pub struct Checked {
     pub found: Verification,
     /// What only a plan says; none of what readers really read.
     planned: Option<OfPlan>,
+}
+
+/// What was found of who reads which files.
+#[derive(Serialize, JsonSchema)]
+pub struct Answer {
+    /// Null if nothing failed, but the steps were not checked.
+    passed: Option<bool>,
+    /// Whether all ranks take the same number of steps; null if that was not checked.
+    equal_steps: Option<bool>,
+    overlaps: Vec<Again>,
+    gaps: Vec<Gap>,
+}
+
+/// A file that two readers read.
+#[derive(Serialize, JsonSchema)]
+struct Again {
+    shard: u32,
+    path: String,
+    first_reader: u32,
+    other_reader: u32,
+}
+
+/// Files, one after the other, that nobody reads.
+#[derive(Serialize, JsonSchema)]
+struct Gap {
+    first_shard: u32,
+    num_shards: u32,
+    first_path: String,
+    last_path: String,
 }
 
 struct OfPlan {
@@ -141,20 +172,26 @@ impl Checked {
         lines.iter().try_for_each(print)
     }
 
-    pub fn json(&self, planned: &Planned) -> Value {
+    pub fn answer(&self, planned: &Planned) -> Answer {
         let Verification { overlaps, gaps, .. } = &self.found;
-        let overlaps = overlaps.iter().map(|overlap| {
-            let Overlap { shard, first_reader, other_reader, .. } = *overlap;
-            let path = planned.path(shard);
-            json!({ "shard": shard, "path": path, "first_reader": first_reader, "other_reader": other_reader })
-        });
-        let gaps = gaps.iter().map(|Range { start, end }| {
-            let (first, last) = (planned.path(*start), planned.path(end - 1));
-            json!({ "first_shard": start, "num_shards": end - start, "first_path": first, "last_path": last })
-        });
-        json!({
-            "passed": self.passed(), "equal_steps": self.equal_steps(), "overlaps": overlaps.collect::<Value>(), "gaps": gaps.collect::<Value>(),
-        })
+        let again = |&Overlap { shard, first_reader, other_reader, .. }: &Overlap| Again {
+            shard,
+            path: planned.path(shard),
+            first_reader,
+            other_reader,
+        };
+        let gap = |&Range { start, end }: &Range<u32>| Gap {
+            first_shard: start,
+            num_shards: end - start,
+            first_path: planned.path(start),
+            last_path: planned.path(end - 1),
+        };
+        Answer {
+            passed: self.passed(),
+            equal_steps: self.equal_steps(),
+            overlaps: overlaps.iter().map(again).collect(),
+            gaps: gaps.iter().map(gap).collect(),
+        }
     }
 
     /// A reader, as people know it.

@@ -9,27 +9,53 @@ use std::path::PathBuf;
 
 use check::Checked;
 use samedeal::{PlanBuilder, ShardPlan};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use crate::args::dataset::{Dataset, Unreadable};
 use crate::args::format::Format;
 use crate::args::plan::{PlanArgs, ShardsArgs};
+use crate::write::answer::{Recipe, print_json};
 use crate::write::output::{print, verdict};
 use crate::write::problem::Problem;
 use crate::write::progress;
+
+/// Whole files, and who reads which.
+#[derive(Serialize, JsonSchema)]
+pub struct Dealt {
+    #[serde(flatten)]
+    totals: totals::Totals,
+    recipe: Recipe,
+    epoch: u64,
+    /// By the numbers of the shards.
+    files: Vec<File>,
+    /// The paths of the files that cannot be read, with `--skip-unreadable`.
+    left_out: Vec<String>,
+    #[serde(flatten)]
+    shares: shares::Shares,
+    /// Null without `--verify`.
+    verification: Option<check::Answer>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct File {
+    path: String,
+    samples: u64,
+    bytes: u64,
+}
 
 /// The files, and who reads which.
 struct Planned {
     dataset: Dataset,
     plan: ShardPlan,
     /// What was left out, and why.
-    left_out: Vec<String>,
+    left_out: Vec<(PathBuf, Problem)>,
 }
 
 /// `samedeal shards`: whether everything holds that was to be verified.
 pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
     let planned = Planned::new(args)?;
-    for problem in &planned.left_out {
+    for (_, problem) in &planned.left_out {
         // Whether anybody reads it or not, the answer stands.
         let _ = writeln!(io::stderr(), "warning: {problem}; left out");
     }
@@ -37,9 +63,7 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
     let passed = checked.as_ref().map_or(Some(true), Checked::passed);
     let format = args.output.format();
     let printed = if format == Format::Json {
-        let mut answer = planned.json(args)?;
-        answer["verification"] = checked.map_or(Value::Null, |checked| checked.json(&planned));
-        print(answer)
+        print_json(&planned.answer(args, checked.map(|checked| checked.answer(&planned)))?)
     } else {
         show(&planned, args, checked.as_ref(), format)
     };
@@ -88,7 +112,7 @@ impl Planned {
             // What does not even call itself Parquet was named by mistake: left out, it would be missed by nobody.
             match (args.skip_unreadable && is_parquet, named) {
                 (true, _) => {
-                    left_out.push(why.to_string());
+                    left_out.push((path.clone(), why));
                     Ok(())
                 }
                 (false, false) => Err(Problem::message(format!("{why}; --skip-unreadable leaves it out"))),
@@ -99,7 +123,8 @@ impl Planned {
             }
         })?;
         if dataset.files.is_empty() {
-            return Err(Problem::message(format!("{}; no file can be read", left_out.join("; "))));
+            let why = left_out.iter().map(|(_, why)| why.to_string()).collect::<Vec<_>>().join("; ");
+            return Err(Problem::message(format!("{why}; no file can be read")));
         }
         let spinner = progress::spinner("planning");
         let PlanArgs { world_size, workers, policy, worker_policy, weight, no_shuffle, reshuffle, seed, epoch } =
@@ -129,18 +154,18 @@ impl Planned {
         self.dataset.files[shard as usize].path.display().to_string()
     }
 
-    fn json(&self, args: &ShardsArgs) -> Result<Value, Problem> {
+    fn answer(&self, args: &ShardsArgs, verification: Option<check::Answer>) -> Result<Dealt, Problem> {
+        let path = |path: &PathBuf| path.display().to_string();
         let files =
-            self.dataset.files.iter().map(
-                |file| json!({"path": file.path.display().to_string(), "samples": file.count, "bytes": file.bytes}),
-            );
-        let files = files.collect::<Value>();
-        let mut answer = totals::json(self, args)?;
-        answer["recipe"] = serde_json::from_str(&self.plan.recipe()?).unwrap_or(Value::Null);
-        answer["epoch"] = self.plan.epoch().into();
-        answer["files"] = files;
-        answer["left_out"] = json!(self.left_out);
-        shares::add_json(self, args, &mut answer)?;
-        Ok(answer)
+            self.dataset.files.iter().map(|it| File { path: path(&it.path), samples: it.count, bytes: it.bytes });
+        Ok(Dealt {
+            totals: totals::Totals::new(self, args)?,
+            recipe: Recipe::of(&self.plan.recipe()?),
+            epoch: self.plan.epoch(),
+            files: files.collect(),
+            left_out: self.left_out.iter().map(|(left_out, _)| path(left_out)).collect(),
+            shares: shares::Shares::new(self, args)?,
+            verification,
+        })
     }
 }

@@ -1,7 +1,8 @@
 use std::ops::RangeInclusive;
 
 use samedeal::{Loads, Tier};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Planned;
 use crate::args::format::Format;
@@ -62,30 +63,69 @@ pub fn print_files(planned: &Planned, rank: u32, worker: Option<u32>, format: Fo
     print_items(&items, format, left)
 }
 
-/// Adds what each rank and worker has to read, and the files of a rank if it is named.
-pub fn add_json(planned: &Planned, args: &ShardsArgs, answer: &mut Value) -> Result<(), Problem> {
-    let workers = planned.plan.workers() as usize;
-    let loads = |tier: Tier, members: usize| -> Result<Value, Problem> {
-        let loads = planned.plan.loads(tier)?;
-        let of = |place| {
-            let [shards, samples, bytes] = row(&loads, place);
-            let mut load = json!({ "rank": place / members, "shards": shards, "samples": samples, "bytes": bytes });
-            if tier == Tier::Workers {
-                load["worker"] = (place % members).into();
-            }
-            load
+/// What each rank and worker has to read, and the files of a rank if it is named.
+#[derive(Serialize, JsonSchema)]
+pub struct Shares {
+    ranks: Vec<RankLoad>,
+    workers: Vec<WorkerLoad>,
+    /// With `--rank`: what its workers read, one after the other.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    readers: Option<Vec<ShardsOf>>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct RankLoad {
+    rank: u32,
+    #[serde(flatten)]
+    load: Load,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct WorkerLoad {
+    rank: u32,
+    worker: u32,
+    #[serde(flatten)]
+    load: Load,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Load {
+    /// How many files, and what they have.
+    shards: u64,
+    samples: u64,
+    bytes: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct ShardsOf {
+    rank: u32,
+    worker: u32,
+    /// The numbers of its files, in the order in which it reads them.
+    shards: Vec<u32>,
+}
+
+impl Shares {
+    pub fn new(planned: &Planned, args: &ShardsArgs) -> Result<Self, Problem> {
+        let each = planned.plan.workers();
+        let loads = |tier: Tier| -> Result<_, Problem> {
+            let loads = planned.plan.loads(tier)?;
+            let load = move |place| {
+                let [shards, samples, bytes] = row(&loads, place as usize);
+                Load { shards, samples, bytes }
+            };
+            Ok((0..planned.plan.loads(tier)?.shards.len() as u32).map(move |place| (place, load(place))))
         };
-        Ok((0..loads.shards.len()).map(of).collect())
-    };
-    answer["ranks"] = loads(Tier::Ranks, 1)?;
-    answer["workers"] = loads(Tier::Workers, workers)?;
-    let Some(rank) = args.rank else { return Ok(()) };
-    let reader = |worker| -> Result<Value, Problem> {
-        let shards = planned.plan.shards(rank, worker)?;
-        Ok(json!({ "rank": rank, "worker": worker, "shards": shards }))
-    };
-    answer["readers"] = of(planned, args.worker).map(reader).collect::<Result<Value, _>>()?;
-    Ok(())
+        let of_worker = |(place, load)| WorkerLoad { rank: place / each, worker: place % each, load };
+        let reader = |rank: u32| {
+            let shards = |worker| Ok(ShardsOf { rank, worker, shards: planned.plan.shards(rank, worker)? });
+            of(planned, args.worker).map(shards).collect::<Result<Vec<_>, Problem>>()
+        };
+        Ok(Self {
+            ranks: loads(Tier::Ranks)?.map(|(rank, load)| RankLoad { rank, load }).collect(),
+            workers: loads(Tier::Workers)?.map(of_worker).collect(),
+            readers: args.rank.map(reader).transpose()?,
+        })
+    }
 }
 
 /// The workers that are asked for.

@@ -1,7 +1,8 @@
 use std::io::{self, Write};
 
 use samedeal::{Balance, Steps, Tier, Weight};
-use serde_json::{Value, json};
+use schemars::JsonSchema;
+use serde::Serialize;
 
 use super::Planned;
 use crate::args::plan::ShardsArgs;
@@ -73,28 +74,73 @@ fn unequal(steps: Steps, size: u32) -> Option<String> {
     })
 }
 
-pub fn json(planned: &Planned, args: &ShardsArgs) -> Result<Value, Problem> {
-    let plan = &planned.plan;
-    let steps = args.batch_size.map(|size| plan.steps(size, args.drop_last).map(|steps| (size, steps))).transpose()?;
-    let steps = steps.map(|(size, steps)| {
-        json!({
-            "batch_size": size, "drop_last": args.drop_last, "least": steps.least, "most": steps.most,
-            "equal": steps.is_equal(),
-        })
-    });
-    let balance = |tier| -> Result<Value, Problem> {
-        let [samples, bytes] = [Weight::Samples, Weight::Bytes].map(|weight| plan.balance(tier, weight));
-        Ok(json!({ "samples": json_of(samples?), "bytes": json_of(bytes?) }))
-    };
-    Ok(json!({
-        "shards": planned.dataset.files.len(), "samples": planned.dataset.samples,
-        "bytes": plan.balance(Tier::Ranks, Weight::Bytes)?.total, "empty": empty(planned),
-        "balance": { "ranks": balance(Tier::Ranks)?, "workers": balance(Tier::Workers)? }, "steps": steps,
-    }))
+/// How much there is, and how it is spread.
+#[derive(Serialize, JsonSchema)]
+pub struct Totals {
+    /// How many files, and what they have.
+    shards: u64,
+    samples: u64,
+    bytes: u64,
+    /// How many files have no samples.
+    empty: u64,
+    balance: Balances,
+    /// Null without `--batch-size`.
+    steps: Option<StepsOf>,
 }
 
-fn json_of(balance: Balance) -> Value {
-    json!({ "least": balance.least, "most": balance.most, "imbalance": balance.imbalance() })
+#[derive(Serialize, JsonSchema)]
+struct Balances {
+    ranks: Spread,
+    workers: Spread,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Spread {
+    samples: Range,
+    bytes: Range,
+}
+
+/// The least and the most that one has, and the most divided by the mean.
+#[derive(Serialize, JsonSchema)]
+struct Range {
+    least: u64,
+    most: u64,
+    imbalance: f64,
+}
+
+/// The fewest and the most steps that a rank takes.
+#[derive(Serialize, JsonSchema)]
+struct StepsOf {
+    batch_size: u32,
+    drop_last: bool,
+    least: u64,
+    most: u64,
+    equal: bool,
+}
+
+impl Totals {
+    pub fn new(planned: &Planned, args: &ShardsArgs) -> Result<Self, Problem> {
+        let (plan, drop_last) = (&planned.plan, args.drop_last);
+        let steps = |batch_size| -> Result<_, Problem> {
+            let steps = plan.steps(batch_size, drop_last)?;
+            Ok(StepsOf { batch_size, drop_last, least: steps.least, most: steps.most, equal: steps.is_equal() })
+        };
+        let range = |tier, weight| -> Result<_, Problem> {
+            let balance: Balance = plan.balance(tier, weight)?;
+            Ok(Range { least: balance.least, most: balance.most, imbalance: balance.imbalance() })
+        };
+        let spread = |tier| -> Result<_, Problem> {
+            Ok(Spread { samples: range(tier, Weight::Samples)?, bytes: range(tier, Weight::Bytes)? })
+        };
+        Ok(Self {
+            shards: planned.dataset.files.len() as u64,
+            samples: planned.dataset.samples,
+            bytes: plan.balance(Tier::Ranks, Weight::Bytes)?.total,
+            empty: empty(planned),
+            balance: Balances { ranks: spread(Tier::Ranks)?, workers: spread(Tier::Workers)? },
+            steps: args.batch_size.map(steps).transpose()?,
+        })
+    }
 }
 
 /// How many files have no samples.

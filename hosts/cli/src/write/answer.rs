@@ -1,0 +1,136 @@
+//! What JSON answers have in common. An answer is one object of numbers, names and lists, and a list whether it has one item or
+//! many. Sentences are for people: they stand in tables and on standard error.
+
+use std::borrow::Cow;
+use std::io::Write;
+
+use samedeal::Sampler;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::write::output::{Sink, print};
+use crate::write::problem::Problem;
+
+/// A recipe: everything that decides a deal or batches.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub struct Recipe(pub Map<String, Value>);
+
+impl Recipe {
+    /// The recipe in a text of the library.
+    pub fn of(text: &str) -> Self {
+        Self(serde_json::from_str(text).unwrap_or_default())
+    }
+}
+
+impl JsonSchema for Recipe {
+    fn schema_name() -> Cow<'static, str> {
+        "Recipe".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "Everything that decides a deal or batches. Its own schema is docs/recipe.schema.json.",
+            "type": "object",
+            "properties": { "samedeal": { "const": 1 } },
+            "required": ["samedeal"],
+            "additionalProperties": true,
+        })
+    }
+}
+
+/// How far an epoch or a training has come: what `state` prints.
+pub enum State {}
+
+impl JsonSchema for State {
+    fn schema_name() -> Cow<'static, str> {
+        "State".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "How far an epoch or a training has come. SPEC.md has its members.",
+            "type": "object",
+            "properties": { "samedeal": { "const": 1 }, "kind": { "type": "string" } },
+            "required": ["samedeal", "kind"],
+            "additionalProperties": true,
+        })
+    }
+}
+
+/// A reader, and how much it reads.
+#[derive(Serialize, JsonSchema)]
+pub struct Head {
+    pub recipe: Recipe,
+    pub epoch: u64,
+    /// Not there for the rest of a dataset in files, of which `reader` says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rank: Option<u32>,
+    /// Samples that were consumed before: by the state that is resumed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub consumed: Option<u64>,
+    /// Samples of this reader, with its padding.
+    pub num_samples: u64,
+    /// How many of them, the last ones, repeat others.
+    pub num_padding: u64,
+    /// Samples that no reader gets.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub num_dropped: Option<u64>,
+    /// Which reader this is, if ranks have workers of their own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub reader: Option<ReaderOf>,
+}
+
+/// A worker of a rank.
+#[derive(Serialize, JsonSchema)]
+pub struct ReaderOf {
+    pub rank: u32,
+    pub world_size: u32,
+    pub worker: u32,
+    /// Workers of each rank.
+    pub workers: u32,
+    /// Samples in a batch, if a state says it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub batch_size: Option<u32>,
+}
+
+impl Head {
+    pub fn of(sampler: &Sampler) -> Result<Self, Problem> {
+        Ok(Self {
+            recipe: Recipe::of(&sampler.recipe()?),
+            epoch: sampler.epoch(),
+            rank: Some(sampler.rank()),
+            consumed: Some(sampler.consumed()),
+            num_samples: sampler.num_samples(),
+            num_padding: sampler.num_padding(),
+            num_dropped: Some(sampler.num_dropped()),
+            reader: None,
+        })
+    }
+}
+
+/// Where a sample is stored.
+#[derive(Serialize, JsonSchema)]
+pub struct Stored {
+    /// The path of the file.
+    pub file: String,
+    /// Number of the row in the file, from 0 on.
+    pub row: u64,
+}
+
+/// The answer as one line of JSON.
+pub fn json(answer: &impl Serialize) -> Result<String, Problem> {
+    serde_json::to_string(answer).map_err(|error| Problem::message(format!("cannot write the answer: {error}")))
+}
+
+/// Prints an answer.
+pub fn print_json(answer: &impl Serialize) -> Result<(), Problem> {
+    print(json(answer)?)
+}
+
+/// Begins an answer whose last member is a list, which is empty so far: the items come one by one, and then `]}`.
+pub fn begin(sink: &mut Sink, answer: &impl Serialize) -> Result<(), Problem> {
+    let text = json(answer)?;
+    Ok(write!(sink, "{}", text.strip_suffix("]}").unwrap_or(&text))?)
+}

@@ -120,7 +120,7 @@ fn number(number: u64) -> String {
     match number {
         MAX_EXACT => "2^53 - 1".into(),
         u64::MAX => "2^64 - 1".into(),
-        _ if number == u32::MAX.into() => "2^32 - 1".into(),
+        _ if number == u64::from(u32::MAX) => "2^32 - 1".into(),
         _ if number >= 1 << 16 && number.is_power_of_two() => format!("2^{}", number.trailing_zeros()),
         _ => number.to_string(),
     }

@@ -1,7 +1,6 @@
 //! The one reader of members: each by itself, in the order of their table.
 
 use alloc::format;
-use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::fields::{Fields, Value};
@@ -128,6 +127,7 @@ impl<'a> Fields<'a> {
     }
 
     /// The name that a member has, or that stands for it.
+    #[inline(never)]
     fn name_now<'n>(&'n self, field: &str, given: Names<'n>) -> &'n str {
         if let Some(&(_, name)) = given.iter().find(|(of, _)| *of == field) {
             return name;
@@ -140,6 +140,7 @@ impl<'a> Fields<'a> {
     }
 
     /// Whether a member belongs here.
+    #[inline(never)]
     pub(crate) fn fits(&self, member: &Member, given: Names) -> bool {
         let holds = |need: &Need| need.names.contains(&self.name_now(need.field, given)) == need.is_one;
         member.place.is_empty() || member.place.iter().any(|all| all.iter().all(holds))
@@ -163,8 +164,8 @@ impl<'a> Fields<'a> {
             .iter()
             .filter(|other| matches!(other.kind, Kind::Name(_)) && decides(other.field) && self.fits(other, given));
         let named = named.map(|other| format!("{} {}", other.field, self.name_now(other.field, given)));
-        let here = given.iter().map(|(field, name)| format!("the {field} {name}")).chain(named);
-        let here: String = joined(here, " and ", " and ");
+        let mut here = given.iter().map(|(field, name)| format!("the {field} {name}")).chain(named);
+        let here = joined(&mut here, " and ", " and ");
         Failure::contradiction(member.field, value, format!("none with {here}; it goes with {}", words(member.place)))
     }
 }

@@ -18,8 +18,8 @@ pub(crate) struct Member {
     /// Where it belongs; elsewhere it is refused.
     pub(crate) place: Place,
     pub(crate) default: Default,
-    /// What it says, for people; empty without the feature `texts`, so that no component carries it.
-    #[cfg_attr(not(feature = "texts"), expect(dead_code, reason = "for generators"))]
+    /// What it says, for people. No component carries it.
+    #[cfg(feature = "texts")]
     pub(crate) text: &'static str,
 }
 
@@ -146,7 +146,15 @@ pub(crate) const fn is_not(field: &'static str, names: &'static [&'static str]) 
 
 impl Member {
     pub(crate) const fn new(name: &'static str, field: &'static str, kind: Kind) -> Self {
-        Self { name, field, kind, place: &[], default: Default::None, text: "" }
+        Self {
+            name,
+            field,
+            kind,
+            place: &[],
+            default: Default::None,
+            #[cfg(feature = "texts")]
+            text: "",
+        }
     }
 
     /// With another name in failures.
@@ -180,8 +188,14 @@ impl Member {
         Self { kind: Kind::Elsewhere(allowed), default: Default::None, ..self }
     }
 
+    #[cfg(feature = "texts")]
     pub(crate) const fn text(self, text: &'static str) -> Self {
         Self { text, ..self }
+    }
+
+    #[cfg(not(feature = "texts"))]
+    pub(crate) const fn text(self, _: &'static str) -> Self {
+        self
     }
 }
 
@@ -236,26 +250,28 @@ impl Kind {
 }
 
 /// Where a member belongs, in words.
+#[cold]
+#[inline(never)]
 pub(super) fn words(place: Place) -> String {
-    let any = place.iter().map(|all| {
-        let needs = all.iter().map(|need| {
-            let but = if need.is_one { "" } else { "other than " };
-            format!("{} {but}{}", need.field, joined(need.names.iter().copied(), ", ", " or "))
-        });
-        joined(needs, " and ", " and ")
-    });
-    joined(any, "; or ", "; or ")
+    let need = |need: &Need| {
+        let but = if need.is_one { "" } else { "other than " };
+        format!("{} {but}{}", need.field, joined(&mut need.names.iter().map(|&name| name.into()), ", ", " or "))
+    };
+    let all = |all: &&[Need]| joined(&mut all.iter().map(need), " and ", " and ");
+    joined(&mut place.iter().map(all), "; or ", "; or ")
 }
 
 /// Words in one text, with another text before the last one.
-pub(super) fn joined(words: impl IntoIterator<Item = impl AsRef<str>>, between: &str, last: &str) -> String {
-    let mut words = words.into_iter().peekable();
+#[cold]
+#[inline(never)]
+pub(super) fn joined(words: &mut dyn Iterator<Item = String>, between: &str, last: &str) -> String {
+    let mut words = words.peekable();
     let mut text = String::new();
     while let Some(word) = words.next() {
         if !text.is_empty() {
             text += if words.peek().is_some() { between } else { last };
         }
-        text += word.as_ref();
+        text += &word;
     }
     text
 }

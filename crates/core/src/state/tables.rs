@@ -71,7 +71,7 @@ fn kind(kind: Kind) -> String {
         Kind::Integer => "integer".into(),
         Kind::Text { least: 0, most: usize::MAX } => "string".into(),
         Kind::Text { least, most } => format!("string, {} to {} bytes", number(least as u64), number(most as u64)),
-        Kind::Name(names) => joined(names.iter().map(|name| format!("`{name}`")), ", ", ", "),
+        Kind::Name(names) => joined(&mut names.iter().map(|name| format!("`{name}`")), ", ", ", "),
         Kind::Flag => "flag".into(),
         Kind::Numbers { most: u64::MAX, .. } => "numbers".into(),
         Kind::Numbers { most, .. } => format!("numbers, 0 to {}", number(most)),
@@ -84,16 +84,16 @@ fn kind(kind: Kind) -> String {
 }
 
 fn belongs(member: &Member) -> String {
-    let any = member.place.iter().map(|all| {
-        let needs = all.iter().map(|need| {
+    let mut any = member.place.iter().map(|all| {
+        let mut needs = all.iter().map(|need| {
             let (field, but) =
                 (if need.field == "order" { "name" } else { need.field }, if need.is_one { "" } else { "all but " });
-            let names = joined(need.names.iter().map(|name| format!("`{name}`")), ", ", ", ");
+            let names = joined(&mut need.names.iter().map(|name| format!("`{name}`")), ", ", ", ");
             format!("`{field}` {but}{names}")
         });
-        joined(needs, " and ", " and ")
+        joined(&mut needs, " and ", " and ")
     });
-    joined(any, "; ", "; ")
+    joined(&mut any, "; ", "; ")
 }
 
 fn without(member: &Member) -> String {

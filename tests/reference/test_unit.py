@@ -168,9 +168,10 @@ def failure(call: Any) -> tuple[str, str, str | None]:
 
 @pytest.mark.parametrize("unit", [0, 2**20 + 1, 2**64 - 1])
 def test_unit_out_of_range(unit: int) -> None:
-    # After the names of `deal`, before a world size of 0.
-    assert failure(lambda: sampler(5, 0, unit=unit)) == ("out-of-range", "unit", str(unit))
-    assert failure(lambda: sampler(5, 0, unit=unit, layout="no")) == ("unknown-name", "layout", "no")
+    # After the members of `deal` before it.
+    assert failure(lambda: sampler(5, 1, unit=unit)) == ("out-of-range", "unit", str(unit))
+    assert failure(lambda: sampler(5, 0, unit=unit)) == ("out-of-range", "world-size", "0")
+    assert failure(lambda: sampler(5, 1, unit=unit, layout="no")) == ("unknown-name", "layout", "no")
 
 
 def test_failures_of_units() -> None:

@@ -30,4 +30,6 @@ pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind,
 pub use order::{Index, Order, OrderId, Spans};
 pub use split::Split;
 pub use state::recipe::List;
+#[cfg(feature = "texts")]
+pub use state::tables::members;
 pub use topology::{Axis, Mesh, Role, launch};

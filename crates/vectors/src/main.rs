@@ -1,10 +1,11 @@
-//! Writes the golden cases: `vectors` brings `tests/vectors` up to date, `vectors --check` fails where it is not. `vectors --random COUNT
+//! Writes the golden cases, and the tables of members in SPEC.md: `vectors` brings them up to date, `vectors --check` fails where they are not. `vectors --random COUNT
 //! SEED FOLDER` writes random ones, which nobody commits, to another folder.
 //!
 //! Only the questions are written here; the answers come from the core. They are golden because they are committed:
 //! a change of a value is a difference in a file that a released id forbids.
 
 mod cases;
+mod tables;
 mod write;
 
 use std::path::Path;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
     match run(&folder, check) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("the golden cases are not what the core computes.");
+            eprintln!("the golden cases, or the tables of members in SPEC.md, are not what the core has.");
             eprintln!("Where only questions were added: `cargo xtask vectors`, and commit the files.");
             eprintln!("Where a value changed: no released id may change its values; see CONTRIBUTING.md.");
             ExitCode::FAILURE
@@ -80,6 +81,18 @@ fn run(folder: &Path, check: bool) -> io::Result<bool> {
         }
         replace(&path, &text)?;
         println!("wrote tests/vectors/{name}: {} cases", file.cases.len());
+    }
+    let specification = folder.join("../../SPEC.md");
+    let text = fs::read_to_string(&specification)?;
+    let with_tables = tables::replaced(&text)?;
+    if text != with_tables {
+        fresh = false;
+        if check {
+            eprintln!("stale: the tables of members in SPEC.md");
+        } else {
+            replace(&specification, &with_tables)?;
+            println!("wrote the tables of members in SPEC.md");
+        }
     }
     for entry in fs::read_dir(folder)? {
         let name = entry?.file_name().to_string_lossy().into_owned();

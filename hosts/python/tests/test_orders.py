@@ -629,7 +629,7 @@ def test_factors_have_six_decimals(factor: Any) -> None:
         (OutOfRangeError, "samples", samedeal.order("feistel", -1)),
         (OutOfRangeError, "seed", samedeal.order("feistel", 1, 2**63)),
         (MissingError, "sources", samedeal.blend({})),
-        (MissingError, "source", samedeal.blend({"": (1, 1)})),
+        (OutOfRangeError, "source", samedeal.blend({"": (1, 1)})),
         (OutOfRangeError, "source", samedeal.blend({"a/b": (1, 1)})),
         (OutOfRangeError, "weight", samedeal.blend({"a": (1, 0)})),
         (OutOfRangeError, "weight", samedeal.blend({"a": (1, 2**20), "b": (1, 1)}, exact=True)),

@@ -8,51 +8,19 @@ from .base import Failure, require
 from .batch_config import BatchConfig
 from .batch_items import items_of
 from .composed import MEMBERS as COMPOSED_ORDERS
-from .composed import Composed, read, refuse_others
+from .composed import Composed, own_members, read
 from .composed import name_of as order_name
+from .members import BATCH, DEAL_OF_BATCHES, checked
 from .orders import require_range
-from .recipe_text import Lists, field_of, found, inline, narrow, read_recipe, shown, u32, written
+from .recipe_text import Lists, field_of, found, inline, narrow, read_recipe, shown, written
 from .recipe_text import fingerprint as fingerprint_of
-from .recipe_text import name_of as one_of
 from .recipes import ORDERS
 from .sampler_recipe import seed_of
 
-MAX_WORLD = 2**20
-MAX_QUANTILES = 2**20
 MAX_U32 = 2**32 - 1
 BUCKETS = ("bucket_width", "boundaries", "quantiles")
-NAMES = {
-    "strategy": ("budget", "bucket", "pack", "pad-to-max"),
-    "counting": ("padded", "unpadded", "weighted"),
-    "packing": ("fast", "optimal"),
-    "too_long": ("error", "truncate", "drop", "split", "single"),
-    "tail": ("even-split", "drop", "keep", "duplicate"),
-}
-"""Of the members that are names, the default first."""
-
-MEMBERS = (
-    *("strategy", "counting", "linear", "quadratic", "max_batch_size", "max_length", "max_tokens", "max_cost"),
-    *("batch_size_multiple", "capacity", "packing", "bucket_width", "boundaries", "quantiles", "batch_window"),
-    *("too_long", "tail", "lengths"),
-)
+MEMBERS = (*BATCH, "lengths")
 """In the order of the table and of canonical texts."""
-
-
-def is_used(member: str, strategy: str, counting: str) -> bool:
-    """The column "used with" of the table of members."""
-    if member in ("linear", "quadratic"):
-        return counting == "weighted"
-    if member in ("max_tokens", "max_cost"):
-        return strategy in ("budget", "bucket") and (counting == "weighted") == (member == "max_cost")
-    if member == "batch_size_multiple":
-        return strategy == "bucket" or (strategy == "budget" and counting == "padded")
-    if member == "capacity":
-        return strategy == "pack"
-    if member == "packing":
-        return strategy == "pack" or (strategy == "budget" and counting != "padded")
-    if member in BUCKETS:
-        return strategy == "bucket"
-    return member != "batch_window" or strategy != "pad-to-max"
 
 
 class BatchRecipe:
@@ -65,16 +33,13 @@ class BatchRecipe:
         self.order: Composed | None = None
         """Of an order of samples, and not of items: `sharded`, and composed orders."""
         if name in ORDERS:
-            refuse_others(name, order, of_order)
+            own_members(name, order, of_order)
             seed = order.get("seed", 0)
         else:
             self.order, section = read(order, of_order)
             seed = seed_of(section)
-        for member in ("remainder", "layout", "unit"):
-            if member in deal:
-                raise Failure("contradiction", field_of(member), shown(deal[member]))
-        world_size = u32(deal, "world_size", 1)
-        batch = complete(batch, lengths, dict(lists).get("boundaries"))
+        world_size = checked(DEAL_OF_BATCHES, deal).get("world_size", 1)
+        batch = complete(checked(BATCH, batch, lists), lengths)
         lengths = batch.get("lengths")
         if lengths is None and ("samples" in order or self.order):
             raise Failure("missing", "lengths", "")
@@ -105,37 +70,27 @@ class BatchRecipe:
         return fingerprint_of(self._text)
 
 
-def name_of(members: dict[str, Any], member: str) -> str:
-    return one_of(members, member, NAMES[member])
-
-
-def complete(given: dict[str, Any], lengths: list[int] | None, boundaries: list[int] | None) -> dict[str, Any]:
-    """The members that are used and have a value: points 4 to 14."""
-    strategy, counting = name_of(given, "strategy"), name_of(given, "counting")
-    batch: dict[str, Any] = {"strategy": strategy, "counting": counting}
+def complete(given: dict[str, Any], lengths: list[int] | None) -> dict[str, Any]:
+    """The members that are used and have a value, of those that were checked."""
+    strategy, counting = (given.get(member, BATCH[member].names[0]) for member in ("strategy", "counting"))
+    here = {"strategy": strategy, "counting": counting}
+    batch: dict[str, Any] = dict(here)
 
     def add(member: str, value: Any) -> None:
-        if value is not None and is_used(member, strategy, counting):
+        if value is not None and BATCH[member].belongs(here):
             batch[member] = value
 
-    for member in MEMBERS:
-        if not is_used(member, strategy, counting):
-            if member in given:
-                raise Failure("contradiction", field_of(member), shown(given[member]))
-            if member == "boundaries" and boundaries is not None:
-                raise Failure("contradiction", member, "a list")
-    add("linear", u32(given, "linear", 1))
-    add("quadratic", u32(given, "quadratic", 0))
-    most, longest = u32(given, "max_batch_size"), u32(given, "max_length")
+    add("linear", given.get("linear", 1))
+    add("quadratic", given.get("quadratic", 0))
+    most, longest = given.get("max_batch_size"), given.get("max_length")
     limit = "max_cost" if counting == "weighted" else "max_tokens"
     budget = given.get(limit)
-    require(budget != 0, field_of(limit), 0)
     if budget is None and strategy == "budget":
         if not most or longest is None or counting == "weighted":
             raise Failure("missing", field_of(limit), "")
         budget = most * longest
     add(limit, budget)
-    capacity = u32(given, "capacity", longest)
+    capacity = given.get("capacity", longest)
     if strategy == "pack" and capacity is None:
         raise Failure("missing", "capacity", "")
     add("capacity", capacity)
@@ -143,24 +98,19 @@ def complete(given: dict[str, Any], lengths: list[int] | None, boundaries: list[
     most = default if most is None else most
     batch["max_batch_size"] = 0 if budget and most == MAX_U32 else most
     batch["max_length"] = MAX_U32 if longest is None else longest
-    add("batch_size_multiple", u32(given, "batch_size_multiple", 1))
-    add("packing", name_of(given, "packing"))
-    there = [member for member in BUCKETS if member in given or (member == "boundaries" and boundaries is not None)]
+    add("batch_size_multiple", given.get("batch_size_multiple", 1))
+    add("packing", given.get("packing", "fast"))
+    there = [member for member in BUCKETS if member in given]
     if len(there) > 1:
-        value = shown(given[there[0]]) if there[0] in given else "a list"
-        raise Failure("contradiction", field_of(there[0]), value)
-    add("bucket_width", u32(given, "bucket_width"))
-    add("quantiles", u32(given, "quantiles"))
-    narrow("boundaries", boundaries)
-    ends = found("boundaries", given.get("boundaries"), boundaries)
-    narrow("boundaries", ends)
-    add("boundaries", ends)
-    add("batch_window", u32(given, "batch_window"))
-    batch["too_long"] = name_of(given, "too_long")
-    batch["tail"] = name_of(given, "tail")
+        raise Failure("contradiction", field_of(there[0]), shown(given[there[0]]))
+    for member in (*BUCKETS, "batch_window"):
+        add(member, given.get(member))
+    batch["too_long"] = given.get("too_long", "error")
+    batch["tail"] = given.get("tail", "even-split")
     lengths = found("lengths", given.get("lengths"), lengths)
     narrow("lengths", lengths)
-    add("lengths", lengths)
+    if lengths is not None:
+        batch["lengths"] = lengths
     return batch
 
 
@@ -189,13 +139,9 @@ def config_of(order: str, seed: int, world_size: int, batch: dict[str, Any]) -> 
 
 
 def check(config: BatchConfig, batch: dict[str, Any]) -> None:
-    """Point 16."""
-    require(0 < config.world_size <= MAX_WORLD, "world-size", config.world_size)
+    """What follows from several members."""
     require(config.max_batch_size > 0 or config.strategy == "budget" or config.budget > 0, "max-batch-size", 0)
     require(config.budget > 0 or config.strategy != "budget", config.limit, 0)
     require(config.capacity > 0 or config.strategy != "pack", "capacity", 0)
-    require(config.batch_size_multiple > 0, "batch-size-multiple", 0)
-    require(batch.get("bucket_width") != 0, "bucket-width", 0)
     ends = batch.get("boundaries", [])
     require(ends == sorted(set(ends)), "boundaries", None, "contradiction")
-    require(0 < batch.get("quantiles", 1) <= MAX_QUANTILES, "quantiles", batch.get("quantiles"))

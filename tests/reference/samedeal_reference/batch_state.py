@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from .base import require
-from .batch_recipes import MAX_WORLD
 from .composed_base import Composed, Plain
 from .composed_states import goes_on
+from .members import SEGMENT_OF_BATCHES, checked
 from .state import Recipe, compare_section, read_text, write_state
 
 MAX_HISTORY = 2**12
+MAX_WORLD = 2**20
 
 History = list[dict[str, int]]
 
@@ -36,5 +37,5 @@ def read(text: str, here: Recipe, order: Composed | None) -> tuple[int, History]
         goes_on(order, here["order"], there["order"], min(epoch + begun, 2**64 - 1), 0)
     compare_section("batches", "batch", here["batch"], there["batch"])
     for past in history:
-        require(past["world_size"] < 2**32, "world-size", past["world_size"])
+        checked(SEGMENT_OF_BATCHES, past)
     return epoch, history

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from .base import MAX_SAMPLES, require, require_window
+from .members import CHUNKS, DEAL_OF_CHUNKS, checked
 from .orders import make_order, require_name, require_range
-from .recipe_text import read_recipe, u32, written
+from .recipe_text import read_recipe, written
 
 MOST_SHUFFLED = 2**24
 
@@ -19,10 +20,9 @@ class ChunkStream:
         chunks, seed = section.get("chunks"), section.get("seed", 0)
         order = section.get("name", "sequential" if chunks is None else "feistel")
         require_name(order)
-        readers = u32(deal, "readers", 1)
-        require(readers > 0, "readers", readers)
+        checked(CHUNKS, section)
+        readers = checked(DEAL_OF_CHUNKS, deal).get("readers", 1)
         require(reader < readers, "reader", reader)
-        require(chunks != 0, "chunks", chunks)
         require(chunks is not None or order == "sequential", "order", order, "contradiction")
         require(order != "sharded", "order", order, "contradiction")
         require_range(order, chunks or 0, seed, "chunks")

@@ -64,12 +64,9 @@ class Blend(Composed):
     def _add_stages(self, stages: list[dict[str, Any]]) -> None:
         require((len(stages) + 1) * len(self.sources) <= 2**16, "stages", f"{len(stages)} objects")
         for stage in stages:
-            require("from" in stage, "from", "", "missing")
-            start, weights = stage["from"], stage.get("weights")
-            require(self.stages[-1].start < start <= MAX_SAMPLES, "from", start)
+            start, weights = stage["from"], stage["weights"]
+            require(self.stages[-1].start < start, "from", start)
             require(start % self.run == 0, "from", start, "contradiction")
-            if not isinstance(weights, list):
-                raise Failure("missing", "weights", "")
             require(len(weights) == len(self.sources), "weights", f"{len(weights)} numbers", "contradiction")
             self._stage(start, weights)
 

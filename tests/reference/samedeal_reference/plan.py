@@ -7,16 +7,14 @@ from itertools import pairwise
 from typing import Any
 
 from .base import MAX_SAMPLES, Failure, ceil_div, millionths, require, require_window, shuffle, stream
+from .members import DEAL_OF_SHARDS, SHARDS, allow, checked
 from .orders import feistel
-from .recipe_text import Lists, field_of, find, fingerprint, inline, name_of, narrow, read_recipe, shown, u32, written
+from .recipe_text import Lists, fingerprint, inline, name_of, read_recipe, written
 from .recipes import require_sizes
 
 MAX_READERS = 2**22
-POLICIES = ("size-aware", "round-robin", "locality-aware")
-WORKER_POLICIES = ("size-aware", "round-robin")
 WEIGHTS = ("samples", "bytes")
 TIERS = ("ranks", "workers")
-OF_LOCALITY = ("tolerance", "holders", "holder_offsets", "rank_nodes")
 Parts = dict[int, list[int]]  # The items of each part that has any.
 
 
@@ -84,17 +82,11 @@ class PlanConfig:
 
 def read_shards(section: dict[str, Any], lists: Lists) -> PlanConfig:
     """What the section `shards` says."""
-    policy = name_of(section, "policy", POLICIES)
-    if policy != "locality-aware":
-        for member in OF_LOCALITY:
-            there = section.get(member, dict(lists).get(member))
-            require(there is None, field_of(member), shown(there), "contradiction")
-    sizes = find(section, "sizes", lists)
-    if sizes is None:
-        raise Failure("missing", "sizes", "")
+    section = checked(SHARDS, section, lists)
+    allow(lists, "", SHARDS)
+    sizes, policy, weight = (section["sizes"], section.get("policy", "size-aware"), section.get("weight", "samples"))
     require_sizes(section, sizes)
-    weight = name_of(section, "weight", WEIGHTS)
-    own = find(section, "bytes", lists)
+    own = section.get("bytes")
     require(own is None or len(own) == len(sizes), "bytes", None, "contradiction")
     require(own is not None or weight == "samples", "bytes", "", "missing")
     shuffle = section.get("shuffle", True)
@@ -107,20 +99,14 @@ def read_shards(section: dict[str, Any], lists: Lists) -> PlanConfig:
         weight=weight,
         sizes=sizes,
         bytes=own,
-        locality=read_locality(section, lists) if policy == "locality-aware" else None,
-        worker_policy=name_of(section, "worker_policy", WORKER_POLICIES),
+        locality=read_locality(section) if policy == "locality-aware" else None,
+        worker_policy=section.get("worker_policy", "size-aware"),
     )
 
 
-def read_locality(section: dict[str, Any], lists: Lists) -> Locality:
-    found: dict[str, list[int]] = {}
-    for member in ("holders", "holder_offsets", "rank_nodes"):
-        numbers = find(section, member, lists)
-        narrow(field_of(member), numbers)
-        if numbers is None:
-            raise Failure("missing", field_of(member), "")
-        found[member] = numbers
-    return Locality(**found, tolerance=u32(section, "tolerance", 50))
+def read_locality(section: dict[str, Any]) -> Locality:
+    members = ("holder_offsets", "holders", "rank_nodes")
+    return Locality(*(section[member] for member in members), section.get("tolerance", 50))
 
 
 def by_weight(items: list[int], weights: list[int]) -> list[int]:
@@ -224,8 +210,8 @@ class Plan:
         if "shards" not in fields:
             raise Failure("missing", "shards", "")
         config = read_shards(fields["shards"], lists)
-        deal = fields.get("deal", {})
-        self._begin(replace(config, world_size=u32(deal, "world_size", 1), workers=u32(deal, "workers", 1)), epoch)
+        deal = checked(DEAL_OF_SHARDS, fields.get("deal", {}))
+        self._begin(replace(config, world_size=deal.get("world_size", 1), workers=deal.get("workers", 1)), epoch)
 
     @classmethod
     def of(cls, config: PlanConfig, epoch: int) -> Plan:

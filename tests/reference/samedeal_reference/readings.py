@@ -11,13 +11,14 @@ from typing import Any
 
 from . import readings_state as texts
 from .base import Failure, ceil_div, require, require_window
-from .composed import MEMBERS, allow, refuse_others
+from .composed import MEMBERS, own_members
+from .members import BATCH_OF_READERS, DEAL_OF_READERS, checked
 from .plan import PlanConfig, Steps, read_shards
 from .readings_composed import ComposedDeal, ComposedPositions, ComposedReader
 from .readings_deals import Dataset, Left, Reader, SampleDeal, ShardDeal, ShardReader, given, num_batches, split, taken
 from .readings_state import Group, Progress, Segment
-from .recipe_text import OF_SHARDS, TYPES, Lists, field_of, fingerprint, name_of, read_recipe, shown, u32, written
-from .recipes import ORDERS, REMAINDERS, order_section, read_stored, refuse
+from .recipe_text import TYPES, Lists, fingerprint, read_recipe, shown, written
+from .recipes import ORDERS, order_section, read_stored, refuse
 from .sampler import Round
 from .sharded import Sharding
 from .state import Recipe
@@ -77,23 +78,19 @@ class Positions:
 
 
 def read_positions(section: dict[str, Any], lists: Lists) -> Positions | ComposedPositions:
-    for member, numbers in lists:
-        require(member not in OF_SHARDS[1:], field_of(member), shown(numbers), "contradiction")
     order = section.get("name", "sharded")
     if order in MEMBERS:
         return ComposedPositions.read(section, lists)
     require(order in (*ORDERS, "sharded"), "order", order, "unknown-name")
-    allow(lists, "", "sizes")
     require(order in ("sharded", "sequential"), "order", order, "contradiction")
     if order == "sequential":
         refuse(section, "lanes", "shuffle_window")
-    refuse_others("sharded", section, lists)
-    return Positions(order, section.get("seed", 0), read_stored(section, lists))
+    section = own_members("sharded", section, lists)
+    return Positions(order, section.get("seed", 0), read_stored(section))
 
 
 def read_whole(section: dict[str, Any], lists: Lists) -> PlanConfig:
     require(section.get("policy") != "locality-aware", "policy", "locality-aware", "contradiction")
-    allow(lists, "", *OF_SHARDS)
     whole = read_shards(section, lists)
     require(whole.bytes is None or whole.weight == "bytes", "bytes", shown(whole.bytes), "contradiction")
     return whole
@@ -112,14 +109,15 @@ class Reading:
             refuse_section(order, "order")
         self._positions = None if order is None else read_positions(order, lists)
         self._whole = None if shards is None else read_whole(shards, lists)
-        self._remainder = name_of(deal, "remainder", REMAINDERS)
+        deal, batch = checked(DEAL_OF_READERS, deal), checked(BATCH_OF_READERS, batch)
+        self._remainder = deal.get("remainder", "pad")
         if self._whole is not None:
             refuse(deal, "remainder")
         self._drop_last = batch.get("drop_last", False)
         self._group = Group(
-            u32(deal, "world_size", 1),
-            u32(deal, "workers", 1),
-            u32(batch, "batch_size", 1),
+            deal.get("world_size", 1),
+            deal.get("workers", 1),
+            batch.get("batch_size", 1),
             self._drop_last if self._positions is None else self._remainder == "drop",
         )
         self._group.check()
@@ -237,7 +235,7 @@ class Reading:
     def state(self, steps: int) -> str:
         most = self.steps().most
         require(steps <= most, "steps", steps)
-        epoch, consumed, history = self._progress.epoch, self._progress.consumed, self._progress.history
+        epoch, consumed, history = (self._progress.epoch, self._progress.consumed, self._progress.history)
         if steps == most > 0:
             consumed, history = self._length, ()
         elif steps > 0:

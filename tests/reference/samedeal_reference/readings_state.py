@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from .base import Failure, require
+from .members import SEGMENT_OF_READERS, checked
 from .recipe_text import written
 from .state import SEGMENTS, Recipe, compare, read_text
 
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
 MAX_SEGMENTS = 2**12
 MAX_READERS = 2**22
 MAX_READERS_OF_ALL = 2**24
-MAX_WORKERS = 2**16
 
 
 class Group(NamedTuple):
@@ -29,11 +29,7 @@ class Group(NamedTuple):
         return self.world_size * self.workers
 
     def check(self) -> None:
-        for name in ("world_size", "workers", "batch_size"):
-            require(getattr(self, name) < 2**32, name.replace("_", "-"), getattr(self, name))
-        require(1 <= self.world_size <= MAX_READERS, "world-size", self.world_size)
-        require(1 <= self.workers <= min(MAX_WORKERS, MAX_READERS // self.world_size), "workers", self.workers)
-        require(self.batch_size > 0, "batch-size", self.batch_size)
+        require(self.workers <= MAX_READERS // self.world_size, "workers", self.workers)
 
 
 class Segment(NamedTuple):
@@ -74,10 +70,10 @@ def read(text: str, here: Recipe, group: Group, composed: ComposedPositions | No
         compare("reading", here, there)
     history = []
     for segment in fields["history"]:
+        checked(SEGMENT_OF_READERS, segment)
         *members, steps = (segment[name] for name in SEGMENTS["reading"])
         history.append(Segment(Group(*members), steps))
         history[-1].group.check()
-        require(steps > 0, "steps", steps)
     check_history(tuple(history), group)
     progress = Progress(fields["epoch"], fields["consumed"], tuple(history))
     if composed is not None:

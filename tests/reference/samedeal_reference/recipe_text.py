@@ -116,7 +116,7 @@ OWN: dict[str, dict[str, tuple[str, ...]]] = {
     "batches": {
         "recipe": ("samedeal", "order", "deal", "batch"),
         **OF_ORDERS,
-        "deal": DEAL,
+        "deal": ("world_size",),
         "batch": tuple(TYPES["batch"]),
     },
     "plan": {
@@ -139,7 +139,7 @@ OWN: dict[str, dict[str, tuple[str, ...]]] = {
     "schedule": {
         "recipe": ("samedeal", "order", "deal", "steps"),
         **OF_ORDERS,
-        "deal": DEAL,
+        "deal": ("world_size", "layout", "unit"),
         **{name: tuple(TYPES[name]) for name in ("steps", "stages of steps")},
     },
     "split": {"recipe": ("samedeal", "split"), **{name: tuple(TYPES[name]) for name in ("split", "parts")}},

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require
-from .recipe_text import Lists, field_of, find, inline, shown, u32
+from .base import MAX_SAMPLES, Failure, require
+from .recipe_text import field_of, inline, shown
 from .sharded import Sharding
 
 ORDERS = ("feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet")
-REMAINDERS = ("pad", "drop", "uneven")
-LAYOUTS = ("strided", "contiguous", "rotated")
 
 
-def layouts_of(single: bool) -> tuple[str, ...]:
-    """The layouts of an order, the default first."""
-    return LAYOUTS if single else ("rotated", *LAYOUTS)
+def layout_of(single: bool) -> str:
+    """The default layout of an order."""
+    return "strided" if single else "rotated"
 
 
 def refuse(section: dict[str, Any], *members: str) -> None:
@@ -25,16 +23,10 @@ def refuse(section: dict[str, Any], *members: str) -> None:
             raise Failure("contradiction", field_of(member), shown(section[member]))
 
 
-def read_stored(order: dict[str, Any], lists: Lists) -> Sharding:
-    """Of a section `order` that has shards."""
-    sizes = find(order, "sizes", lists)
-    if sizes is None:
-        raise Failure("missing", "sizes", "")
-    require_sizes(order, sizes)
-    lanes, window = u32(order, "lanes", 64), u32(order, "shuffle_window", 256)
-    require(1 <= lanes <= 4096, "lanes", lanes)
-    require(1 <= window <= MAX_WINDOW, "shuffle-window", window)
-    return Sharding(tuple(sizes), lanes, window)
+def read_stored(order: dict[str, Any]) -> Sharding:
+    """Of a section `order` that has shards, and whose members were checked."""
+    require_sizes(order, order["sizes"])
+    return Sharding(tuple(order["sizes"]), order.get("lanes", 64), order.get("shuffle_window", 256))
 
 
 def require_sizes(section: dict[str, Any], sizes: list[int]) -> None:

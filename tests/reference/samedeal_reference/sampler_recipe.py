@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from .base import Failure, require
+from .base import Failure
 from .composed import Read, read
 from .composed_base import Plain
 from .config import Config
-from .recipe_text import Lists, name_of, read_recipe, u32
-from .recipes import REMAINDERS, layouts_of
-
-MAX_UNIT = 2**20
+from .members import DEAL, checked
+from .recipe_text import Lists, read_recipe
+from .recipes import layout_of
 
 
 def read_sampler(text: str, lists: Lists) -> tuple[Config, Read]:
@@ -19,26 +18,20 @@ def read_sampler(text: str, lists: Lists) -> tuple[Config, Read]:
     fields = read_recipe(text, lists, "sampler")
     if "order" not in fields:
         raise Failure("missing", "order", "")
-    deal = fields.get("deal", {})
     order, section = read(fields["order"], lists)
+    deal = checked(DEAL, fields.get("deal", {}))
     config = Config(
         order=section["name"],
         samples=order.length(0),
         seed=seed_of(section),
-        world_size=u32(deal, "world_size", 1),
-        remainder=name_of(deal, "remainder", REMAINDERS),
-        layout=name_of(deal, "layout", layouts_of(order.single)),
-        unit=unit_of(deal),
+        world_size=deal.get("world_size", 1),
+        remainder=deal.get("remainder", "pad"),
+        layout=deal.get("layout", layout_of(order.single)),
+        unit=deal.get("unit", 1),
     )
     if isinstance(order, Plain):
         config.check()
     return config, (order, section)
-
-
-def unit_of(deal: dict[str, Any]) -> int:
-    unit: int = deal.get("unit", 1)
-    require(1 <= unit <= MAX_UNIT, "unit", unit)
-    return unit
 
 
 def seed_of(section: dict[str, Any]) -> int:

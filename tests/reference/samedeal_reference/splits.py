@@ -9,26 +9,18 @@ from typing import Any
 
 from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require, require_window
 from .composed_base import permutation
+from .members import SPLIT, checked
 from .recipe_text import fingerprint, read_recipe, written
-
-MAX_PARTS = 2**16
-MAX_NAME = 256
 
 Part = dict[str, Any]
 
 
 def read_parts(parts: list[Part]) -> None:
-    """Points 1 to 3, of the section's parts."""
-    if not parts:
-        raise Failure("missing", "parts", "")
-    require(len(parts) <= MAX_PARTS, "parts", f"{len(parts)} objects")
+    """What the parts are together."""
     names: set[str] = set()
     share = "size" if "size" in parts[0] else "weight"
     for part in parts:
-        if "name" not in part:
-            raise Failure("missing", "part", "")
         name = part["name"]
-        require(1 <= len(name.encode()) <= MAX_NAME, "part", name)
         require(name not in names, "part", name, "contradiction")
         names.add(name)
         if "weight" in part and "size" in part:
@@ -49,8 +41,8 @@ class Split:
         fields = read_recipe(recipe, [], "split")
         if "split" not in fields:
             raise Failure("missing", "split", "")
-        section = fields["split"]
-        parts = section.get("parts", [])
+        section = checked(SPLIT, fields["split"])
+        parts = section["parts"]
         read_parts(parts)
         self._sized = "size" in parts[0]
         share = "size" if self._sized else "weight"

@@ -13,13 +13,13 @@ from .composed import read
 from .composed_base import Plain
 from .composed_states import goes_on
 from .deal import Deal
-from .recipe_text import Lists, fingerprint, name_of, read_recipe, u32, written
-from .recipes import layouts_of, refuse
+from .members import DEAL, STEPS, checked
+from .recipe_text import Lists, fingerprint, read_recipe, written
+from .recipes import layout_of
 from .rotated import rotation
-from .sampler_recipe import seed_of, unit_of
+from .sampler_recipe import seed_of
 from .state import compare_section, read_text, write_state
 
-MAX_STAGES = 2**16
 FAR_EPOCHS = 2**12
 """How many more epochs are looked at for a sample, of an order that cannot be a source of a blend."""
 
@@ -56,22 +56,14 @@ class Size:
 
 def read_steps(section: Section, world_size: int, unit: int) -> Section:
     """Points 3 to 5: the section as it stands in a canonical text."""
-    if "batch_size" not in section:
-        raise Failure("missing", "batch-size", "")
-    given = section.get("stages", [])
-    require(len(given) <= MAX_STAGES, "stages", f"{len(given)} objects")
+    section = checked(STEPS, section)
     stages: list[Section] = []
     before = 0
-    for stage in given:
-        for member in ("from", "batch_size"):
-            if member not in stage:
-                raise Failure("missing", member.replace("_", "-"), "")
-        require(before < stage["from"] <= MAX_SAMPLES, "from", stage["from"])
+    for stage in section.get("stages", []):
+        require(before < stage["from"], "from", stage["from"])
         before = stage["from"]
         stages.append({"from": before, "batch_size": stage["batch_size"]})
     sizes = [section["batch_size"], *(stage["batch_size"] for stage in stages)]
-    for size in sizes:
-        require(1 <= size < 2**32, "batch-size", size)
     for size in sizes:
         require(size % unit == 0, "batch-size", size, "contradiction")
     # Stages before may be those of a past with other ranks.
@@ -85,19 +77,17 @@ class Schedule:
         fields = read_recipe(recipe, lists, "schedule")
         if "order" not in fields:
             raise Failure("missing", "order", "")
-        self._order, self._section = read(fields["order"], lists)
-        deal = fields.get("deal", {})
-        self._world_size: int = u32(deal, "world_size", 1)
-        self._layout = name_of(deal, "layout", layouts_of(self._order.single))
-        self._unit = unit_of(deal)
-        refuse(deal, "remainder")
-        require(self._world_size > 0, "world-size", 0)
         if "steps" not in fields:
             raise Failure("missing", "steps", "")
+        self._order, self._section = read(fields["order"], lists)
+        deal = checked(DEAL, fields.get("deal", {}))
+        self._world_size: int = deal.get("world_size", 1)
+        self._layout = deal.get("layout", layout_of(self._order.single))
+        self._unit = deal.get("unit", 1)
         self._steps = read_steps(fields["steps"], self._world_size, self._unit)
         require(self._order.length(0) > 0, "samples", 0)
         if (epochs := self._steps.get("epochs")) is not None:
-            require(1 <= epochs <= self._epochs, "epochs", epochs)
+            require(epochs <= self._epochs, "epochs", epochs)
         require(rank < self._world_size, "rank", rank)
         self._rank = rank
 

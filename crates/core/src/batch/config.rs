@@ -139,7 +139,7 @@ const STEPS_OF_A_WINDOW: u128 = 1 << 6;
 const WIDTH: u32 = 64;
 
 /// The most readers.
-const MAX_WORLD: u32 = 1 << 20;
+pub(super) const MAX_WORLD: u32 = 1 << 20;
 
 /// Failures: `history`.
 pub(super) fn check_history(history: &[Segment]) -> Result<(), Failure> {

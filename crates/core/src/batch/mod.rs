@@ -31,5 +31,7 @@ pub use locate::BatchPlace;
 pub use metrics::Metrics;
 pub use packing::{Class, Packing, Pattern, Patterns, histogram};
 pub use recipe::BatchRecipe;
+#[cfg(feature = "texts")]
+pub(crate) use recipe::SECTIONS;
 pub use run::Run;
 pub use stream::BatchStream;

@@ -10,18 +10,21 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 use super::buckets::Buckets;
-use super::config::{BatchConfig, Counting, Strategy, Tail, TooLong};
+use super::config::{BatchConfig, Counting, MAX_WORLD, Strategy, Tail, TooLong};
 use super::items::Items;
 use super::packing::Packing;
+#[cfg(feature = "grown")]
 use crate::base::failure::range;
 use crate::base::memory::collect;
-use crate::base::names::{name_of, named};
+use crate::base::names::name_of;
 use crate::order::OrderPart;
-use crate::state::fields::{Fields, Key, Kind};
+use crate::state::check::Checked;
+use crate::state::fields::{Fields, NOTHING};
+use crate::state::member::{Default, Kind, Member, Need, is, member, names, place, text};
 use crate::state::numbers::{self, Chosen, Numbers};
 use crate::state::recipe::{self, List, VERSION};
 use crate::state::{signed_text, unsigned_text};
-use crate::{Failure, OrderId};
+use crate::{Failure, MAX_COUNT, OrderId};
 
 const STRATEGIES: [(&str, Strategy); 4 + cfg!(feature = "grown") as usize] = [
     ("budget", Strategy::Budget),
@@ -48,47 +51,83 @@ const TOO_LONG: [(&str, TooLong); 5] = [
 const TAILS: [(&str, Tail); 4] =
     [("even-split", Tail::EvenSplit), ("drop", Tail::Drop), ("keep", Tail::Keep), ("duplicate", Tail::Duplicate)];
 
-const SECTIONS: &[Key] = &[
+pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
-    recipe::ANY_ORDER,
-    recipe::DEAL,
+    recipe::ANY_ORDER.or(Default::Empty),
+    recipe::DEAL.of(Kind::Section(DEAL)),
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
-    Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) },
-    Key { name: "shards", field: "shards", kind: recipe::OF_READERS },
+    member!("batch", Kind::Section(BATCH)).or(Default::Empty),
+    member!("shards", Kind::Elsewhere(recipe::OF_READERS)),
 ];
 
 /// The sections of which a state has those that it goes on with.
-pub(super) const STATE_SECTIONS: &[Key] =
-    &[recipe::ANY_ORDER, Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) }];
+pub(super) const STATE_SECTIONS: &[Member] = &[recipe::ANY_ORDER, member!("batch", Kind::Section(BATCH))];
 
-/// In the order of the canonical text.
-const BATCH: &[Key] = &[
-    Key { name: "strategy", field: "strategy", kind: Kind::Text },
-    Key { name: "counting", field: "counting", kind: Kind::Text },
-    Key { name: "linear", field: "linear", kind: Kind::SHORT },
-    Key { name: "quadratic", field: "quadratic", kind: Kind::SHORT },
-    Key { name: "max_batch_size", field: "max-batch-size", kind: Kind::SHORT },
-    Key { name: "max_length", field: "max-length", kind: Kind::SHORT },
-    Key { name: "max_tokens", field: "max-tokens", kind: Kind::LONG },
-    Key { name: "max_cost", field: "max-cost", kind: Kind::LONG },
-    Key { name: "batch_size_multiple", field: "batch-size-multiple", kind: Kind::SHORT },
-    Key { name: "capacity", field: "capacity", kind: Kind::SHORT },
-    Key { name: "packing", field: "packing", kind: Kind::Text },
-    Key { name: "bucket_width", field: "bucket-width", kind: Kind::SHORT },
-    Key { name: "boundaries", field: "boundaries", kind: Kind::Numbers },
-    Key { name: "quantiles", field: "quantiles", kind: Kind::SHORT },
-    Key { name: "batch_window", field: "batch-window", kind: Kind::SHORT },
-    Key { name: "too_long", field: "too-long", kind: Kind::Text },
-    Key { name: "tail", field: "tail", kind: Kind::Text },
-    Key { name: "lengths", field: "lengths", kind: Kind::Numbers },
-    #[cfg(feature = "grown")]
-    Key { name: "latest_epoch", field: "latest-epoch", kind: Kind::LONG },
+const HAS_TAIL: &str = "none with batches, which have tail";
+const DEAL: &[Member] = &[
+    recipe::WORLD_SIZE.of(Kind::from_one(MAX_WORLD)),
+    recipe::REMAINDER.elsewhere(HAS_TAIL),
+    recipe::LAYOUT.elsewhere(HAS_TAIL),
+    recipe::UNIT.elsewhere(HAS_TAIL),
+    recipe::WORKERS.elsewhere(recipe::OF_READERS),
+    recipe::READERS.elsewhere(recipe::OF_STREAMS),
 ];
 
-/// The lists of batches, and with them those of their order.
-const LISTS: [&str; 1] = ["boundaries"];
-const ALL_LISTS: [&str; 5] = ["boundaries", "sizes", "indices", "classes", "factors"];
+const BUDGET: Need = is("strategy", &["budget"]);
+const BUCKET: Need = is("strategy", &["bucket"]);
+const PACK: Need = is("strategy", &["pack"]);
+const WITH_BUDGET: Need = is("strategy", &["budget", "bucket"]);
+const PADDED: Need = is("counting", &["padded"]);
+const TOKENS: Need = is("counting", &["padded", "unpadded"]);
+const WEIGHTED: Need = is("counting", &["weighted"]);
+
+/// In the order of the canonical text.
+const BATCH: &[Member] = &[
+    member!("strategy", Kind::Name(const { &names(&STRATEGIES) })).text(text!("How items become batches.")),
+    member!("counting", Kind::Name(const { &names(&COUNTINGS) })).text(text!("What an item costs of the budget.")),
+    member!("linear", Kind::SHORT).with(place![[WEIGHTED]]).or_number(1).text(text!("The cost of a token.")),
+    member!("quadratic", Kind::SHORT)
+        .with(place![[WEIGHTED]])
+        .or_number(0)
+        .text(text!("The cost of a pair of tokens.")),
+    member!("max_batch_size", Kind::SHORT)
+        .text(text!("The most items in a batch; with `pack` the most rows; 0 for no bound, where there is a budget.")),
+    member!("max_length", Kind::SHORT).or_number(u32::MAX as u64).text(text!("The most tokens of an item.")),
+    member!("max_tokens", Kind::Natural { least: 1, most: u64::MAX })
+        .with(place![[WITH_BUDGET, TOKENS]])
+        .text(text!("The most tokens of a batch; with `budget`, by default `max_batch_size` * `max_length`.")),
+    member!("max_cost", Kind::Natural { least: 1, most: u64::MAX })
+        .with(place![[WITH_BUDGET, WEIGHTED]])
+        .text(text!("The most that a batch may cost.")),
+    member!("batch_size_multiple", Kind::SHORT_POSITIVE)
+        .with(place![[BUCKET], [BUDGET, PADDED]])
+        .or_number(1)
+        .text(text!("Batches have a multiple of so many items, wherever they have at least as many.")),
+    member!("capacity", Kind::SHORT_POSITIVE)
+        .with(place![[PACK]])
+        .text(text!("The tokens of a row; by default, `max_length`.")),
+    member!("packing", Kind::Name(const { &names(&PACKINGS) }))
+        .with(place![[PACK], [BUDGET, is("counting", &["unpadded", "weighted"])]])
+        .text(text!("How hard to look for few batches.")),
+    member!("bucket_width", Kind::SHORT_POSITIVE).with(place![[BUCKET]]).text(text!("As many lengths in each bucket.")),
+    member!("boundaries", Kind::SHORT_NUMBERS)
+        .with(place![[BUCKET]])
+        .text(text!("The greatest length of each bucket, ascending.")),
+    member!("quantiles", Kind::from_one(MAX_COUNT))
+        .with(place![[BUCKET]])
+        .text(text!("The number of buckets that have as many items each.")),
+    member!("batch_window", Kind::SHORT)
+        .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
+        .text(text!("How many items are looked at together; 0 takes them as they come.")),
+    member!("too_long", Kind::Name(const { &names(&TOO_LONG) }))
+        .text(text!("What happens to a sample that is longer than a batch has room for.")),
+    member!("tail", Kind::Name(const { &names(&TAILS) }))
+        .text(text!("What happens to the last items of an epoch, if they do not fill a step.")),
+    member!("lengths", Kind::Lengths).text(text!("The tokens of every sample.")),
+    #[cfg(feature = "grown")]
+    member!("latest_epoch", Kind::LONG),
+];
 
 /// The ways to say which lengths are a bucket.
 const BUCKETS: [&str; 3] = ["bucket-width", "boundaries", "quantiles"];
@@ -141,22 +180,19 @@ impl BatchRecipe {
     /// that it has as a hash alone, or not at all. Failures: those of a recipe; any field; `out-of-memory`.
     #[inline(never)]
     pub fn read(text: &str, lengths: Option<Vec<u32>>, lists: &[List]) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, lists, &ALL_LISTS)?;
-        let empty = Fields::default();
-        let [order, deal, batch] = ["order", "deal", "batch"].map(|section| fields.section(section).unwrap_or(&empty));
+        let fields = recipe::fields(text, SECTIONS, lists)?;
+        let order = fields.section("order");
         let (id, part) = order_of(order, lists)?;
-        let allowed = "none with batches, which have tail";
-        for field in ["remainder", "layout", "unit"] {
-            refuse(deal, field, allowed)?;
-        }
+        let deal = fields.section("deal").check(&[], &[])?;
+        let batch = fields.section("batch").check(lists, &[])?;
         let part = part.map(Rc::new);
         let mut config = BatchConfig {
-            seed: part.as_ref().map_or(order.signed("seed").unwrap_or(0), |part| part.seed),
+            seed: part.as_ref().map_or(order.integer("seed"), |part| part.seed),
             order: id,
-            world: deal.u32("world-size")?.unwrap_or(1),
-            ..options(batch, lists)?
+            world: deal.short("world-size"),
+            ..options(&batch)?
         };
-        config.lengths = match narrow("lengths", "the tokens of every sample", batch.numbers("lengths"), lengths)? {
+        config.lengths = match narrow("lengths", batch.numbers("lengths"), lengths)? {
             Some(lengths) => lengths,
             None if order.has("samples") || part.is_some() => return Err(no_lengths()),
             None => return Self::without_lengths(config),
@@ -282,7 +318,8 @@ impl BatchRecipe {
         if *max_length < u32::MAX {
             number(&mut text, "max_length", (*max_length).into());
         }
-        let used = |member| use_of(member).is_some_and(|(uses, _)| is_used(uses, *strategy, *counting));
+        let given = [("strategy", strategy.name()), ("counting", counting_name(*counting))];
+        let used = |field| BATCH.iter().any(|member| member.field == field && NOTHING.fits(member, &given));
         for member in ["max-tokens", "max-cost"] {
             if used(member) && *budget > 0 {
                 number(&mut text, &member.replace('-', "_"), *budget);
@@ -344,35 +381,32 @@ fn order_of(fields: &Fields, lists: &[List]) -> Result<(OrderId, Option<OrderPar
     let by_default = if fields.has("sizes") { OrderId::Sharded } else { OrderId::Feistel };
     let named = |name| OrderId::of_any_name(name, fields, lists, &[OrderId::Sharded]);
     let id = fields.text("order").map_or(Ok(by_default), named)?;
-    let own = lists.iter().filter(|(name, _)| !LISTS.contains(name)).copied();
+    let own = lists.iter().filter(|(name, _)| *name != "boundaries").copied();
     let lists: Vec<List> = collect("lists", lists.len(), own)?;
     if id == OrderId::Sharded || id.is_composed() {
         return OrderPart::read(fields, &lists).map(|part| (id, Some(part)));
     }
-    OrderPart::refuse_others(fields, &lists, id)?;
+    OrderPart::checked(fields, &lists, id)?;
     Ok((id, None))
 }
 
 /// What the section says, without lengths. Failures: any field of it.
 #[inline(never)]
-fn options(fields: &Fields, lists: &[List]) -> Result<BatchConfig, Failure> {
-    let strategy = named("strategy", fields.text("strategy"), &STRATEGIES)?;
-    let mut counting = named("counting", fields.text("counting"), &COUNTINGS)?;
-    refuse_unused(fields, lists, strategy, counting)?;
+fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
+    let strategy = fields.named("strategy", &STRATEGIES);
+    let mut counting = fields.named("counting", &COUNTINGS);
     if let Counting::Weighted { linear, quadratic } = &mut counting {
-        *linear = fields.u32("linear")?.unwrap_or(*linear);
-        *quadratic = fields.u32("quadratic")?.unwrap_or(*quadratic);
+        (*linear, *quadratic) = (fields.short("linear"), fields.short("quadratic"));
     }
     #[cfg(feature = "grown")]
     if let Some(latest @ 100..) = fields.count("latest-epoch") {
         return Err(Failure::too_late("latest-epoch", latest, range(0, 99)));
     }
-    let most_rows = fields.u32("max-batch-size")?;
-    let longest = fields.u32("max-length")?;
+    let most_rows = fields.given_short("max-batch-size");
+    let longest = fields.given_short("max-length");
     let is_weighted = matches!(counting, Counting::Weighted { .. });
     let limit = if is_weighted { "max-cost" } else { "max-tokens" };
     let budget = match (fields.count(limit), most_rows, longest) {
-        (Some(0), ..) => return Err(Failure::out_of_range(limit, 0, range(1, u64::MAX))),
         (Some(budget), ..) => budget,
         (None, Some(rows @ 1..), Some(longest)) if strategy == Strategy::Budget && !is_weighted => {
             u64::from(rows) * u64::from(longest)
@@ -384,7 +418,7 @@ fn options(fields: &Fields, lists: &[List]) -> Result<BatchConfig, Failure> {
         }
         (None, ..) => 0,
     };
-    let capacity = match (fields.u32("capacity")?, longest) {
+    let capacity = match (fields.given_short("capacity"), longest) {
         _ if strategy != Strategy::Pack => 0,
         (Some(capacity), _) | (None, Some(capacity)) => capacity,
         (None, None) => return Err(Failure::missing("capacity", "the tokens of a row, or max_length")),
@@ -397,134 +431,50 @@ fn options(fields: &Fields, lists: &[List]) -> Result<BatchConfig, Failure> {
     };
     Ok(BatchConfig {
         max_batch_size: most_rows.unwrap_or(usual_rows),
-        max_length: longest.unwrap_or(u32::MAX),
+        max_length: fields.short("max-length"),
         budget,
         counting,
-        multiple: fields.u32("batch-size-multiple")?.unwrap_or(1),
+        multiple: fields.short("batch-size-multiple"),
         capacity,
-        packing: named("packing", fields.text("packing"), &PACKINGS)?,
-        buckets: buckets(fields, lists)?,
-        window: fields.u32("batch-window")?,
-        too_long: named("too-long", fields.text("too-long"), &TOO_LONG)?,
-        tail: named("tail", fields.text("tail"), &TAILS)?,
+        packing: fields.named("packing", &PACKINGS),
+        buckets: buckets(fields)?,
+        window: fields.given_short("batch-window"),
+        too_long: fields.named("too-long", &TOO_LONG),
+        tail: fields.named("tail", &TAILS),
         ..BatchConfig::new(Vec::new(), strategy)
     })
 }
 
-/// Failures: two ways to say it, `boundaries`.
-fn buckets(fields: &Fields, lists: &[List]) -> Result<Option<Buckets>, Failure> {
-    let list = recipe::beside("boundaries", lists);
-    let is_there = |field| fields.has(field) || field == "boundaries" && list.is_some();
+/// Failures: two ways to say it.
+fn buckets(fields: &Checked) -> Result<Option<Buckets>, Failure> {
+    let is_there = |field| fields.has(field) || fields.found(field).is_some();
     let mut there = BUCKETS.into_iter().filter(|field| is_there(field));
     if let (Some(first), Some(second)) = (there.next(), there.next()) {
-        let value = fields.shown(first).unwrap_or_else(|| "a list".into());
+        let value = fields.shown(first).unwrap_or_else(|| numbers::counted(fields.found(first)));
         return Err(Failure::contradiction(first, value, format!("none, where {} is given", second.replace('-', "_"))));
     }
-    if let Some(width) = fields.u32("bucket-width")? {
+    if let Some(width) = fields.given_short("bucket-width") {
         return Ok(Some(Buckets::Width(width)));
     }
-    if let Some(count) = fields.u32("quantiles")? {
+    if let Some(count) = fields.given_short("quantiles") {
         return Ok(Some(Buckets::Quantiles(count)));
     }
-    let list = list.map(|list| numbers::narrow("boundaries", list)).transpose()?;
-    let ends = narrow("boundaries", "the greatest length of each bucket", fields.numbers("boundaries"), list)?;
-    Ok(ends.map(Buckets::Boundaries))
+    match fields.found("boundaries") {
+        Some(_) => Ok(Some(Buckets::Boundaries(fields.copied32("boundaries")?))),
+        None => Ok(None),
+    }
 }
 
 /// The numbers of the text, or those beside it. Failures: `field`.
 fn narrow(
     field: &'static str,
-    what: &str,
     of_text: Option<&Numbers>,
     beside: Option<Vec<u32>>,
 ) -> Result<Option<Vec<u32>>, Failure> {
     let numbers = beside.as_ref().map(|numbers| numbers.iter().map(|&number| number.into()));
-    Ok(match numbers::chosen(field, what, of_text, numbers)? {
+    Ok(match numbers::chosen(field, of_text, numbers)? {
         Chosen::Nowhere => None,
         Chosen::Text(numbers) => Some(numbers::narrow(field, numbers)?),
         Chosen::Beside => beside,
     })
-}
-
-/// A strategy and a counting that look at a member; none is any.
-type Use = (Option<Strategy>, Option<&'static str>);
-const BUDGET: Use = (Some(Strategy::Budget), None);
-const BUCKET: Use = (Some(Strategy::Bucket), None);
-const PACK: Use = (Some(Strategy::Pack), None);
-const WEIGHTED: Use = (None, Some("weighted"));
-const fn with(strategy: Strategy, counting: &'static str) -> Use {
-    (Some(strategy), Some(counting))
-}
-
-/// Which strategies and countings look at a member, and the same in words; none for a member that all look at.
-fn use_of(field: &str) -> Option<(&'static [Use], &'static str)> {
-    Some(match field {
-        "linear" | "quadratic" => (&[WEIGHTED], "counting weighted"),
-        "max-tokens" => {
-            const {
-                (
-                    &[
-                        with(Strategy::Budget, "padded"),
-                        with(Strategy::Budget, "unpadded"),
-                        with(Strategy::Bucket, "padded"),
-                        with(Strategy::Bucket, "unpadded"),
-                    ],
-                    "strategy budget or bucket, with counting padded or unpadded",
-                )
-            }
-        }
-        "max-cost" => {
-            const {
-                (
-                    &[with(Strategy::Budget, "weighted"), with(Strategy::Bucket, "weighted")],
-                    "strategy budget or bucket, with counting weighted",
-                )
-            }
-        }
-        "batch-size-multiple" => {
-            const { (&[BUCKET, with(Strategy::Budget, "padded")], "strategy bucket, or budget with counting padded") }
-        }
-        "capacity" => (&[PACK], "strategy pack"),
-        "packing" => {
-            const {
-                (
-                    &[PACK, with(Strategy::Budget, "unpadded"), with(Strategy::Budget, "weighted")],
-                    "strategy pack, or budget with counting unpadded or weighted",
-                )
-            }
-        }
-        "bucket-width" | "boundaries" | "quantiles" => (&[BUCKET], "strategy bucket"),
-        "batch-window" => (&[BUDGET, BUCKET, PACK], "strategy budget, bucket or pack"),
-        _ => return None,
-    })
-}
-
-fn is_used(uses: &[Use], strategy: Strategy, counting: Counting) -> bool {
-    uses.iter().any(|&(by, of)| by.is_none_or(|by| by == strategy) && of.is_none_or(|of| of == counting_name(counting)))
-}
-
-/// Failures: a member that is there and has no effect.
-#[inline(never)]
-fn refuse_unused(fields: &Fields, lists: &[List], strategy: Strategy, counting: Counting) -> Result<(), Failure> {
-    for &Key { field, .. } in BATCH {
-        if let Some((uses, words)) = use_of(field)
-            && !is_used(uses, strategy, counting)
-        {
-            let (strategy, counting) = (strategy.name(), counting_name(counting));
-            let allowed = format!("none with strategy {strategy} and counting {counting}; it goes with {words}");
-            refuse(fields, field, &allowed)?;
-            if recipe::beside(field, lists).is_some() {
-                return Err(Failure::contradiction(field, "a list", allowed));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Failures: the field, if it is there.
-fn refuse(fields: &Fields, field: &'static str, allowed: &str) -> Result<(), Failure> {
-    match fields.shown(field) {
-        Some(value) => Err(Failure::contradiction(field, value, String::from(allowed))),
-        None => Ok(()),
-    }
 }

@@ -10,16 +10,14 @@ use super::recipe::STATE_SECTIONS;
 use crate::Failure;
 use crate::base::failure::range;
 use crate::base::memory::collect;
-use crate::state::fields::{self, Fields, Key, Kind};
+use crate::state::fields::{self, Fields};
+use crate::state::member::{Kind, Member, member};
 use crate::state::numbers;
 use crate::state::recipe;
 use crate::state::{self, AS_IN_STATE, EPOCH, KIND, history_of, recipe_of};
 
-const STATE: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, history_of(SEGMENT)];
-const SEGMENT: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
-    Key { name: "steps", field: "steps", kind: Kind::COUNT },
-];
+const STATE: &[Member] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, history_of(SEGMENT)];
+const SEGMENT: &[Member] = &[member!("world_size", Kind::SHORT), member!("steps", Kind::COUNT)];
 
 impl Batcher {
     /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `steps`,
@@ -52,7 +50,7 @@ impl Batcher {
         self.check(&state, epoch, segments.iter().any(|segment| segment.count("steps") != Some(0)))?;
         let mut history: Vec<Segment> = collect("history", segments.len(), [])?;
         for segment in segments {
-            let world_size = segment.u32("world-size")?.unwrap_or_default();
+            let world_size = segment.check(&[], &[])?.short("world-size");
             let steps = segment.count("steps").unwrap_or_default();
             history.push(Segment { world_size, steps });
         }
@@ -66,8 +64,7 @@ impl Batcher {
         let Some(order) = self.recipe().order().filter(|order| order.is_composed()) else {
             return state::check_recipe(state, &lasting, STATE_SECTIONS);
         };
-        let empty = Fields::default();
-        let of = state.section("recipe").unwrap_or(&empty);
+        let of = state.section("recipe");
         order.check_resumes(of, (epoch.saturating_add(is_begun.into()), 0), AS_IN_STATE)?;
         fields::compare(&Fields::read(&lasting, STATE_SECTIONS)?, of, &STATE_SECTIONS[1..], AS_IN_STATE)
     }

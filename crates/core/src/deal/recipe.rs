@@ -9,30 +9,21 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use crate::base::failure::range;
-use crate::base::names::named;
-use crate::deal::{LAYOUTS, MAX_UNIT, REMAINDERS};
+use crate::deal::{LAYOUTS, REMAINDERS};
 use crate::order::OrderPart;
-use crate::state::fields::{Fields, Key, Kind};
+use crate::state::fields::Fields;
+use crate::state::member::{Kind, Member, member};
 use crate::state::recipe::{self, List, VERSION};
 use crate::{Config, Failure, Layout, Remainder, Sampler};
 
-const SECTIONS: &[Key] = &[
+pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
     recipe::ANY_ORDER,
     recipe::DEAL,
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
-    Key {
-        name: "shards",
-        field: "shards",
-        kind: Kind::Elsewhere("none in the recipe of a sampler: whole shards belong to plans and to readers"),
-    },
-    Key {
-        name: "batch",
-        field: "batch",
-        kind: Kind::Elsewhere("none in the recipe of a sampler: a recipe of batches makes batches"),
-    },
+    member!("shards", Kind::Elsewhere("none in the recipe of a sampler: whole shards belong to plans and to readers")),
+    member!("batch", Kind::Elsewhere("none in the recipe of a sampler: a recipe of batches makes batches")),
 ];
 
 /// Everything that decides a deal: the order of every epoch, and who takes which position of it. It says nothing of an epoch, of a
@@ -57,23 +48,19 @@ pub struct Recipe {
     unit: u32,
 }
 
-/// The fields that may be lists.
-pub(super) const LISTS: [&str; 4] = ["sizes", "indices", "classes", "factors"];
-
 impl Recipe {
     /// Reads a document, and the lists that it has as a hash alone, or not at all. Failures: `recipe` (no JSON object, or more than
     /// 2^24 bytes), `recipe-member`, `order-member` or `deal-member` (an unknown one), `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List]) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
-        let order = order(&fields, lists)?;
-        let empty = Fields::default();
-        let deal = fields.section("deal").unwrap_or(&empty);
+        let fields = recipe::fields(text, SECTIONS, lists)?;
+        let order = OrderPart::of_recipe(&fields, lists)?;
+        let deal = fields.section("deal").check(&[], &[])?;
         let made = Self {
-            world_size: deal.u32("world-size")?.unwrap_or(1),
-            remainder: named("remainder", deal.text("remainder"), &REMAINDERS)?,
-            layout: layout(deal, &order)?,
-            unit: unit(deal)?,
+            world_size: deal.short("world-size"),
+            remainder: deal.named("remainder", &REMAINDERS),
+            layout: layout(&deal, &order),
+            unit: deal.short("unit"),
             order: Rc::new(order),
         };
         made.config(0, 0).deal(made.order.length(0)?)?;
@@ -110,36 +97,16 @@ impl Recipe {
     }
 }
 
-/// The order of a recipe of a deal, which has to be there. Failures: `order`, any field of it.
-pub(super) fn order(fields: &Fields, lists: &[List]) -> Result<OrderPart, Failure> {
-    match fields.section("order") {
-        Some(order) => OrderPart::read(order, lists),
-        None => Err(Failure::missing("order", "the section that has the samples and their order")),
-    }
-}
-
-/// The layout, by default that of the order. Failures: `layout`.
-pub(super) fn layout(deal: &Fields, order: &OrderPart) -> Result<Layout, Failure> {
-    let layout = named("layout", deal.text("layout"), &LAYOUTS)?;
+/// The layout, by default that of the order.
+pub(super) fn layout(deal: &Fields, order: &OrderPart) -> Layout {
     // A blend has a period, and so may the world: each rank would get the samples of some sources.
-    Ok(if !deal.has("layout") && !order.is_single() { Layout::Rotated } else { layout })
-}
-
-/// Failures: `unit`.
-pub(crate) fn unit(deal: &Fields) -> Result<u32, Failure> {
-    match deal.count("unit") {
-        None => Ok(1),
-        Some(unit @ 1..=MAX_UNIT_64) => Ok(unit as u32),
-        Some(unit) => Err(Failure::out_of_range("unit", unit, range(1, MAX_UNIT))),
-    }
+    if !deal.has("layout") && !order.is_single() { Layout::Rotated } else { deal.named("layout", &LAYOUTS) }
 }
 
 /// The member of the canonical text, with its comma: there is none of 1.
 pub(crate) fn unit_text(unit: u32) -> String {
     if unit == 1 { String::new() } else { format!(",\"unit\":{unit}") }
 }
-
-const MAX_UNIT_64: u64 = MAX_UNIT as u64;
 
 impl Sampler {
     /// The whole of an epoch, as a rank sees it, in O(1). Failures: `rank`, `samples` (no memory).

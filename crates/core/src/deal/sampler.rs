@@ -9,7 +9,6 @@ use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::has_headroom;
 use crate::order::{OrderPart, Stored, in_blocks};
-use crate::state::fields::Fields;
 use crate::state::{self, SamplerState, recipe};
 use crate::{Config, Deal, Failure, Index, MAX_COUNT, Order, OrderId, Place};
 
@@ -98,9 +97,7 @@ impl Sampler {
     /// What a state leaves of its epoch, in O(1). Failures: `state`, `consumed`, or the first member of the order that differs.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let state = SamplerState::read(state)?;
-        let empty = Fields::default();
-        let recipe = state.recipe().unwrap_or(&empty);
-        self.part.check_resumes(recipe, (state.epoch, state.consumed), state::AS_IN_STATE)?;
+        self.part.check_resumes(state.recipe(), (state.epoch, state.consumed), state::AS_IN_STATE)?;
         self.at(Config { epoch: state.epoch, consumed: state.consumed, ..self.config })
     }
 

@@ -22,11 +22,11 @@ use crate::state::fields::Fields;
 use crate::state::recipe::{COMPOSED as COMPOSED_MEMBERS, List, beside};
 use crate::{Failure, MAX_EXACT};
 use compose::Epoch;
-pub(crate) use compose::{Stored, read::check_lists};
+pub(crate) use compose::Stored;
 pub(crate) use feistel::{Feistel, MULTIPLIERS, mix};
 pub(crate) use fisher_yates::shuffle;
 pub(crate) use part::{OrderPart, check_sums};
-pub(crate) use sharded::{DEFAULT_LANES, DEFAULT_WINDOW, MAX_LANES, Sharded, Sharding};
+pub(crate) use sharded::{MAX_LANES, Sharded, Sharding};
 pub(crate) use shards::{Shards, total};
 pub use spans::Spans;
 use table::Table;
@@ -146,6 +146,11 @@ impl OrderId {
     /// Whether it is made of others.
     pub(crate) fn is_composed(self) -> bool {
         COMPOSED.contains(&self)
+    }
+
+    /// Whether it has sources.
+    pub(crate) fn is_blend(self) -> bool {
+        matches!(self, Self::Blend | Self::BlendExact)
     }
 
     /// The order of a name, `sharded` among them, but no composed one. An unknown name is a failure that lists those that need no more

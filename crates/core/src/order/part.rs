@@ -3,15 +3,15 @@
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
-use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
 
 use super::compose::{self, Blend, Composed, read};
-use super::{DEFAULT_LANES, DEFAULT_WINDOW, Order, Sharding, Shards};
+use super::{Order, Sharding, Shards};
 use crate::base::failure::{at_most, only};
+use crate::state::check::Checked;
 use crate::state::fields::Fields;
 use crate::state::numbers;
-use crate::state::recipe::{self, List, MAX_ORDER};
+use crate::state::recipe::{self, ANY_ORDER_MEMBERS, List, MAX_ORDER};
 use crate::state::signed_text;
 use crate::{Failure, MAX_EXACT, OrderId};
 
@@ -41,6 +41,11 @@ impl OrderPart {
     /// An order that is made of others.
     pub(super) fn composed(id: OrderId, samples: u64, seed: i64, composed: Rc<dyn Composed>) -> Self {
         Self { composed: Some(composed), ..Self::new(id, samples, seed, None) }
+    }
+
+    /// The order of a recipe of a sampler or a schedule. Failures: any field.
+    pub(crate) fn of_recipe(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
+        Self::read(fields.section("order"), lists)
     }
 
     /// The order of a sampler. Failures: any field.
@@ -74,21 +79,20 @@ impl OrderPart {
             None if fields.numbers("sizes").is_some() => OrderId::Sharded,
             None => OrderId::Feistel,
         };
-        if id.is_composed() {
-            if cfg!(feature = "composed") {
-                return read::read(id, fields, lists, derived);
-            }
+        if id.is_composed() && !cfg!(feature = "composed") {
             let allowed = "an order that is not made of others: the light build has no others";
             return Err(Failure::contradiction("order", id.name(), allowed));
         }
-        if id == OrderId::Sharded {
-            read::check_lists(lists, &["sizes"], |_| false)?;
-            return Self::stored(fields, lists, id, derived).map(|(order, _)| order);
+        let order = Self::checked(fields, lists, id)?;
+        if id.is_composed() && cfg!(feature = "composed") {
+            return read::read(id, &order, lists, derived);
         }
-        Self::refuse_others(fields, lists, id)?;
-        match fields.count("samples") {
+        if id == OrderId::Sharded {
+            return Self::stored(&order, id, derived).map(|(order, _)| order);
+        }
+        match order.count("samples") {
             Some(samples) => {
-                let seed = fields.signed("seed").or(derived).unwrap_or(0);
+                let seed = order.signed("seed").or(derived).unwrap_or(0);
                 id.check(samples, seed)?;
                 Ok(Self::new(id, samples, seed, None))
             }
@@ -96,15 +100,16 @@ impl OrderPart {
         }
     }
 
-    /// Failures: a member, or a list, that an order without shards and without others does not use.
-    pub(crate) fn refuse_others(fields: &Fields, lists: &[List], id: OrderId) -> Result<(), Failure> {
-        read::check_lists(lists, &["sizes"], |_| false)?;
-        recipe::refuse_sharding(fields, id.name())?;
-        read::refuse_others(fields, id)?;
-        match sizes(fields, lists)? {
-            Some(sizes) => Err(recipe::not_sharded("sizes", &format!("{} numbers", sizes.len()), id.name())),
-            None => Ok(()),
-        }
+    /// The members of an order, each by itself. Failures: any of them; `lists`, where one is of no member.
+    pub(crate) fn checked<'f, 'a>(
+        fields: &'f Fields<'a>,
+        lists: &[List<'f>],
+        id: OrderId,
+    ) -> Result<Checked<'f, 'a>, Failure> {
+        let order = fields.check(lists, &[("order", id.name())])?;
+        let below = if id.is_blend() { "sources/" } else { "of/" };
+        recipe::check_lists(lists, ANY_ORDER_MEMBERS, |name| id.is_composed() && name.starts_with(below))?;
+        Ok(order)
     }
 
     /// The order of samples that are read from shards: `sharded`, or as they are stored; none of a composed one, which has its shards in
@@ -117,37 +122,32 @@ impl OrderPart {
         if id.is_composed() {
             return Ok((Self::read(fields, lists)?, None));
         }
-        read::check_lists(lists, &["sizes"], |_| false)?;
         if !matches!(id, OrderId::Sharded | OrderId::Sequential) {
             let allowed =
                 "sharded, sequential or one that is made of sharded ones: readers of shards need neighbouring rows";
             return Err(Failure::contradiction("order", id.name(), allowed));
         }
-        Self::stored(fields, lists, id, None).map(|(order, sharding)| (order, Some(sharding)))
+        // As it is stored, an order of shards has no lanes.
+        for field in ["lanes", "shuffle-window"] {
+            if let (Some(value), OrderId::Sequential) = (fields.shown(field), id) {
+                return Err(Failure::contradiction(
+                    field,
+                    value,
+                    "none with the order sequential; it goes with order sharded",
+                ));
+            }
+        }
+        let order = Self::checked(fields, lists, OrderId::Sharded)?;
+        Self::stored(&order, id, None).map(|(order, sharding)| (order, Some(sharding)))
     }
 
-    fn stored(
-        fields: &Fields,
-        lists: &[List],
-        id: OrderId,
-        derived: Option<i64>,
-    ) -> Result<(Self, Rc<Sharding>), Failure> {
-        if id != OrderId::Sharded {
-            recipe::refuse(fields, &["lanes", "shuffle-window"], id.name())?;
-        }
-        read::refuse_others(fields, OrderId::Sharded)?;
-        let Some(sizes) = sizes(fields, lists)? else {
-            return Err(Failure::missing("sizes", "the samples of each shard"));
-        };
-        let shards = Shards::new(&sizes)?;
-        check_sums(fields, shards.count().into(), shards.samples())?;
+    fn stored(order: &Checked, id: OrderId, derived: Option<i64>) -> Result<(Self, Rc<Sharding>), Failure> {
+        let shards = Shards::new(order.found("sizes").unwrap_or_default())?;
+        check_sums(order, shards.count().into(), shards.samples())?;
         let samples = shards.samples();
-        let lanes = fields.u32("lanes")?.unwrap_or(DEFAULT_LANES);
-        let window = fields.u32("shuffle-window")?.unwrap_or(DEFAULT_WINDOW);
-        let sharding = Rc::new(Sharding::new(shards, lanes, window)?);
-        let seed = fields.signed("seed").or(derived).unwrap_or(0);
-        let order = Self::new(id, samples, seed, Some(Rc::clone(&sharding)));
-        Ok((order, sharding))
+        let sharding = Rc::new(Sharding::new(shards, order.short("lanes"), order.short("shuffle-window"))?);
+        let seed = order.signed("seed").or(derived).unwrap_or(0);
+        Ok((Self::new(id, samples, seed, Some(Rc::clone(&sharding))), sharding))
     }
 
     /// The order of an epoch. Failures: `out-of-memory`, or a field that is out of its range.
@@ -320,11 +320,6 @@ impl OrderPart {
         }
         text + "}"
     }
-}
-
-/// The sizes of the shards. Failures: `sizes`, `out-of-memory`.
-fn sizes(fields: &Fields, lists: &[List]) -> Result<Option<Vec<u64>>, Failure> {
-    recipe::list("sizes", "the samples of each shard", fields, lists)
 }
 
 /// Whether the numbers of shards and of samples, if they are there, are those of the sizes. Failures: `shards`, `samples`.

@@ -18,10 +18,6 @@ use crate::{Failure, MAX_COUNT};
 /// The most lanes: each keeps its window at hand.
 pub(crate) const MAX_LANES: u32 = 1 << 12;
 
-/// The lanes and the window, unless they are given.
-pub(crate) const DEFAULT_LANES: u32 = 64;
-pub(crate) const DEFAULT_WINDOW: u32 = 256;
-
 /// How a dataset in shards is ordered.
 pub(crate) struct Sharding {
     pub(crate) shards: Shards,

@@ -22,5 +22,7 @@ mod whole;
 pub use advice::MixingAdvice;
 pub use batches::ReadBatch;
 pub use reading::{ReadRound, Reading};
+#[cfg(feature = "texts")]
+pub(crate) use recipe::SECTIONS;
 pub use rows::RoundRows;
 pub use segment::{Group, Segment};

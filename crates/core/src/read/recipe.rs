@@ -9,47 +9,46 @@ use alloc::vec::Vec;
 use core::cell::OnceCell;
 
 use super::left::Positions;
-use super::segment::Group;
+use super::segment::{Group, MAX_READERS, MAX_WORKERS};
 use crate::base::failure::shorten;
-use crate::base::names::named;
 use crate::deal::{REMAINDERS, Rotation};
-use crate::order::{OrderPart, Sharding, Shards, check_lists};
+use crate::order::{OrderPart, Sharding, Shards};
 use crate::shard::{self, PlanConfig, Weight};
-use crate::state::fields::{Fields, Key, Kind};
+use crate::state::fields::Fields;
+use crate::state::member::{Default, Kind, Member, member, text};
 use crate::state::recipe::{self, List, VERSION};
 use crate::{Failure, OrderId, Remainder};
 
-const SECTIONS: &[Key] = &[
+pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
-    recipe::ANY_ORDER,
-    shard::SHARDS,
-    Key { name: "deal", field: "deal", kind: Kind::Section(DEAL) },
-    Key { name: "batch", field: "batch", kind: Kind::Section(BATCH) },
+    recipe::ANY_ORDER.or(Default::None),
+    shard::SHARDS.or(Default::None),
+    recipe::DEAL.of(Kind::Section(DEAL)),
+    member!("batch", Kind::Section(BATCH)).or(Default::Empty),
 ];
 /// The sections of which a state has the one that it goes on with.
-pub(super) const STATE_SECTIONS: &[Key] = &[recipe::ANY_ORDER, shard::SHARDS];
+pub(super) const STATE_SECTIONS: &[Member] = &[recipe::ANY_ORDER, shard::SHARDS];
 
-const DEAL: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
-    Key { name: "workers", field: "workers", kind: Kind::SHORT },
-    Key { name: "remainder", field: "remainder", kind: Kind::Text },
-    Key {
-        name: "layout",
-        field: "layout",
-        kind: Kind::Elsewhere("none in the recipe of readers: they take positions in turn"),
-    },
-    Key {
-        name: "unit",
-        field: "unit",
-        kind: Kind::Elsewhere("none in the recipe of readers: they take positions in turn"),
-    },
-    Key { name: "readers", field: "readers", kind: recipe::OF_STREAMS },
+const IN_TURN: &str = "none in the recipe of readers: they take positions in turn";
+const DEAL: &[Member] = &[
+    WORLD_SIZE,
+    WORKERS,
+    recipe::REMAINDER,
+    recipe::LAYOUT.elsewhere(IN_TURN),
+    recipe::UNIT.elsewhere(IN_TURN),
+    recipe::READERS.elsewhere(recipe::OF_STREAMS),
 ];
-const BATCH: &[Key] = &[
-    Key { name: "batch_size", field: "batch-size", kind: Kind::SHORT },
-    Key { name: "drop_last", field: "drop-last", kind: Kind::Flag },
+pub(super) const WORLD_SIZE: Member = recipe::WORLD_SIZE.of(Kind::Natural { least: 1, most: MAX_READERS });
+pub(super) const WORKERS: Member = recipe::WORKERS.of(Kind::from_one(MAX_WORKERS));
+pub(super) const BATCH_SIZE: Member =
+    member!("batch_size", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of samples in a batch."));
+const BATCH: &[Member] = &[
+    BATCH_SIZE,
+    member!("drop_last", Kind::Flag)
+        .or(Default::Flag(false))
+        .text(text!("Whether the last batch of a reader is left out, if it is not full.")),
 ];
 
 /// Everything that decides the order of an epoch. It does not depend on the readers.
@@ -77,12 +76,6 @@ pub(super) enum Files {
     /// Those of all orders that it is made of.
     Joined(Rc<Shards>),
 }
-
-/// The names of the lists of a reading.
-const LISTS: [&str; 8] = {
-    let [sizes, bytes, holders, offsets, nodes] = shard::LISTS;
-    [sizes, bytes, holders, offsets, nodes, "indices", "classes", "factors"]
-};
 
 impl Recipe {
     fn new(dealt: Dealt) -> Self {
@@ -144,41 +137,31 @@ impl Recipe {
 /// are left out. Failures: any member.
 #[inline(never)]
 pub(super) fn read(text: &str, lists: &[List]) -> Result<(Recipe, Group, Remainder, bool), Failure> {
-    let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
-    let empty = Fields::default();
-    let [deal, batch] = ["deal", "batch"].map(|section| fields.section(section).unwrap_or(&empty));
-    let dealt = match (fields.section("order"), fields.section("shards")) {
+    let fields = recipe::fields(text, SECTIONS, lists)?;
+    let dealt = match (fields.given_section("order"), fields.given_section("shards")) {
         (Some(order), None) => samples(order, lists)?,
         (None, Some(shards)) => whole(shards, lists)?,
-        (Some(order), Some(shards)) if order.has("order") => {
-            refuse(shards, shard::MEMBERS, "shards", "none, as single samples are dealt: the recipe has an order")?;
-            samples(order, lists)?
-        }
-        (Some(order), Some(shards)) => {
-            let allowed = "none, as whole shards are dealt: the recipe has the section shards";
-            refuse(order, recipe::ANY_ORDER_MEMBERS, "order", allowed)?;
-            whole(shards, lists)?
-        }
+        (Some(order), Some(shards)) => return Err(both(order, shards)),
         (None, None) => {
-            return Err(Failure::missing(
-                "order",
-                "the section that has the samples, or the section shards for whole shards",
-            ));
+            let what = "the section that has the samples, or the section shards for whole shards";
+            return Err(Failure::missing("order", what));
         }
     };
     let by_samples = matches!(dealt, Dealt::Samples(..));
-    let remainder = named("remainder", deal.text("remainder"), &REMAINDERS)?;
+    let deal = fields.section("deal").check(&[], &[])?;
+    let batch = fields.section("batch").check(&[], &[])?;
+    let remainder = deal.named("remainder", &REMAINDERS);
     if let Some(value) = deal.text("remainder")
         && !by_samples
     {
         let allowed = "none, as whole shards are dealt: each of them has one reader";
         return Err(Failure::contradiction("remainder", shorten(value), allowed));
     }
-    let short_left_out = batch.flag("drop-last").unwrap_or(false);
+    let short_left_out = batch.is("drop-last");
     let group = Group {
-        world_size: deal.u32("world-size")?.unwrap_or(1),
-        workers: deal.u32("workers")?.unwrap_or(1),
-        batch_size: batch.u32("batch-size")?.unwrap_or(1),
+        world_size: deal.short("world-size"),
+        workers: deal.short("workers"),
+        batch_size: batch.short("batch-size"),
         // Where samples are dealt, a reader's short batch is its last one in any case, and says nothing of other readers.
         drop_last: if by_samples { remainder == Remainder::Drop } else { short_left_out },
     };
@@ -204,14 +187,6 @@ pub(super) fn write(recipe: &Recipe, group: Group, remainder: Remainder, drop_la
 
 /// Failures: any member of the section.
 fn samples(order: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
-    let of_shards = lists.iter().find_map(|&(name, list)| {
-        let key = shard::MEMBERS.iter().find(|key| key.name == name && name != "sizes")?;
-        Some((key.field, list))
-    });
-    if let Some((field, list)) = of_shards {
-        let allowed = "none, as single samples are dealt: the recipe has an order";
-        return Err(Failure::contradiction(field, format!("{} numbers", list.len()), allowed));
-    }
     let (order, sharding) = OrderPart::of_shards(order, lists)?;
     let files = match sharding {
         Some(sharding) => Files::Own(sharding),
@@ -230,7 +205,6 @@ fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
         let allowed = "size-aware or round-robin: readers may go on with other ranks, whose nodes are not known";
         return Err(Failure::contradiction("policy", "locality-aware", allowed));
     }
-    check_lists(lists, &shard::LISTS, |_| false)?;
     let plan = PlanConfig::read(fields, lists)?;
     if let (Weight::Samples, Some(bytes)) = (plan.weight, &plan.bytes) {
         let allowed = "none, as they go with the weight bytes";
@@ -240,10 +214,13 @@ fn whole(fields: &Fields, lists: &[List]) -> Result<Dealt, Failure> {
     Ok(Dealt::Shards(Rc::new(plan), Rc::new(shards)))
 }
 
-/// Failures: the first member that is there; the section, if it is empty.
-fn refuse(fields: &Fields, known: &'static [Key], section: &'static str, allowed: &'static str) -> Result<(), Failure> {
-    let Some(field) = fields.first_of(known) else {
-        return Err(Failure::contradiction(section, "there", allowed));
+/// That single samples and whole shards are read: the first member of the section that is too much, or the section, if it is empty.
+#[cold]
+fn both(order: &Fields, shards: &Fields) -> Failure {
+    let (fields, section, allowed) = match order.has("order") {
+        true => (shards, "shards", "none, as single samples are dealt: the recipe has an order"),
+        false => (order, "order", "none, as whole shards are dealt: the recipe has the section shards"),
     };
-    Err(Failure::contradiction(field, fields.shown(field).unwrap_or_default(), allowed))
+    let (field, value) = fields.first().unwrap_or((section, "there".into()));
+    Failure::contradiction(field, value, allowed)
 }

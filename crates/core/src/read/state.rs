@@ -5,23 +5,25 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::left::{Left, Positions};
-use super::recipe::{Dealt, Recipe, STATE_SECTIONS};
+use super::recipe::{BATCH_SIZE, Dealt, Recipe, STATE_SECTIONS, WORKERS, WORLD_SIZE};
 use super::segment::{Group, Segment, check_history};
 use crate::Failure;
-use crate::base::failure::{at_least, range};
+use crate::base::failure::range;
 use crate::base::memory::collect;
-use crate::state::fields::{self, Fields, Key, Kind};
+use crate::state::fields::{self, Fields};
+use crate::state::member::{Kind, Member, member};
 use crate::state::numbers;
 use crate::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, POSITIONS, history_of, recipe, recipe_of};
 
-const STATE: &[Key] =
+const STATE: &[Member] =
     &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, POSITIONS, history_of(SEGMENT)];
-const SEGMENT: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
-    Key { name: "workers", field: "workers", kind: Kind::SHORT },
-    Key { name: "batch_size", field: "batch-size", kind: Kind::SHORT },
-    Key { name: "drop_last", field: "drop-last", kind: Kind::Flag },
-    Key { name: "steps", field: "steps", kind: Kind::COUNT },
+const SEGMENT: &[Member] = &[
+    WORLD_SIZE,
+    WORKERS,
+    BATCH_SIZE,
+    member!("drop_last", Kind::Flag),
+    // Those who did none are in no state.
+    member!("steps", Kind::POSITIVE),
 ];
 
 /// What a state says of the epoch.
@@ -54,7 +56,8 @@ pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadStat
         Dealt::Samples(..) => ["order", "shards"],
         Dealt::Shards(..) => ["shards", "order"],
     };
-    if fields.section("recipe").is_some_and(|of| of.has(other) && !of.has(own)) {
+    let of = fields.section("recipe");
+    if of.has(other) && !of.has(own) {
         let value = format!("the section {own}");
         return Err(Failure::contradiction("recipe", value, format!("the section {other}, {AS_IN_STATE}")));
     }
@@ -64,11 +67,9 @@ pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadStat
         return Ok(ReadState { epoch, consumed, history: history(fields.objects("history"), group)? });
     };
     let history = history(fields.objects("history"), group)?;
-    let empty = Fields::default();
-    let of = fields.section("recipe").unwrap_or(&empty);
     // What the epoch was when the state was taken: it can have other positions behind those that were read.
     let here = recipe.positions(epoch)?;
-    let length = positions.or_else(|| of.section("order")?.count("samples")).unwrap_or(here.length);
+    let length = positions.or_else(|| of.section("order").count("samples")).unwrap_or(here.length);
     if consumed > length {
         return Err(Failure::out_of_range("consumed", consumed, range(0, length)));
     }
@@ -81,19 +82,15 @@ pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadStat
 fn history(found: &[Fields], here: Group) -> Result<Vec<Segment>, Failure> {
     let mut history = collect("history", found.len(), [])?;
     for segment in found {
-        let number = |field| segment.u32(field).map(Option::unwrap_or_default);
+        let segment = segment.check(&[], &[])?;
         let group = Group {
-            world_size: number("world-size")?,
-            workers: number("workers")?,
-            batch_size: number("batch-size")?,
-            drop_last: segment.flag("drop-last").unwrap_or_default(),
+            world_size: segment.short("world-size"),
+            workers: segment.short("workers"),
+            batch_size: segment.short("batch-size"),
+            drop_last: segment.is("drop-last"),
         };
         group.check()?;
-        let steps = segment.count("steps").unwrap_or_default();
-        if steps == 0 {
-            return Err(Failure::out_of_range("steps", 0, at_least(1)));
-        }
-        history.push(Segment { group, steps });
+        history.push(Segment { group, steps: segment.number("steps") });
     }
     check_history(&history, here)?;
     Ok(history)

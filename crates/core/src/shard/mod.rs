@@ -9,6 +9,8 @@ mod verify;
 
 pub use locality::Locality;
 pub use plan::{Balance, Plan, PlanConfig, Policy, Tier, Weight, WorkerPolicy};
-pub(crate) use recipe::{LISTS, MEMBERS, SHARDS};
+pub(crate) use recipe::SHARDS;
 pub use stream::{Stream, StreamConfig};
 pub use verify::{Overlaps, ShardRuns, Verification, verify};
+#[cfg(feature = "texts")]
+pub(crate) use {recipe::SECTIONS, stream::SECTIONS as SECTIONS_OF_STREAMS};

@@ -178,7 +178,7 @@ pub(super) fn check_bytes(bytes: Option<&[u64]>, weight: Weight, shards: usize) 
 }
 
 /// The most readers of a plan.
-const MAX_READERS: u32 = 1 << 22;
+pub(super) const MAX_READERS: u32 = 1 << 22;
 
 /// Whole shards, given to every worker of every rank, for one epoch.
 pub struct Plan {

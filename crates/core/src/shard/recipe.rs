@@ -7,12 +7,13 @@ use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::locality::Locality;
-use super::plan::{Plan, PlanConfig, Policy, Weight, WorkerPolicy, check_bytes};
+use super::plan::{MAX_READERS, Plan, PlanConfig, Policy, Weight, WorkerPolicy, check_bytes};
 use crate::Failure;
-use crate::base::names::{name_of, named};
+use crate::base::names::name_of;
 use crate::order::check_sums;
 use crate::order::total;
-use crate::state::fields::{Fields, Key, Kind};
+use crate::state::fields::Fields;
+use crate::state::member::{Default, Kind, Member, Place, is, member, names, place, text};
 use crate::state::numbers;
 use crate::state::recipe::{self, List, VERSION};
 use crate::state::signed_text;
@@ -23,77 +24,68 @@ const WORKER_POLICIES: [(&str, WorkerPolicy); 2] =
     [("size-aware", WorkerPolicy::SizeAware), ("round-robin", WorkerPolicy::RoundRobin)];
 pub(super) const WEIGHTS: [(&str, Weight); 2] = [("samples", Weight::Samples), ("bytes", Weight::Bytes)];
 
-/// How far a rank may exceed the mean, unless it is given: 5 %.
-const DEFAULT_TOLERANCE: u32 = 50;
+const NEAR: Place = place![[is("policy", &["locality-aware"])]];
 
 /// In the order of the canonical text.
-pub(crate) const MEMBERS: &[Key] = &[
-    Key { name: "shuffle", field: "shuffle", kind: Kind::Flag },
-    Key { name: "shuffle_rows", field: "shuffle-rows", kind: Kind::Flag },
-    Key { name: "reshuffle", field: "reshuffle", kind: Kind::Flag },
-    Key { name: "seed", field: "seed", kind: Kind::Signed },
-    Key { name: "policy", field: "policy", kind: Kind::Text },
-    Key { name: "worker_policy", field: "worker-policy", kind: Kind::Text },
-    Key { name: "weight", field: "weight", kind: Kind::Text },
-    Key { name: "tolerance", field: "tolerance", kind: Kind::SHORT },
-    Key { name: "samples", field: "samples", kind: Kind::COUNT },
-    Key { name: "shards", field: "shards", kind: Kind::COUNT },
-    Key { name: "sizes", field: "sizes", kind: Kind::Numbers },
-    Key { name: "bytes", field: "bytes", kind: Kind::Numbers },
-    Key { name: "holders", field: "holders", kind: Kind::Numbers },
-    Key { name: "holder_offsets", field: "holder-offsets", kind: Kind::Numbers },
-    Key { name: "rank_nodes", field: "rank-nodes", kind: Kind::Numbers },
+pub(crate) const MEMBERS: &[Member] = &[
+    member!("shuffle", Kind::Flag).or(Default::Flag(true)).text(text!("Whether the shards are shuffled.")),
+    member!("shuffle_rows", Kind::Flag)
+        .text(text!("Whether the rows of each shard are shuffled; by default, the value of `shuffle`.")),
+    member!("reshuffle", Kind::Flag)
+        .or(Default::Flag(false))
+        .text(text!("Whether the shards of each reader are shuffled again.")),
+    recipe::SEED,
+    member!("policy", Kind::Name(const { &names(&POLICIES) })).text(text!("How shards are dealt to ranks.")),
+    member!("worker_policy", Kind::Name(const { &names(&WORKER_POLICIES) }))
+        .text(text!("How the shards of a rank are dealt to its workers.")),
+    member!("weight", Kind::Name(const { &names(&WEIGHTS) })).text(text!("What a shard weighs.")),
+    member!("tolerance", Kind::SHORT)
+        .with(NEAR)
+        .or_number(50)
+        .text(text!("How much more than the mean a rank may weigh for the sake of locality, in thousandths.")),
+    member!("samples", Kind::COUNT).text(text!("The sum of `sizes`.")),
+    member!("shards", Kind::COUNT).text(text!("The number of `sizes`.")),
+    member!("sizes", Kind::NUMBERS).required("the samples of each shard").text(text!("The samples of each shard.")),
+    member!("bytes", Kind::NUMBERS).text(text!("The bytes of each shard.")),
+    member!("holders", Kind::SHORT_NUMBERS).with(NEAR).required("the nodes that store each shard"),
+    member!("holder_offsets", Kind::SHORT_NUMBERS).with(NEAR).required("where the nodes of each shard are in holders"),
+    member!("rank_nodes", Kind::SHORT_NUMBERS).with(NEAR).required("the node that runs each rank"),
 ];
 
 /// The section of whole shards.
-pub(crate) const SHARDS: Key = Key { name: "shards", field: "shards", kind: Kind::Section(MEMBERS) };
+pub(crate) const SHARDS: Member =
+    member!("shards", Kind::Section(MEMBERS)).required("the section that has the shards and how they are dealt");
 
-const SECTIONS: &[Key] = &[
+pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
     SHARDS,
-    Key { name: "deal", field: "deal", kind: Kind::Section(DEAL) },
-    Key {
-        name: "order",
-        field: "order",
-        kind: Kind::Elsewhere(
-            "none in the recipe of a plan: it deals whole shards, and single samples belong to samplers and readers",
-        ),
-    },
-    Key {
-        name: "batch",
-        field: "batch",
-        kind: Kind::Elsewhere("none in the recipe of a plan: it says nothing of batches"),
-    },
+    recipe::DEAL.of(Kind::Section(DEAL)),
+    recipe::ANY_ORDER.elsewhere(
+        "none in the recipe of a plan: it deals whole shards, and single samples belong to samplers and readers",
+    ),
+    member!("batch", Kind::Elsewhere("none in the recipe of a plan: it says nothing of batches")),
 ];
-const DEAL: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
-    Key { name: "workers", field: "workers", kind: Kind::SHORT },
-    Key { name: "remainder", field: "remainder", kind: OF_SAMPLES },
-    Key { name: "layout", field: "layout", kind: OF_SAMPLES },
-    Key { name: "unit", field: "unit", kind: OF_SAMPLES },
-    Key { name: "readers", field: "readers", kind: recipe::OF_STREAMS },
+const DEAL: &[Member] = &[
+    recipe::WORLD_SIZE.of(Kind::from_one(MAX_READERS)),
+    recipe::WORKERS.of(Kind::from_one(MAX_READERS)),
+    recipe::REMAINDER.elsewhere(OF_SAMPLES),
+    recipe::LAYOUT.elsewhere(OF_SAMPLES),
+    recipe::UNIT.elsewhere(OF_SAMPLES),
+    recipe::READERS.elsewhere(recipe::OF_STREAMS),
 ];
-const OF_SAMPLES: Kind = Kind::Elsewhere("none here: it belongs to a deal of single samples");
-
-/// The fields that may be lists.
-pub(crate) const LISTS: [&str; 5] = ["sizes", "bytes", "holders", "holder_offsets", "rank_nodes"];
+const OF_SAMPLES: &str = "none here: it belongs to a deal of single samples";
 
 impl Plan {
     /// The plan of a recipe, in an epoch. Failures: `recipe` (no JSON object, or more than 2^24 bytes), `recipe-member`,
     /// `shards-member` or `deal-member` (an unknown one), `lists` (an unknown name), or any field.
     #[inline(never)]
     pub fn from_recipe(text: &str, lists: &[List], epoch: u64) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
-        let Some(shards) = fields.section("shards") else {
-            return Err(Failure::missing("shards", "the section that has the shards and how they are dealt"));
-        };
-        let empty = Fields::default();
-        let deal = fields.section("deal").unwrap_or(&empty);
-        let mut config = PlanConfig::read(shards, lists)?;
-        config.world_size = deal.u32("world-size")?.unwrap_or(1);
-        config.workers = deal.u32("workers")?.unwrap_or(1);
+        let fields = recipe::fields(text, SECTIONS, lists)?;
+        let mut config = PlanConfig::read(fields.section("shards"), lists)?;
+        let deal = fields.section("deal").check(&[], &[])?;
+        (config.world_size, config.workers) = (deal.short("world-size"), deal.short("workers"));
         Self::new(Rc::new(config), epoch)
     }
 
@@ -118,39 +110,34 @@ impl PlanConfig {
     /// What the section says, for one worker of one rank. Failures: any field.
     #[inline(never)]
     pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
-        let shuffle = fields.flag("shuffle").unwrap_or(true);
-        let policy = named("policy", fields.text("policy"), &POLICIES)?;
-        if policy != Policy::LocalityAware {
-            for field in ["tolerance", "holders", "holder-offsets", "rank-nodes"] {
-                let beside = recipe::beside(field, lists).map(|list| format!("{} numbers", list.len()));
-                if let Some(value) = fields.shown(field).or(beside) {
-                    let name = name_of(&policy, &POLICIES);
-                    let allowed = format!("none with the policy {name}, since it goes with locality-aware");
-                    return Err(Failure::contradiction(field, value, allowed));
-                }
-            }
-        }
-        let Some(sizes) = recipe::list("sizes", "the samples of each shard", fields, lists)? else {
-            return Err(Failure::missing("sizes", "the samples of each shard"));
-        };
-        check_sums(fields, sizes.len() as u64, total(&sizes, "sizes")?)?;
-        let weight = named("weight", fields.text("weight"), &WEIGHTS)?;
-        let bytes = recipe::list("bytes", "the bytes of each shard", fields, lists)?;
+        let shards = fields.check(lists, &[])?;
+        recipe::check_lists(lists, MEMBERS, |_| false)?;
+        let sizes = shards.copied("sizes")?;
+        check_sums(&shards, sizes.len() as u64, total(&sizes, "sizes")?)?;
+        let weight = shards.named("weight", &WEIGHTS);
+        let bytes = shards.found("bytes").map(|_| shards.copied("bytes")).transpose()?;
         check_bytes(bytes.as_deref(), weight, sizes.len())?;
+        let policy = shards.named("policy", &POLICIES);
         let locality = match policy {
-            Policy::LocalityAware => Some(locality(fields, lists)?),
+            Policy::LocalityAware => Some(Locality {
+                holders: shards.copied32("holders")?,
+                offsets: shards.copied32("holder-offsets")?,
+                rank_nodes: shards.copied32("rank-nodes")?,
+                tolerance: shards.short("tolerance"),
+            }),
             _ => None,
         };
+        let shuffle = shards.is("shuffle");
         Ok(Self {
             policy,
-            worker_policy: named("worker-policy", fields.text("worker-policy"), &WORKER_POLICIES)?,
+            worker_policy: shards.named("worker-policy", &WORKER_POLICIES),
             weight,
             bytes,
             locality,
             shuffle,
-            shuffle_rows: fields.flag("shuffle-rows").unwrap_or(shuffle),
-            reshuffle: fields.flag("reshuffle").unwrap_or(false),
-            seed: fields.signed("seed").unwrap_or(0),
+            shuffle_rows: shards.flag("shuffle-rows").unwrap_or(shuffle),
+            reshuffle: shards.is("reshuffle"),
+            seed: shards.integer("seed"),
             ..Self::new(sizes, 1, 1)
         })
     }
@@ -184,18 +171,4 @@ impl PlanConfig {
         }
         text + "}"
     }
-}
-
-/// Failures: `holders`, `holder-offsets`, `rank-nodes`, `tolerance`.
-fn locality(fields: &Fields, lists: &[List]) -> Result<Locality, Failure> {
-    let list = |field, what: &'static str| {
-        recipe::list32(field, what, fields, lists)?
-            .ok_or_else(|| Failure::missing(field, format!("{what}, with the policy locality-aware")))
-    };
-    Ok(Locality {
-        holders: list("holders", "the nodes that store each shard")?,
-        offsets: list("holder-offsets", "where the nodes of each shard are in holders")?,
-        rank_nodes: list("rank-nodes", "the node that runs each rank")?,
-        tolerance: fields.u32("tolerance")?.unwrap_or(DEFAULT_TOLERANCE),
-    })
 }

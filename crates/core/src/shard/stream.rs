@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use crate::base::check::check_run;
 use crate::base::failure::{only, range};
 use crate::base::memory::collect;
-use crate::state::fields::{Fields, Key, Kind};
+use crate::state::member::{Default, Kind, Member, member, text};
 use crate::state::recipe::{self, VERSION};
 use crate::state::signed_text;
 use crate::{Failure, MAX_EXACT, Order, OrderId};
@@ -38,32 +38,34 @@ pub struct Stream {
     order: Option<(u64, Order)>,
 }
 
-const SECTIONS: &[Key] = &[
+pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
-    Key { name: "order", field: "order", kind: Kind::Section(ORDER) },
-    Key { name: "deal", field: "deal", kind: Kind::Section(DEAL) },
-    Key { name: "shards", field: "shards", kind: OF_OTHERS },
-    Key { name: "batch", field: "batch", kind: OF_OTHERS },
+    recipe::ANY_ORDER.of(Kind::Section(ORDER)).or(Default::Empty),
+    recipe::DEAL.of(Kind::Section(DEAL)),
+    member!("shards", OF_OTHERS),
+    member!("batch", OF_OTHERS),
 ];
-const ORDER: &[Key] = &[
-    Key { name: "name", field: "order", kind: Kind::Text },
-    Key { name: "chunks", field: "chunks", kind: Kind::COUNT },
-    Key { name: "seed", field: "seed", kind: Kind::Signed },
-    Key { name: "samples", field: "samples", kind: OF_OTHERS },
-    Key { name: "lanes", field: "lanes", kind: OF_OTHERS },
-    Key { name: "shuffle_window", field: "shuffle-window", kind: OF_OTHERS },
-    Key { name: "shards", field: "shards", kind: OF_OTHERS },
-    Key { name: "sizes", field: "sizes", kind: OF_OTHERS },
+const ORDER: &[Member] = &[
+    member!("name", Kind::TEXT)
+        .called("order")
+        .text(text!("The order of the chunks in each cycle; by default `feistel`, or `sequential` without `chunks`.")),
+    member!("chunks", Kind::POSITIVE).text(text!("The number of chunks, if it is known.")),
+    recipe::SEED,
+    member!("samples", OF_OTHERS),
+    member!("lanes", OF_OTHERS),
+    member!("shuffle_window", OF_OTHERS),
+    member!("shards", OF_OTHERS),
+    member!("sizes", OF_OTHERS),
 ];
-const DEAL: &[Key] = &[
-    Key { name: "readers", field: "readers", kind: Kind::SHORT },
-    Key { name: "world_size", field: "world-size", kind: OF_OTHERS },
-    Key { name: "workers", field: "workers", kind: OF_OTHERS },
-    Key { name: "remainder", field: "remainder", kind: OF_OTHERS },
-    Key { name: "layout", field: "layout", kind: OF_OTHERS },
-    Key { name: "unit", field: "unit", kind: OF_OTHERS },
+const DEAL: &[Member] = &[
+    recipe::READERS,
+    member!("world_size", OF_OTHERS),
+    member!("workers", OF_OTHERS),
+    member!("remainder", OF_OTHERS),
+    member!("layout", OF_OTHERS),
+    member!("unit", OF_OTHERS),
 ];
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a stream of chunks: it has chunks and readers");
 
@@ -72,16 +74,17 @@ impl Stream {
     /// `order-member` or `deal-member` (an unknown one), or any field.
     #[inline(never)]
     pub fn from_recipe(text: &str, epoch: u64, reader: u32) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, &[], &[])?;
-        let empty = Fields::default();
-        let [order, deal] = ["order", "deal"].map(|section| fields.section(section).unwrap_or(&empty));
+        let fields = recipe::fields(text, SECTIONS, &[])?;
+        let order = fields.section("order");
         let chunks = order.count("chunks");
         let id = match (order.text("order"), chunks) {
             (Some(name), _) => OrderId::from_name(name)?,
             (None, Some(_)) => OrderId::Feistel,
             (None, None) => OrderId::Sequential,
         };
-        let (seed, readers) = (order.signed("seed").unwrap_or(0), deal.u32("readers")?.unwrap_or(1));
+        order.check(&[], &[])?;
+        let deal = fields.section("deal").check(&[], &[])?;
+        let (seed, readers) = (order.integer("seed"), deal.short("readers"));
         Self::new(StreamConfig { chunks, reader, readers, order: id, seed, epoch })
     }
 

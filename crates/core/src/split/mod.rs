@@ -15,6 +15,8 @@ use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::order::Feistel;
 use crate::{Failure, MAX_COUNT, MAX_EXACT};
+#[cfg(feature = "texts")]
+pub(crate) use recipe::SECTIONS;
 
 /// Parts of ids. A part never changes for an id where parts have weights, whatever is added later.
 ///

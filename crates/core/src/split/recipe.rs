@@ -6,33 +6,34 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use super::Split;
-use crate::base::failure::{at_most, only, range};
+use crate::base::failure::{only, range};
 use crate::base::memory::{collect, grow};
-use crate::state::fields::{Fields, Key, Kind};
+use crate::state::member::{Kind, Member, member, text};
 use crate::state::recipe::{self, VERSION};
 use crate::state::{numbers, quoted, signed_text};
 use crate::{Failure, MAX_EXACT};
 
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a split: it has the section split alone");
 
-const SECTIONS: &[Key] = &[
+pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
-    Key { name: "split", field: "split", kind: Kind::Section(SPLIT) },
-    Key { name: "order", field: "order", kind: OF_OTHERS },
-    Key { name: "deal", field: "deal", kind: OF_OTHERS },
-    Key { name: "shards", field: "shards", kind: OF_OTHERS },
-    Key { name: "batch", field: "batch", kind: OF_OTHERS },
-    Key { name: "steps", field: "steps", kind: OF_OTHERS },
+    member!("split", Kind::Section(SPLIT)).required("the section that has the parts"),
+    member!("order", OF_OTHERS),
+    member!("deal", OF_OTHERS),
+    member!("shards", OF_OTHERS),
+    member!("batch", OF_OTHERS),
+    member!("steps", OF_OTHERS),
 ];
-const SPLIT: &[Key] = &[
-    Key { name: "seed", field: "seed", kind: Kind::Signed },
-    Key { name: "samples", field: "samples", kind: Kind::COUNT },
-    Key { name: "parts", field: "parts", kind: Kind::Objects(PART) },
+const SPLIT: &[Member] = &[
+    recipe::SEED,
+    member!("samples", Kind::COUNT).text(text!("The sum of the sizes, if the parts have sizes.")),
+    member!("parts", Kind::Objects { of: PART, most: MAX_PARTS })
+        .required("the names of the parts, and their weights or sizes"),
 ];
-const PART: &[Key] = &[
-    Key { name: "name", field: "part", kind: Kind::Text },
-    Key { name: "weight", field: "weight", kind: Kind::COUNT },
-    Key { name: "size", field: "size", kind: Kind::COUNT },
+const PART: &[Member] = &[
+    member!("name", Kind::Text { least: 1, most: MAX_NAME }).called("part").required("a name for each part"),
+    member!("weight", Kind::COUNT).text(text!("The share of the part, in proportion to the other weights.")),
+    member!("size", Kind::COUNT).text(text!("The number of samples of the part.")),
 ];
 
 const MAX_PARTS: usize = 1 << 16;
@@ -42,25 +43,20 @@ impl Split {
     /// Reads a document. Failures: those of a recipe; `split`, any field of it; `out-of-memory`.
     #[inline(never)]
     pub fn read(text: &str) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, &[], &[])?;
-        let Some(split) = fields.section("split") else {
-            return Err(Failure::missing("split", "the section that has the parts"));
-        };
+        let fields = recipe::fields(text, SECTIONS, &[])?;
+        let split = fields.section("split").check(&[], &[])?;
         let objects = split.objects("parts");
-        let Some(first) = objects.first() else {
-            return Err(Failure::missing("parts", "the names of the parts, and their weights or sizes"));
-        };
-        if objects.len() > MAX_PARTS {
-            return Err(Failure::out_of_range("parts", format!("{} objects", objects.len()), at_most(MAX_PARTS)));
-        }
-        let by_size = first.has("size");
+        let by_size = objects.first().is_some_and(|first| first.has("size"));
         let [own, other] = if by_size { ["size", "weight"] } else { ["weight", "size"] };
         let mut shares: Vec<(String, u64)> = collect("parts", objects.len(), [])?;
         // Names are texts of their own: there has to be room for all of them.
         grow("parts", 2 * text.len() + 64 * objects.len(), &mut Vec::<u8>::new())?;
         let mut names = BTreeSet::new();
         for part in objects {
-            let name = part_name(part, &mut names)?;
+            let name = part.text("part").unwrap_or_default();
+            if !names.insert(name) {
+                return Err(Failure::contradiction("part", name, "each name once"));
+            }
             if let (Some(weight), true) = (part.count("weight"), part.has("size")) {
                 return Err(Failure::contradiction("weight", weight, "a weight or a size"));
             }
@@ -109,20 +105,6 @@ impl Split {
     pub fn fingerprint(&self) -> String {
         recipe::fingerprint(&self.text())
     }
-}
-
-/// Failures: `part`.
-fn part_name<'a>(part: &'a Fields, names: &mut BTreeSet<&'a str>) -> Result<&'a str, Failure> {
-    let Some(name) = part.text("part") else {
-        return Err(Failure::missing("part", "a name for each part"));
-    };
-    if name.is_empty() || name.len() > MAX_NAME {
-        return Err(Failure::out_of_range("part", crate::base::failure::shorten(name), "a name of 1 to 256 bytes"));
-    }
-    if !names.insert(name) {
-        return Err(Failure::contradiction("part", name, "each name once"));
-    }
-    Ok(name)
 }
 
 /// The sum of the shares. Failures: `field`.

@@ -5,78 +5,28 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::member::{Default, Kind, Member};
 use super::numbers::{self, Numbers, is_hash};
 use super::recipe::COMPOSED;
 use super::{Number, Reader, in_digits, is_exact, number_text, quoted, signed, unsigned};
-use crate::base::failure::{Allowed, at_most, known as one_of, only, range, shorten};
+use crate::base::failure::{at_most, known as one_of, only, range, shorten};
 use crate::base::memory::grow;
 use crate::{Failure, MAX_EXACT};
-
-/// A field that a section may have.
-pub(crate) struct Key {
-    /// Its name in the document.
-    pub(crate) name: &'static str,
-    /// Its name in failures, as the interface writes names.
-    pub(crate) field: &'static str,
-    pub(crate) kind: Kind,
-}
-
-/// The type of a field.
-pub(crate) enum Kind {
-    /// A whole number that is not negative, of 64 bits, of which so many are allowed at most. Whoever uses the number checks that; here it
-    /// says whether a number may be beyond 2^53 - 1, and what a failure tells.
-    Count(u64),
-    /// A whole number of either sign.
-    Signed,
-    Text,
-    /// `true` or `false`.
-    Flag,
-    /// Whole numbers, or a hash of them.
-    Numbers,
-    Section(&'static [Key]),
-    /// A list of objects.
-    Objects(&'static [Key]),
-    /// What documents of another kind have; with what is allowed here.
-    Elsewhere(&'static str),
-}
-
-impl Kind {
-    /// Up to 2^53 - 1.
-    pub(crate) const COUNT: Self = Self::Count(MAX_EXACT);
-    /// Of 32 bits.
-    pub(crate) const SHORT: Self = Self::Count(u32::MAX as u64);
-    /// Of 64 bits.
-    pub(crate) const LONG: Self = Self::Count(u64::MAX);
-
-    /// Whether numbers beyond 2^53 - 1 are of it.
-    fn is_wide(&self) -> bool {
-        matches!(self, Self::Signed | Self::Count(u64::MAX))
-    }
-
-    fn allowed(&self) -> Allowed {
-        match self {
-            Self::Count(most) => range(0, *most),
-            Self::Signed => range(i64::MIN, i64::MAX),
-            Self::Text => "a text".into(),
-            Self::Flag => "true or false".into(),
-            Self::Numbers => "a list of whole numbers, or the 64 hexadecimal digits of their hash".into(),
-            Self::Section(_) => "an object".into(),
-            Self::Objects(_) => "a list of objects".into(),
-            Self::Elsewhere(allowed) => (*allowed).into(),
-        }
-    }
-}
 
 /// How many objects may lie in one another: composed orders do. No text makes the stack deeper. In a state, a recipe lies in one more.
 const MAX_DEPTH: u32 = 25;
 
 /// The fields that are there, each once.
-#[derive(Default)]
 pub(crate) struct Fields<'a> {
-    values: Vec<(&'static Key, Value<'a>)>,
+    /// All that there may be.
+    pub(super) known: &'static [Member],
+    values: Vec<(&'static Member, Value<'a>)>,
 }
 
-enum Value<'a> {
+/// An object without members.
+pub(crate) static NOTHING: Fields<'static> = Fields { known: &[], values: Vec::new() };
+
+pub(super) enum Value<'a> {
     Number(Number),
     Text(Cow<'a, str>),
     Flag(bool),
@@ -87,7 +37,7 @@ enum Value<'a> {
 
 impl<'a> Fields<'a> {
     /// The fields of a text that is an object and nothing else. Failures: `recipe`, the name of a section, or a field.
-    pub(crate) fn read(text: &'a str, known: &'static [Key]) -> Result<Self, Failure> {
+    pub(crate) fn read(text: &'a str, known: &'static [Member]) -> Result<Self, Failure> {
         let mut reader = Reader::new(text);
         reader.depth = u32::from(!known.iter().any(|key| key.field == "recipe"));
         let fields = Self::of(&mut reader, "recipe", known)?;
@@ -96,8 +46,12 @@ impl<'a> Fields<'a> {
 
     /// The fields of the object that comes next. Failures: as `read`.
     #[inline(never)]
-    pub(crate) fn of(reader: &mut Reader<'a>, section: &'static str, known: &'static [Key]) -> Result<Self, Failure> {
-        let mut fields = Self::default();
+    pub(crate) fn of(
+        reader: &mut Reader<'a>,
+        section: &'static str,
+        known: &'static [Member],
+    ) -> Result<Self, Failure> {
+        let mut fields = Self { known, values: Vec::new() };
         let mut failed = None;
         if reader.depth == MAX_DEPTH {
             return Err(Failure::out_of_range(
@@ -107,7 +61,7 @@ impl<'a> Fields<'a> {
             ));
         }
         reader.depth += 1;
-        let read = reader.object(|reader, name| match fields.add(reader, section, &name, known) {
+        let read = reader.object(|reader, name| match fields.add(reader, section, &name) {
             Ok(()) => Some(()),
             Err(failure) => {
                 failed = Some(failure);
@@ -118,18 +72,27 @@ impl<'a> Fields<'a> {
         match (failed, read) {
             (Some(failure), _) => Err(failure),
             (None, None) => Err(broken(reader)),
-            (None, Some(())) => Ok(fields),
+            (None, Some(())) => fields.filled(),
         }
     }
 
+    /// The same with the objects that stand for those that are not there.
+    fn filled(mut self) -> Result<Self, Failure> {
+        for member in self.known {
+            if let (Kind::Section(known), Default::Empty, None) =
+                (member.kind, member.default, self.value(member.field))
+            {
+                let empty = Self { known, values: Vec::new() }.filled()?;
+                grow(member.field, 1, &mut self.values)?;
+                self.values.push((member, Value::Section(empty)));
+            }
+        }
+        Ok(self)
+    }
+
     #[inline(never)]
-    fn add(
-        &mut self,
-        reader: &mut Reader<'a>,
-        section: &'static str,
-        name: &str,
-        known: &'static [Key],
-    ) -> Result<(), Failure> {
+    fn add(&mut self, reader: &mut Reader<'a>, section: &'static str, name: &str) -> Result<(), Failure> {
+        let known = self.known;
         let Some(key) = known.iter().find(|key| key.name == name) else {
             if section == "order"
                 && let Some(key) = COMPOSED.iter().find(|key| key.name == name)
@@ -147,18 +110,22 @@ impl<'a> Fields<'a> {
         let before = reader.rest();
         let value = match key.kind {
             Kind::Section(keys) if reader.is_at(b'{') => Value::Section(Self::of(reader, key.field, keys)?),
-            Kind::Numbers if reader.is_at(b'[') => Value::Numbers(Numbers::All(list(reader, key.field)?)),
-            Kind::Numbers if reader.is_at(b'"') => {
+            Kind::Numbers { .. } | Kind::Lengths if reader.is_at(b'[') => {
+                Value::Numbers(Numbers::All(list(reader, key.field)?))
+            }
+            Kind::Numbers { .. } | Kind::Lengths if reader.is_at(b'"') => {
                 let hash = reader.string().filter(|text| is_hash(text)).ok_or_else(|| mistyped(key, before))?;
                 Value::Numbers(Numbers::Hash(hash))
             }
-            Kind::Objects(keys) if reader.is_at(b'[') => Value::Objects(objects(reader, key.field, keys)?),
-            Kind::Text => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
+            Kind::Objects { of: keys, .. } if reader.is_at(b'[') => Value::Objects(objects(reader, key.field, keys)?),
+            Kind::Text { .. } | Kind::Name(_) => Value::Text(reader.string().ok_or_else(|| mistyped(key, before))?),
             Kind::Flag => Value::Flag(reader.flag().ok_or_else(|| mistyped(key, before))?),
-            Kind::Count(_) | Kind::Signed => {
+            Kind::Natural { .. } | Kind::Integer => {
                 Value::Number(number(reader, &key.kind).ok_or_else(|| mistyped(key, before))?)
             }
-            Kind::Section(_) | Kind::Numbers | Kind::Objects(_) => return Err(mistyped(key, before)),
+            Kind::Section(_) | Kind::Numbers { .. } | Kind::Lengths | Kind::Objects { .. } => {
+                return Err(mistyped(key, before));
+            }
             Kind::Elsewhere(allowed) => return Err(Failure::contradiction(key.field, "there", allowed)),
         };
         grow(key.field, 1, &mut self.values)?;
@@ -167,7 +134,7 @@ impl<'a> Fields<'a> {
     }
 
     #[inline(never)]
-    fn value(&self, field: &str) -> Option<&Value<'a>> {
+    pub(super) fn value(&self, field: &str) -> Option<&Value<'a>> {
         self.values.iter().find(|(key, _)| key.field == field).map(|(_, value)| value)
     }
 
@@ -184,12 +151,45 @@ impl<'a> Fields<'a> {
         if let Value::Number(number) = self.value(field)? { signed(*number) } else { None }
     }
 
-    /// A number of 32 bits. Failures: `field`, where it has more.
+    /// A whole number of either sign, or 0.
+    pub(crate) fn integer(&self, field: &str) -> i64 {
+        self.signed(field).unwrap_or_default()
+    }
+
+    fn default(&self, field: &str) -> Default {
+        self.known.iter().find(|member| member.field == field).map_or(Default::None, |member| member.default)
+    }
+
+    /// A number that was checked, or what stands for it.
     #[inline(never)]
-    pub(crate) fn u32(&self, field: &'static str) -> Result<Option<u32>, Failure> {
-        self.count(field)
-            .map(|count| u32::try_from(count).map_err(|_| Failure::out_of_range(field, count, at_most(u32::MAX))))
-            .transpose()
+    pub(crate) fn number(&self, field: &str) -> u64 {
+        match (self.count(field), self.default(field)) {
+            (Some(number), _) | (None, Default::Number(number)) => number,
+            _ => 0,
+        }
+    }
+
+    /// The same of a number of 32 bits.
+    pub(crate) fn short(&self, field: &str) -> u32 {
+        self.number(field) as u32
+    }
+
+    /// The same, if it is there.
+    pub(crate) fn given_short(&self, field: &str) -> Option<u32> {
+        self.count(field).map(|number| number as u32)
+    }
+
+    /// A flag, or what stands for it.
+    #[inline(never)]
+    pub(crate) fn is(&self, field: &str) -> bool {
+        self.flag(field).unwrap_or(matches!(self.default(field), Default::Flag(true)))
+    }
+
+    /// What a name stands for, which was checked; without one, what the first stands for.
+    pub(crate) fn named<T: Copy>(&self, field: &str, known: &[(&'static str, T)]) -> T {
+        let name = self.text(field);
+        let found = known.iter().find(|(own, _)| name == Some(own));
+        found.unwrap_or(&known[0]).1
     }
 
     pub(crate) fn text(&self, field: &str) -> Option<&str> {
@@ -210,7 +210,14 @@ impl<'a> Fields<'a> {
         if let Some(Numbers::All(all)) = self.numbers(field) { all } else { &[] }
     }
 
-    pub(crate) fn section(&self, field: &str) -> Option<&Self> {
+    /// An object, which is there: it has to be, or one without members stands for it.
+    pub(crate) fn section(&self, field: &str) -> &Self {
+        self.given_section(field).unwrap_or(&NOTHING)
+    }
+
+    /// An object, if it is there.
+    #[inline(never)]
+    pub(crate) fn given_section(&self, field: &str) -> Option<&Self> {
         if let Value::Section(fields) = self.value(field)? { Some(fields) } else { None }
     }
 
@@ -219,12 +226,17 @@ impl<'a> Fields<'a> {
     }
 
     /// The first of these fields that is there.
-    pub(crate) fn first_of(&self, known: &'static [Key]) -> Option<&'static str> {
+    pub(crate) fn first_of(&self, known: &'static [Member]) -> Option<&'static str> {
         known.iter().map(|key| key.field).find(|field| self.has(field))
     }
 
+    /// The first field that is there, in the order of the table, and as people read it.
+    pub(crate) fn first(&self) -> Option<(&'static str, String)> {
+        self.known.iter().find_map(|key| Some((key.field, self.shown(key.field)?)))
+    }
+
     /// An object of these fields, in their order and in the canonical form.
-    pub(crate) fn canonical(&self, known: &'static [Key]) -> String {
+    pub(crate) fn canonical(&self, known: &'static [Member]) -> String {
         let mut text = String::from("{");
         for key in known {
             let Some(value) = self.value(key.field) else { continue };
@@ -237,7 +249,7 @@ impl<'a> Fields<'a> {
                 (Value::Number(number), _) => number_text(*number),
                 (Value::Numbers(Numbers::Hash(hash)), _) => format!("\"{hash}\""),
                 (Value::Numbers(Numbers::All(all)), _) => numbers::text(all.iter().copied()),
-                (Value::Objects(objects), Kind::Objects(known)) => {
+                (Value::Objects(objects), Kind::Objects { of: known, .. }) => {
                     let objects: Vec<String> = objects.iter().map(|object| object.canonical(known)).collect();
                     format!("[{}]", objects.join(","))
                 }
@@ -300,7 +312,11 @@ fn list(reader: &mut Reader, field: &'static str) -> Result<Vec<u64>, Failure> {
     }
 }
 
-fn objects<'a>(reader: &mut Reader<'a>, field: &'static str, keys: &'static [Key]) -> Result<Vec<Fields<'a>>, Failure> {
+fn objects<'a>(
+    reader: &mut Reader<'a>,
+    field: &'static str,
+    keys: &'static [Member],
+) -> Result<Vec<Fields<'a>>, Failure> {
     let (mut objects, mut failed) = (Vec::new(), None);
     let read = reader.list(b'[', b']', |reader| {
         match grow(field, 1, &mut objects).and_then(|()| Fields::of(reader, field, keys)) {
@@ -323,16 +339,16 @@ fn number(reader: &mut Reader, kind: &Kind) -> Option<Number> {
     let is_quoted = reader.is_at(b'"');
     let found = if is_quoted { in_digits(&reader.string()?) } else { reader.number() };
     found.filter(|&found| {
-        let fits = if let Kind::Signed = kind { signed(found).is_some() } else { unsigned(found).is_some() };
+        let fits = if let Kind::Integer = kind { signed(found).is_some() } else { unsigned(found).is_some() };
         fits && if is_quoted { !is_exact(found) } else { is_exact(found) || !kind.is_wide() }
     })
 }
 
 /// Of a value that is no such type.
 #[inline(never)]
-fn mistyped(key: &Key, before: &str) -> Failure {
+fn mistyped(key: &Member, before: &str) -> Failure {
     match key.kind {
-        Kind::Count(_) | Kind::Signed => no_number(key.field, before, &key.kind),
+        Kind::Natural { .. } | Kind::Integer => no_number(key.field, before, &key.kind),
         _ => Failure::wrong_type(key.field, token(before), key.kind.allowed()),
     }
 }
@@ -348,8 +364,8 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
         rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
     // Of what stands in no quotes, as much as may stand there.
     let allowed = match kind {
-        Kind::Signed if quoted.is_none() => range(-(MAX_EXACT as i64), MAX_EXACT).and(QUOTED),
-        Kind::Count(u64::MAX) if quoted.is_none() => range(0, MAX_EXACT).and(QUOTED),
+        Kind::Integer if quoted.is_none() => range(-(MAX_EXACT as i64), MAX_EXACT).and(QUOTED),
+        Kind::Natural { least, most: u64::MAX } if quoted.is_none() => range(*least, MAX_EXACT).and(QUOTED),
         _ => kind.allowed(),
     };
     match (text.strip_suffix(rest), quoted) {
@@ -399,18 +415,17 @@ fn broken(reader: &Reader) -> Failure {
 /// The first field in which two canonical texts differ: those that are here, and those of a state or a log; `why` says what they are.
 /// Failures: the field, with both.
 #[inline(never)]
-pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Key], why: &str) -> Result<(), Failure> {
-    let empty = Fields::default();
+pub(crate) fn compare(here: &Fields, of: &Fields, known: &'static [Member], why: &str) -> Result<(), Failure> {
     for key in known {
         if let Kind::Section(keys) = key.kind {
             if !here.has(key.field) && !of.has(key.field) {
                 continue;
             }
-            let [here, of] = [here, of].map(|fields| fields.section(key.field).unwrap_or(&empty));
+            let [here, of] = [here, of].map(|fields| fields.section(key.field));
             compare(here, of, keys, why)?;
             continue;
         }
-        if let Kind::Objects(keys) = key.kind {
+        if let Kind::Objects { of: keys, .. } = key.kind {
             let [own, others] = [here, of].map(|fields| fields.objects(key.field));
             if own.len() == others.len() {
                 own.iter().zip(others).try_for_each(|(own, other)| compare(own, other, keys, why))?;

@@ -1,9 +1,13 @@
 //! How far an epoch has come, as a text.
 
+pub(crate) mod check;
 pub(crate) mod fields;
 mod json;
+pub(crate) mod member;
 pub(crate) mod numbers;
 pub(crate) mod recipe;
+#[cfg(feature = "texts")]
+pub(crate) mod tables;
 
 pub(crate) use self::json::{
     EntryFields, Number, Reader, in_digits, is_exact, number_text, quoted, signed, signed_text, unsigned, unsigned_text,
@@ -13,7 +17,8 @@ use alloc::format;
 use alloc::string::String;
 use core::fmt::Display;
 
-use self::fields::{Fields, Key, Kind};
+use self::fields::Fields;
+use self::member::{Kind, Member, member};
 use crate::base::failure::{Kind as FailureKind, at_most, only, range, shorten};
 use crate::{Failure, MAX_EXACT};
 
@@ -31,30 +36,30 @@ pub(crate) const MAX_SEGMENTS: usize = 1 << 12;
 pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
 
 // The members of states, in the order of the canonical text.
-pub(crate) const KIND: Key = Key { name: "kind", field: "kind", kind: Kind::Text };
-pub(crate) const EPOCH: Key = Key { name: "epoch", field: "epoch", kind: Kind::LONG };
-pub(crate) const CONSUMED: Key = Key { name: "consumed", field: "consumed", kind: Kind::COUNT };
+pub(crate) const KIND: Member = member!("kind", Kind::TEXT);
+pub(crate) const EPOCH: Member = member!("epoch", Kind::LONG);
+pub(crate) const CONSUMED: Member = member!("consumed", Kind::COUNT);
 /// The recipe of a state: the sections that every world has.
-pub(crate) const fn recipe_of(sections: &'static [Key]) -> Key {
-    Key { name: "recipe", field: "recipe", kind: Kind::Section(sections) }
+pub(crate) const fn recipe_of(sections: &'static [Member]) -> Member {
+    member!("recipe", Kind::Section(sections))
 }
-pub(crate) const fn history_of(segment: &'static [Key]) -> Key {
-    Key { name: "history", field: "history", kind: Kind::Objects(segment) }
+pub(crate) const fn history_of(segment: &'static [Member]) -> Member {
+    member!("history", Kind::objects(segment))
 }
 
 /// The sections of the recipe in a sampler's state.
-pub(crate) const ORDERS: &[Key] = &[recipe::ANY_ORDER];
-pub(crate) const POSITIONS: Key = Key { name: "positions", field: "positions", kind: Kind::COUNT };
-const SAMPLER: &[Key] = &[recipe::SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED, POSITIONS];
-const LEDGER: &[Key] = &[
+pub(crate) const ORDERS: &[Member] = &[recipe::ANY_ORDER];
+pub(crate) const POSITIONS: Member = member!("positions", Kind::COUNT);
+const SAMPLER: &[Member] = &[recipe::SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED, POSITIONS];
+const LEDGER: &[Member] = &[
     recipe::SAMEDEAL,
     KIND,
     recipe_of(ORDERS),
     EPOCH,
     CONSUMED,
     POSITIONS,
-    Key { name: "block", field: "block", kind: Kind::COUNT },
-    Key { name: "lease", field: "lease", kind: Kind::COUNT },
+    member!("block", Kind::COUNT),
+    member!("lease", Kind::COUNT),
 ];
 
 /// What the state of a sampler says.
@@ -85,7 +90,7 @@ pub(crate) fn write(kind: &str, recipe: &str, epoch: u64, more: &str) -> String 
 
 /// Reads a state, which need not be trusted, and in which all of these members are; `positions` may be missing. Failures: `state`;
 /// `out-of-memory`, of any member.
-pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Key]) -> Result<Fields<'a>, Failure> {
+pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Member]) -> Result<Fields<'a>, Failure> {
     if text.len() > MAX_TEXT {
         return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
     }
@@ -100,9 +105,9 @@ pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Key]) -> Re
     };
     let fields = found.filter(|fields| {
         let has_all =
-            |fields: &Fields, keys: &[Key]| keys.iter().all(|key| fields.has(key.field) || key.field == "positions");
+            |fields: &Fields, keys: &[Member]| keys.iter().all(|key| fields.has(key.field) || key.field == "positions");
         let is_whole = members.iter().all(|key| match key.kind {
-            Kind::Objects(keys) => fields.objects(key.field).iter().all(|object| has_all(object, keys)),
+            Kind::Objects { of: keys, .. } => fields.objects(key.field).iter().all(|object| has_all(object, keys)),
             _ => true,
         }) && has_all(fields, members);
         is_whole && fields.count("samedeal") == Some(VERSION) && fields.text("kind") == Some(kind)
@@ -111,17 +116,16 @@ pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Key]) -> Re
 }
 
 /// Whether the recipe of a state is the one that is here, of which this is the text. Failures: the first member that differs.
-pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Key]) -> Result<(), Failure> {
-    let empty = Fields::default();
-    let of = state.section("recipe").unwrap_or(&empty);
+pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Member]) -> Result<(), Failure> {
+    let of = state.section("recipe");
     fields::compare(&Fields::read(here, sections)?, of, sections, AS_IN_STATE)
 }
 
 /// The number of positions of a state, which is there if, and only if, the order is composed: the number of samples is then another one.
 /// Failures: `state`.
 pub(crate) fn positions_of(state: &Fields, text: &str, kind: &str) -> Result<Option<u64>, Failure> {
-    let order = state.section("recipe").and_then(|recipe| recipe.section("order"));
-    let is_composed = order.is_some_and(|order| recipe::COMPOSED.iter().any(|key| order.has(key.field)));
+    let order = state.section("recipe").section("order");
+    let is_composed = recipe::COMPOSED.iter().any(|key| order.has(key.field));
     match state.count("positions") {
         Some(positions @ ..=MAX_EXACT) if is_composed => Ok(Some(positions)),
         None if !is_composed => Ok(None),
@@ -136,7 +140,7 @@ impl<'a> SamplerState<'a> {
     }
 
     fn written(&self, kind: &str, more: &str) -> String {
-        let recipe = self.recipe().map(|recipe| recipe.canonical(ORDERS)).unwrap_or_default();
+        let recipe = self.recipe().canonical(ORDERS);
         let positions = self.fields.count("positions").map_or(String::new(), |count| format!(",\"positions\":{count}"));
         write(kind, &recipe, self.epoch, &format!(",\"consumed\":{}{positions}{more}", self.consumed))
     }
@@ -147,9 +151,9 @@ impl<'a> SamplerState<'a> {
     }
 
     fn of(fields: Fields<'a>, text: &str, kind: &str) -> Result<Self, Failure> {
-        let order = fields.section("recipe").and_then(|recipe| recipe.section("order"));
+        let order = fields.section("recipe").section("order");
         let samples = match positions_of(&fields, text, kind)? {
-            None => order.and_then(|order| order.count("samples")),
+            None => order.count("samples"),
             positions => positions,
         };
         let (Some(samples @ ..=MAX_EXACT), Some(epoch), Some(consumed)) =
@@ -164,7 +168,7 @@ impl<'a> SamplerState<'a> {
     }
 
     /// The part of the recipe that the text has.
-    pub(crate) fn recipe(&self) -> Option<&Fields<'a>> {
+    pub(crate) fn recipe(&self) -> &Fields<'a> {
         self.fields.section("recipe")
     }
 }
@@ -196,8 +200,7 @@ impl<'a> LedgerState<'a> {
     /// Whether another first entry is of the same positions. Failures: the first member that differs.
     pub(crate) fn compare(&self, of: &Self, why: &str) -> Result<(), Failure> {
         let (here, theirs) = (&self.sampler, &of.sampler);
-        let empty = Fields::default();
-        let [own, found] = [here, theirs].map(|state| state.recipe().unwrap_or(&empty));
+        let [own, found] = [here, theirs].map(|state| state.recipe());
         fields::compare(own, found, ORDERS, why)?;
         same("epoch", theirs.epoch, here.epoch, why)?;
         same("consumed", theirs.consumed, here.consumed, why)?;

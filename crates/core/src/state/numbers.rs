@@ -54,6 +54,11 @@ pub(crate) fn is_hash(text: &str) -> bool {
     text.len() == 64 && text.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'a'..=b'f'))
 }
 
+/// How a list beside a text is shown.
+pub(crate) fn counted(list: Option<&[u64]>) -> String {
+    format!("{} numbers", list.unwrap_or_default().len())
+}
+
 /// Where numbers come from that may stand in a text, or beside it.
 pub(crate) enum Chosen<'a> {
     Nowhere,
@@ -61,12 +66,10 @@ pub(crate) enum Chosen<'a> {
     Beside,
 }
 
-/// Those of the text, or those beside it, which have to be what the text has, if it has any. `what` says what they are. Failures:
-/// `field`.
+/// Those of the text, or those beside it, which have to be what the text has, if it has any. Failures: `field`.
 #[inline(never)]
 pub(crate) fn chosen<'a>(
     field: &'static str,
-    what: &str,
     of_text: Option<&'a Numbers>,
     beside: Option<impl ExactSizeIterator<Item = u64> + Clone>,
 ) -> Result<Chosen<'a>, Failure> {
@@ -74,7 +77,7 @@ pub(crate) fn chosen<'a>(
         (None, None) => Chosen::Nowhere,
         (Some(Numbers::All(all)), None) => Chosen::Text(all),
         (Some(Numbers::Hash(_)), None) => {
-            return Err(Failure::missing(field, format!("{what}, of which the recipe has the hash alone")));
+            return Err(Failure::missing(field, "the numbers, of which the recipe has the hash alone"));
         }
         (None, Some(_)) => Chosen::Beside,
         (Some(of_text), Some(beside)) => {

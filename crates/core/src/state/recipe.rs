@@ -5,12 +5,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::MAX_TEXT;
-use super::fields::{Fields, Key, Kind};
-use super::numbers::{self, Chosen};
-use crate::Failure;
+use super::fields::Fields;
+use super::member::{Default, Kind, Member, Place, is, is_not, member, names, place, text};
 use crate::base::failure::{at_most, known as one_of};
 use crate::base::fingerprint::Fingerprint;
-use crate::base::memory::collect;
+use crate::deal::{LAYOUTS, MAX_UNIT, REMAINDERS};
+use crate::order::MAX_LANES;
+use crate::order::compose::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
+use crate::{Failure, MAX_COUNT, MAX_EXACT};
 
 /// The version of the format.
 pub(crate) const VERSION: u64 = 1;
@@ -21,91 +23,148 @@ pub(crate) const MAX_ORDER: usize = MAX_TEXT - (1 << 22);
 /// Numbers that a recipe may have as a hash alone, by the name of their field.
 pub type List<'a> = (&'a str, &'a [u64]);
 
-pub(crate) const SAMEDEAL: Key = Key { name: "samedeal", field: "samedeal", kind: Kind::COUNT };
+pub(crate) const SAMEDEAL: Member = member!("samedeal", Kind::Natural { least: VERSION, most: VERSION })
+    .or_number(VERSION)
+    .text(text!("The version of the format."));
 /// An order, which may be composed.
-pub(crate) const ANY_ORDER: Key = Key { name: "order", field: "order", kind: Kind::Section(ANY_ORDER_MEMBERS) };
-pub(crate) const DEAL: Key = Key { name: "deal", field: "deal", kind: Kind::Section(DEAL_MEMBERS) };
+pub(crate) const ANY_ORDER: Member =
+    member!("order", Kind::Section(&MEMBERS)).required("the section that has the samples and their order");
+/// The deal of single positions to ranks.
+pub(crate) const DEAL: Member = member!("deal", Kind::Section(DEAL_MEMBERS)).or(Default::Empty);
 
 /// Which kind of documents has a member that this one refuses.
-pub(crate) const OF_STREAMS: Kind = Kind::Elsewhere("none here: it belongs to a stream of chunks");
-pub(crate) const OF_READERS: Kind = Kind::Elsewhere("none here: it belongs to readers of a dataset in shards");
+pub(crate) const OF_STREAMS: &str = "none here: it belongs to a stream of chunks";
+pub(crate) const OF_READERS: &str = "none here: it belongs to readers of a dataset in shards";
 
-pub(crate) const STEPS_ELSEWHERE: Key =
-    Key { name: "steps", field: "steps", kind: Kind::Elsewhere("none here: it belongs to a schedule of global steps") };
-pub(crate) const SPLIT_ELSEWHERE: Key =
-    Key { name: "split", field: "split", kind: Kind::Elsewhere("none here: it belongs to a split") };
+pub(crate) const STEPS_ELSEWHERE: Member =
+    member!("steps", Kind::Elsewhere("none here: it belongs to a schedule of global steps"));
+pub(crate) const SPLIT_ELSEWHERE: Member = member!("split", Kind::Elsewhere("none here: it belongs to a split"));
 
 /// Those of orders that are made of others.
-pub(crate) const COMPOSED: &[Key] = MEMBERS.split_at(8).1;
+pub(crate) const COMPOSED: &[Member] = MEMBERS.split_at(8).1;
 
 /// The members of all orders.
-pub(crate) const ANY_ORDER_MEMBERS: &[Key] = &MEMBERS;
+pub(crate) const ANY_ORDER_MEMBERS: &[Member] = &MEMBERS;
+
+const BLENDS: &[&str] = &["blend", "blend-exact"];
+const VIEWS: &[&str] = &["exclude", "subset", "skip", "copies"];
+const SHARDED: Place = place![[is("order", &["sharded"])]];
+const BLENDED: Place = place![[is("order", BLENDS)]];
+const WINDOWS: Place = place![[is("order", &["windows"])]];
+const BALANCE: Place = place![[is("order", &["balance"])]];
 
 // Orders lie in one another, so that this refers to itself.
-static MEMBERS: [Key; 23] = [
-    Key { name: "name", field: "order", kind: Kind::Text },
-    Key { name: "samples", field: "samples", kind: Kind::COUNT },
-    Key { name: "seed", field: "seed", kind: Kind::Signed },
-    Key { name: "lanes", field: "lanes", kind: Kind::SHORT },
-    Key { name: "shuffle_window", field: "shuffle-window", kind: Kind::SHORT },
-    Key { name: "shards", field: "shards", kind: Kind::COUNT },
-    Key { name: "sizes", field: "sizes", kind: Kind::Numbers },
-    Key { name: "chunks", field: "chunks", kind: OF_STREAMS },
-    Key { name: "exhaustion", field: "exhaustion", kind: Kind::Text },
-    Key { name: "max_passes", field: "max-passes", kind: Kind::COUNT },
-    Key { name: "run_length", field: "run-length", kind: Kind::COUNT },
-    Key { name: "index_space", field: "index-space", kind: Kind::Text },
-    Key { name: "sources", field: "sources", kind: Kind::Objects(SOURCE_MEMBERS) },
-    Key { name: "stages", field: "stages", kind: Kind::Objects(STAGE_MEMBERS) },
-    Key { name: "growth", field: "growth", kind: Kind::Objects(GROWTH_MEMBERS) },
-    Key { name: "of", field: "of", kind: Kind::Section(&MEMBERS) },
-    Key { name: "indices", field: "indices", kind: Kind::Numbers },
-    Key { name: "ranges", field: "ranges", kind: Kind::Objects(RANGE_MEMBERS) },
-    Key { name: "copies", field: "copies", kind: Kind::SHORT },
-    Key { name: "length", field: "length", kind: Kind::COUNT },
-    Key { name: "stride", field: "stride", kind: Kind::COUNT },
-    Key { name: "classes", field: "classes", kind: Kind::Numbers },
-    Key { name: "factors", field: "factors", kind: Kind::Numbers },
+static MEMBERS: [Member; 23] = [
+    member!("name", Kind::TEXT).called("order").text(text!("The name of the order.")),
+    member!("samples", Kind::COUNT)
+        .with(place![[is_not("order", &["exclude", "subset", "skip", "copies", "windows"])]])
+        .text(text!("Number of samples in the dataset; of a blend and of a balance, of positions in an epoch.")),
+    SEED.with(place![[is_not("order", VIEWS)]]),
+    member!("lanes", Kind::from_one(MAX_LANES))
+        .with(SHARDED)
+        .or_number(64)
+        .text(text!("Number of runs of the dataset that are read side by side.")),
+    member!("shuffle_window", Kind::from_one(MAX_COUNT))
+        .with(SHARDED)
+        .or_number(256)
+        .text(text!("Number of neighbouring samples of a lane that are shuffled together.")),
+    member!("shards", Kind::COUNT).with(SHARDED).text(text!("The number of `sizes`.")),
+    member!("sizes", Kind::NUMBERS)
+        .with(place![[is("order", &["sharded", "windows"])]])
+        .required("the samples of each shard, or of each episode")
+        .text(text!("The samples of each shard; of `windows`, of each episode.")),
+    member!("chunks", Kind::Elsewhere(OF_STREAMS)),
+    member!("exhaustion", Kind::Name(const { &names(&EXHAUSTIONS) }))
+        .with(BLENDED)
+        .text(text!("What happens when a source has made `max_passes` passes.")),
+    member!("max_passes", Kind::POSITIVE)
+        .with(place![[is("order", BLENDS), is("exhaustion", &["stop", "renormalise", "fail"])]])
+        .or_number(1)
+        .text(text!("The most passes over a source in an epoch.")),
+    member!("run_length", Kind::from_one(MAX_COUNT))
+        .with(BLENDED)
+        .or_number(1)
+        .text(text!("Number of neighbouring positions that a source gets at a time.")),
+    member!("index_space", Kind::Name(const { &names(&INDEX_SPACES) }))
+        .with(BLENDED)
+        .text(text!("Whether each source has sample indices of its own.")),
+    member!("sources", Kind::Objects { of: SOURCE_MEMBERS, most: MAX_SOURCES })
+        .with(BLENDED)
+        .required("the orders that are blended"),
+    member!("stages", Kind::objects(STAGE_MEMBERS)).with(BLENDED).text(text!("Other weights from later positions on.")),
+    member!("growth", Kind::objects(GROWTH_MEMBERS))
+        .with(place![[is("order", &["grown"])]])
+        .text(text!("When the dataset got more samples.")),
+    member!("of", Kind::Section(&MEMBERS))
+        .with(place![[is("order", VIEWS)]])
+        .required("the order that this one is made of"),
+    member!("indices", Kind::NUMBERS)
+        .with(place![[is("order", &["exclude", "subset"])]])
+        .required("samples, in ascending order"),
+    member!("ranges", Kind::objects(RANGE_MEMBERS))
+        .with(place![[is("order", &["skip"])]])
+        .text(text!("Positions that are left out, in ascending order.")),
+    member!("copies", Kind::SHORT_POSITIVE)
+        .with(place![[is("order", &["copies"])]])
+        .required("how many times in a row each sample comes"),
+    member!("length", Kind::POSITIVE).with(WINDOWS).required("the samples of a window"),
+    member!("stride", Kind::POSITIVE)
+        .with(WINDOWS)
+        .text(text!("From the beginning of a window to that of the next one, in samples; by default, `length`.")),
+    member!("classes", Kind::SHORT_NUMBERS).with(BALANCE).required("the class of each sample"),
+    member!("factors", Kind::Numbers { most: MAX_EXACT, beside: true })
+        .with(BALANCE)
+        .required("how often the samples of each class are seen in an epoch, in millionths"),
 ];
-static SOURCE_MEMBERS: &[Key] = &[
-    Key { name: "name", field: "source", kind: Kind::Text },
-    Key { name: "weight", field: "weight", kind: Kind::COUNT },
-    Key { name: "samples", field: "samples", kind: Kind::COUNT },
-    Key { name: "order", field: "order", kind: Kind::Section(&MEMBERS) },
+/// The seed of an order, or of what shuffles.
+pub(crate) const SEED: Member = member!("seed", Kind::Integer).or_number(0).text(text!("The seed."));
+static SOURCE_MEMBERS: &[Member] = &[
+    SOURCE_NAME,
+    SOURCE_WEIGHT,
+    member!("samples", Kind::COUNT).text(text!("Number of samples of a source without an order.")),
+    member!("order", Kind::Section(&MEMBERS)).text(text!("The order of the source; by default, `feistel`.")),
 ];
-static STAGE_MEMBERS: &[Key] = &[
-    Key { name: "from", field: "from", kind: Kind::COUNT },
-    Key { name: "weights", field: "weights", kind: Kind::Numbers },
+pub(crate) const SOURCE_NAME: Member =
+    member!("name", Kind::Text { least: 1, most: MAX_TEXT }).called("source").required("a name for each source");
+pub(crate) const SOURCE_WEIGHT: Member = member!("weight", Kind::COUNT)
+    .or_number(1)
+    .text(text!("How many positions the source gets, in proportion to the other weights."));
+static STAGE_MEMBERS: &[Member] = &[
+    member!("from", Kind::POSITIVE).required("the first position of each stage"),
+    member!("weights", Kind::Numbers { most: u64::MAX, beside: false }).required("a weight for each source"),
 ];
-static GROWTH_MEMBERS: &[Key] = &[
-    Key { name: "epoch", field: "epoch", kind: Kind::LONG },
-    Key { name: "consumed", field: "consumed", kind: Kind::COUNT },
-    Key { name: "samples", field: "samples", kind: Kind::COUNT },
+const EVENT_EPOCH: Member = member!("epoch", Kind::LONG).required("an epoch in each entry");
+static GROWTH_MEMBERS: &[Member] = &[
+    EVENT_EPOCH,
+    member!("consumed", Kind::COUNT).required("the positions of that epoch that were consumed before"),
+    member!("samples", Kind::POSITIVE).required("the number of samples after it"),
 ];
-static RANGE_MEMBERS: &[Key] = &[
-    Key { name: "epoch", field: "epoch", kind: Kind::LONG },
-    Key { name: "start", field: "start", kind: Kind::COUNT },
-    Key { name: "count", field: "count", kind: Kind::COUNT },
+static RANGE_MEMBERS: &[Member] = &[
+    EVENT_EPOCH,
+    member!("start", Kind::COUNT).required("the first position that is left out"),
+    member!("count", Kind::COUNT).required("how many positions are left out"),
 ];
-const DEAL_MEMBERS: &[Key] = &[
-    Key { name: "world_size", field: "world-size", kind: Kind::SHORT },
-    Key { name: "remainder", field: "remainder", kind: Kind::Text },
-    Key { name: "layout", field: "layout", kind: Kind::Text },
-    Key { name: "unit", field: "unit", kind: Kind::COUNT },
-    Key { name: "workers", field: "workers", kind: OF_READERS },
-    Key { name: "readers", field: "readers", kind: OF_STREAMS },
-];
+pub(crate) const WORLD_SIZE: Member =
+    member!("world_size", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of ranks."));
+pub(crate) const WORKERS: Member =
+    member!("workers", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of loader workers of each rank."));
+pub(crate) const REMAINDER: Member = member!("remainder", Kind::Name(const { &names(&REMAINDERS) }))
+    .text(text!("What happens if the number of ranks does not divide the number of positions."));
+pub(crate) const LAYOUT: Member = member!("layout", Kind::Name(const { &names(&LAYOUTS) }))
+    .text(text!("Which positions belong to a rank; by default `rotated` if an epoch can have a sample twice."));
+pub(crate) const UNIT: Member = member!("unit", Kind::from_one(MAX_UNIT))
+    .or_number(1)
+    .text(text!("How many neighbouring positions always go to the same rank."));
+pub(crate) const READERS: Member =
+    member!("readers", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of readers."));
+const DEAL_MEMBERS: &[Member] =
+    &[WORLD_SIZE, REMAINDER, LAYOUT, UNIT, WORKERS.elsewhere(OF_READERS), READERS.elsewhere(OF_STREAMS)];
 
-/// The sections of a document, and whether the lists that come beside it have names that they may have. Failures: `recipe` (no JSON
-/// object, or more than 2^24 bytes), `recipe-member` and its like (an unknown one), `lists`, `samedeal`, or any field that is of
-/// another type.
+/// A document and its own members, and whether the lists that come beside it have names that they may have. Failures: `recipe` (no JSON
+/// object, or more than 2^24 bytes), `recipe-member` and its like (an unknown one), `lists`, any member that is of another type,
+/// `samedeal`, a section that is missing.
 #[inline(never)]
-pub(crate) fn fields<'a>(
-    text: &'a str,
-    sections: &'static [Key],
-    lists: &[List],
-    known: &[&'static str],
-) -> Result<Fields<'a>, Failure> {
+pub(crate) fn fields<'a>(text: &'a str, sections: &'static [Member], lists: &[List]) -> Result<Fields<'a>, Failure> {
     if text.len() > MAX_TEXT {
         let value = format!("of {} bytes", text.len());
         return Err(Failure::out_of_range(
@@ -115,11 +174,19 @@ pub(crate) fn fields<'a>(
         ));
     }
     // In the recipe of a sampler, a list of an order within another one has the path to it before its own name.
-    let has_paths = known.contains(&"indices");
-    let own =
-        |name: &str| name.rsplit('/').next().is_some_and(|own| known.contains(&own) && (has_paths || own == name));
+    let known = || sections.iter().flat_map(|section| lists_of(section.kind));
+    let has_paths = known().any(|name| name == "indices");
+    let own = |name: &str| {
+        name.rsplit('/').next().is_some_and(|own| known().any(|known| known == own) && (has_paths || own == name))
+    };
     if let Some((name, _)) = lists.iter().find(|(name, _)| !own(name)) {
-        return Err(Failure::unknown_name("lists", name, one_of(known.iter().copied())));
+        let mut names: Vec<&str> = Vec::new();
+        known().for_each(|name| {
+            if !names.contains(&name) {
+                names.push(name)
+            }
+        });
+        return Err(Failure::unknown_name("lists", name, one_of(names)));
     }
     for (at, (name, _)) in lists.iter().enumerate() {
         if lists.iter().take(at).any(|(before, _)| before == name) {
@@ -127,12 +194,15 @@ pub(crate) fn fields<'a>(
         }
     }
     let fields = Fields::read(text, sections)?;
-    match fields.count("samedeal") {
-        Some(version) if version != VERSION => {
-            Err(Failure::out_of_range("samedeal", version, format!("{VERSION}, the version of recipes")))
-        }
-        _ => Ok(fields),
-    }
+    fields.check(&[], &[])?;
+    Ok(fields)
+}
+
+/// The members of a section that may come beside the document, by their names.
+fn lists_of(section: Kind) -> impl Iterator<Item = &'static str> {
+    let members = if let Kind::Section(members) = section { members } else { &[] };
+    let is_list = |member: &&Member| matches!(member.kind, Kind::Numbers { beside: true, .. });
+    members.iter().filter(is_list).map(|member| member.name)
 }
 
 /// SHA-256 over a canonical text, in hexadecimal.
@@ -149,52 +219,11 @@ pub(crate) fn beside<'a>(field: &str, lists: &[List<'a>]) -> Option<&'a [u64]> {
     lists.iter().find(|(name, _)| is_named(name)).map(|&(_, list)| list)
 }
 
-/// The numbers of a list: those of the document, or those beside it, which have to be what the document has, if it has both; `what`
-/// says what they are. Failures: `field`, `out-of-memory`.
-#[inline(never)]
-pub(crate) fn list(
-    field: &'static str,
-    what: &str,
-    fields: &Fields,
-    lists: &[List],
-) -> Result<Option<Vec<u64>>, Failure> {
-    let list = beside(field, lists);
-    let beside = list.map(|list| list.iter().copied());
-    let numbers = match numbers::chosen(field, what, fields.numbers(field), beside)? {
-        Chosen::Nowhere => return Ok(None),
-        Chosen::Text(numbers) => numbers,
-        Chosen::Beside => list.unwrap_or_default(),
-    };
-    collect(field, numbers.len(), numbers.iter().copied()).map(Some)
-}
-
-/// The same of a list of 32-bit numbers. Failures: as `list`.
-#[inline(never)]
-pub(crate) fn list32(
-    field: &'static str,
-    what: &str,
-    fields: &Fields,
-    lists: &[List],
-) -> Result<Option<Vec<u32>>, Failure> {
-    list(field, what, fields, lists)?.map(|numbers| numbers::narrow(field, &numbers)).transpose()
-}
-
-/// Failures: a field that goes with the order `sharded`, and is there with the order of another name.
-pub(crate) fn refuse_sharding(order: &Fields, name: &str) -> Result<(), Failure> {
-    refuse(order, &["lanes", "shuffle-window", "shards", "sizes"], name)
-}
-
-/// Failures: the first of these fields that is there, as it goes with the order `sharded`.
-#[inline(never)]
-pub(crate) fn refuse(order: &Fields, fields: &[&'static str], name: &str) -> Result<(), Failure> {
-    for field in fields {
-        if let Some(value) = order.shown(field) {
-            return Err(not_sharded(field, &value, name));
-        }
+/// Failures: `lists`, where a list is neither of these members nor below one of them.
+pub(crate) fn check_lists(lists: &[List], own: &[Member], below: impl Fn(&str) -> bool) -> Result<(), Failure> {
+    let is_own = |name: &str| own.iter().any(|member| member.name == name);
+    match lists.iter().find(|(name, _)| !is_own(name) && !below(name)) {
+        Some((name, _)) => Err(Failure::contradiction("lists", name, "lists of members that the recipe has")),
+        None => Ok(()),
     }
-    Ok(())
-}
-
-pub(crate) fn not_sharded(field: &'static str, value: &str, name: &str) -> Failure {
-    Failure::contradiction(field, value, format!("none with the order {name}, since it goes with sharded"))
 }

@@ -282,7 +282,7 @@ fn what_makes_no_order_is_refused() {
     let a = || Source::new("a", 100, 1);
     for (order, kind, field) in [
         (blend(&[]), Missing, "sources"),
-        (blend(&[Source::new("", 5, 1)]), Missing, "source"),
+        (blend(&[Source::new("", 5, 1)]), OutOfRange, "source"),
         (blend(&[Source::new("a/b", 5, 1)]), OutOfRange, "source"),
         (blend(&[a(), a()]), Contradiction, "source"),
         (blend(&[Source::new("a", 5, 0)]), OutOfRange, "weight"),

@@ -16,6 +16,8 @@ use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::order::OrderPart;
 use crate::{Failure, MAX_COUNT, Order};
+#[cfg(feature = "texts")]
+pub(crate) use recipe::SECTIONS;
 
 /// Which samples a rank takes at every global step. It never changes.
 ///

@@ -6,33 +6,45 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::{Schedule, Stage};
-use crate::base::failure::{at_most, range};
+use crate::base::failure::range;
 use crate::base::memory::collect;
-use crate::deal::recipe::{LISTS, layout, order, unit, unit_text};
-use crate::state::fields::{Fields, Key, Kind};
+use crate::deal::recipe::{layout, unit_text};
+use crate::order::OrderPart;
+use crate::state::fields::Fields;
+use crate::state::member::{Kind, Member, member, text};
 use crate::state::numbers;
 use crate::state::recipe::{self, List, VERSION};
 use crate::{Failure, MAX_EXACT};
 
-const SECTIONS: &[Key] = &[
+pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
     recipe::ANY_ORDER,
-    recipe::DEAL,
+    recipe::DEAL.of(Kind::Section(DEAL)),
     STEPS,
-    Key { name: "shards", field: "shards", kind: recipe::OF_READERS },
-    Key { name: "batch", field: "batch", kind: Kind::Elsewhere("none in the recipe of a schedule: it has steps") },
+    member!("shards", Kind::Elsewhere(recipe::OF_READERS)),
+    member!("batch", Kind::Elsewhere("none in the recipe of a schedule: it has steps")),
     recipe::SPLIT_ELSEWHERE,
 ];
-pub(super) const STEPS: Key = Key { name: "steps", field: "steps", kind: Kind::Section(MEMBERS) };
-const MEMBERS: &[Key] = &[
-    Key { name: "batch_size", field: "batch-size", kind: Kind::SHORT },
-    Key { name: "epochs", field: "epochs", kind: Kind::COUNT },
-    Key { name: "stages", field: "stages", kind: Kind::Objects(STAGE) },
+const DEAL: &[Member] = &[
+    recipe::WORLD_SIZE,
+    recipe::REMAINDER.elsewhere("none in the recipe of a schedule: a step goes on with the next epoch"),
+    recipe::LAYOUT,
+    recipe::UNIT,
+    recipe::WORKERS.elsewhere(recipe::OF_READERS),
+    recipe::READERS.elsewhere(recipe::OF_STREAMS),
 ];
-const STAGE: &[Key] = &[
-    Key { name: "from", field: "from", kind: Kind::COUNT },
-    Key { name: "batch_size", field: "batch-size", kind: Kind::SHORT },
+pub(super) const STEPS: Member =
+    member!("steps", Kind::Section(MEMBERS)).required("the section that has the batch size");
+const MEMBERS: &[Member] = &[
+    BATCH_SIZE,
+    member!("epochs", Kind::POSITIVE).text(text!("The number of epochs; by default, as many as there can be.")),
+    member!("stages", Kind::Objects { of: STAGE, most: MAX_STAGES })
+        .text(text!("Other batch sizes from later steps on.")),
 ];
+const BATCH_SIZE: Member = member!("batch_size", Kind::SHORT_POSITIVE)
+    .required("the samples that all ranks together take at a step")
+    .text(text!("The samples that all ranks together take at a step."));
+const STAGE: &[Member] = &[member!("from", Kind::POSITIVE).required("the first step of each stage"), BATCH_SIZE];
 
 const MAX_STAGES: usize = 1 << 16;
 
@@ -40,28 +52,19 @@ impl Schedule {
     /// Reads a document, and the lists of its order. Failures: those of a recipe of a sampler; `steps`, any field of it; `rank`.
     #[inline(never)]
     pub fn read(text: &str, lists: &[List], rank: u32) -> Result<Self, Failure> {
-        let fields = recipe::fields(text, SECTIONS, lists, &LISTS)?;
-        let order = order(&fields, lists)?;
-        let empty = Fields::default();
-        let deal = fields.section("deal").unwrap_or(&empty);
-        let world_size = deal.u32("world-size")?.unwrap_or(1);
-        let layout = layout(deal, &order)?;
-        let unit = unit(deal)?;
-        if let Some(value) = deal.shown("remainder") {
-            let allowed = "none in the recipe of a schedule: a step goes on with the next epoch";
-            return Err(Failure::contradiction("remainder", value, allowed));
-        }
-        if world_size == 0 {
-            return Err(Failure::out_of_range("world-size", 0, range(1, u32::MAX)));
-        }
-        let stages = stages(&fields)?;
+        let fields = recipe::fields(text, SECTIONS, lists)?;
+        let order = OrderPart::of_recipe(&fields, lists)?;
+        let deal = fields.section("deal").check(&[], &[])?;
+        let (world_size, layout, unit) = (deal.short("world-size"), layout(&deal, &order), deal.short("unit"));
+        let steps = fields.section("steps").check(&[], &[])?;
+        let stages = stages(&steps)?;
         check_fit(&stages, world_size, unit)?;
         if order.length(0)? == 0 {
             return Err(Failure::out_of_range("samples", 0, range(1, MAX_EXACT).and(" positions in epoch 0")));
         }
-        let epochs = fields.section("steps").and_then(|steps| steps.count("epochs"));
+        let epochs = steps.count("epochs");
         let most = order.epochs()?;
-        if let Some(epochs) = epochs.filter(|epochs| !(1..=most).contains(epochs)) {
+        if let Some(epochs) = epochs.filter(|&epochs| epochs > most) {
             return Err(Failure::out_of_range("epochs", epochs, range(1, most)));
         }
         Self::new((Rc::new(order), epochs), (rank, world_size), layout, unit, Rc::new(stages))
@@ -99,41 +102,20 @@ impl Schedule {
     }
 }
 
-/// The stages, the first of which begins at step 0. Failures: `steps`, `batch-size`, `stages`, `from`.
-fn stages(fields: &Fields) -> Result<Vec<Stage>, Failure> {
-    let what = "the samples that all ranks together take at a step";
-    let Some(steps) = fields.section("steps") else {
-        return Err(Failure::missing("steps", "the section that has the batch size"));
-    };
-    let Some(first) = steps.count("batch-size") else {
-        return Err(Failure::missing("batch-size", format!("{what}, from step 0 on")));
-    };
+/// The stages, the first of which begins at step 0. Failures: `from`, `out-of-memory`.
+fn stages(steps: &Fields) -> Result<Vec<Stage>, Failure> {
     let objects = steps.objects("stages");
-    if objects.len() > MAX_STAGES {
-        return Err(Failure::out_of_range("stages", format!("{} objects", objects.len()), at_most(MAX_STAGES)));
-    }
-    let mut sizes: Vec<(u64, u64)> = collect("stages", objects.len() + 1, [(0, first)])?;
+    let mut stages: Vec<Stage> = collect("stages", objects.len() + 1, [])?;
+    stages.push(Stage { from: 0, batch_size: steps.short("batch-size"), before: 0 });
     for object in objects {
-        let Some(from) = object.count("from") else {
-            return Err(Failure::missing("from", "the first step of each stage"));
-        };
-        let Some(size) = object.count("batch-size") else { return Err(Failure::missing("batch-size", what)) };
-        let least = sizes.last().map_or(0, |&(from, _)| from).saturating_add(1);
-        if !(least..=MAX_EXACT).contains(&from) {
-            return Err(Failure::out_of_range("from", from, range(least, MAX_EXACT).and(", after the stage before")));
+        let from = object.number("from");
+        let last = stages[stages.len() - 1];
+        if from <= last.from {
+            let allowed = range(last.from + 1, MAX_EXACT).and(", after the stage before");
+            return Err(Failure::out_of_range("from", from, allowed));
         }
-        sizes.push((from, size));
-    }
-    let mut stages: Vec<Stage> = collect("stages", sizes.len(), [])?;
-    for (from, size) in sizes {
-        let Some(batch_size) = u32::try_from(size).ok().filter(|&size| size > 0) else {
-            return Err(Failure::out_of_range("batch-size", size, range(1, u32::MAX)));
-        };
-        let before = stages.last().map_or(0, |last| {
-            let steps = from - last.from;
-            steps.saturating_mul(last.batch_size.into()).saturating_add(last.before)
-        });
-        stages.push(Stage { from, batch_size, before });
+        let before = (from - last.from).saturating_mul(last.batch_size.into()).saturating_add(last.before);
+        stages.push(Stage { from, batch_size: object.short("batch-size"), before });
     }
     Ok(stages)
 }

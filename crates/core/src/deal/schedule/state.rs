@@ -7,18 +7,12 @@ use super::Schedule;
 use super::recipe::STEPS;
 use crate::Failure;
 use crate::base::failure::only;
-use crate::state::fields::{Fields, Key, Kind};
+use crate::state::fields::Fields;
+use crate::state::member::{Kind, Member, member};
 use crate::state::{self, CONSUMED, EPOCH, KIND, recipe, recipe_of};
 
-const SECTIONS: &[Key] = &[recipe::ANY_ORDER, STEPS];
-const STATE: &[Key] = &[
-    recipe::SAMEDEAL,
-    KIND,
-    recipe_of(SECTIONS),
-    EPOCH,
-    CONSUMED,
-    Key { name: "step", field: "step", kind: Kind::COUNT },
-];
+const SECTIONS: &[Member] = &[recipe::ANY_ORDER, STEPS];
+const STATE: &[Member] = &[recipe::SAMEDEAL, KIND, recipe_of(SECTIONS), EPOCH, CONSUMED, member!("step", Kind::COUNT)];
 
 /// Why a recipe should be that of a state.
 const AS_BEFORE: &str = "as in the state; to use another value, begin another training";
@@ -37,10 +31,9 @@ impl Schedule {
     pub fn resume(&self, state: &str) -> Result<u64, Failure> {
         let state = state::read(state, "steps", STATE)?;
         let [epoch, consumed, step] = ["epoch", "consumed", "step"].map(|field| state.count(field).unwrap_or_default());
-        let empty = Fields::default();
-        let recipe = state.section("recipe").unwrap_or(&empty);
+        let recipe = state.section("recipe");
         self.order.check_resumes(recipe, (epoch, consumed), AS_BEFORE)?;
-        self.check_stages(recipe.section("steps").unwrap_or(&empty), step)?;
+        self.check_stages(recipe.section("steps"), step)?;
         self.check_step(step)?;
         let place = self.order.find(self.before(step))?;
         if place != (epoch, consumed) {

@@ -20,7 +20,8 @@ use alloc::rc::Rc;
 use alloc::string::String;
 
 use crate::{Failure, MAX_EXACT};
-pub(crate) use blend::{Blend, Drawn};
+pub(crate) use blend::{Blend, Drawn, EXHAUSTIONS, INDEX_SPACES};
+pub(crate) use read::MAX_SOURCES;
 pub(crate) use stored::Stored;
 
 /// An order of all epochs that is made of others. Draws are its positions over all epochs, from 0.

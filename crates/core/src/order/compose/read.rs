@@ -2,7 +2,7 @@
 
 use alloc::format;
 use alloc::rc::Rc;
-use alloc::string::{String, ToString};
+use alloc::string::ToString;
 use alloc::vec::Vec;
 
 use super::Composed;
@@ -17,17 +17,15 @@ use crate::base::divide::Divisor;
 use crate::base::failure::{Allowed, at_most, only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
-use crate::base::names::named;
 use crate::base::sort::sort_short;
 use crate::order::{OrderPart, Shards};
+use crate::state::check::Checked;
 use crate::state::fields::Fields;
 use crate::state::recipe::{self, List};
 use crate::{Failure, MAX_EXACT, OrderId};
 
-/// The longest run of a source.
-const MAX_RUN: u64 = 1 << 20;
 /// The most sources of a blend, and the most weights of all its stages together.
-const MAX_SOURCES: usize = 1 << 16;
+pub(crate) const MAX_SOURCES: usize = 1 << 16;
 
 /// Of an epoch that has no whole numbers left for its positions.
 #[cold]
@@ -39,48 +37,10 @@ pub(crate) fn too_late(epoch: u64, epochs: u64) -> Failure {
     Failure::out_of_range("epoch", epoch, allowed)
 }
 
-/// The members that an order has, by their fields.
-fn members(id: OrderId) -> &'static [&'static str] {
-    match id {
-        OrderId::Blend | OrderId::BlendExact => {
-            &["samples", "seed", "exhaustion", "max-passes", "run-length", "index-space", "sources", "stages"]
-        }
-        OrderId::Grown => &["samples", "seed", "growth"],
-        OrderId::Exclude | OrderId::Subset => &["of", "indices"],
-        OrderId::Skip => &["of", "ranges"],
-        OrderId::Copies => &["of", "copies"],
-        OrderId::Windows => &["seed", "sizes", "length", "stride"],
-        OrderId::Balance => &["samples", "seed", "classes", "factors"],
-        OrderId::Sharded => &["samples", "seed", "lanes", "shuffle-window", "shards", "sizes"],
-        _ => &["samples", "seed"],
-    }
-}
-
-/// Failures: the first member that the order does not use.
-pub(crate) fn refuse_others(fields: &Fields, id: OrderId) -> Result<(), Failure> {
-    for key in recipe::ANY_ORDER_MEMBERS {
-        if key.field == "order" || members(id).contains(&key.field) {
-            continue;
-        }
-        if let Some(value) = fields.shown(key.field) {
-            return Err(Failure::contradiction(key.field, value, format!("none with the order {}", id.name())));
-        }
-    }
-    Ok(())
-}
-
 /// The lists of an order that this one is made of: those whose names begin with its path.
 fn below<'a>(lists: &[List<'a>], path: &str) -> Result<Vec<List<'a>>, Failure> {
     let own = lists.iter().filter_map(|&(name, numbers)| Some((name.strip_prefix(path)?.strip_prefix('/')?, numbers)));
     collect("lists", lists.len(), own)
-}
-
-/// Failures: `lists`, where a list is none of those that the order or one below it uses.
-pub(crate) fn check_lists(lists: &[List], own: &[&str], below: impl Fn(&str) -> bool) -> Result<(), Failure> {
-    match lists.iter().find(|(name, _)| !own.contains(name) && !below(name)) {
-        Some((name, _)) => Err(Failure::contradiction("lists", name, "lists of members that the order has")),
-        None => Ok(()),
-    }
 }
 
 /// The source of a blend that a list is of, and the name of the list in it.
@@ -102,7 +62,7 @@ fn within(path: &str, failure: Failure) -> Failure {
 /// The sections, the seed where there is none, and the lists beside them.
 pub(super) struct Text<'a, 'b> {
     pub(super) id: OrderId,
-    pub(super) fields: &'a Fields<'b>,
+    pub(super) fields: &'a Checked<'a, 'b>,
     pub(super) lists: &'a [List<'a>],
     pub(super) seed: i64,
     /// The seed that follows from the blend around it, if there is one.
@@ -110,8 +70,7 @@ pub(super) struct Text<'a, 'b> {
 }
 
 /// An order of a recipe that is made of others; `derived` is the seed that a blend around it gives, if there is one. Failures: any field.
-pub(crate) fn read(id: OrderId, fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<OrderPart, Failure> {
-    refuse_others(fields, id)?;
+pub(crate) fn read(id: OrderId, fields: &Checked, lists: &[List], derived: Option<i64>) -> Result<OrderPart, Failure> {
     let seed = fields.signed("seed").or(derived).unwrap_or(0);
     let text = Text { id, fields, lists, seed, derived };
     let (samples, composed): (u64, Rc<dyn Composed>) = match id {
@@ -132,39 +91,23 @@ pub(crate) fn read(id: OrderId, fields: &Fields, lists: &[List], derived: Option
 type Read = Result<(u64, Rc<dyn Composed>), Failure>;
 
 impl Text<'_, '_> {
-    fn numbers(&self, field: &'static str, what: &str) -> Result<Vec<u64>, Failure> {
-        let numbers = recipe::list(field, what, self.fields, self.lists)?;
-        numbers.ok_or_else(|| Failure::missing(field, String::from(what)))
-    }
-
-    fn positive(&self, field: &'static str, default: u64, most: u64) -> Result<u64, Failure> {
-        match self.fields.count(field).unwrap_or(default) {
-            value if (1..=most).contains(&value) => Ok(value),
-            value => Err(Failure::out_of_range(field, value, range(1, most))),
-        }
-    }
-
     fn samples(&self) -> Result<u64, Failure> {
         let Some(samples) = self.fields.count("samples") else {
             return Err(Failure::missing("samples", "the number of samples in the dataset"));
         };
-        OrderId::Feistel.check(samples, 0)?;
         Ok(samples)
     }
 
     /// The order below a view. Failures: `of`, any field of it.
-    fn of(&self, own: &[&str]) -> Result<Rc<OrderPart>, Failure> {
-        check_lists(self.lists, own, |name| name.starts_with("of/"))?;
-        let Some(fields) = self.fields.section("of") else {
-            return Err(Failure::missing("of", "the order that this one is made of"));
-        };
+    fn of(&self) -> Result<Rc<OrderPart>, Failure> {
+        let fields = self.fields.section("of");
         let of = OrderPart::nested(fields, &below(self.lists, "of")?, self.derived);
         of.map(Rc::new).map_err(|failure| within("of", failure))
     }
 
     fn view(&self) -> Read {
         let is_skip = self.id == OrderId::Skip;
-        let of = self.of(if is_skip { &[] } else { &["indices"] })?;
+        let of = self.of()?;
         let samples = of.samples;
         if is_skip {
             let choice = Choice::Skip(self.ranges(&of)?);
@@ -174,7 +117,7 @@ impl Text<'_, '_> {
             let allowed = "an order that has no sample twice in an epoch: put the list inside of that order";
             return Err(Failure::contradiction("of", of.id.name(), allowed));
         }
-        let indices = self.numbers("indices", "samples, in ascending order")?;
+        let indices = self.fields.copied("indices")?;
         for (at, &index) in indices.iter().enumerate() {
             if index >= samples {
                 let allowed = match samples.checked_sub(1) {
@@ -199,7 +142,7 @@ impl Text<'_, '_> {
         let objects = self.fields.objects("ranges");
         let mut ranges: Vec<Skipped> = collect("ranges", objects.len(), [])?;
         for object in objects {
-            let [epoch, start, count] = numbers_of(object, "ranges", ["epoch", "start", "count"])?;
+            let [epoch, start, count] = ["epoch", "start", "count"].map(|field| object.number(field));
             let length = of.length(epoch)?;
             if start > length {
                 return Err(Failure::out_of_range("start", start, range(0, length)));
@@ -223,21 +166,16 @@ impl Text<'_, '_> {
     }
 
     fn copies(&self) -> Read {
-        let of = self.of(&[])?;
-        let Some(_) = self.fields.count("copies") else {
-            return Err(Failure::missing("copies", "how many times in a row each sample comes"));
-        };
-        let copies = self.positive("copies", 1, u32::MAX.into())?;
+        let (of, copies) = (self.of()?, self.fields.number("copies"));
         Ok((of.samples, Rc::new(Copies { of, copies: Divisor::new(copies) })))
     }
 
     fn grown(&self) -> Read {
-        check_lists(self.lists, &[], |_| false)?;
         let samples = self.samples()?;
         let objects = self.fields.objects("growth");
         let mut growth: Vec<Growth> = collect("growth", objects.len(), [])?;
         for object in objects {
-            let [epoch, consumed, more] = numbers_of(object, "growth", ["epoch", "consumed", "samples"])?;
+            let [epoch, consumed, more] = ["epoch", "consumed", "samples"].map(|field| object.number(field));
             let (before, least) = match growth.last() {
                 Some(last) if last.epoch == epoch => (last.samples, last.consumed + 1),
                 Some(last) if last.epoch > epoch => {
@@ -253,7 +191,7 @@ impl Text<'_, '_> {
             if consumed < least || consumed > before {
                 return Err(Failure::out_of_range("consumed", consumed, range(least, before)));
             }
-            if more <= before || more > MAX_EXACT {
+            if more <= before {
                 return Err(Failure::out_of_range(
                     "samples",
                     more,
@@ -267,63 +205,42 @@ impl Text<'_, '_> {
     }
 
     fn windows(&self) -> Read {
-        check_lists(self.lists, &["sizes"], |_| false)?;
-        let sizes = self.numbers("sizes", "the samples of each episode")?;
-        let episodes = Shards::new(&sizes)?;
-        let Some(_) = self.fields.count("length") else {
-            return Err(Failure::missing("length", "the samples of a window"));
-        };
-        let length = self.positive("length", 1, MAX_EXACT)?;
-        let stride = self.positive("stride", length, MAX_EXACT)?;
+        let sizes = self.fields.found("sizes").unwrap_or_default();
+        let episodes = Shards::new(sizes)?;
+        let length = self.fields.number("length");
+        let stride = self.fields.count("stride").unwrap_or(length);
         let counts = episodes.sizes().map(|size| Windows::of_episode(size, length, stride));
         let windows = Shards::new(&collect("sizes", sizes.len(), counts)?)?;
         Ok((episodes.samples(), Rc::new(Windows { seed: self.seed, episodes, windows, length, stride })))
     }
 
     fn balance(&self) -> Read {
-        check_lists(self.lists, &["classes", "factors"], |_| false)?;
         let length = self.fields.count("samples");
-        if let Some(length) = length {
-            OrderId::Feistel.check(length, 0)?;
-        }
-        let what = "how often the samples of each class are seen in an epoch, in millionths";
-        let factors = self.numbers("factors", what)?;
+        let (classes, factors) = (self.fields.copied32("classes")?, self.fields.copied("factors")?);
         if length.is_none() {
             crate::state::numbers::narrow("factors", &factors)?;
-        }
-        if let Some(at) = factors.iter().position(|&factor| factor > MAX_EXACT) {
-            return Err(Failure::out_of_range("factors", factors[at], range(0, MAX_EXACT)).at_index(at));
         }
         if factors.len() > MAX_SOURCES {
             let value = format!("{} numbers", factors.len());
             return Err(Failure::out_of_range("factors", value, at_most(MAX_SOURCES).and(" classes")));
         }
-        let classes = self.numbers("classes", "the class of each sample")?;
         OrderId::FisherYates.check(classes.len() as u64, 0)?;
-        if let Some(class) = classes.iter().find(|&&class| class >= factors.len() as u64) {
+        if let Some(class) = classes.iter().find(|&&class| class as usize >= factors.len()) {
             let allowed = match factors.len().checked_sub(1) {
                 Some(last) => at_most(last).and(", as there are factors"),
                 None => "none: there are no factors".into(),
             };
             return Err(Failure::out_of_range("classes", class, allowed));
         }
-        let classes = crate::state::numbers::narrow("classes", &classes)?;
         Ok((classes.len() as u64, Rc::new(Balance::new(classes, factors, length, self.seed)?)))
     }
 
     fn blend(&self) -> Read {
         let (sources, mut weights) = self.sources()?;
         let is_exact = self.id == OrderId::BlendExact;
-        let exhaustion = named("exhaustion", self.fields.text("exhaustion"), &EXHAUSTIONS)?;
-        let space = named("index-space", self.fields.text("index-space"), &INDEX_SPACES)?;
-        if exhaustion == Exhaustion::Repeat
-            && let Some(value) = self.fields.shown("max-passes")
-        {
-            let allowed = "none with the exhaustion repeat: sources make as many passes as positions need";
-            return Err(Failure::contradiction("max-passes", value, allowed));
-        }
-        let max_passes = self.positive("max-passes", 1, MAX_EXACT)?;
-        let run = self.positive("run-length", 1, MAX_RUN)?;
+        let exhaustion = self.fields.named("exhaustion", &EXHAUSTIONS);
+        let space = self.fields.named("index-space", &INDEX_SPACES);
+        let (max_passes, run) = (self.fields.number("max-passes"), self.fields.number("run-length"));
         if run > 1 && exhaustion == Exhaustion::Renormalise {
             let allowed = "1 with the exhaustion renormalise: a source leaves in the middle of a run";
             return Err(Failure::contradiction("run-length", run, allowed));
@@ -352,16 +269,14 @@ impl Text<'_, '_> {
         blend.stages = collect("stages", stages.len() + 1, [])?;
         blend.push_stage(0, core::mem::take(&mut weights), is_exact)?;
         for object in stages {
-            let Some(from) = object.count("from") else {
-                return Err(Failure::missing("from", "the first position of each stage"));
-            };
+            let from = object.number("from");
             let least = blend.stages.last().map_or(0, |stage| stage.from) + 1;
-            if from < least || from > MAX_EXACT {
+            if from < least {
                 return Err(Failure::out_of_range("from", from, range(least, MAX_EXACT)));
             }
             blend.check_runs("from", from)?;
-            let found = recipe::list("weights", "a weight for each source", object, &[])?;
-            let weights = found.ok_or_else(|| Failure::missing("weights", "a weight for each source"))?;
+            let given = object.all("weights");
+            let weights = collect("weights", given.len(), given.iter().copied())?;
             if weights.len() != count {
                 let value = format!("{} numbers", weights.len());
                 return Err(Failure::contradiction("weights", value, only(count).and(" numbers, one for each source")));
@@ -377,21 +292,12 @@ impl Text<'_, '_> {
     /// The sources, and their weights. Failures: `sources`, any field of them.
     fn sources(&self) -> Result<(Vec<Source>, Vec<u64>), Failure> {
         let objects = self.fields.objects("sources");
-        if objects.is_empty() {
-            return Err(Failure::missing("sources", "the orders that are blended"));
-        }
-        if objects.len() > MAX_SOURCES {
-            let value = format!("{} objects", objects.len());
-            return Err(Failure::out_of_range("sources", value, at_most(MAX_SOURCES)));
-        }
         let names = self.source_names(objects)?;
         let lists = self.source_lists()?;
         let (mut sources, mut weights) =
             (collect("sources", objects.len(), [])?, collect("sources", objects.len(), [])?);
         for (number, object) in objects.iter().enumerate() {
-            let Some(name) = object.text("source").filter(|name| !name.is_empty()) else {
-                return Err(Failure::missing("source", "a name for each source"));
-            };
+            let name = object.text("source").unwrap_or_default();
             if name.contains('/') {
                 return Err(Failure::out_of_range("source", name, "names without a slash"));
             }
@@ -404,7 +310,7 @@ impl Text<'_, '_> {
             let own = lists.partition_point(|own| own.0 < name)..lists.partition_point(|own| own.0 <= name);
             let own = lists[own].iter().map(|&(_, at, rest)| (rest, self.lists[at].1));
             let lists = collect("lists", own.len(), own)?;
-            let part = match (object.section("order"), object.count("samples")) {
+            let part = match (object.given_section("order"), object.count("samples")) {
                 (Some(_), Some(samples)) => {
                     return Err(Failure::contradiction("samples", samples, "none for a source that has an order"));
                 }
@@ -415,8 +321,7 @@ impl Text<'_, '_> {
                     OrderPart::nested(order, &lists, Some(seed)).map_err(|failure| within(&path, failure))?
                 }
                 (None, Some(samples)) => {
-                    check_lists(&lists, &[], |_| false).map_err(|failure| within(&path, failure))?;
-                    OrderId::Feistel.check(samples, 0)?;
+                    recipe::check_lists(&lists, &[], |_| false).map_err(|failure| within(&path, failure))?;
                     OrderPart::new(OrderId::Feistel, samples, seed, None).deriving(Some(seed))
                 }
             };
@@ -428,10 +333,10 @@ impl Text<'_, '_> {
             if let Some(allowed) = part.no_source() {
                 return Err(Failure::contradiction("order", part.id.name(), allowed));
             }
-            weights.push(object.count("weight").unwrap_or(1));
+            weights.push(object.number("weight"));
             sources.push(Source { name: name.to_string(), part: Rc::new(part), offset: 0, lanes: 0 });
         }
-        check_lists(self.lists, &[], |name| {
+        recipe::check_lists(self.lists, &[], |name| {
             list_of_source(name).is_some_and(|(of, _)| first_of(&names, of).is_some())
         })?;
         Ok((sources, weights))
@@ -614,13 +519,4 @@ impl Blend {
         }
         Ok(length)
     }
-}
-
-/// The numbers of an object, all of which have to be there. Failures: the first one that is missing.
-fn numbers_of<const N: usize>(object: &Fields, of: &str, fields: [&'static str; N]) -> Result<[u64; N], Failure> {
-    let mut numbers = [0; N];
-    for (number, field) in numbers.iter_mut().zip(fields) {
-        *number = object.count(field).ok_or_else(|| Failure::missing(field, format!("a number in each of {of}")))?;
-    }
-    Ok(numbers)
 }

@@ -6,8 +6,9 @@ use alloc::string::String;
 use crate::Failure;
 use crate::order::{OrderId, OrderPart};
 use crate::state::ORDERS;
-use crate::state::fields::{self, Fields, Key, Kind};
-use crate::state::recipe::ANY_ORDER_MEMBERS;
+use crate::state::fields::{self, Fields};
+use crate::state::member::Member;
+use crate::state::recipe::{ANY_ORDER_MEMBERS, SOURCE_NAME, SOURCE_WEIGHT};
 
 /// What is compared: the section that is here, and that of a state.
 #[derive(Clone, Copy)]
@@ -24,15 +25,14 @@ impl OrderPart {
         let section = self.section();
         let here = Fields::read(&section, ORDERS)?;
         if !self.is_composed() {
-            let samples = of.section("order").and_then(|order| order.count("samples"));
+            let samples = of.section("order").count("samples");
             let may_grow = self.id == OrderId::Feistel && samples.is_some_and(|samples| samples < self.samples);
             return fields::compare(&here, of, ORDERS, why).map_err(|failure| match failure.field {
                 "samples" if may_grow => failure.and(GROW),
                 _ => failure,
             });
         }
-        let empty = Fields::default();
-        let [own, of] = [&here, of].map(|recipe| recipe.section("order").unwrap_or(&empty));
+        let [own, of] = [&here, of].map(|recipe| recipe.section("order"));
         self.check_goes_on(own, of, place, why)
     }
 
@@ -60,7 +60,7 @@ impl OrderPart {
         let (own, name) = (here.text("order"), of.text("order"));
         if own == Some("skip") && skips(here) > skips(of) {
             pair.check_added("ranges", 0, ("start", epoch, position))?;
-            let Some((below, part)) = here.section("of").zip(self.part(0)) else { return Ok(()) };
+            let Some((below, part)) = here.given_section("of").zip(self.part(0)) else { return Ok(()) };
             let (epoch, position) = self.inner(0, epoch, position)?;
             return part.goes_on(Pair { here: below, of, why }, epoch, position);
         }
@@ -69,7 +69,9 @@ impl OrderPart {
             match key.field {
                 "order" if began => {}
                 "of" => {
-                    if let (Some(below), Some(part), Some(of)) = (here.section("of"), self.part(0), of.section("of")) {
+                    if let (Some(below), Some(part), Some(of)) =
+                        (here.given_section("of"), self.part(0), of.given_section("of"))
+                    {
                         let (epoch, position) = self.inner(0, epoch, position)?;
                         part.goes_on(Pair { here: below, of, why }, epoch, position)?;
                     } else {
@@ -116,7 +118,7 @@ impl OrderPart {
                 let why = if key.field == "weight" { "as in the state; to change weights, add a stage" } else { why };
                 Pair { here: source, of: known, why }.check_same(key)?;
             }
-            let orders = source.section("order").zip(known.section("order")).zip(self.part(place));
+            let orders = source.given_section("order").zip(known.given_section("order")).zip(self.part(place));
             if let Some(((here, of), part)) = orders {
                 let (epoch, position) = self.inner(place, epoch, position)?;
                 part.goes_on(Pair { here, of, why }, epoch, position)?;
@@ -147,13 +149,10 @@ impl OrderPart {
     }
 }
 
-const SOURCE_KEYS: &[Key] = &[
-    Key { name: "name", field: "source", kind: Kind::Text },
-    Key { name: "weight", field: "weight", kind: Kind::COUNT },
-];
+const SOURCE_KEYS: &[Member] = &[SOURCE_NAME, SOURCE_WEIGHT];
 
 impl Pair<'_, '_, '_> {
-    fn check_same(&self, key: &'static Key) -> Result<(), Failure> {
+    fn check_same(&self, key: &'static Member) -> Result<(), Failure> {
         fields::compare(self.here, self.of, core::slice::from_ref(key), self.why)
     }
 
@@ -193,7 +192,7 @@ fn skips(order: &Fields) -> usize {
     if order.text("order") != Some("skip") {
         return 0;
     }
-    1 + order.section("of").map_or(0, skips)
+    1 + skips(order.section("of"))
 }
 
 const GROW: &str = "; if the dataset grew, make the order with that number, and call grow";

@@ -463,9 +463,15 @@ fn lists_come_by_their_paths() {
     assert!(read.text().contains("\"indices\":\"") && read.text().contains("\"sizes\":[5,6]"));
     assert_eq!(Recipe::read(&read.text(), &lists).unwrap().text(), read.text());
     assert_eq!(Recipe::read(&read.text(), &lists[1..]).err().unwrap().to_string().split(' ').next(), Some("indices"));
-    for name in ["sizes", "indices", "sources/c/sizes", "sources/a/sizes", "of/sizes"] {
+    for (name, field) in [
+        ("sizes", "sizes"),
+        ("indices", "indices"),
+        ("sources/a/sizes", "sizes"),
+        ("sources/c/sizes", "lists"),
+        ("of/sizes", "lists"),
+    ] {
         let lists: [crate::List; 3] = [lists[0], lists[1], (name, &[5, 6])];
-        assert_eq!(Recipe::read(recipe, &lists).err().unwrap().field, "lists", "{name}");
+        assert_eq!(Recipe::read(recipe, &lists).err().unwrap().field, field, "{name}");
     }
 }
 

@@ -131,9 +131,13 @@ fn slow() -> Vec<Step> {
         with_torch("saved by Python, finished by Rust and Node", RESUME)
             .and_needs(&[build::TOOLS, build::NPM])
             .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
-        with_torch("a guest on the machine of a user", GUEST)
-            .and_needs(&[build::TOOLS, build::NPM])
-            .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", GUEST]]),
+        with_torch("a guest on the machine of a user", GUEST).and_needs(&[build::TOOLS, build::NPM]).made_from(&[
+            TORCH,
+            MANIFESTS,
+            JAVASCRIPT,
+            build::WASM,
+            &["hosts/cli", "hosts/rust", GUEST],
+        ]),
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
         suite(crossing::SUITE, crossing::NEEDS, || machine::with_browser(pytest("target/venv", "tests/crossing")))
             .made_from(crossing::INPUTS),

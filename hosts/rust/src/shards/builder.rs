@@ -146,7 +146,7 @@ impl PlanBuilder {
     }
 
     /// Gives every shard to one reader: a million shards to thousands of ranks take less than a second, and the first
-    /// plan compiles the component, in about 0.2 s (in a debug build, in seconds), unless the cache has its machine code. Errors:
+    /// plan compiles the component, in about 0.4 s (in a debug build, in seconds), unless the cache has its machine code. Errors:
     /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`memory-limit`; `recipe`: more than 2^24 bytes; any option),
     /// [`Missing`](crate::FailureKind::Missing) (`sizes`, `bytes`, `holders`, `rank-nodes`),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (an option that the policy does not use; a list that does not fit the

@@ -216,7 +216,7 @@ impl BatchBuilder<Batcher> {
     }
 
     /// Plans the epoch: a million samples take less than a second. The first plan on a machine also compiles the component, in
-    /// about 0.2 seconds (up to 3 in a debug build); later processes load what it compiled. Errors:
+    /// about 0.4 seconds (several in a debug build); later processes load what it compiled. Errors:
     /// [`OutOfRange`](crate::FailureKind::OutOfRange) (any number; `lengths` if a sample is too long; `recipe`: more than 2^24
     /// bytes), [`Missing`](crate::FailureKind::Missing) (`max-tokens`, `max-cost` or
     /// `capacity`, if the strategy needs it; `lengths`), [`Contradiction`](crate::FailureKind::Contradiction) (any option that the

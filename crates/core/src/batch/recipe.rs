@@ -119,7 +119,7 @@ const BATCH: &[Member] = &[
         .text(text!("The number of buckets that have as many items each.")),
     member!("batch_window", Kind::SHORT)
         .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
-        .text(text!("How many items are looked at together; 0 takes them as they come.")),
+        .text(text!("How many items are looked at together. 0: with `budget` they are taken as they come; with `bucket` and `pack` there are 8,192, and steps are not shuffled.")),
     member!("too_long", Kind::Name(const { &names(&TOO_LONG) }))
         .text(text!("What happens to a sample that is longer than a batch has room for.")),
     member!("tail", Kind::Name(const { &names(&TAILS) }))

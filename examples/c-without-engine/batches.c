@@ -9,14 +9,6 @@
 #include <string.h>
 #include "samedeal.h"
 
-// A handle of an object is the object itself: this program passes none to other components.
-struct IMPORT(sampling, ) { char unused; };
-struct IMPORT(mesh, ) { char unused; };
-u32 new_sampler_handle(struct IMPORT(sampling, ) *table, u32 object) { return (void)table, object; }
-u32 new_mesh_handle(struct IMPORT(mesh, ) *table, u32 object) { return (void)table, object; }
-void drop_sampler_handle(struct IMPORT(sampling, ) *table, u32 handle) { (void)table, (void)handle; }
-void drop_mesh_handle(struct IMPORT(mesh, ) *table, u32 handle) { (void)table, (void)handle; }
-
 static void stop(const char *what) {
     fprintf(stderr, "%s\n", what);
     exit(EXIT_FAILURE);
@@ -75,9 +67,7 @@ int main(int count, char **words) {
 
     wasm_rt_init();
     w2c_core core;
-    struct IMPORT(sampling, ) samplers;
-    struct IMPORT(mesh, ) meshes;
-    wasm2c_core_instantiate(&core, &meshes, &samplers);
+    instantiate(&core);
 
     // The list of lists is empty: any aligned address but 0 stands for it.
     u32 made = new_sampler(&core, pass(&core, recipe), (u32)strlen(recipe), 8, 0, epoch, rank);

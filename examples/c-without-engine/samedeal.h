@@ -20,10 +20,29 @@
 #define get_batch SAMPLING(0x5Bmethod0x5Dsampler0x2Ebatch)
 #define free_get_batch FREE(0x5Bmethod0x5Dsampler0x2Ebatch)
 
-/// The tables of handles, which a host may have for each interface: this one needs none.
-struct IMPORT(sampling, );
-struct IMPORT(mesh, );
-#define new_sampler_handle IMPORT(sampling, _0x5Bresource0x2Dnew0x5Dsampler)
-#define drop_sampler_handle IMPORT(sampling, _0x5Bresource0x2Ddrop0x5Dsampler)
-#define new_mesh_handle IMPORT(mesh, _0x5Bresource0x2Dnew0x5Dmesh)
-#define drop_mesh_handle IMPORT(mesh, _0x5Bresource0x2Ddrop0x5Dmesh)
+/// A new instance. Each interface that has objects may have a table of handles: no table is needed here.
+#define instantiate(core) wasm2c_core_instantiate(core, 0, 0, 0, 0, 0, 0, 0, 0)
+
+/// The functions that make and drop handles of a resource, as a host has them: a handle of an object is the object itself. This
+/// program passes no object to other components.
+#define HANDLES(interface, resource)                                                                        \
+    u32 IMPORT(interface, _0x5Bresource0x2Dnew0x5D##resource)(struct IMPORT(interface, ) * none, u32 object) { \
+        return (void)none, object;                                                                           \
+    }                                                                                                        \
+    void IMPORT(interface, _0x5Bresource0x2Ddrop0x5D##resource)(struct IMPORT(interface, ) * none, u32 handle) { \
+        (void)none, (void)handle;                                                                            \
+    }
+
+HANDLES(batches, batch0x2Drecipe)
+HANDLES(batches, batch0x2Dstream)
+HANDLES(batches, batcher)
+HANDLES(ledger, client)
+HANDLES(ledger, client0x2Doptions)
+HANDLES(ledger, ledger)
+HANDLES(mesh, mesh)
+HANDLES(read, reading)
+HANDLES(sampling, sampler)
+HANDLES(shards, chunk0x2Dstream)
+HANDLES(shards, plan)
+HANDLES(splits, split)
+HANDLES(steps, schedule)

@@ -53,7 +53,7 @@ def claimed(samples: int, path: Path, reader: int, block: int) -> Iterator[NDArr
 
 def read(deal: Any, samples: int, path: Path, reader: int, block: int, pause: float, ready: Barrier) -> None:
     """One reader."""
-    # What every process does once, whatever it reads: compiles the components.
+    # What every process does once, whatever it reads: compiles the component.
     Ledger(Sampler(1), MemoryLog(), reader=0).claim()
     own = pause * (SLOW if reader == READERS - 1 else 1)
     ready.wait()

@@ -26,7 +26,6 @@ from samedeal.bindings.mesh import Axis
 from samedeal.bindings.read import ReadBatch
 from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
-from samedeal.engine.component import Component
 from samedeal.engine.core import Core
 from samedeal.ledger.binding import Client, Machine, header
 from samedeal.read import binding as reads
@@ -266,7 +265,7 @@ def make_batch_stream(recipe: str, lengths: list[int] | None, epoch: int, rank: 
         return samedeal.BatchStream.from_recipe(recipe, epoch=epoch, rank=rank, **lists or {})
     if lengths is None:
         return batching.Stream(document(recipe, lists), epoch, rank, MEMORY)
-    core = Core(Component.BATCHING, MEMORY)
+    core = Core(MEMORY)
     beside = document(recipe, lists)
     made = BatchRecipe(core, beside.text, u32s(lengths), beside.lists)
     return BatchStream(core, made, epoch, rank)
@@ -325,7 +324,7 @@ class Recipes:
         self, recipe: str, lengths: list[int] | None = None, lists: dict[str, list[int]] | None = None
     ) -> None:
         given = document(recipe, lists)
-        core = Core(Component.BATCHING, MEMORY)
+        core = Core(MEMORY)
         self.now = BatchRecipe(core, given.text, None if lengths is None else u32s(lengths), given.lists)
         self.public = None
         if lengths is not None and (lists or {}).keys() <= {"boundaries"}:

@@ -84,7 +84,7 @@ def of_npm() -> Bill:
 
 
 def of_components() -> Bill:
-    """The bill of the components by themselves, of which cargo knows three crates."""
+    """The bill of the components by themselves, of which cargo knows one crate."""
     root = {"type": "library", "bom-ref": "components", "name": "samedeal-components", "version": version()}
     root["licenses"] = [{"expression": "MIT OR Apache-2.0"}]  # type: ignore[assignment]
     return {"metadata": {"component": root}, "components": [], "dependencies": [{"ref": "components"}]}

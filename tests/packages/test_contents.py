@@ -53,9 +53,8 @@ def test_every_package(package: Path) -> None:
 @pytest.mark.parametrize("package", [WHEEL, SDIST, CRATES[0]], ids=lambda package: package.name)
 def test_the_components_are_those_of_this_build(package: Path) -> None:
     content = files(package)
-    for name in COMPONENTS:
-        (found,) = [path for path in content if Path(path).name == f"{name}.wasm"]
-        assert content[found] == (ROOT / f"hosts/rust/{name}.wasm").read_bytes()
+    found = {Path(path).name: data for path, data in content.items() if path.endswith(".wasm")}
+    assert found == {f"{name}.wasm": (ROOT / f"hosts/rust/{name}.wasm").read_bytes() for name in COMPONENTS}
 
 
 def test_metadata_of_the_wheel() -> None:

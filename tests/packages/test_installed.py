@@ -50,6 +50,6 @@ def test_node(tmp_path: Path) -> None:
     assert numbers(output("node", "batch.mjs", folder=tmp_path, environment=without_rust())) == wanted()
     assert output("node", "readme.mjs", folder=tmp_path, environment=without_rust())
     # What only pages load is there, too.
-    code = "console.log(require.resolve('samedeal/web/sampling.wasm'))"
+    code = "console.log(require.resolve('samedeal/web/samedeal.wasm'))"
     place = output("node", "-e", code, folder=tmp_path, environment=without_rust()).strip()
     assert Path(place).read_bytes()[:4] == b"\0asm"

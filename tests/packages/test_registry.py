@@ -1,4 +1,4 @@
-"""The components and the WIT package go to a registry on this machine and come back; then wasmtime-py runs one."""
+"""The component and the WIT package go to a registry on this machine and come back; then wasmtime-py runs one."""
 
 from __future__ import annotations
 

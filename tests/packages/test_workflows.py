@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from packages import ROOT, output
+from packages import COMPONENTS, ROOT, output
 
 WORKFLOWS = sorted((ROOT / ".github/workflows").glob("*.yml"))
 BIN = Path(sys.executable).parent
@@ -34,6 +34,12 @@ def test_errors_are_found(tmp_path: Path) -> None:
         path.write_text(wrong.replace(old, new), encoding="utf-8")
         done = subprocess.run([*command, path], cwd=ROOT, capture_output=True, text=True, check=False)
         assert done.returncode != 0, f"{command} has nothing against {new}"
+
+
+def test_the_components_that_a_release_names_are_those_that_are_made() -> None:
+    text = (ROOT / ".github/workflows/release.yml").read_text(encoding="utf-8")
+    named = set(re.findall(r"dist/([\w-]+)\.wasm", text))
+    assert named == {*COMPONENTS}, named
 
 
 def test_schema() -> None:

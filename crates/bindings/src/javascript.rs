@@ -1,4 +1,4 @@
-//! A JavaScript module for each component, upon the runtime of the JavaScript host (`src/bindings/abi.ts`): what its interfaces have, as
+//! A JavaScript module for each world, upon the runtime of the JavaScript host (`src/bindings/abi.ts`): what its interfaces have, as
 //! data.
 
 use std::collections::BTreeMap;

@@ -1,5 +1,5 @@
 //! `bindings python WIT FOLDER` writes the binding layer of the Python host: a module for each interface of the WIT. `bindings javascript
-//! WIT FOLDER` writes that of the JavaScript host: a module for each component. `bindings manual WIT FOLDER` writes the interface as a page
+//! WIT FOLDER` writes that of the JavaScript host: a module for each world. `bindings manual WIT FOLDER` writes the interface as a page
 //! of the site. A file that is as it should be is not written again, and a module that is no longer made is removed.
 
 mod javascript;

@@ -17,7 +17,7 @@ pub fn pages(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String, S
     let manual = Manual { resolve, anchors: anchors(resolve, package)? };
     let package = &resolve.packages[package];
     let mut text = format!(
-        "# The interface of the components (WIT)\n\nThe package `{}`. It is the reference manual of all languages: the libraries call \
+        "# The interface of the component (WIT)\n\nThe package `{}`. It is the reference manual of all languages: the libraries call \
          these functions, with names in the style of their language.\n\n",
         package.name
     );

@@ -19,6 +19,11 @@ pub fn numbers128(items: &mut [u128]) {
     items.sort_unstable();
 }
 
+/// Sorts costs, each with the place that it has.
+pub fn costs_with_places(items: &mut [(u128, u32)]) {
+    items.sort_unstable();
+}
+
 /// Sorts numbers, each with the place that it has.
 pub fn with_places(items: &mut [(u64, u32)]) {
     items.sort_unstable();

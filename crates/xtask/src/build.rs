@@ -146,7 +146,7 @@ fn wasm(package: &str, target: &str) -> Command {
     command
 }
 
-/// The npm package from its sources, the components and, for pages, the web build.
+/// The npm package from its sources, the component and, for pages, the web build.
 fn npm_package(progress: &Progress, script: &str) -> Outcome {
     let inputs = if script == "build" { WHOLE_NPM } else { &WHOLE_NPM[..4] };
     let stamp = Stamp::of(&format!("npm-package-{script}"), inputs, "")?;

@@ -64,7 +64,7 @@ pub fn tests() -> Step {
         PYTHON,
         JAVASCRIPT,
         build::WASM,
-        &["README.md", "SPEC.md", "crates/core", "hosts", "docs", "tests/docs"],
+        &["README.md", "SPEC.md", "crates/core", "crates/sort", "hosts", "docs", "tests/docs"],
     ])
 }
 

@@ -31,7 +31,7 @@ const FUZZERS: &[Fuzzer] = &[
             suites::PYTHON,
             suites::JAVASCRIPT,
             build::WASM,
-            &["crates/core", "hosts/rust", "tests/matrix", "tests/reference", "tests/vectors", FUZZ],
+            &["crates/core", "crates/sort", "hosts/rust", "tests/matrix", "tests/reference", "tests/vectors", FUZZ],
         ],
         smoke: "2500",
     },

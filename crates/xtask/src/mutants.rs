@@ -84,7 +84,21 @@ const PARTS: &[Part] = &[
     Part {
         name: "texts",
         files: &["state/*.rs"],
-        groups: &["recipes", "recipes-batch", "state", "batches-state", "ledger", "ledger-client", "readings"],
+        groups: &[
+            "recipes",
+            "recipes-batch",
+            "recipes-shards",
+            "state",
+            "batches-state",
+            "ledger",
+            "ledger-client",
+            "readings",
+            "readings-composed",
+            "shards-stream",
+            "splits",
+            "steps",
+            "orders-composed",
+        ],
     },
 ];
 /// In place of groups: all of them.

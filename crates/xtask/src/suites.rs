@@ -22,7 +22,7 @@ use crate::setup;
 pub const MANIFESTS: &[&str] = &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
 /// What bindings are made from.
 pub const BINDINGS: &[&str] = &["wit"];
-/// What the Python host is, with the components that it carries.
+/// What the Python host is, with the component that it carries.
 pub const PYTHON: &[&str] = &["hosts/python/src", "hosts/python/pyproject.toml", "hosts/python/requirements-dev.txt"];
 /// The tests of the Python host: those without a folder need no more than the host.
 const PYTHON_TESTS: &str = "hosts/python/tests";
@@ -62,6 +62,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         MANIFESTS,
         BINDINGS,
         &[
+            "SPEC.md",
             "crates",
             "hosts/cli",
             "hosts/rust",
@@ -143,15 +144,23 @@ fn slow() -> Vec<Step> {
             .made_from(crossing::INPUTS),
         docs::tests_with_torch(),
         docs::site(),
-        suite("growth: an earlier host, newer components", &[build::COMPONENT_STEP, build::GROWN], || {
+        suite("growth: an earlier host, a newer component", &[build::COMPONENT_STEP, build::GROWN], || {
             with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
         })
-        .made_from(&[MANIFESTS, BINDINGS, &["crates/core", "crates/component", "tests/growth", "tests/vectors"]])
+        .made_from(&[
+            MANIFESTS,
+            BINDINGS,
+            &["crates/core", "crates/sort", "crates/component", "tests/growth", "tests/vectors"],
+        ])
         .with_lock(build::CARGO),
         suite("growth: Python", &[setup::PYTHON, build::COMPONENT_STEP, build::GROWN], || {
             with_grown(pytest("target/venv", "tests/growth/test_python.py"))
         })
-        .made_from(&[PYTHON, BINDINGS, &["crates/core", "crates/component", "tests/growth", "tests/vectors"]]),
+        .made_from(&[
+            PYTHON,
+            BINDINGS,
+            &["crates/core", "crates/sort", "crates/component", "tests/growth", "tests/vectors"],
+        ]),
         suite("growth: JavaScript", &[build::NPM, build::GROWN], || {
             let mut command = with_grown(project::npm("hosts/js", &["run", "test:growth"]));
             command.env("NODE_OPTIONS", "--test-reporter=spec");
@@ -161,7 +170,7 @@ fn slow() -> Vec<Step> {
             JAVASCRIPT,
             build::WASM,
             BINDINGS,
-            &["crates/core", "crates/component", "hosts/js/test/growth"],
+            &["crates/core", "crates/sort", "crates/component", "hosts/js/test/growth"],
         ]),
         suite(
             "examples: what their READMEs show",
@@ -182,7 +191,7 @@ fn slow() -> Vec<Step> {
         .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, BINDINGS, &["examples", EXAMPLES]])
         .with_lock(build::CARGO_WASM),
         suite("core at its full size", &[build::COMPONENT_STEP], || cargo_test(&["--test=originals"], &["--ignored"]))
-            .made_from(&[MANIFESTS, &["crates/core"]])
+            .made_from(&[MANIFESTS, &["crates/core", "crates/sort"]])
             .with_lock(build::CARGO),
         suite("JavaScript host with large tables", &[build::NPM], || {
             let mut command = project::npm("hosts/js", &["run", "test:large"]);
@@ -221,7 +230,7 @@ fn slow() -> Vec<Step> {
             PYTHON,
             JAVASCRIPT,
             build::WASM,
-            &["tests/bench", "hosts/rust", "crates/core"],
+            &["tests/bench", "hosts/rust", "crates/core", "crates/sort"],
         ]),
     ];
     steps.extend(robustness::suites());
@@ -279,7 +288,7 @@ fn golden_cases(
     })
 }
 
-/// The command, which finds the components that have more.
+/// The command, which finds the component that has more.
 fn with_grown(mut command: Command) -> Command {
     command.env("SAMEDEAL_GROWN", project::path(build::GROWN_FOLDER));
     command

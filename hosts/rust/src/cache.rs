@@ -1,4 +1,4 @@
-//! Machine code of the components, kept for the next process. Loading it is running it. So it is kept only where nobody but this
+//! Machine code of the component, kept for the next process. Loading it is running it. So it is kept only where nobody but this
 //! user and the superuser can write, in a folder that samedeal made and marked. Where there is no such place, nothing is kept:
 //! that costs time, and nothing else. The Python host uses the same folder by the same rules (`engine/cache.py`).
 

@@ -16,7 +16,7 @@ use serde_json::Value;
 use world::World;
 
 const USAGE: &str = "usage: engines cranelift|winch|pulley|wasmi [--components FOLDER] [--name NAME] [--record FOLDER]";
-/// The components, by their names.
+/// The component, by its name.
 const COMPONENTS: [&str; 1] = ["samedeal"];
 /// Asks for the slow cases, too.
 const SLOW: &str = "SAMEDEAL_SLOW";
@@ -71,7 +71,7 @@ fn usage(why: &str) -> ExitCode {
     ExitCode::from(2)
 }
 
-/// The core module of each component, compiled.
+/// The core module of the component, compiled.
 fn modules<T>(folder: &Path, compile: impl Fn(&[u8]) -> T) -> BTreeMap<&'static str, T> {
     let module = |name: &'static str| {
         let path = folder.join(format!("{name}.wasm"));

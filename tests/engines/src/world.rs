@@ -7,7 +7,7 @@ use wit_parser::{Function, FunctionKind, InterfaceId, Resolve, SizeAlign, TypeDe
 /// A name of a resource in the golden cases that is not its name in the interface.
 const RENAMED: &[(&str, &str)] = &[("ledger-client", "client")];
 
-/// The interface of the components.
+/// The interface of the component.
 pub struct World {
     pub resolve: Resolve,
     pub sizes: SizeAlign,

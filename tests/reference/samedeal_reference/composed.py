@@ -10,7 +10,7 @@ from .composed_base import Composed, Plain
 from .composed_blend import Blend, Source
 from .composed_leaves import Balance, Grown, Windows
 from .composed_views import Copies, Exclude, Skip, Subset
-from .members import ORDER, allow, checked
+from .members import ORDER, VIEWS, allow, checked
 from .orders import require_range
 from .recipe_text import Lists, field_of, inline, narrow
 from .recipes import ORDERS, order_section, read_stored
@@ -77,7 +77,7 @@ def need(section: Section, member: str) -> Any:
 def own_members(name: str, section: Section, lists: Lists, path: str = "") -> Section:
     """The members of an order, each checked by itself; and whether every list may be of one of them."""
     section = checked(ORDER, section, lists, path, name=name)
-    below = ("sources/",) if name in ("blend", "blend-exact") else ("of/",) if name in MEMBERS else ()
+    below = ("sources/",) if name in ("blend", "blend-exact") else ("of/",) if name in VIEWS else ()
     allow([(own, numbers) for own, numbers in lists], path, ORDER, *below)
     return section
 

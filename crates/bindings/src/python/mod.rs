@@ -28,7 +28,7 @@ pub fn modules(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String,
     let listed = spread("INTERFACES = (", &names, ")", 0);
     files.insert(
         "__init__.py".to_owned(),
-        format!("\"\"\"The interfaces of the components.\n\n{MADE}\n\"\"\"\n\n{listed}\n\"\"\"A module each.\"\"\"\n"),
+        format!("\"\"\"The interfaces of the component.\n\n{MADE}\n\"\"\"\n\n{listed}\n\"\"\"A module each.\"\"\"\n"),
     );
     for (name, &id) in interfaces {
         let module = Module { resolve, id, known: &known, passed: &passed, uses: RefCell::default() };

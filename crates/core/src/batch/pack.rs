@@ -11,7 +11,6 @@ use super::packing::{Packing, Patterns, histogram, places};
 use super::steps::Steps;
 use crate::Failure;
 use crate::base::memory::collect;
-use crate::base::sort::sort_short;
 
 /// Rows and what they hold, as lists end to end.
 struct Packs {
@@ -107,7 +106,7 @@ pub(super) fn steps_of_packs(
     }
     let cost = |pack: usize| packs.items(pack).iter().map(|&item| config.cost(items.length(item))).sum::<u128>();
     let mut costs = collect("window", given, (0..given).map(|pack| (u128::MAX - cost(pack), pack as u32)))?;
-    sort_short(&mut costs);
+    samedeal_sort::costs_with_places(&mut costs);
     let rows = if given == 0 { 0 } else { shape.rows as usize };
     let mut balance = Balance::new(world, rows)?;
     for step in costs.chunks_exact(full) {

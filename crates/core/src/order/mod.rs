@@ -148,6 +148,11 @@ impl OrderId {
         COMPOSED.contains(&self)
     }
 
+    /// Whether it has one other order, in `of`.
+    pub(crate) fn is_view(self) -> bool {
+        matches!(self, Self::Exclude | Self::Subset | Self::Skip | Self::Copies)
+    }
+
     /// Whether it has sources.
     pub(crate) fn is_blend(self) -> bool {
         matches!(self, Self::Blend | Self::BlendExact)

@@ -80,7 +80,7 @@ impl OrderPart {
             None => OrderId::Feistel,
         };
         if id.is_composed() && !cfg!(feature = "composed") {
-            let allowed = "an order that is not made of others: the light build has no others";
+            let allowed = "an order that is not made of others: samedeal/light has no others, samedeal has all";
             return Err(Failure::contradiction("order", id.name(), allowed));
         }
         let order = Self::checked(fields, lists, id)?;
@@ -107,8 +107,8 @@ impl OrderPart {
         id: OrderId,
     ) -> Result<Checked<'f, 'a>, Failure> {
         let order = fields.check(lists, &[("order", id.name())])?;
-        let below = if id.is_blend() { "sources/" } else { "of/" };
-        recipe::check_lists(lists, ANY_ORDER_MEMBERS, |name| id.is_composed() && name.starts_with(below))?;
+        let below = if id.is_blend() { Some("sources/") } else { id.is_view().then_some("of/") };
+        recipe::check_lists(lists, ANY_ORDER_MEMBERS, |name| below.is_some_and(|path| name.starts_with(path)))?;
         Ok(order)
     }
 

@@ -11,8 +11,8 @@ use crate::progress::Progress;
 use crate::project;
 use crate::setup;
 
-/// The components without vector instructions.
-pub const SCALAR: &str = "components without vector instructions";
+/// The component without vector instructions.
+pub const SCALAR: &str = "component without vector instructions";
 pub const SCALAR_FOLDER: &str = "target/scalar/components";
 /// Engines that npm has.
 pub const NPM_ENGINES: &str = "npm packages of engines";

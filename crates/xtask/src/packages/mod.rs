@@ -84,7 +84,7 @@ fn thorough() -> Vec<Step> {
             tests(&["tests/packages/test_crates.py"])
         })
         .with_lock(build::CARGO),
-        suites::suite("packages: components by way of a registry", &[SUMS, needs::WKG, needs::REGISTRY], || {
+        suites::suite("packages: the component by way of a registry", &[SUMS, needs::WKG, needs::REGISTRY], || {
             tests(&["tests/packages/test_registry.py"])
         }),
         suites::suite("packages: the same bytes in another folder", &[SUMS], || {
@@ -147,7 +147,7 @@ pub fn parts() -> Vec<Step> {
 
 /// Packs the crates without building them, which takes minutes: `dist --check` does.
 fn crates(progress: &Progress) -> Outcome {
-    // The components are no part of the repository, and cargo takes them for changes.
+    // The component is no part of the repository, and cargo takes it for a change.
     progress.run(project::cargo(&["package", "--no-verify", "--allow-dirty"]).args(PUBLISHED))?;
     for name in ["samedeal", "samedeal-cli"] {
         let file = format!("{name}-{}.crate", version());

@@ -185,12 +185,15 @@ impl StepArgs {
 
     /// The JSON answer; `of` is that of a rank in a step.
     pub fn answer<T, R>(&self, taken: &[Taken<T>], of: impl Fn(u64, &T) -> R) -> StepsRead<R> {
-        let read = |one: &Taken<T>| StepRead {
-            epoch: one.epoch,
-            step: one.step.saturating_add(self.first()),
-            num_steps: one.steps.saturating_add(self.first()),
-            status: self.explained.as_ref().map(|explained| explained.status(one.step)),
-            ranks: one.ranks.iter().map(|part| of(one.step, part)).collect(),
+        let read = |one: &Taken<T>| {
+            let step = one.step.saturating_add(self.first());
+            StepRead {
+                epoch: one.epoch,
+                step,
+                num_steps: one.steps.saturating_add(self.first()),
+                status: self.explained.as_ref().map(|explained| explained.status(one.step)),
+                ranks: one.ranks.iter().map(|part| of(step, part)).collect(),
+            }
         };
         StepsRead { steps: taken.iter().map(read).collect() }
     }

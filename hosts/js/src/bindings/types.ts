@@ -1,4 +1,4 @@
-// What crosses to the components and back: the types of `wit/`, which jco writes, and what the build for pages shares with them.
+// What crosses to the component and back: the types of `wit/`, which jco writes, and what the light build shares with it.
 
 import type * as Batches from '../components/interfaces/samedeal-deal-batches.js';
 import type * as Collation from '../components/interfaces/samedeal-deal-collation.js';

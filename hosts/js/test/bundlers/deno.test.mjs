@@ -26,7 +26,7 @@ async function printed(entry, ...permissions) {
 
 describe('Deno', () => {
   for (const [entry, answers, ...permissions] of [
-    // The components are files, which a program may read only where it is allowed to.
+    // The component is a file, which a program may read only where it is allowed to.
     ['node.js', ANSWERS, '--allow-read=.'],
     ['node-inline.js', ANSWERS],
     ['node-web.js', ANSWERS],

@@ -1,4 +1,4 @@
-//! Batches of sequences of different length, in a component that is compiled at the first use of any of it.
+//! Batches of sequences of different length.
 
 mod batcher;
 mod builder;

@@ -1,4 +1,4 @@
-//! Whole shards to readers, in a component that is compiled at the first use of any of it.
+//! Whole shards to readers.
 
 mod builder;
 mod names;

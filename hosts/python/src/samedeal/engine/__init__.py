@@ -1,1 +1,1 @@
-"""The components at work: instances, the canonical ABI, checks of arguments, failures; below all stages."""
+"""The component at work: instances, the canonical ABI, checks of arguments, failures; below all stages."""

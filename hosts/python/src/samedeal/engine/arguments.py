@@ -215,7 +215,7 @@ def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
     unordered = isinstance(values, (str, bytes, bytearray, Mapping, Set)) and not isinstance(values, kinds)
     if unordered or not isinstance(values, Iterable):
         raise WrongTypeError(field, described(values), allowed)
-    return listed(field, values)
+    return listed(field, values, allowed)
 
 
 def listed(field: str, values: Iterable[Any], allowed: str = "a list") -> list[Any]:

@@ -26,14 +26,14 @@ for claim in Ledger(Sampler(samples, seed=5), FolderLog(path), reader=reader, bl
 """
 
 
-def begun(language: str, path: Path, reader: int) -> subprocess.Popen[str]:
+def begun(language: str, path: Path, reader: int, samples: int = SAMPLES) -> subprocess.Popen[str]:
     """A reader that works on each sample for `SECONDS`."""
     program = {
         "node": ["node", str(Path(__file__).with_name("claim.mjs"))],
         "python": [sys.executable, "-c", PYTHON],
         "rust": [str(ROOT / "target/debug/examples/claim")],
     }
-    command = [*program[language], str(path), *map(str, (reader, SAMPLES, BLOCK, LEASE, SECONDS))]
+    command = [*program[language], str(path), *map(str, (reader, samples, BLOCK, LEASE, SECONDS))]
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
@@ -51,6 +51,8 @@ def first_run(reader: subprocess.Popen[str]) -> tuple[int, int]:
 
 def test_readers_of_all_languages_commit_every_sample_once(tmp_path: Path) -> None:
     path = tmp_path / "log"
+    # The debug build of the Rust host needs long to compile the component, once a machine.
+    begun("rust", tmp_path / "compiled", 0, samples=1).communicate(timeout=600)
     # Readers in Rust start so fast that they would leave nothing to the others.
     readers = [begun(language, path, number) for number, language in enumerate(["node", "python"] * 2)]
     found = [[first_run(reader)] for reader in readers]

@@ -65,7 +65,9 @@ impl EpochArgs {
         let order = saved.order().to_owned();
         let is_reading = saved.kind() == Kind::Reading;
         let number = |given: Option<u32>| given.map(|number| number.to_string());
-        let own = |name: &str| saved.field(name).map(Value::to_string);
+        // A seed beyond 2^53 is a text.
+        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        let own = |name: &str| saved.field(name).map(shown);
         for (option, given, own) in [
             ("order", deal.order.clone(), Some(order.clone()).filter(|order| !order.is_empty())),
             ("seed", deal.seed.map(|seed| seed.to_string()), own("seed")),

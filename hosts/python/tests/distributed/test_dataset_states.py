@@ -388,18 +388,18 @@ def test_states_that_are_not_of_this_dataset(data: Path, small: Path, deal: str)
     assert other.allowed.startswith(f"{sections[deal]}, as in the state")
     for wrong in (None, "{}", {}, {"samedeal": 3}, {"samedeal": "{}"}, {"samedeal": "[" * 9_000}):
         told(WrongTypeError, dataset, wrong)
-    told(OutOfRangeError, dataset, {"samedeal": " " * 2**21})
+    told(OutOfRangeError, dataset, {"samedeal": " " * (2**24 + 1)})
     for history in (3, "x", [3], [{**segment, "more": 1}], [dict(list(segment.items())[1:])]):
         told(WrongTypeError, dataset, text(history=history))
     for name, value in (("world_size", 0), ("workers", 2**17), ("batch_size", 0), ("steps", 10**5), ("steps", 0)):
         told(OutOfRangeError, dataset, past({**segment, name: value}))
     for name, odd in (("world_size", 2.0), ("steps", "1"), ("drop_last", 1), ("batch_size", -1), ("steps", 2**70)):
         told(WrongTypeError, dataset, past({**segment, name: odd}))
-    told(OutOfRangeError, dataset, past(*[{**segment, "steps": 1, "batch_size": 1}] * 65))
     # Each of them would be counted through, for each segment.
     many = {**segment, "steps": 1, "batch_size": 1, "world_size": 2**21, "workers": 1}
-    counted = told(OutOfRangeError, dataset, past(many, {**many, "world_size": 2**21 + 1}))
-    assert (counted.field, counted.value) == ("history", f"{2**22 + 1} readers")
+    counted = told(OutOfRangeError, dataset, past(*[many] * 9))
+    assert counted.field == "history"
+    assert counted.value.endswith(" readers")
     parts: list[dict[str, Any]] = [
         {"samedeal": 2},
         {"kind": "sampler"},

@@ -152,7 +152,9 @@ fn npm_package(progress: &Progress, script: &str) -> Outcome {
     let stamp = Stamp::of(&format!("npm-package-{script}"), inputs, "")?;
     // The whole package serves Node, too.
     let whole = Stamp::of("npm-package-build", WHOLE_NPM, "")?;
-    if (stamp.is_current() || whole.is_current()) && project::path("hosts/js/dist").is_dir() {
+    // A build for Node alone leaves out what pages need.
+    let last = if script == "build" { "hosts/js/dist/web.js" } else { "hosts/js/dist/index.js" };
+    if (stamp.is_current() || whole.is_current()) && project::path(last).is_file() {
         return Ok(Report::note("up to date"));
     }
     progress.run(&mut project::npm("hosts/js", &["run", script]))?;

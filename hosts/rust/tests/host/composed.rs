@@ -321,7 +321,7 @@ fn what_makes_no_order_is_refused() {
     assert!(late.at_epoch(6).is_ok());
     // Lists of other orders, or of none.
     let with = |path: &str| failing(Sampler::from_order(plain().exclude([1])).list(path, [1]).build());
-    assert_eq!(with("of/indices"), (Contradiction, "lists".into()));
+    assert_eq!(with("of/indices"), (Contradiction, "indices".into()));
     assert_eq!(with("numbers"), (UnknownName, "lists".into()));
     assert_eq!(with(&"a/".repeat(1 << 20)), (UnknownName, "lists".into()));
     let plain = Sampler::new(10).unwrap();

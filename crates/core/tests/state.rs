@@ -391,11 +391,11 @@ mod batches {
         assert_eq!(other(BatchConfig { lengths: longer, ..config.clone() }), "lengths");
         for (from, to, field) in [
             ("\"steps\":2", "\"steps\":200", "history"),
-            ("\"steps\":2", "\"steps\":18446744073709551615", "history"),
+            ("\"steps\":2", "\"steps\":18446744073709551615", "steps"),
             ("\"world_size\":2", "\"world_size\":0", "history"),
             ("\"world_size\":2", "\"world_size\":4294967295", "history"),
             ("\"world_size\":2", "\"world_size\":4294967296", "world-size"),
-            ("[{", "[{\"world_size\":2,\"steps\":18446744073709551615},{", "history"),
+            ("[{", "[{\"world_size\":2,\"steps\":18446744073709551615},{", "steps"),
             ("batcher", "sampler", "state"),
             ("\"history\"", "\"consumed\":3,\"history\"", "state"),
         ] {

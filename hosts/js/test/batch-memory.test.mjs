@@ -106,8 +106,9 @@ test('a state that does not fit leaves the old place', () => {
   const state = elsewhere.state(100);
   assert.throws(fill, { kind: 'out-of-memory' });
   assert.throws(() => batcher.resume(state), { name: 'SamedealError', kind: 'out-of-memory' });
-  assert.deepEqual([batcher.epoch, batcher.history, batcher.fingerprint()], [0, [], before]);
+  assert.deepEqual([batcher.epoch, batcher.history], [0, []]);
   for (const other of kept) other.dispose();
+  assert.equal(batcher.fingerprint(), before);
   batcher.resume(state);
   assert.deepEqual([batcher.epoch, batcher.history], [2, [{ worldSize: 5, steps: 100 }]]);
   const { items } = batcher.metrics();

@@ -204,7 +204,8 @@ test('what is no order of batches is refused', () => {
   const { recipe } = new Batcher(some(500), { order: plain.exclude(range(300)), maxTokens: 400 });
   refused(() => Batcher.fromRecipe(recipe, some(500)), 'missing', 'indices');
   refused(() => Batcher.fromRecipe(recipe, some(500), { lists: { indices: range(299) } }), 'contradiction', 'indices');
-  refused(() => Batcher.fromRecipe(recipe, some(500), { lists: { 'of/indices': [3] } }), 'contradiction', 'lists');
+  const both = { indices: range(300), 'of/indices': [3] };
+  refused(() => Batcher.fromRecipe(recipe, some(500), { lists: both }), 'contradiction', 'indices');
   const stored = new Batcher(some(300), { order: sharded(new Array(300).fill(1)), maxTokens: 400 });
   refused(() => Batcher.fromRecipe(stored.recipe, some(300)), 'missing', 'sizes');
   assert.equal(Batcher.fromRecipe(stored.recipe, some(300), { sizes: new Array(300).fill(1) }).recipe, stored.recipe);

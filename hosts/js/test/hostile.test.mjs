@@ -135,7 +135,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     test('the words say what is allowed', () => {
       for (const [option, value, words] of [
         ['worldSize', Number.NaN, 'worldSize is NaN; allowed: a finite number'],
-        ['worldSize', 2 ** 60, 'worldSize is 1152921504606846976; allowed: up to 4294967295'],
+        ['worldSize', 2 ** 60, 'worldSize is 1152921504606846976; allowed: 1 to 4294967295'],
         ['seed', 2 ** 60, 'seed is 1152921504606846976; allowed: a bigint, for a whole number beyond 2^53 - 1'],
         ['seed', Number.NEGATIVE_INFINITY, 'seed is -Infinity; allowed: a finite number'],
       ]) {

@@ -194,7 +194,8 @@ def _of_message(what: str, error: samedeal.SamedealError) -> Failure | None:
         all(isinstance(part, str) for part in (error.field, error.value, error.allowed))
         and error.field
         and error.allowed
-        and error.field.replace("-", "_") in told
+        # An unknown member is told as one of its section.
+        and error.field.removesuffix("-member").replace("-", "_") in told
         and len(told) < 3000
         and type(pickle.loads(pickle.dumps(error))) is type(error)
     )

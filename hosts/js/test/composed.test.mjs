@@ -413,7 +413,11 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         'contradiction',
         'indices',
       );
-      refused(() => Sampler.fromRecipe(nested.recipe, { lists: { ...lists, indices: [1] } }), 'contradiction', 'indices');
+      refused(
+        () => Sampler.fromRecipe(nested.recipe, { lists: { ...lists, indices: [1] } }),
+        'contradiction',
+        'indices',
+      );
       refused(
         () => Sampler.fromRecipe(nested.recipe, { lists: { ...lists, 'of/lengths': [1] } }),
         'unknown-name',

@@ -16,7 +16,7 @@ const dist = join(host, 'dist/');
 /** The pages of the documentation that have HTML, and what the bodies of their examples become. */
 const EXAMPLES = {
   'README.md': ['8 0 6 3'],
-  '../../docs/reference/javascript/pages.md': ['8 0 6 3', '14 steps', '8 0 6 3', '32 steps'],
+  '../../docs/reference/javascript/pages.md': ['14 steps', '8 0 6 3', '32 steps'],
   '../../docs/start/page.md': ['rank 3 of 8: 8738136 8896083 4531278 9165580'],
 };
 

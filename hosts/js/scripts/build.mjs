@@ -178,6 +178,21 @@ for (const file of withPages ? declarations : []) {
   writeFileSync(path.replace(/\.ts$/, '.cts'), others);
 }
 
+/** Entries for `require`, which gives the same modules as `import` in Node. */
+const required = {
+  index: 'index-files',
+  inline: 'index',
+  light: 'light',
+  node: 'node',
+  parquet: 'parquet',
+  web: 'web-inline',
+  'web-parquet': 'web-parquet-inline',
+};
+for (const [entry, module] of Object.entries(required)) {
+  if (existsSync(join(here, `dist/${module}.js`)))
+    writeFileSync(join(here, `dist/${entry}.cjs`), `module.exports = require('./${module}.js');\n`);
+}
+
 if (withPages) copyFileSync(join(here, 'src/web-wasm.d.ts'), join(here, 'dist/web-wasm.d.ts'));
 for (const license of ['LICENSE-MIT', 'LICENSE-APACHE']) {
   copyFileSync(join(here, '../..', license), join(here, 'dist', license));

@@ -2,11 +2,10 @@
 import { readFileSync } from 'node:fs';
 
 export const module = (): WebAssembly.Module => {
-  // Tools that gather the files of a program look for this expression.
-  const file = new URL('../components/samedeal.core.wasm', import.meta.url);
   let bytes: Uint8Array<ArrayBuffer>;
   try {
-    bytes = readFileSync(file);
+    // Tools that gather the files of a program look for the expression of the URL. In CommonJS it throws.
+    bytes = readFileSync(new URL('../components/samedeal.core.wasm', import.meta.url));
   } catch (error) {
     const remedy = `import 'samedeal/inline' in place of 'samedeal', or leave samedeal out of the bundle`;
     const problem = 'samedeal cannot read samedeal.core.wasm, which belongs beside its JavaScript';

@@ -1,4 +1,4 @@
-// The types with older versions of TypeScript, in ES modules and in CommonJS, by the rules of resolution that Node has had since version 16.
+// The types with older versions of TypeScript, and what `require` gives: in ES modules and in CommonJS, by the rules of resolution that Node has had since version 16.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -68,3 +68,21 @@ for (const name of [
     }
   });
 }
+
+test('require gives what import gives, from every entry', async () => {
+  const program = `(async () => {
+    const { exports } = require('samedeal/package.json');
+    for (const entry of Object.keys(exports)) {
+      if (/[.](json|wasm)$/.test(entry)) continue;
+      const name = 'samedeal' + entry.slice(1);
+      const [required, imported] = [require(name), await import(name)];
+      console.log(name, Object.keys(imported).every((key) => required[key] === imported[key]));
+    }
+  })();`;
+  const { stdout } = await run(process.execPath, ['--eval', program], { cwd: made.project });
+  const entries = ['', '/inline', '/light', '/web', '/node', '/parquet', '/web/parquet'];
+  assert.deepEqual(
+    stdout.trim().split('\n'),
+    entries.map((entry) => `samedeal${entry} true`),
+  );
+});

@@ -7,7 +7,7 @@ const RECIPES = {
     '{"order":{"name":"sharded","seed":7,"lanes":16,"shuffle_window":8,"sizes":[90,120,40,150]},"deal":{"world_size":5,"remainder":"uneven"}}',
   blend:
     '{"order":{"name":"blend","samples":500,"seed":42,"sources":[{"name":"web","weight":7,"samples":300},{"name":"code","weight":2,"samples":60}]},"deal":{"world_size":3}}',
-  large: '{"order":{"samples":1000000000000,"seed":9223372036854775807},"deal":{"world_size":4096}}',
+  large: '{"order":{"samples":1000000000000,"seed":"9223372036854775807"},"deal":{"world_size":4096}}',
 };
 
 /** The rows of the table, which has what the picture shows. */

@@ -397,7 +397,7 @@ describe('what is refused', () => {
       [{ policy: 'size-aware' }, 'policy'],
       [{ workerPolicy: 'size-aware' }, 'worker-policy'],
       [{ weight: 'samples' }, 'weight'],
-      [{ bytes: [] }, 'bytes'],
+      [{ bytes: [] }, 'lists'],
       [{ deal: 'shards', lanes: 64 }, 'lanes'],
       [{ deal: 'shards', shuffleWindow: 256 }, 'shuffle-window'],
       [{ deal: 'shards', remainder: 'pad' }, 'remainder'],

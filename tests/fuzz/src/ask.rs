@@ -66,7 +66,12 @@ pub fn group(seed: &Seed, text: &str) -> &'static str {
         "batch-stream" => "batches-stream",
         "split" => "splits",
         "schedule" => "steps",
-        _ => "launch",
+        _ => match seed.calls.first().and_then(|call| call.get("call")) {
+            Some(Doc::Text(name)) if matches!(&**name, "pad" | "pack") => "collation",
+            Some(Doc::Text(name)) if name == "verify" => "shards-verify",
+            Some(Doc::Text(name)) if name == "header" => "ledger",
+            _ => "launch",
+        },
     }
 }
 

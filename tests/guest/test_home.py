@@ -46,7 +46,7 @@ from torch.utils.data import DataLoader
 home = Path(sys.argv[1])
 print(Sampler(100, seed=1, order="torch").indices().sum(), ShardPlan([4, 5, 6]).shards(0))
 print(sum(1 for _ in Batcher([3, 4, 5] * 9, strategy="budget", max_tokens=32)))
-for log in FileLog(home / "work/epoch.log"), FolderLog(home / "work/epoch"):
+for log in FileLog(home / "runs/epoch.log"), FolderLog(home / "runs/epoch"):
     for claim in Ledger(Sampler(64), log, reader=0, block=16):
         pass
 dataset = ShardedDataset(home / "shards", batch_size=8)
@@ -63,12 +63,12 @@ import { FolderLog } from 'NODE';
 
 const home = process.argv[1];
 console.log(new Sampler(100, { seed: 1 }).indices(0, 3).length);
-const ledger = await openLedger(new Sampler(64), new FolderLog(`${home}/work/node`), { reader: 0, block: 16 });
+const ledger = await openLedger(new Sampler(64), new FolderLog(`${home}/runs/node`), { reader: 0, block: 16 });
 for (let claim = await ledger.claim(); claim; claim = await ledger.claim()) await claim.commit();
 """
 COMMANDS = """
 indices --samples=100 --order=torch --count=5
-indices --samples=100 --format=npy --output=work/indices.npy
+indices --samples=100 --format=npy --output=runs/indices.npy
 state --samples=100 --taken=12
 recipe --samples=100
 """
@@ -78,7 +78,7 @@ recipe --samples=100
 def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     """A home, and in it everything that somebody might take for a cache, a temporary file or a log."""
     home = tmp_path / "home"
-    folders = {*PLACES.values(), "project/.git", "shards", "work", "caches/samedeal/modules", ".cache/samedeal/modules"}
+    folders = {*PLACES.values(), "project/.git", "shards", "runs", "caches/samedeal/modules", ".cache/samedeal/modules"}
     folders |= {".cache/wasmtime", "caches/wasmtime/modules", "tmp/samedeal", ".config/wasmtime", "config/wasmtime"}
     for folder in folders:
         (home / folder).mkdir(parents=True, exist_ok=True)
@@ -91,7 +91,7 @@ def home(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
             "0000000000000000.json",
             "a.tmp",
         ):
-            if folder.name not in ("shards", "work"):
+            if folder.name not in ("shards", "runs"):
                 (folder / name).write_text(f"text of {name}\n")
     (home / "config/wasmtime/config.toml").write_text(f'[cache]\ndirectory = "{home / "project"}"\n')
     os.mkfifo(home / "pipe")
@@ -136,7 +136,7 @@ def test_no_host_changes_a_file(home: Path, environment: dict[str, str]) -> None
     before = everything_in(home)
     for _ in range(2):
         run([sys.executable, "-c", PYTHON, str(home)], home, environment)
-        run([str(ROOT / "target/debug/examples/claim"), *["work/rust", "0", "64", "16", "60", "0"]], home, environment)
+        run([str(ROOT / "target/debug/examples/claim"), *["runs/rust", "0", "64", "16", "60", "0"]], home, environment)
         script = NODE.replace("INDEX", str(ROOT / "hosts/js/dist/index-files.js"))
         script = script.replace("NODE", str(ROOT / "hosts/js/dist/node.js"))
         run(["node", "--input-type=module", "-e", script, str(home)], home, environment)
@@ -145,8 +145,8 @@ def test_no_host_changes_a_file(home: Path, environment: dict[str, str]) -> None
     after = everything_in(home)
     made = {name for name in after if name not in before}
     caches = Path(environment["XDG_CACHE_HOME"]).relative_to(home) / FOLDER
-    assert {name for name in made if not name.startswith((f"{caches}/", "work/"))} == {str(caches)}
-    assert {Path(name).name for name in made if name.startswith("work/") and name.count("/") == 1} == {
+    assert {name for name in made if not name.startswith((f"{caches}/", "runs/"))} == {str(caches)}
+    assert {Path(name).name for name in made if name.startswith("runs/") and name.count("/") == 1} == {
         "epoch.log",
         "epoch",
         "node",

@@ -6,8 +6,8 @@ use core::cell::RefCell;
 use samedeal_core as core_;
 use samedeal_core::batch;
 
-use crate::Component;
 use crate::bindings::exports::samedeal::deal::{batches, types};
+use crate::{Component, beside};
 
 impl batches::Guest for Component {
     type BatchRecipe = BatchRecipe;
@@ -19,8 +19,7 @@ pub struct BatchRecipe(Rc<batch::BatchRecipe>);
 
 impl batches::GuestBatchRecipe for BatchRecipe {
     fn new(recipe: String, lengths: Option<Vec<u32>>, lists: Vec<types::NamedList>) -> Result<Self, types::Failure> {
-        let lists: Vec<core_::List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
-        Ok(Self(Rc::new(batch::BatchRecipe::read(&recipe, lengths, &lists)?)))
+        Ok(Self(Rc::new(batch::BatchRecipe::read(&recipe, lengths, &beside(&lists))?)))
     }
 
     fn text(&self) -> String {

@@ -22,9 +22,23 @@ mod bindings {
     use super::Component;
 }
 
+use alloc::vec::Vec;
+
 use bindings::exports::samedeal::deal::types;
 
 struct Component;
+
+/// The lists beside a recipe, as the core takes them.
+fn beside(lists: &[types::NamedList]) -> Vec<samedeal_core::List<'_>> {
+    lists.iter().map(|list| (&*list.name, &*list.numbers)).collect()
+}
+
+impl From<samedeal_core::Spans> for types::Spans {
+    fn from(spans: samedeal_core::Spans) -> Self {
+        let samedeal_core::Spans { lane, shard, first_row, num_rows } = spans;
+        Self { lane, shard, first_row, num_rows }
+    }
+}
 
 impl From<samedeal_core::Failure> for types::Failure {
     fn from(failure: samedeal_core::Failure) -> Self {

@@ -2,10 +2,9 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use samedeal_core::read as core_;
-use samedeal_core::{List, Spans};
 
-use crate::Component;
 use crate::bindings::exports::samedeal::deal::{read, types};
+use crate::{Component, beside};
 
 impl read::Guest for Component {
     type Reading = Reading;
@@ -15,8 +14,7 @@ pub struct Reading(core_::Reading);
 
 impl read::GuestReading for Reading {
     fn new(recipe: String, lists: Vec<types::NamedList>, epoch: u64) -> Result<Self, types::Failure> {
-        let lists: Vec<List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
-        Ok(Self(core_::Reading::from_recipe(&recipe, &lists, epoch)?))
+        Ok(Self(core_::Reading::from_recipe(&recipe, &beside(&lists), epoch)?))
     }
 
     fn at_epoch(&self, epoch: u64) -> Result<read::Reading, types::Failure> {
@@ -123,8 +121,7 @@ impl read::GuestReading for Reading {
 
     fn round(&self, rank: u32, worker: u32, number: u64) -> Result<read::ReadRound, types::Failure> {
         let core_::ReadRound { start, count, spans } = self.0.round(rank, worker, number)?;
-        let Spans { lane, shard, first_row, num_rows } = spans;
-        Ok(read::ReadRound { start, count, spans: types::Spans { lane, shard, first_row, num_rows } })
+        Ok(read::ReadRound { start, count, spans: spans.into() })
     }
 
     fn round_rows(

@@ -4,8 +4,8 @@ use alloc::vec::Vec;
 use samedeal_core as core_;
 use samedeal_core::{MAX_COUNT, OrderId};
 
-use crate::Component;
 use crate::bindings::exports::samedeal::deal::{sampling, types};
+use crate::{Component, beside};
 
 impl sampling::Guest for Component {
     type Sampler = Sampler;
@@ -23,8 +23,7 @@ pub struct Sampler(core_::Sampler);
 
 impl sampling::GuestSampler for Sampler {
     fn new(recipe: String, lists: Vec<types::NamedList>, epoch: u64, rank: u32) -> Result<Self, types::Failure> {
-        let lists: Vec<core_::List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
-        Ok(Self(core_::Sampler::from_recipe(&core_::Recipe::read(&recipe, &lists)?, epoch, rank)?))
+        Ok(Self(core_::Sampler::from_recipe(&core_::Recipe::read(&recipe, &beside(&lists))?, epoch, rank)?))
     }
 
     fn at_epoch(&self, epoch: u64) -> Result<sampling::Sampler, types::Failure> {
@@ -201,8 +200,7 @@ impl sampling::GuestSampler for Sampler {
 
     fn round(&self, number: u64) -> Result<sampling::Round, types::Failure> {
         let core_::Round { start, count, spans } = self.0.round(number)?;
-        let core_::Spans { lane, shard, first_row, num_rows } = spans;
-        Ok(sampling::Round { start, count, spans: types::Spans { lane, shard, first_row, num_rows } })
+        Ok(sampling::Round { start, count, spans: spans.into() })
     }
 
     fn shard_of(&self, sample: u64) -> Result<sampling::ShardPlace, types::Failure> {

@@ -2,11 +2,10 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use samedeal_core::List;
 use samedeal_core::shard as core_;
 
-use crate::Component;
 use crate::bindings::exports::samedeal::deal::{shards, types};
+use crate::{Component, beside};
 
 impl shards::Guest for Component {
     type Plan = Plan;
@@ -27,8 +26,7 @@ pub struct Plan(core_::Plan);
 
 impl shards::GuestPlan for Plan {
     fn new(recipe: String, lists: Vec<types::NamedList>, epoch: u64) -> Result<Self, types::Failure> {
-        let lists: Vec<List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
-        Ok(Self(core_::Plan::from_recipe(&recipe, &lists, epoch)?))
+        Ok(Self(core_::Plan::from_recipe(&recipe, &beside(&lists), epoch)?))
     }
 
     fn at_epoch(&self, epoch: u64) -> Result<shards::Plan, types::Failure> {

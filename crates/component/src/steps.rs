@@ -1,10 +1,8 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use samedeal_core::List;
-
-use crate::Component;
 use crate::bindings::exports::samedeal::deal::{steps, types};
+use crate::{Component, beside};
 
 impl steps::Guest for Component {
     type Schedule = Schedule;
@@ -14,8 +12,7 @@ pub struct Schedule(samedeal_core::Schedule);
 
 impl steps::GuestSchedule for Schedule {
     fn new(recipe: String, lists: Vec<types::NamedList>, rank: u32) -> Result<Self, types::Failure> {
-        let lists: Vec<List> = lists.iter().map(|list| (&*list.name, &*list.numbers)).collect();
-        Ok(Self(samedeal_core::Schedule::read(&recipe, &lists, rank)?))
+        Ok(Self(samedeal_core::Schedule::read(&recipe, &beside(&lists), rank)?))
     }
 
     fn at_rank(&self, rank: u32) -> Result<steps::Schedule, types::Failure> {

@@ -16,6 +16,17 @@ extern "C" {
     pub fn set(this: &Object, key: &str, value: JsValue);
 }
 
+impl Object {
+    /// An object with these members.
+    pub fn of<const N: usize>(members: [(&str, JsValue); N]) -> Self {
+        let object = Self::new();
+        for (name, value) in members {
+            object.set(name, value);
+        }
+        object
+    }
+}
+
 /// A failure of the core, as what a call throws.
 pub struct Thrown(Failure);
 
@@ -29,18 +40,14 @@ impl From<Thrown> for JsValue {
     fn from(Thrown(failure): Thrown) -> Self {
         let facts = failure.facts();
         let Parts { kind, field, value, allowed, .. } = failure.into_parts();
-        let object = Object::new();
-        object.set("kind", kind.name().into());
-        object.set("field", field.into());
-        object.set("value", value.into());
-        object.set("allowed", allowed.into());
-        let fact = |Fact { name, value }| {
-            let object = Object::new();
-            object.set("name", name.into());
-            object.set("value", value.into());
-            JsValue::from(object)
-        };
-        object.set("facts", facts.into_iter().map(fact).collect::<Vec<_>>().into());
-        object.into()
+        let fact = |Fact { name, value }| JsValue::from(Object::of([("name", name.into()), ("value", value.into())]));
+        let members = Object::of([
+            ("kind", kind.name().into()),
+            ("field", field.into()),
+            ("value", value.into()),
+            ("allowed", allowed.into()),
+            ("facts", facts.into_iter().map(fact).collect::<Vec<_>>().into()),
+        ]);
+        members.into()
     }
 }

@@ -237,12 +237,8 @@ impl Sampler {
     #[wasm_bindgen(js_name = sourceCounts)]
     pub fn source_counts(&self, start: u64, end: u64) -> Result<Vec<Object>, Thrown> {
         let columns = self.0.source_counts(start, end)?;
-        let column = |(name, numbers): (&str, Vec<u64>)| {
-            let object = Object::new();
-            object.set("name", name.into());
-            object.set("numbers", numbers.into());
-            object
-        };
+        let column =
+            |(name, numbers): (&str, Vec<u64>)| Object::of([("name", name.into()), ("numbers", numbers.into())]);
         Ok(columns.into_iter().map(column).collect())
     }
 
@@ -256,10 +252,7 @@ impl Sampler {
     #[wasm_bindgen(js_name = sourceOf)]
     pub fn source_of(&self, sample: u64) -> Result<Object, Thrown> {
         let (source, index) = self.0.source_of(sample)?;
-        let object = Object::new();
-        object.set("source", source.into());
-        object.set("index", index.into());
-        Ok(object)
+        Ok(Object::of([("source", source.into()), ("index", index.into())]))
     }
 
     /// Who sees a global position, and when.
@@ -288,29 +281,21 @@ impl Sampler {
     /// With the order `sharded`: what this rank reads for the next run of its samples.
     pub fn round(&self, number: u64) -> Result<Object, Thrown> {
         let samedeal_core::Round { start, count, spans } = self.0.round(number)?;
-        let object = Object::new();
-        object.set("start", start.into());
-        object.set("count", count.into());
-        object.set("spans", {
-            let samedeal_core::Spans { lane, shard, first_row, num_rows } = spans;
-            let object = Object::new();
-            object.set("lane", lane.into());
-            object.set("shard", shard.into());
-            object.set("firstRow", first_row.into());
-            object.set("numRows", num_rows.into());
-            object.into()
-        });
-        Ok(object)
+        let samedeal_core::Spans { lane, shard, first_row, num_rows } = spans;
+        let spans = Object::of([
+            ("lane", lane.into()),
+            ("shard", shard.into()),
+            ("firstRow", first_row.into()),
+            ("numRows", num_rows.into()),
+        ]);
+        Ok(Object::of([("start", start.into()), ("count", count.into()), ("spans", spans.into())]))
     }
 
     /// With the order `sharded`: where a sample is stored.
     #[wasm_bindgen(js_name = shardOf)]
     pub fn shard_of(&self, sample: u64) -> Result<Object, Thrown> {
         let (shard, offset) = self.0.shard_of(sample)?;
-        let object = Object::new();
-        object.set("shard", shard.into());
-        object.set("offset", offset.into());
-        Ok(object)
+        Ok(Object::of([("shard", shard.into()), ("offset", offset.into())]))
     }
 }
 
@@ -375,25 +360,25 @@ pub fn detect(
     let environment = names.into_iter().zip(values).collect::<Vec<_>>();
     let launch::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings } =
         launch::detect(&environment, rank, world_size)?;
-    let object = Object::new();
-    object.set("rank", rank.into());
-    object.set("worldSize", world_size.into());
-    object.set("localRank", local_rank.into());
-    object.set("localWorldSize", local_world_size.into());
-    object.set("launcher", launcher.into());
-    object.set("used", used.into());
-    object.set("warnings", warnings.into());
-    Ok(object)
+    Ok(Object::of([
+        ("rank", rank.into()),
+        ("worldSize", world_size.into()),
+        ("localRank", local_rank.into()),
+        ("localWorldSize", local_world_size.into()),
+        ("launcher", launcher.into()),
+        ("used", used.into()),
+        ("warnings", warnings.into()),
+    ]))
 }
 
 fn place(place: samedeal_core::Place) -> Object {
     let samedeal_core::Place { position, rank, index, batch, index_in_batch, copies } = place;
-    let object = Object::new();
-    object.set("position", position.into());
-    object.set("rank", rank.into());
-    object.set("index", index.into());
-    object.set("batch", batch.into());
-    object.set("indexInBatch", index_in_batch.into());
-    object.set("copies", copies.into());
-    object
+    Object::of([
+        ("position", position.into()),
+        ("rank", rank.into()),
+        ("index", index.into()),
+        ("batch", batch.into()),
+        ("indexInBatch", index_in_batch.into()),
+        ("copies", copies.into()),
+    ])
 }

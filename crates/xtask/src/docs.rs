@@ -64,7 +64,8 @@ pub fn tests() -> Step {
         PYTHON,
         JAVASCRIPT,
         build::WASM,
-        &["README.md", "SPEC.md", "crates/core", "crates/sort", "hosts", "docs", "tests/docs"],
+        suites::CORE,
+        &["README.md", "SPEC.md", "hosts", "docs", "tests/docs"],
     ])
 }
 

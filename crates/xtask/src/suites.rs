@@ -20,6 +20,8 @@ use crate::setup;
 
 /// What every Rust build depends on beside its sources.
 pub const MANIFESTS: &[&str] = &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
+/// What computes, and what it sorts by.
+pub const CORE: &[&str] = &["crates/core", "crates/sort"];
 /// What bindings are made from.
 pub const BINDINGS: &[&str] = &["wit"];
 /// What the Python host is, with the component that it carries.
@@ -147,31 +149,18 @@ fn slow() -> Vec<Step> {
         suite("growth: an earlier host, a newer component", &[build::COMPONENT_STEP, build::GROWN], || {
             with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
         })
-        .made_from(&[
-            MANIFESTS,
-            BINDINGS,
-            &["crates/core", "crates/sort", "crates/component", "tests/growth", "tests/vectors"],
-        ])
+        .made_from(&[MANIFESTS, BINDINGS, CORE, &["crates/component", "tests/growth", "tests/vectors"]])
         .with_lock(build::CARGO),
         suite("growth: Python", &[setup::PYTHON, build::COMPONENT_STEP, build::GROWN], || {
             with_grown(pytest("target/venv", "tests/growth/test_python.py"))
         })
-        .made_from(&[
-            PYTHON,
-            BINDINGS,
-            &["crates/core", "crates/sort", "crates/component", "tests/growth", "tests/vectors"],
-        ]),
+        .made_from(&[PYTHON, BINDINGS, CORE, &["crates/component", "tests/growth", "tests/vectors"]]),
         suite("growth: JavaScript", &[build::NPM, build::GROWN], || {
             let mut command = with_grown(project::npm("hosts/js", &["run", "test:growth"]));
             command.env("NODE_OPTIONS", "--test-reporter=spec");
             command
         })
-        .made_from(&[
-            JAVASCRIPT,
-            build::WASM,
-            BINDINGS,
-            &["crates/core", "crates/sort", "crates/component", "hosts/js/test/growth"],
-        ]),
+        .made_from(&[JAVASCRIPT, build::WASM, BINDINGS, CORE, &["crates/component", "hosts/js/test/growth"]]),
         suite(
             "examples: what their READMEs show",
             &[
@@ -191,7 +180,7 @@ fn slow() -> Vec<Step> {
         .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, BINDINGS, &["examples", EXAMPLES]])
         .with_lock(build::CARGO_WASM),
         suite("core at its full size", &[build::COMPONENT_STEP], || cargo_test(&["--test=originals"], &["--ignored"]))
-            .made_from(&[MANIFESTS, &["crates/core", "crates/sort"]])
+            .made_from(&[MANIFESTS, CORE])
             .with_lock(build::CARGO),
         suite("JavaScript host with large tables", &[build::NPM], || {
             let mut command = project::npm("hosts/js", &["run", "test:large"]);
@@ -225,13 +214,7 @@ fn slow() -> Vec<Step> {
             progress.run(&mut project::own("target/debug/bench", &["--smoke", "--runs", "1"]))?;
             Ok(Report::note("cargo xtask bench takes them"))
         })
-        .made_from(&[
-            MANIFESTS,
-            PYTHON,
-            JAVASCRIPT,
-            build::WASM,
-            &["tests/bench", "hosts/rust", "crates/core", "crates/sort"],
-        ]),
+        .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, CORE, &["tests/bench", "hosts/rust"]]),
     ];
     steps.extend(robustness::suites());
     steps.extend(lints::slow());

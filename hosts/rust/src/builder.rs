@@ -1,4 +1,4 @@
-use crate::engine::{MOST_MEMORY, Samedeal, cut};
+use crate::engine::{MOST_MEMORY, cut};
 use crate::order::OrderOption;
 use crate::recipe::{Draft, List, Shared};
 use crate::{Error, Layout, Remainder, Sampler};
@@ -158,7 +158,7 @@ impl Builder {
     pub fn build(self) -> Result<Sampler, Error> {
         let Self { draft, epoch, rank, consumed, memory_limit } = self;
         let lists = draft.lists().to_vec();
-        let sampler = draft.make(memory_limit, |exports: &Samedeal, store, recipe, lists| {
+        let sampler = draft.make(memory_limit, |exports, store, recipe, lists| {
             exports.samedeal_deal_sampling().sampler().call_constructor(store, recipe, lists, epoch, rank)
         })?;
         let sampler = Sampler::of(sampler, lists.into())?;

@@ -156,9 +156,9 @@ impl Instance {
     }
 
     /// Calls an export that can fail by its arguments.
-    pub(crate) fn ask<T, F: Into<Failure>>(
+    pub(crate) fn ask<T>(
         &mut self,
-        call: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<T, F>>,
+        call: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<T, types::Failure>>,
     ) -> Result<T, Error> {
         self.call(call)?.map_err(|failure| Error::Failure(failure.into()))
     }
@@ -187,9 +187,9 @@ impl Drop for Object {
 
 impl Object {
     /// What `make` makes.
-    pub(crate) fn new<F: Into<Failure>>(
+    pub(crate) fn new(
         memory_limit: usize,
-        make: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<ResourceAny, F>>,
+        make: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
     ) -> Result<Self, Error> {
         let mut instance = Instance::new(memory_limit)?;
         let resource = instance.ask(make)?;
@@ -197,9 +197,9 @@ impl Object {
     }
 
     /// What a method makes, in the same instance.
-    pub(crate) fn another<F: Into<Failure>>(
+    pub(crate) fn another(
         &self,
-        make: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, F>>,
+        make: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
     ) -> Result<Self, Error> {
         let resource = self.ask(make)?;
         Ok(Self { instance: Arc::clone(&self.instance), resource })

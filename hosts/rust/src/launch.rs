@@ -1,5 +1,5 @@
 use crate::Error;
-use crate::engine::{Instance, LEAST_MEMORY, Samedeal, cut, launch};
+use crate::engine::{Instance, LEAST_MEMORY, cut, launch};
 
 /// Which rank a process is; see [`detect_rank`].
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +72,7 @@ pub fn detect_rank_in<N: AsRef<str>, V: AsRef<str>>(
 
 /// The names of all variables that [`detect_rank`] looks at. Errors: only those of the engine.
 pub fn rank_variables() -> Result<Vec<String>, Error> {
-    Instance::new(LEAST_MEMORY)?.call(|exports: &Samedeal, store| exports.samedeal_deal_launch().call_variables(store))
+    Instance::new(LEAST_MEMORY)?.call(|exports, store| exports.samedeal_deal_launch().call_variables(store))
 }
 
 fn detect(

@@ -1,6 +1,6 @@
 use wasmtime::component::ResourceAny;
 
-use crate::engine::{LEAST_MEMORY, Object, Samedeal, Store, cut, mesh, types};
+use crate::engine::{LEAST_MEMORY, Object, Store, cut, mesh, types};
 use crate::named::names;
 use crate::{Error, Failure};
 
@@ -78,7 +78,7 @@ impl Mesh {
             role: role.name().to_owned(),
         });
         let passed: Vec<_> = passed.collect();
-        let mesh = Object::new(LEAST_MEMORY, |exports: &Samedeal, store| {
+        let mesh = Object::new(LEAST_MEMORY, |exports, store| {
             exports.samedeal_deal_mesh().mesh().call_constructor(store, world_size, &passed)
         })?;
         let data_world_size =

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 use wasmtime::component::ResourceAny;
 
-use crate::engine::{MOST_MEMORY, Object, Samedeal, Store, splits, types};
+use crate::engine::{MOST_MEMORY, Object, Store, splits, types};
 use crate::recipe::Draft;
 use crate::{Error, Failure};
 
@@ -343,7 +343,7 @@ impl SplitBuilder {
             let failure = Failure::out_of_range("parts", format!("{folds} objects"), allowed);
             return Err(failure.within(Some(1), Some(MOST_PARTS.into())).into());
         }
-        let split = draft.make(memory_limit, |exports: &Samedeal, store, recipe, _: &[types::NamedList]| {
+        let split = draft.make(memory_limit, |exports, store, recipe, _| {
             exports.samedeal_deal_splits().split().call_constructor(store, recipe)
         })?;
         let parts =

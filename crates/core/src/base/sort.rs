@@ -5,9 +5,10 @@
 /// Source: J. W. J. Williams, "Algorithm 232: Heapsort", Communications of the ACM 7 (1964).
 pub(crate) fn sort_short<T: Ord>(items: &mut [T]) {
     let sift = |items: &mut [T], mut root: usize| loop {
-        let Some(mut child) = root.checked_mul(2).map(|twice| twice + 1).filter(|&child| child < items.len()) else {
+        let mut child = 2 * root + 1;
+        if child >= items.len() {
             return;
-        };
+        }
         if child + 1 < items.len() && items[child] < items[child + 1] {
             child += 1;
         }

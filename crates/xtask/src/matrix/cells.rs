@@ -40,7 +40,7 @@ impl Cell {
 pub const TRANSCRIPTS: &str = "target/transcripts";
 /// What records them.
 pub const RECORDED: &str = "matrix: Cranelift, core calls";
-const NATIVE: &[&[&str]] = &[suites::MANIFESTS, &["crates/core", "crates/sort", "tests/matrix"]];
+const NATIVE: &[&[&str]] = &[suites::MANIFESTS, suites::CORE, &["tests/matrix"]];
 const HOSTS: &[&str] = &["tests/matrix"];
 /// What a core module and its replayers are made from.
 pub const ENGINES: &[&[&str]] =
@@ -124,11 +124,7 @@ pub const CELLS: &[Cell] = &[
             "cranelift, scalar",
         ],
         needs: &[build::TOOLS, needs::SCALAR],
-        inputs: &[
-            suites::MANIFESTS,
-            suites::BINDINGS,
-            &["crates/core", "crates/sort", "crates/component", "tests/engines"],
-        ],
+        inputs: &[suites::MANIFESTS, suites::BINDINGS, suites::CORE, &["crates/component", "tests/engines"]],
     },
     replayed(
         "matrix: wasmtime-py with Cranelift",

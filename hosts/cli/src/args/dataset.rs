@@ -115,7 +115,12 @@ impl Dataset {
 
     /// What they say of a sample: the file that holds it, and the row in it.
     pub fn row(&self, sample: u64) -> Vec<Cell> {
-        self.place(sample).map_or(Vec::new(), |(path, row)| vec![path.display().to_string().into(), row.into()])
+        self.stored(sample).map_or(Vec::new(), |(file, row)| vec![file.into(), row.into()])
+    }
+
+    /// The same for answers: the path of the file, and the row.
+    pub fn stored(&self, sample: u64) -> Option<(String, u64)> {
+        self.place(sample).map(|(path, row)| (path.display().to_string(), row))
     }
 
     /// The file that holds a sample, and the row in it.

@@ -113,7 +113,7 @@ pub struct LocatedIn<P> {
 
 impl<P> LocatedIn<P> {
     pub fn new(epoch: u64, sample: u64, status: Status, places: Option<Vec<P>>, dataset: &Dataset) -> Self {
-        let (file, row) = dataset.place(sample).map(|(path, row)| (path.display().to_string(), row)).unzip();
+        let (file, row) = dataset.stored(sample).unzip();
         Self { epoch, sample, status, copies: None, places, file, row }
     }
 }

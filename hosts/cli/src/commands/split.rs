@@ -15,7 +15,7 @@ use crate::args::format::{ArrayFormat, Format};
 use crate::args::split::{SplitArgs, SplitSamples};
 use crate::commands::numbers::{Answer, joined};
 use crate::read::lengths;
-use crate::write::answer::{Recipe, json};
+use crate::write::answer::{Recipe, write_json};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped};
 use crate::write::problem::Problem;
@@ -330,7 +330,7 @@ impl Shown<'_> {
         let shares = parts.iter().map(|part| part[share].as_u64().unwrap_or_default());
         let total = shares.clone().sum::<u64>();
         let ratio = |part: u64, all: u64| part as f64 / all.max(1) as f64;
-        let mut sink = Sink::new(window.output.output.as_deref())?;
+        let sink = Sink::new(window.output.output.as_deref())?;
         let mut items = Items::new(["part", share, "share asked", "samples", "share got"]);
         let mut answers = Vec::new();
         for ((name, own), &count) in self.split.parts().iter().zip(shares).zip(&counts) {
@@ -340,8 +340,7 @@ impl Shown<'_> {
             answers.push(Part { part: name.clone(), weight, size, share_asked: asked, samples: count, share: got });
         }
         if format == Format::Json {
-            writeln!(sink, "{}", json(&Parts { head: self.head(), parts: answers })?)?;
-            return sink.finish();
+            return write_json(sink, &Parts { head: self.head(), parts: answers });
         }
         let seed = self.recipe["split"]["seed"].to_string().replace('"', "");
         let more = "--members PART shows the samples of a part, --each the part of each sample";

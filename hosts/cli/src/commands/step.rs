@@ -472,8 +472,7 @@ impl Answer<'_> {
 
 impl Held {
     pub fn new(samples: &[u64], dataset: &Dataset, contents: &Contents) -> Self {
-        let place =
-            |&sample: &u64| dataset.place(sample).map(|(path, row)| Stored { file: path.display().to_string(), row });
+        let place = |&sample: &u64| dataset.stored(sample).map(|(file, row)| Stored { file, row });
         let stored = (!dataset.files.is_empty()).then(|| samples.iter().map(place).collect());
         Self { stored, contents: contents.json(samples) }
     }

@@ -352,7 +352,7 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
             rank,
             index_in_batch,
         };
-        let (file, row) = dataset.place(sample).map(|(path, row)| (path.display().to_string(), row)).unzip();
+        let (file, row) = dataset.stored(sample).unzip();
         answers.push(Sample { sample, places: places.into_iter().map(place).collect(), file, row });
     }
     spinner.finish_and_clear();

@@ -129,6 +129,12 @@ pub fn print_json(answer: &impl Serialize) -> Result<(), Problem> {
     print(json(answer)?)
 }
 
+/// Writes an answer, and ends what it is written to.
+pub fn write_json(mut sink: Sink, answer: &impl Serialize) -> Result<(), Problem> {
+    writeln!(sink, "{}", json(answer)?)?;
+    sink.finish()
+}
+
 /// Begins an answer whose last member is a list, which is empty so far: the items come one by one, and then `]}`.
 pub fn begin(sink: &mut Sink, answer: &impl Serialize) -> Result<(), Problem> {
     let text = json(answer)?;

@@ -1,6 +1,6 @@
 import type { ColumnMetaData, FileMetaData, RowGroup, SchemaTree } from 'hyparquet';
 import type { Bytes } from './bytes.js';
-import { checkValues, type Group as Largest, largestOf, type Part, widthOf } from './groups.js';
+import { checkValues, type Group as Largest, largestOf, type Part, widthIn } from './groups.js';
 import { type Block, blocksOf, Held } from './held.js';
 import type { Library } from './library.js';
 import { pagesOf, type Read } from './pages.js';
@@ -169,10 +169,7 @@ export class ParquetFile {
       names.map(async (name) => {
         const unit = await this.unit(name, start);
         const { raw } = search(this.#groups, start);
-        const own = raw.columns.flatMap(({ meta_data: meta }) => (meta?.path_in_schema[0] === name ? [meta] : []));
-        const width =
-          own.reduce((sum, meta) => sum + widthOf(meta) * Number(meta.num_values), 0) / Number(raw.num_rows);
-        return { rows: unit.end - unit.start, width };
+        return { rows: unit.end - unit.start, width: widthIn(raw, new Set([name])) };
       }),
     );
   }

@@ -19,21 +19,27 @@ export interface Group {
 
 /** The row group that takes most memory where all of it is decoded, of the columns to read. */
 export function largestOf(groups: readonly RowGroup[], names: readonly string[]): Group {
+  const own = new Set(names);
   let [start, largest] = [0, { start: 0, rows: 0, width: 0 }];
-  for (const { num_rows, columns } of groups) {
-    const rows = Number(num_rows);
-    const own = columns.flatMap(({ meta_data: meta }) =>
-      meta && names.includes(meta.path_in_schema[0] ?? '') ? [widthOf(meta) * Number(meta.num_values)] : [],
-    );
-    const width = own.reduce((sum, bytes) => sum + bytes, 0) / Math.max(1, rows);
+  for (const group of groups) {
+    const [rows, width] = [Number(group.num_rows), widthIn(group, own)];
     if (rows * width > largest.rows * largest.width) largest = { start, rows, width };
     start += rows;
   }
   return largest;
 }
 
+/** Bytes that a row of these columns takes where it is decoded, about. */
+export function widthIn({ num_rows, columns }: RowGroup, names: ReadonlySet<string>): number {
+  let bytes = 0;
+  for (const { meta_data: meta } of columns) {
+    if (meta && names.has(meta.path_in_schema[0] ?? '')) bytes += widthOf(meta) * Number(meta.num_values);
+  }
+  return bytes / Math.max(1, Number(num_rows));
+}
+
 /** Bytes that a value of a column takes, about: its place in an array, and what is there. */
-export function widthOf(meta: ColumnMetaData): number {
+function widthOf(meta: ColumnMetaData): number {
   const { type, num_values: count, total_uncompressed_size: size, path_in_schema: path } = meta;
   const stored = Number(size) / Math.max(1, Number(count));
   // Less than the length of a text takes is the number of one in a dictionary, where it is once.

@@ -2,7 +2,7 @@ use serde_json::Value;
 use wasmtime::component::ResourceAny;
 
 use crate::Error;
-use crate::engine::{Object, Samedeal, Store, batches, check_room, types};
+use crate::engine::{Object, Store, batches, check_room, types};
 use crate::recipe::{List, Shared, checked_recipe, shared, size_of_lists};
 
 /// Everything that decides batches, as the component holds it. Batchers and streams are made of it.
@@ -28,7 +28,7 @@ impl BatchRecipe {
         let (count, bytes) = lengths.map_or((0, 0), |lengths| (lengths.len(), size_of_val(lengths)));
         check_room(memory_limit, "lengths", count, size_of_lists(lists).saturating_add(bytes))?;
         let lists = lists.iter().cloned().map(Into::into).collect::<Vec<_>>();
-        let recipe = Object::new(memory_limit, |exports: &Samedeal, store| {
+        let recipe = Object::new(memory_limit, |exports, store| {
             exports.samedeal_deal_batches().batch_recipe().call_constructor(store, text, lengths, &lists)
         })?;
         Ok(Self { recipe })

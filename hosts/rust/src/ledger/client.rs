@@ -2,7 +2,7 @@ use wasmtime::component::ResourceAny;
 
 use super::Progress;
 use crate::Error;
-use crate::engine::{MAX_TEXT, MOST_MEMORY, Object, Samedeal, Store, checked_state, ledger, types};
+use crate::engine::{MAX_TEXT, MOST_MEMORY, Object, Store, checked_state, ledger, types};
 
 /// How many entries are told at a time.
 const WINDOW: usize = 1 << 12;
@@ -86,7 +86,7 @@ impl Client {
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
         let ClientOptions { state, reader, life, block, lease, checkpoint_interval } = options;
         let state = checked_state(state, MOST_MEMORY)?;
-        let client = Object::new(MOST_MEMORY, |exports: &Samedeal, store| {
+        let client = Object::new(MOST_MEMORY, |exports, store| {
             let interface = exports.samedeal_deal_ledger();
             let options = interface.client_options();
             let own = options.call_constructor(&mut *store, state, *reader, *life)?;

@@ -1,7 +1,7 @@
 use wasmtime::component::ResourceAny;
 
 use super::client::cut;
-use crate::engine::{Instance, LEAST_MEMORY, MOST_MEMORY, Object, Samedeal, Store, checked_state, ledger, types};
+use crate::engine::{Instance, LEAST_MEMORY, MOST_MEMORY, Object, Store, checked_state, ledger, types};
 use crate::{Error, Failure};
 
 /// An entry of a log about a run of positions.
@@ -89,7 +89,7 @@ impl Progress {
 pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     let state = checked_state(state, MOST_MEMORY)?;
     Instance::new(LEAST_MEMORY)?
-        .ask(|exports: &Samedeal, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
+        .ask(|exports, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
 }
 
 /// The content of a log, up to the last entry that was applied, for programs that look at a log or replay it. It reads no
@@ -104,7 +104,7 @@ impl RawLedger {
     /// (`state`, `block`, `lease`).
     pub fn new(header: &str) -> Result<Self, Error> {
         let header = checked_state(header, MOST_MEMORY)?;
-        let ledger = Object::new(MOST_MEMORY, |exports: &Samedeal, store| {
+        let ledger = Object::new(MOST_MEMORY, |exports, store| {
             exports.samedeal_deal_ledger().ledger().call_constructor(store, header)
         })?;
         Ok(Self { ledger })

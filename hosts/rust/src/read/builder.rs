@@ -1,4 +1,4 @@
-use crate::engine::{MOST_MEMORY, Samedeal};
+use crate::engine::MOST_MEMORY;
 use crate::named::names;
 use crate::recipe::{Draft, List};
 use crate::{Error, Policy, Reading, Remainder, Weight, WorkerPolicy};
@@ -191,7 +191,7 @@ impl ReadingBuilder {
         if let Some(seed) = seed {
             draft.set(section, "seed", seed);
         }
-        Ok(Reading::new(draft.make(memory_limit, |exports: &Samedeal, store, recipe, lists| {
+        Ok(Reading::new(draft.make(memory_limit, |exports, store, recipe, lists| {
             exports.samedeal_deal_read().reading().call_constructor(store, recipe, lists, epoch)
         })?))
     }

@@ -1,4 +1,4 @@
-use crate::engine::{MOST_MEMORY, Samedeal};
+use crate::engine::MOST_MEMORY;
 use crate::recipe::{Draft, List};
 use crate::{Error, Policy, ShardPlan, Weight, WorkerPolicy};
 
@@ -154,7 +154,7 @@ impl PlanBuilder {
     /// [`WrongType`](crate::FailureKind::WrongType) (any member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<ShardPlan, Error> {
         let Self { draft, epoch, memory_limit } = self;
-        ShardPlan::of(draft.make(memory_limit, |exports: &Samedeal, store, recipe, lists| {
+        ShardPlan::of(draft.make(memory_limit, |exports, store, recipe, lists| {
             exports.samedeal_deal_shards().plan().call_constructor(store, recipe, lists, epoch)
         })?)
     }

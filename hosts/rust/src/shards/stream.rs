@@ -1,6 +1,6 @@
 use std::iter::FusedIterator;
 
-use crate::engine::{MOST_MEMORY, Object, Samedeal, cut, types};
+use crate::engine::{MOST_MEMORY, Object, cut};
 use crate::recipe::Draft;
 use crate::{Error, FailureKind};
 
@@ -138,7 +138,7 @@ impl ChunkStreamBuilder {
     /// recipe also [`WrongType`](crate::FailureKind::WrongType) (any member).
     pub fn build(self) -> Result<ChunkStream, Error> {
         let Self { draft, reader, epoch, memory_limit } = self;
-        let stream = draft.make(memory_limit, |exports: &Samedeal, store, recipe, _: &[types::NamedList]| {
+        let stream = draft.make(memory_limit, |exports, store, recipe, _| {
             exports.samedeal_deal_shards().chunk_stream().call_constructor(store, recipe, epoch, reader)
         })?;
         Ok(ChunkStream { stream, reader })

@@ -1,7 +1,7 @@
 use serde_json::{Value, json};
 
 use super::Schedule;
-use crate::engine::{MOST_MEMORY, Samedeal, cut};
+use crate::engine::{MOST_MEMORY, cut};
 use crate::order::OrderOption;
 use crate::recipe::{Draft, List, Shared};
 use crate::{Error, Layout};
@@ -136,7 +136,7 @@ impl ScheduleBuilder {
     pub fn build(self) -> Result<Schedule, Error> {
         let Self { draft, rank, memory_limit } = self;
         let lists = draft.lists().to_vec();
-        let schedule = draft.make(memory_limit, |exports: &Samedeal, store, recipe, lists| {
+        let schedule = draft.make(memory_limit, |exports, store, recipe, lists| {
             exports.samedeal_deal_steps().schedule().call_constructor(store, recipe, lists, rank)
         })?;
         Schedule::of(schedule, lists.into())

@@ -1,7 +1,5 @@
 //! What every strategy makes of the same lengths.
 
-use std::io::Write;
-
 use samedeal::{Batcher, Metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -13,7 +11,7 @@ use super::{command, figures, neighbours};
 use crate::args::format::Format;
 use crate::commands::numbers::BatchesArgs;
 use crate::read::lengths::Lengths;
-use crate::write::answer::{Recipe, json};
+use crate::write::answer::{Recipe, write_json};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{Sink, counted, grouped, percent};
 use crate::write::problem::Problem;
@@ -133,11 +131,6 @@ pub fn sweep(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<()
     }
     let rows = outcomes.iter().map(|(limit, outcome)| ((*limit).into(), outcome));
     Rows::new(sink, format)?.finish(&table("max tokens", rows, format), &lengths.summary())
-}
-
-fn write_json(mut sink: Sink, answer: &impl Serialize) -> Result<(), Problem> {
-    writeln!(sink, "{}", json(answer)?)?;
-    sink.finish()
 }
 
 impl Outcome {

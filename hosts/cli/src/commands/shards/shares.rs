@@ -109,11 +109,10 @@ impl Shares {
         let each = planned.plan.workers();
         let loads = |tier: Tier| -> Result<_, Problem> {
             let loads = planned.plan.loads(tier)?;
-            let load = move |place| {
+            Ok((0..loads.shards.len() as u32).map(move |place| {
                 let [shards, samples, bytes] = row(&loads, place as usize);
-                Load { shards, samples, bytes }
-            };
-            Ok((0..planned.plan.loads(tier)?.shards.len() as u32).map(move |place| (place, load(place))))
+                (place, Load { shards, samples, bytes })
+            }))
         };
         let of_worker = |(place, load)| WorkerLoad { rank: place / each, worker: place % each, load };
         let reader = |rank: u32| {

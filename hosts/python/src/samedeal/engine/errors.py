@@ -18,8 +18,7 @@ class SamedealError(ValueError):
         value: What it was, as text.
         allowed: What is allowed in its place, for people.
         facts: What is allowed, for programs, as far as it is a range, names or one value: texts by the names "least",
-            "most", "known" and "needs". `least`, `most`, `known` and
-            `needs` read them.
+            "most", "known" and "needs". `least`, `most`, `known` and `needs` read them.
     """
 
     kind: str = "out-of-range"

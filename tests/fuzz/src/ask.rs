@@ -66,13 +66,16 @@ pub fn group(seed: &Seed, text: &str) -> &'static str {
         "batch-stream" => "batches-stream",
         "split" => "splits",
         "schedule" => "steps",
-        _ => match seed.calls.first().and_then(|call| call.get("call")) {
-            Some(Doc::Text(name)) if matches!(&**name, "pad" | "pack") => "collation",
-            Some(Doc::Text(name)) if name == "verify" => "shards-verify",
-            Some(Doc::Text(name)) if name == "header" => "ledger",
-            _ => "launch",
-        },
+        // The light build has no other function than those of launchers.
+        _ if seed.calls.iter().all(|call| matches!(call.get("call"), Some(Doc::Text(name)) if is_of_launch(name))) => {
+            "launch"
+        }
+        _ => "collation",
     }
+}
+
+fn is_of_launch(function: &str) -> bool {
+    matches!(function, "detect" | "variables")
 }
 
 /// The text of a case of the format, without answers. Nothing if it would take long, as its meaning says.

@@ -27,11 +27,14 @@ export function shown(value: unknown): string {
   return typeof value === 'string' ? value : Array.isArray(value) ? value.join(', ') : JSON.stringify(value);
 }
 
-/** A number as somebody types it, 1e6 and 1_000 too; or any other text, which the core refuses by name. */
-function typed(text: string): unknown {
+/** A number as somebody types it, 1e6 and 1_000 too; or any other text, which the core refuses by name. Large seeds are texts. */
+function typed(text: string, member = ''): unknown {
   const plain = text.replaceAll(/[_,\s]/g, '');
-  if (/^-?\d+$/.test(plain))
-    return Number.isSafeInteger(Number(plain)) || !rawJSON ? Number(plain) : rawJSON(BigInt(plain).toString());
+  if (/^-?\d+$/.test(plain)) {
+    if (Number.isSafeInteger(Number(plain))) return Number(plain);
+    const digits = BigInt(plain).toString();
+    return member === 'seed' || !rawJSON ? digits : rawJSON(digits);
+  }
   if (plain !== '' && Number.isSafeInteger(Number(plain))) return Number(plain);
   return text;
 }
@@ -47,8 +50,8 @@ export function edited(recipe: string, path: string, text: string, isList = fals
     inner[member] = text
       .split(/[\s,;]+/)
       .filter(Boolean)
-      .map(typed);
-  else inner[member] = text === 'true' || text === 'false' ? text === 'true' : typed(text);
+      .map((item) => typed(item));
+  else inner[member] = text === 'true' || text === 'false' ? text === 'true' : typed(text, member);
   return JSON.stringify({ ...whole, [section]: inner });
 }
 

@@ -2,7 +2,7 @@ import { replayLedger, Sampler } from 'samedeal/web';
 import { PageError } from '../../engine/answer.ts';
 import { besides, integer } from '../../engine/samplers.ts';
 import { unshelved } from '../../engine/shelf.ts';
-import { parsed } from '../../parts/json.ts';
+import { parsed, shown } from '../../parts/json.ts';
 import { type Claim, type Entry, follow, header, type Log } from './log.ts';
 
 /** What a log is of, and how it ended. */
@@ -74,7 +74,7 @@ export function ledger({ log: kept }: { log: string }): LedgerAnswer {
   }
   const lost = log.claims.filter(({ outcome }) => outcome === 'released' || outcome === 'rejoined').length;
   const name = String(order.name ?? 'feistel');
-  const seed = JSON.stringify(order.seed ?? 0);
+  const seed = shown(order.seed ?? 0);
   const entries = log.lines.length;
   const { readers } = log;
   const id = ++last;

@@ -1,6 +1,6 @@
 import { PageError } from '../../engine/answer.ts';
 import { integer, samplerOf } from '../../engine/samplers.ts';
-import { parsed } from '../../parts/json.ts';
+import { parsed, shown } from '../../parts/json.ts';
 import { below, ShuffleBuffer } from './buffer.ts';
 
 export interface LabelsQuestion {
@@ -70,7 +70,7 @@ export function settings(labelled: string) {
   const sharded = JSON.stringify({
     order: { name: 'sharded', seed: given.seed, lanes: given.lanes, shuffle_window: given.shuffle_window, sizes },
   });
-  const seed = Number(BigInt.asUintN(32, BigInt(JSON.stringify(given.seed ?? 0))));
+  const seed = Number(BigInt.asUintN(32, BigInt(shown(given.seed ?? 0))));
   return {
     samples,
     labels,

@@ -14,7 +14,7 @@ import {
 } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { deflateRawSync } from 'node:zlib';
 import { coreOf } from './core.mjs';
 import { page, pageTypes } from './generated.mjs';
@@ -189,8 +189,14 @@ const required = {
   'web-parquet': 'web-parquet-inline',
 };
 for (const [entry, module] of Object.entries(required)) {
-  if (existsSync(join(here, `dist/${module}.js`)))
-    writeFileSync(join(here, `dist/${entry}.cjs`), `module.exports = require('./${module}.js');\n`);
+  const path = join(here, `dist/${module}.js`);
+  if (!existsSync(path)) continue;
+  // Node reads the names from the text, for an import of this file.
+  const names = Object.keys(await import(pathToFileURL(path).href)).join(', ');
+  writeFileSync(
+    join(here, `dist/${entry}.cjs`),
+    `module.exports = require('./${module}.js');\n0 && (module.exports = { ${names} });\n`,
+  );
 }
 
 if (withPages) copyFileSync(join(here, 'src/web-wasm.d.ts'), join(here, 'dist/web-wasm.d.ts'));

@@ -2,6 +2,6 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 
-const require = createRequire(new URL('../../../hosts/js/package.json', import.meta.url));
+export const require = createRequire(new URL('../../../hosts/js/package.json', import.meta.url));
 export const load = (name) => import(pathToFileURL(require.resolve(name)).href);
 export const { default: fc } = await load('fast-check');

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, openSync, rmSync, writeFileSync } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import * as h from './hostile.mjs';
-import { fc, load } from './packages.mjs';
+import { fc, load, require } from './packages.mjs';
 import { Failure, programs, Runner } from './program.mjs';
 import { targets } from './surface.mjs';
 
@@ -11,9 +11,9 @@ const [entry, seed, seconds, only, file, most] = process.argv.slice(2);
 
 /** The scope of all programs: an entry of the package, and files. */
 export async function scopeOf(entry, path) {
-  const samedeal = await load(entry);
+  const samedeal = require(entry);
   if ('init' in samedeal) await samedeal.init();
-  const parquet = await load(entry === 'samedeal/web' ? 'samedeal/web/parquet' : 'samedeal/parquet');
+  const parquet = require(entry === 'samedeal/web' ? 'samedeal/web/parquet' : 'samedeal/parquet');
   const rows = join(path, 'rows');
   mkdirSync(rows, { recursive: true });
   const { parquetWriteBuffer } = await load('hyparquet-writer');

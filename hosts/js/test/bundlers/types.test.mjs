@@ -76,7 +76,9 @@ test('require gives what import gives, from every entry', async () => {
       if (/[.](json|wasm)$/.test(entry)) continue;
       const name = 'samedeal' + entry.slice(1);
       const [required, imported] = [require(name), await import(name)];
-      console.log(name, Object.keys(imported).every((key) => required[key] === imported[key]));
+      const resolved = await import(require.resolve(name));
+      const isSame = (key) => required[key] === imported[key] && resolved[key] === imported[key];
+      console.log(name, Object.keys(imported).every(isSame));
     }
   })();`;
   const { stdout } = await run(process.execPath, ['--eval', program], { cwd: made.project });

@@ -3,7 +3,6 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use samedeal_core as core_;
 use samedeal_core::batch;
 
 use crate::bindings::exports::samedeal::deal::{batches, types};

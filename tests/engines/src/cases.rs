@@ -126,7 +126,9 @@ impl<'w, E: Engine> Runner<'w, E> {
     }
 
     fn note(&mut self, got: &Value) {
-        self.answers.update(got.to_string().as_bytes());
+        let mut sorted = got.clone();
+        sorted.sort_all_objects();
+        self.answers.update(sorted.to_string().as_bytes());
     }
 
     /// An object of a case.

@@ -87,14 +87,14 @@ def copy_pages() -> None:
             )
             # Zensical knows the language of a block and its title, not the words for the tests.
             text = re.sub(r"^```(\w+) (?:torch|install|peers)\b", r"```\1", text, flags=re.MULTILINE)
+            if inside.parts[0] == "spec":
+                text = plain(text)
             put(str(inside), relink(text, source, str(inside)))
         elif source.suffix in (".svg", ".json"):
             (PAGES / inside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, PAGES / inside)
     spec = ROOT / "SPEC.md"
-    text = relink(plain(spec.read_text(encoding="utf-8")), spec, "reference/spec.md")
-    # The second heading of a name is `-1` on a forge, and `_1` here.
-    put("reference/spec.md", re.sub(r"\(#([\w-]+)-(\d)\)", r"(#\1_\2)", text))
+    put("reference/spec.md", relink(spec.read_text(encoding="utf-8"), spec, "reference/spec.md"))
     guide = ROOT / "hosts/rust/src/guide.md"
     # Lines that rustdoc hides.
     text = re.sub(r"^# .*\(\(\)\)\n|^# std::.*\n", "", guide.read_text(encoding="utf-8"), flags=re.MULTILINE)

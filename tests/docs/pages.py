@@ -44,7 +44,12 @@ class Block:
 
 def pages() -> list[Path]:
     """All pages of the documentation, and the READMEs."""
-    found = [ROOT / "README.md", *sorted(ROOT.glob("hosts/*/README.md")), *sorted(ROOT.glob("docs/**/*.md"))]
+    found = [
+        ROOT / "README.md",
+        ROOT / "SPEC.md",
+        *sorted(ROOT.glob("hosts/*/README.md")),
+        *sorted(ROOT.glob("docs/**/*.md")),
+    ]
     return [page for page in found if not {"node_modules", "explorer"} & set(page.parts)]
 
 

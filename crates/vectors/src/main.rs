@@ -1,4 +1,4 @@
-//! Writes the golden cases, and the tables of members in SPEC.md: `vectors` brings them up to date, `vectors --check` fails where they are not. `vectors --random COUNT
+//! Writes the golden cases, and the tables of members in the specification: `vectors` brings them up to date, `vectors --check` fails where they are not. `vectors --random COUNT
 //! SEED FOLDER` writes random ones, which nobody commits, to another folder.
 //!
 //! Only the questions are written here; the answers come from the core. They are golden because they are committed:
@@ -33,7 +33,7 @@ fn main() -> ExitCode {
     match run(&folder, check) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("the golden cases, or the tables of members in SPEC.md, are not what the core has.");
+            eprintln!("the golden cases, or the tables of members in the specification, are not what the core has.");
             eprintln!("Where only questions were added: `cargo xtask vectors`, and commit the files.");
             eprintln!("Where a value changed: no released id may change its values; see CONTRIBUTING.md.");
             ExitCode::FAILURE
@@ -82,16 +82,16 @@ fn run(folder: &Path, check: bool) -> io::Result<bool> {
         replace(&path, &text)?;
         println!("wrote tests/vectors/{name}: {} cases", file.cases.len());
     }
-    let specification = folder.join("../../SPEC.md");
+    let specification = folder.join("../..").join(tables::PATH);
     let text = fs::read_to_string(&specification)?;
     let with_tables = tables::replaced(&text)?;
     if text != with_tables {
         fresh = false;
         if check {
-            eprintln!("stale: the tables of members in SPEC.md");
+            eprintln!("stale: the tables of members in {}", tables::PATH);
         } else {
             replace(&specification, &with_tables)?;
-            println!("wrote the tables of members in SPEC.md");
+            println!("wrote the tables of members in {}", tables::PATH);
         }
     }
     for entry in fs::read_dir(folder)? {

@@ -64,7 +64,6 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         MANIFESTS,
         BINDINGS,
         &[
-            "SPEC.md",
             "crates",
             "hosts/cli",
             "hosts/rust",
@@ -78,6 +77,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             "docs/answers.schema.json",
             "docs/matrix.md",
             "docs/reference/command.md",
+            "docs/spec/14-recipes.md",
         ],
     ];
     let javascript: &[&[&str]] = &[

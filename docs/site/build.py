@@ -24,7 +24,12 @@ COMMAND = ROOT / "target/debug/samedeal"
 MANUAL = ROOT / "target/debug/bindings"
 EXPLORER = ROOT / "docs/explorer/dist"
 
-MOVED = {"SPEC.md": "reference/spec.md", "hosts/rust/src/guide.md": "reference/rust.md", "wit": "reference/wit.md"}
+MOVED = {
+    "DESIGN.md": "design.md",
+    "SPEC.md": "reference/spec.md",
+    "hosts/rust/src/guide.md": "reference/rust.md",
+    "wit": "reference/wit.md",
+}
 """Files outside docs/ that are pages of the site."""
 MODULES = {
     "samedeal": "Everything but adapters.",
@@ -93,8 +98,9 @@ def copy_pages() -> None:
         elif source.suffix in (".svg", ".json"):
             (PAGES / inside).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy(source, PAGES / inside)
-    spec = ROOT / "SPEC.md"
-    put("reference/spec.md", relink(spec.read_text(encoding="utf-8"), spec, "reference/spec.md"))
+    for name in ("DESIGN.md", "SPEC.md"):
+        source = ROOT / name
+        put(MOVED[name], relink(source.read_text(encoding="utf-8"), source, MOVED[name]))
     guide = ROOT / "hosts/rust/src/guide.md"
     # Lines that rustdoc hides.
     text = re.sub(r"^# .*\(\(\)\)\n|^# std::.*\n", "", guide.read_text(encoding="utf-8"), flags=re.MULTILINE)

@@ -45,8 +45,7 @@ class Block:
 def pages() -> list[Path]:
     """All pages of the documentation, and the READMEs."""
     found = [
-        ROOT / "README.md",
-        ROOT / "SPEC.md",
+        *(ROOT / name for name in ("README.md", "SPEC.md", "DESIGN.md", "CONTRIBUTING.md")),
         *sorted(ROOT.glob("hosts/*/README.md")),
         *sorted(ROOT.glob("docs/**/*.md")),
     ]

@@ -35,7 +35,7 @@ fn main() -> ExitCode {
         Ok(false) => {
             eprintln!("the golden cases, or the tables of members in the specification, are not what the core has.");
             eprintln!("Where only questions were added: `cargo xtask vectors`, and commit the files.");
-            eprintln!("Where a value changed: no released id may change its values; see CONTRIBUTING.md.");
+            eprintln!("Where a value changed: no released id may change its values; see docs/maintaining/names.md.");
             ExitCode::FAILURE
         }
         Err(error) => {

@@ -65,7 +65,7 @@ pub fn tests() -> Step {
         JAVASCRIPT,
         build::WASM,
         suites::CORE,
-        &["README.md", "SPEC.md", "hosts", "docs", "tests/docs", "tests/reference"],
+        &["CONTRIBUTING.md", "DESIGN.md", "README.md", "SPEC.md", "hosts", "docs", "tests/docs", "tests/reference"],
     ])
 }
 

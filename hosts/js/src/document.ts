@@ -6,7 +6,7 @@ import { placeOf } from './json.js';
 import { LONGEST, list, shown, words } from './lists.js';
 import { decimal, settings } from './options.js';
 
-/** What the text of a recipe says, as far as that is looked at here. */
+/** The members of a recipe that this host reads, for estimates of memory. */
 export interface Said {
   order?: Record<string, unknown>;
   shards?: Record<string, unknown>;
@@ -119,7 +119,7 @@ export function shownText(text: string, most: number): string {
   return /['\\\p{Cc}]/u.test(text) ? JSON.stringify(text) : `'${text}'`;
 }
 
-/** A number that a text says, for estimates; anything else is none, and nothing of it is called. */
+/** A number of a recipe, for estimates; NaN for any other value. It calls no method of the value. */
 export const numberIn = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
 
 function parsed(text: string): Said {

@@ -59,9 +59,12 @@ export interface Seat<B extends Bindings, R> {
 const SHARED = 64 << 20;
 /** A larger object gets an instance of its own, whose memory is given back as a whole. It comes first in there. */
 const LARGEST_SHARED = 4 << 20;
-/** The size of what gets an instance of its own, however large it is. */
+/** The size to declare for an object that must get an instance of its own, also if it is small. */
 export const ALONE = LARGEST_SHARED + 1;
-/** Beside a larger table there may be no room for another one: such a table is dropped before another object is made of its recipe. */
+/**
+ * A table that is larger than this may leave no room for a second one. So its object is dropped before another object is made of the same
+ * recipe.
+ */
 export const BEFORE_OTHERS = 256 << 20;
 
 /**

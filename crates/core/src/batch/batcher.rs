@@ -162,7 +162,7 @@ fn check_next(history: &[Segment], world: u32) -> Result<(), Failure> {
     }
 }
 
-/// Leaves out who took nothing, and makes one of what a world took in several stretches: it took them of one plan.
+/// Leaves out segments without steps, and joins neighbours of one world size: their steps are of one plan.
 fn merge(history: &mut Vec<Segment>) {
     history.retain(|past| past.steps > 0);
     history.dedup_by(|next, past| {

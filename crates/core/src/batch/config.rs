@@ -320,7 +320,7 @@ impl BatchConfig {
         if rows > self.multiple { rows - rows % self.multiple } else { rows }
     }
 
-    /// The greatest length of the bucket that a length is in, as far as it matters.
+    /// The greatest length of the bucket that a length is in, but at most that of the longest item.
     pub(super) fn bucket_end(&self, length: u32) -> u32 {
         self.known_buckets().end(length).min(self.longest()).max(length)
     }

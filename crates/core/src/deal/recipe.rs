@@ -103,7 +103,7 @@ pub(super) fn layout(deal: &Fields, order: &OrderPart) -> Layout {
     if !deal.has("layout") && !order.is_single() { Layout::Rotated } else { deal.named("layout", &LAYOUTS) }
 }
 
-/// The member of the canonical text, with its comma: there is none of 1.
+/// The member `unit` of the canonical text, with its comma; empty if the unit is 1.
 pub(crate) fn unit_text(unit: u32) -> String {
     if unit == 1 { String::new() } else { format!(",\"unit\":{unit}") }
 }

@@ -516,7 +516,7 @@ impl Client {
 
     /// The block of the log that is there, where none was asked for.
     fn take_block(&mut self, entry: &str) -> Result<(), Failure> {
-        // What is no first entry is told by whoever applies it.
+        // If this is no first entry, `apply` says so.
         let Ok(LedgerState { block, .. }) = LedgerState::read(entry) else { return Ok(()) };
         let own = LedgerState::read(&self.ledger.header)?;
         self.ledger = Ledger::new(&LedgerState { block, ..own }.write())?;

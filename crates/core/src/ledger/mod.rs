@@ -29,7 +29,7 @@ const IN_LOG: &str = "as in the log; anything else begins a log of its own";
 /// What happens to a run of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
-    /// A reader takes it: nobody else does, as long as the reader's lease lasts.
+    /// A reader takes it. No other reader can take it while this reader's lease lasts.
     Claim,
     /// Its reader is through with it, for good. A run of none only says that the reader is there.
     Commit,
@@ -64,7 +64,7 @@ pub struct Event {
     pub claim: u64,
 }
 
-/// What an entry was, for whoever follows a log.
+/// An entry of a log, for a program that follows it.
 enum Applied {
     /// The first one.
     Header,
@@ -123,14 +123,14 @@ impl Lease {
 struct Holder {
     reader: u32,
     runs: usize,
-    /// When it was heard of last, on the clock of whoever has this ledger.
+    /// When its last entry was applied, on the clock of the client that has this ledger.
     seen: u64,
 }
 
-/// The positions of an epoch that were not consumed, each of which is read by whichever reader claims it.
+/// The positions of an epoch that were not consumed. The reader that claims a position reads it.
 ///
-/// The log decides: whoever applies the same entries has the same ledger. A [`Client`] also keeps the times, on its own clock, at
-/// which it saw the entries. No two readers need to agree on what time it is.
+/// The log decides: the same entries make the same ledger. A [`Client`] also keeps the times, on its own clock, at
+/// which it saw the entries. So clocks of readers may differ.
 ///
 /// ```
 /// use samedeal_core::{Config, Ledger, Sampler};

@@ -1,4 +1,4 @@
-//! What a reader of a ledger writes next. A client asks this; who only looks at a log does not.
+//! What a reader of a ledger writes next. Clients ask this; programs that only follow a log do not.
 
 use alloc::string::String;
 
@@ -21,8 +21,8 @@ pub(super) enum Proposal {
 }
 
 impl Ledger {
-    /// What a reader that wants more positions does: takes what was given back, or what nobody has claimed yet; and where
-    /// there is none, gives back what another one holds that was silent too long.
+    /// What a reader does that wants more positions. It takes a run that was given back, or else positions that were never claimed. If
+    /// there are none, it releases a run of another reader whose lease has ended.
     pub(super) fn claim(&self, reader: u32, now: u64) -> Proposal {
         if let Some((start, count)) = self.choice() {
             return Proposal::Entry(Run { kind: EventKind::Claim, reader, start, count }.write());

@@ -60,9 +60,9 @@ impl Positions {
     }
 }
 
-/// The positions of an epoch that are left, numbered in order from `consumed` on: the last one keeps its own number. So a deal of
-/// which `consumed` are consumed deals them, remainder and all; only those numbered below `plain` are others than their
-/// numbers say.
+/// The positions of an epoch that are left, numbered in ascending order. The numbers begin at `consumed`, and the last position has
+/// its own number. So a deal in which `consumed` positions are consumed can deal these numbers. Positions below `plain` are
+/// renumbered; from there on, numbers are positions.
 pub(super) struct Left {
     of: Positions,
     pub(super) consumed: u64,

@@ -24,8 +24,8 @@ pub(super) struct SampleReader {
     all: Sampler,
     reader: u64,
     readers: u64,
-    /// Its first sample that was not taken, the first one that is not of a torn turn, and the end. Where positions are of several orders, no
-    /// turn is another than a torn one.
+    /// The number of its first sample that was not taken, of the first one after all torn turns, and of the end. If the order is composed, all
+    /// samples are read as those of torn turns are.
     start: u64,
     plain: u64,
     end: u64,

@@ -22,7 +22,7 @@ const SEGMENT: &[Member] = &[
     WORKERS,
     BATCH_SIZE,
     member!("drop_last", Kind::Flag),
-    // Those who did none are in no state.
+    // A state has no segment without steps.
     member!("steps", Kind::POSITIVE),
 ];
 

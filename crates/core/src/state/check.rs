@@ -51,7 +51,7 @@ impl<'f> Checked<'f, '_> {
 
 impl<'a> Fields<'a> {
     /// Checks every member, in the order of the table: whether it belongs here, is there, and is in its range; the same of the objects in
-    /// lists. Sections are looked at by whoever uses them. Failures: the first member that is wrong.
+    /// lists. Sections are checked where they are used. Failures: the first member that is wrong.
     #[inline(never)]
     pub(crate) fn check<'f>(&'f self, lists: &[List<'f>], given: Names) -> Result<Checked<'f, 'a>, Failure> {
         let mut checked = Checked { fields: self, numbers: Vec::new() };

@@ -1,4 +1,4 @@
-//! The arguments of what deals whole files, and of who reads them.
+//! Arguments of the commands that deal whole files, and of their readers.
 
 use std::path::PathBuf;
 
@@ -38,7 +38,7 @@ pub struct ShardsArgs {
     pub output: Output,
 }
 
-/// The most readers of a plan, which is what an error tells of a number that is none; the plan has the last word.
+/// The most readers of a plan, for the error of a text that is no number. The core checks the number of all readers.
 const READERS: u32 = 1 << 22;
 
 /// Everything that decides which reader gets which file.

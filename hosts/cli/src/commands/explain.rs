@@ -389,7 +389,7 @@ struct State<'a> {
     recipe: Option<&'a Map<String, Value>>,
     step: Option<u64>,
     left: Option<u64>,
-    /// Who took how many steps, one after the other.
+    /// Which group took how many steps, the oldest first.
     history: Vec<Past_>,
     batch_size: Option<u64>,
     /// How many batches a loader worker read.
@@ -591,7 +591,8 @@ fn positions(whole: &Sampler, sample: u64) -> Result<Vec<u64>, Problem> {
     Ok(found)
 }
 
-/// Whether samples were seen, if nobody knows by which ranks. `find` gives one answer or several for a sample in an epoch.
+/// Whether samples were seen, without the ranks that saw them, which a state does not say. `find` gives one answer or several for a sample
+/// in an epoch.
 fn statuses(
     args: &ExplainArgs,
     dataset: &Dataset,

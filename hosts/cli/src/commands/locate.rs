@@ -158,7 +158,7 @@ pub enum Status {
     ToCome,
     /// It is dealt again, to fill up the last step.
     Padding,
-    /// Nobody sees it: the remainder is dropped, or the last batch is left out.
+    /// No rank sees it: the remainder is dropped, or the last batch is left out.
     Dropped,
 }
 

@@ -377,7 +377,7 @@ impl Epoch {
     }
 }
 
-/// How many of whom have how many.
+/// For each number of batches: how many ranks have it, such as "3 ranks with 5 batches".
 fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 2]) -> String {
     let parts = counts
         .iter()

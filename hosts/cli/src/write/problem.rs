@@ -70,7 +70,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// The option that somebody forgot who names a rank or a worker while there is only one.
+/// The option that is probably missing if a rank or a worker is named, and there is only one.
 fn alone(option: &str, allowed: &str) -> &'static str {
     match (option, allowed) {
         ("rank", "0 to 0") => ", as --world-size is 1",

@@ -32,7 +32,7 @@ const OF_SOURCE = 512;
 /** What a composed order makes of each number of its lists, in bytes: copies, and the places in two epochs. */
 const OF_LISTS = 40;
 
-/** What the table of an order takes, in bytes, as far as a recipe is one. */
+/** Bytes that the table of an order needs; 0 if it needs none, or if the recipe is wrong. */
 export function tableSize(order: unknown, samples: unknown): number {
   const count = numberIn(samples);
   return WITHOUT_TABLE.includes(order) || !(count > 0) ? 0 : 4 * count;
@@ -42,7 +42,7 @@ type Members = Record<string, unknown>;
 const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
 const objects = (value: unknown): Members[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
-/** The bytes of the tables and of the blends in an order and in those that it is made of, as far as a recipe is one. */
+/** Bytes that an order and the orders within it need for their tables and their blends. What is wrong in a recipe counts 0. */
 function madeOf(order: unknown, depth = 0): { table: number; blends: number } {
   if (!isObject(order) || depth > DEEPEST) return { table: 0, blends: 0 };
   const sources = objects(order.sources);
@@ -62,12 +62,12 @@ function madeOf(order: unknown, depth = 0): { table: number; blends: number } {
   return { table, blends };
 }
 
-/** Whether an order is made of others, as far as a recipe is one. */
+/** Whether an order is made of others; false if the recipe is wrong. */
 export function isComposed(order: unknown): boolean {
   return isObject(order) && (isObject(order.of) || Array.isArray(order.sources));
 }
 
-/** What readers of an order in shards hold, in bytes, as far as a recipe is one: a window of each lane, and a round of samples. */
+/** Bytes that readers of an order in shards hold: a window of each lane, and a round of samples. What is wrong in a recipe counts 0. */
 export function heldSize(order: unknown, depth = 0): number {
   if (!isObject(order) || depth > DEEPEST) return 0;
   const parts = [order.of, ...objects(order.sources).map((source) => source.order)].filter(isObject);
@@ -76,7 +76,7 @@ export function heldSize(order: unknown, depth = 0): number {
   return numberIn(lanes) * (1200 + OF_ROUND * numberIn(window)) || 0;
 }
 
-/** What an order takes in the engine, in bytes, as far as a recipe is one: all of it, and its tables alone. */
+/** Bytes that an order needs in the engine: `all` of it, and its `table` alone. What is wrong in a recipe counts 0. */
 export function orderSize(document: Document): { all: number; table: number } {
   const { lanes = 64 } = document.said.order ?? {};
   const { table, blends } = madeOf(document.said.order);

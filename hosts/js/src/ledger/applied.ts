@@ -32,7 +32,7 @@ export class LedgerRecipe implements Recipe<ComponentBindings, RawLedger> {
   }
 }
 
-/** What a log says, as far as it was applied. */
+/** What the entries that were applied say. */
 export class AppliedLog {
   readonly #handle: Handle<ComponentBindings, RawLedger>;
 

@@ -1,4 +1,4 @@
-// Parquet files that are known by their footers, for whoever makes a `Reading` of them.
+// Parquet files that are known by their footers: what a `Reading` of them needs.
 import type { Reading } from '#samedeal';
 import { fail, natural32, options, U32 } from '../checks.js';
 import { list } from '../lists.js';

@@ -3,7 +3,7 @@ import { Reading, Sampler } from '../web.js';
 import { remote } from './bytes.js';
 import type { Host } from './sources.js';
 
-/** Who waits for a turn, and what gives it: a timer would take some milliseconds. */
+/** The calls that wait for a turn of the event loop, and the channel that gives it. A timer would take some milliseconds. */
 const waiting: (() => void)[] = [];
 let channel: MessageChannel | undefined;
 

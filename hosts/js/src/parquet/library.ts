@@ -1,4 +1,4 @@
-/** The reader of Parquet, and what decompresses for it: packages that only who reads Parquet needs to have. */
+/** The reader of Parquet and its decompressors: packages that a program needs only if it reads Parquet files. */
 export interface Library {
   parquet: typeof import('hyparquet');
   /** Without the package, what it could decompress is an error; plain and Snappy columns are read. */

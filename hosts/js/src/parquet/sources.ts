@@ -35,7 +35,7 @@ export interface Host {
   places(paths: readonly string[]): Promise<Place[]>;
   /** Lets everything else have its turn that waits. */
   turn(): Promise<unknown>;
-  /** Says something to whoever runs the program. */
+  /** Gives a warning. */
   warn(code: string, message: string): void;
   /** What a launcher's variables say, where several processes were started and nothing was passed. */
   launched(): string | undefined;

@@ -1,4 +1,4 @@
-// What is said to whoever runs the program, once: nothing is wrong with any row.
+// Warnings, each given once. They are about speed and memory; no row is wrong.
 import type { Reading } from '#samedeal';
 import { heldBytes, lanesThatFit, MUCH_BYTES } from './groups.js';
 import type { Shards } from './shards.js';

@@ -106,7 +106,7 @@ __all__ = [
     "windows",
 ]
 
-# Imported at their first use: who only samples begins sooner.
+# Imported at their first use, so that a program that only samples begins sooner.
 _LATER = {
     "Balance": "shard.records",
     "Batch": "batch.records",

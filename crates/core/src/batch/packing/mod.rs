@@ -151,7 +151,7 @@ impl Patterns {
         self.groups.iter().map(|group| u64::from(group.bins)).sum()
     }
 
-    /// Fewer bins than this would not do, whoever packs.
+    /// No packing has fewer bins than this.
     pub fn bound(&self) -> u64 {
         self.bound
     }

@@ -165,7 +165,7 @@ impl Blend {
         self.stage(n).0.count(source, n)
     }
 
-    /// The position of a draw of a source; none beyond 2^53 - 1, or where there is none.
+    /// The position of a draw of a source; none if it is beyond 2^53 - 1, or if the source has no such draw.
     fn nth(&self, source: u32, draw: u64) -> Option<u64> {
         // The last stage that begins before the draw has it, unless the source leaves in it.
         let place = self.stages.partition_point(|stage| stage.before[source as usize] <= draw) - 1;
@@ -197,7 +197,7 @@ impl Blend {
         self.stages.iter().map(|stage| stage.pattern.bound(source)).sum::<u64>() * self.run.value()
     }
 
-    /// The source of a sample, and its index there; of the sources of one dataset there is none.
+    /// The source of a sample, and its index there; none if the sources are parts of one dataset (`shared`).
     pub(crate) fn source_of(&self, sample: u64) -> Option<(u32, u64)> {
         if self.space == IndexSpace::Shared {
             return None;

@@ -55,7 +55,7 @@ fn write<T: Index>(network: &Network, lanes: &Lanes, block: &mut [T]) {
     }
 }
 
-/// The cell `step` cells after `at`. Lanes past the end of the run may leave the grid, and nobody reads them.
+/// The cell `step` cells after `at`. Lanes past the end of the run may leave the grid; their values are not used.
 fn advance(network: &Network, at: (u32, u32), step: (u32, u32)) -> (u32, u32) {
     let sum = at.1 + step.1;
     let carry = u32::from(sum >= network.columns);

@@ -20,7 +20,8 @@ pub struct Done {
     pub next: BTreeMap<u32, u64>,
 }
 
-/// Who joins the log, and in which entry, of so many entries. Events are about runs alone; a join frees all runs of its reader.
+/// The entries `join` among the first `entries` of a log: their numbers and their readers. Events do not have them, and a join frees all runs of
+/// its reader.
 pub fn joins(log: impl BufRead, entries: u64) -> io::Result<Vec<(u64, u32)>> {
     let mut joins = Vec::new();
     // The log was checked before. What was appended in the meantime is not told.

@@ -26,7 +26,7 @@ pub struct Checked {
     planned: Option<OfPlan>,
 }
 
-/// What was found of who reads which files.
+/// What a check of the files of all readers found.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// Null if nothing failed, but the steps were not checked.

@@ -20,7 +20,7 @@ use crate::write::output::{print, verdict};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
-/// Whole files, and who reads which.
+/// Deals whole files to readers.
 #[derive(Serialize, JsonSchema)]
 pub struct Dealt {
     #[serde(flatten)]

@@ -56,7 +56,7 @@ def _name(key: bytes) -> str:
 
 
 def _digest(data: bytes) -> bytes:
-    # Imported here: who only imports samedeal does not need it.
+    # Imported here: a program that only imports samedeal does not need it.
     from hashlib import sha256
 
     return sha256(data).digest()

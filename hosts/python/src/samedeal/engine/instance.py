@@ -116,11 +116,11 @@ class Engine(Generic[R, C]):
 
 
 def _nothing(resource: Resource) -> None:
-    """Asks for no more than that it is there."""
+    """Does nothing: making the resource was enough to check the configuration."""
 
 
 def _move(resource: Resource, change: Callable[[Any], Any]) -> None:
-    """Asks for what can be refused."""
+    """Moves the resource to the changed configuration, which the component may refuse."""
     resource.move(change(resource.current))
 
 

@@ -108,7 +108,7 @@ class FolderLog:
         return next(filter(is_checkpoint, entries), None)
 
     def _entry(self, number: int) -> str | None:
-        """The text of an entry, if it is there. An entry that is none is told by whoever applies it."""
+        """The text of an entry, if it is there. It is not checked here: `apply` does."""
         try:
             return (self.path / _name(number)).read_bytes().decode(errors="replace").removesuffix("\n")
         except FileNotFoundError:

@@ -282,7 +282,7 @@ class FileLog:
             found += part.count(b"\n")
         lines = data.split(b"\n", wanted)[:-1]
         self._learn(descriptor, len(lines), data[: sum(map(len, lines)) + len(lines)])
-        # An entry that is none is told by whoever applies it.
+        # Entries are not checked here: `apply` does.
         return [line.decode(errors="replace") for line in lines[max(0, start - known.entries) :]]
 
     def _skip(self, descriptor: int, start: int) -> None:
@@ -414,7 +414,7 @@ def copy_log(source: Log, target: Log) -> int:
 
 @contextmanager
 def until(end: float | None) -> Iterator[None]:
-    """Within it, nobody waits longer for the lock of a file."""
+    """Within it, a wait for the lock of a file ends at this time."""
     token = _END.set(end)
     try:
         yield

@@ -100,7 +100,7 @@ def _length(dataset: Any) -> int:
 
 def _joined(datasets: list[Any]) -> Any:
     """Them end to end."""
-    # Who has one of Hugging Face's has imported it.
+    # If a dataset is of Hugging Face's package, the package is imported already.
     hugging_face = sys.modules.get("datasets")
     if hugging_face is not None and all(isinstance(dataset, hugging_face.Dataset) for dataset in datasets):
         return hugging_face.concatenate_datasets(datasets)

@@ -125,7 +125,7 @@ def of_ray() -> Place | None:
 
 
 def current(known: Place) -> Place:
-    """The place now: a group may come later than whoever asked, and knows better than the launcher's variables."""
+    """The place now. The process group may be made after the sampler, and decides over the launcher's variables."""
     return known if known.explicit else of_group() or known
 
 

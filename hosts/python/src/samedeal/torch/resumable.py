@@ -163,7 +163,7 @@ def _counted(batches: Iterator[Any], count: Count, sampler: _Source) -> Iterator
 
 
 def _goes_on(count: Count, sampler: _Source) -> bool:
-    """Whether a pass is still one of what the sampler deals; who has got all of it may have moved that."""
+    """Whether a pass still reads what the sampler deals. After a whole pass, the caller may have moved the sampler."""
     if count.moves == sampler._moves:
         return True
     if not count.over:

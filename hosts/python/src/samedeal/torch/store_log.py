@@ -43,7 +43,7 @@ class StoreLog:
 
     def read(self, start: int) -> Sequence[str]:
         """The entries from number `start` on, or the first ones of them."""
-        # At least so many are there. Who wrote the last one may have died before it counted it.
+        # At least so many are there. The process that wrote the last one may have died before it counted it.
         count = self._store.add(f"{self._name}/count", 0)
         keys = [self._key(number) for number in range(start, min(count, start + _AT_ONCE))]
         if not keys and self._store.check([self._key(start)]):

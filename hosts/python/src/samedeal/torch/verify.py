@@ -31,7 +31,7 @@ _STEPS = "steps"
 _NEXT, _NOW = "next", "now"
 """Under which each rank tells where its next pass begins, and how far it has come."""
 _PLACES = ("consumed", "history", "step", "start", _STEPS)
-"""What these two have, as far as a sampler has it."""
+"""The entries of these two. A sampler has some of them."""
 _DEPTH = 8
 """How many samplers and loaders may be wrapped in each other."""
 

@@ -13,7 +13,7 @@ export interface Recipe<B, R> {
   readonly size: number;
   /** The parameter that an error tells, and its value, where there is no memory for an instance. */
   readonly cause: readonly [field: string, value: unknown];
-  /** What a call says in place of making it again, where it has come to hold more than is told here. */
+  /** The message of a call whose object was lost, if the object cannot be made again, since it has got more than its recipe says. */
   readonly lost?: string;
   /** The call that makes an equal object; of each list at most so many numbers, and of a text as much. */
   source?(most: number): string;
@@ -89,7 +89,7 @@ export class Engine<B extends Bindings> {
   /** Makes an object, which lasts until `close`, or until `owner` is collected. */
   open<R extends object>(owner: object, recipe: Recipe<B, R>): Seat<B, R> {
     const seat = this.#place(recipe, recipe.size);
-    // What is alone goes with its instance, as soon as nobody refers to it.
+    // An object with an instance of its own is collected with that instance.
     if (seat.size <= LARGEST_SHARED) seat.collected?.register(owner, seat, seat);
     return seat;
   }

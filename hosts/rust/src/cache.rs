@@ -109,10 +109,10 @@ fn folder() -> Option<PathBuf> {
     folder_in(&base()?)
 }
 
-/// The folder, which is made where there is none; none where there is no safe place for it.
+/// The folder, which is made if it is missing; none if there is no safe place for it.
 fn folder_in(base: &Path) -> Option<PathBuf> {
     if fs::symlink_metadata(base).is_err() {
-        // Nothing more than this one is made: without a home there is none.
+        // Only this folder is made, and none above it: without a home directory there is no cache.
         let made = resolved(base.parent()?)?.join(base.file_name()?);
         let _ = make_folder(&made);
     }

@@ -286,7 +286,7 @@ impl Split {
 
 /// The ids below `samples`, in windows.
 fn windows(samples: u64) -> impl Iterator<Item = (u64, u32)> {
-    // One window also where there are none, and one that begins at any number: the component says what is wrong with it.
+    // There is one window even without samples, so that the component checks the part.
     let starts = (0..samples.max(1)).step_by(WINDOW as usize);
     starts.map(move |start| (start, (samples - start).min(WINDOW) as u32))
 }

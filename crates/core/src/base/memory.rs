@@ -25,8 +25,8 @@ pub(crate) fn has_room<T>(list: &mut Vec<T>, count: usize) -> bool {
     list.capacity() - list.len() >= count || (list.try_reserve(count).is_ok() && has_headroom())
 }
 
-/// Makes room for `count` more items in a list that grows. It is given back where there is none, so that the failure has
-/// room itself. Failures: `out-of-memory`, of `field`.
+/// Makes room for `count` more items in a list that grows. If there is no memory, the list is dropped, so that there is room for the
+/// failure. Failures: `out-of-memory`, of `field`.
 pub(crate) fn grow<T>(field: &'static str, count: usize, list: &mut Vec<T>) -> Result<(), Failure> {
     if has_room(list, count) {
         return Ok(());

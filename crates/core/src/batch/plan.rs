@@ -139,7 +139,7 @@ impl Plan {
         self.in_window(source, window, |first, steps| ask(steps, (step - first) as usize))
     }
 
-    /// Asks a window, which is planned again if another was asked for last. It is told the number of its first step.
+    /// Calls `ask` with the steps of a window, and the number of the first one. Only the last window is kept: another one is planned again.
     pub(super) fn in_window<R>(
         &self,
         source: Source,

@@ -1,4 +1,4 @@
-//! What a state of batches is of, and what it says.
+//! States of batches.
 
 use alloc::format;
 use alloc::string::String;

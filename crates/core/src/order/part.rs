@@ -67,7 +67,7 @@ impl OrderPart {
         Self::with_default(fields, lists, derived).map(|part| part.deriving(derived))
     }
 
-    /// The same order, where a blend around it gives a seed: the canonical text has a seed only if it is another one.
+    /// The same order as a source of a blend, which derives a seed for it. The canonical text has a seed only if it differs from that.
     pub(super) fn deriving(self, derived: Option<i64>) -> Self {
         Self { derived, ..self }
     }

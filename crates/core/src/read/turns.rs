@@ -6,8 +6,8 @@ use super::segment::Group;
 use crate::Failure;
 use crate::base::memory::collect;
 
-/// How many of its batches each worker of a rank has given after so many steps, and whose turn it is. `batches` is how many each
-/// of the first workers has; the others of the `workers` have none. Failures: `out-of-memory`.
+/// The number of batches that each worker of a rank has given after `steps` steps, and the worker that is next. `batches` has the number of batches
+/// of the first workers; the others of the `workers` have none. Failures: `out-of-memory`.
 pub(super) fn given(batches: &[u64], workers: u32, steps: u64) -> Result<(Vec<u64>, u32), Failure> {
     let full = full_turns(batches, steps);
     let mut given = collect("workers", batches.len(), batches.iter().map(|&count| count.min(full)))?;
@@ -43,7 +43,7 @@ pub(super) fn step_of(batches: &[u64], worker: usize, number: u64) -> u64 {
     batches.iter().map(|&count| count.min(number)).sum::<u64>() + before
 }
 
-/// The batch of a step that there is: whose, and its number among the batches of that worker.
+/// The batch that a loader takes at a step below the number of steps: its worker, and its number among the batches of that worker.
 pub(super) fn batch_at(batches: &[u64], step: u64) -> (usize, u64) {
     let full = full_turns(batches, step);
     let before: u64 = batches.iter().map(|&count| count.min(full)).sum();

@@ -75,8 +75,8 @@ impl Locality {
     }
 }
 
-/// What ranks carry, and the lightest of all and of each node. The heaps keep what was true once, and forget it when it
-/// comes up.
+/// The load of each rank, with the lightest rank of all and of each node. Heaps also hold loads of earlier times, which are dropped when
+/// they come to the top.
 struct Loads<'a> {
     loads: Vec<u64>,
     /// Number of the node that runs each rank.

@@ -1,4 +1,4 @@
-//! The fields of a document, each by its name and of its type. Every mistake is told by the name of the field.
+//! Reads the members of a document by their names and types. Failures name the member.
 
 use alloc::borrow::Cow;
 use alloc::format;
@@ -344,7 +344,7 @@ fn number(reader: &mut Reader, kind: &Kind) -> Option<Number> {
     })
 }
 
-/// Of a value that is no such type.
+/// The failure of a value that is of another type than its member.
 #[inline(never)]
 fn mistyped(key: &Member, before: &str) -> Failure {
     match key.kind {
@@ -353,7 +353,7 @@ fn mistyped(key: &Member, before: &str) -> Failure {
     }
 }
 
-/// Of a value that is no number, or a whole one that is beyond its type.
+/// The failure of a value that is no whole number, or is beyond the range of its type.
 fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
     let text = before.trim_ascii_start();
     let quoted = text.strip_prefix('"').map(|_| token(text).trim_matches('"'));
@@ -404,7 +404,7 @@ fn token(text: &str) -> &str {
     }
 }
 
-/// What is in the way of a text that is no JSON object.
+/// The failure of a text that is no JSON object, at the place where it stops to be one.
 #[inline(never)]
 fn broken(reader: &Reader) -> Failure {
     let rest = reader.rest();

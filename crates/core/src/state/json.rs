@@ -259,7 +259,7 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// The character of an escape, behind its `\`. Half of a surrogate pair is none.
+    /// The character of an escape, behind its `\`; none if it is no escape, or half of a surrogate pair.
     fn escaped(&mut self) -> Option<char> {
         let byte = self.peek()?;
         self.at += 1;

@@ -177,7 +177,7 @@ pub fn find(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
     let paths = all(paths)?;
     let mut known = HashMap::with_capacity(paths.len());
     for Found { path, .. } in &paths {
-        // What cannot be found is told when it is read.
+        // A path that leads nowhere fails when it is read.
         let Ok(real) = fs::canonicalize(path) else { continue };
         if let Some(before) = known.insert(real, path) {
             let what = format!("the same file as {}, which would be read twice; leave one out", before.display());
@@ -196,11 +196,11 @@ fn all(paths: &[PathBuf]) -> Result<Vec<Found>, Problem> {
         }
         match fs::metadata(path) {
             Ok(metadata) if metadata.is_dir() => {}
-            // To open a FIFO is to wait for somebody who writes into it.
+            // Opening a FIFO would wait for a writer.
             Ok(metadata) if !metadata.is_file() => {
                 return Err(Problem::of(path, "is no regular file but a pipe, a socket or a device; name a file"));
             }
-            // What is not there is told when it is read.
+            // A path that leads nowhere fails when it is read.
             Ok(_) | Err(_) => {
                 found.push(Found { path: path.clone(), named: true });
                 continue;

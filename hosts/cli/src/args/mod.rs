@@ -1,4 +1,4 @@
-//! What the command is told: options that several subcommands share.
+//! Options that several subcommands share.
 
 pub mod blend;
 pub mod by_length;

@@ -250,7 +250,7 @@ impl WindowArgs {
         Rows::new(self.open()?, format)
     }
 
-    /// Ends the rows. Below a table stands what is told of it, of `end` items.
+    /// Ends the rows. Below a table stands `told`, and how to show more if these are not all of `end` items.
     pub fn told(&self, rows: Rows, items: &Items, count: u64, told: impl Display, end: u64) -> Result<(), Problem> {
         let more = if self.start + count < end { "; --start, --count and --all show more" } else { "" };
         rows.finish(items, &format!("{told}{more}"))

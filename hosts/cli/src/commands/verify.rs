@@ -397,7 +397,7 @@ fn left_of(whole: &Sampler, from: u64) -> Result<Vec<u32>, Problem> {
     for start in (from..whole.length()).step_by(1 << 16) {
         for sample in whole.window::<u64>(start, (whole.length() - start).min(1 << 16) as u32)? {
             let times = left.get_mut(sample as usize);
-            // What is no sample is told when it is dealt.
+            // A number that is no sample is found when it is dealt.
             times.into_iter().for_each(|times| *times = times.saturating_add(1));
         }
     }

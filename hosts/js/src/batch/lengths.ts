@@ -31,7 +31,7 @@ export interface Lengths {
 /** Whether lengths are given by the names of sources. */
 const isByName = (given: unknown): boolean => given instanceof Map || isRecord(given);
 
-/** Lengths as a caller gives them, for a recipe with these lists; `told` gives what it says, nothing if it is no object of JSON. */
+/** Lengths as a caller gives them, for a recipe with these lists. `told` returns the members of the recipe, or undefined if it is no JSON object. */
 export function lengthsOf(given: unknown, told: () => Said | undefined, lists: readonly NamedList[]): Lengths {
   if (!isByName(given)) return { all: words32('lengths', given, U32), sources: [] };
   const allowed = 'a list of whole numbers, or an object with one for each source of a blend';
@@ -93,7 +93,7 @@ export function checkSources({ batches }: ComponentBindings, sources: readonly S
       release(new batches.BatchRecipe(recipe, lengths, lists));
     } catch (error) {
       if (!isFailure(error)) throw error;
-      // Whatever else is wrong is told of the whole recipe.
+      // All other mistakes are found when the whole recipe is read.
       if (error.field !== 'samples' || error.kind !== 'contradiction') continue;
       const value = `${lengths.length} of them (of source ${name})`;
       throw {

@@ -41,7 +41,7 @@ export class LedgerSchedule implements Iterable<CommittedRun> {
         if (!applied) {
           const first = placed(place, () => new AppliedLog(engine, entry as string));
           applied = first;
-          // That there is no such reader is told of no line.
+          // The error of a wrong `reader` or `readers` has no line.
           first.replay([], this.reader, this.readers);
         }
         const log = applied;
@@ -107,8 +107,8 @@ export class LedgerSchedule implements Iterable<CommittedRun> {
 }
 
 /**
- * The lines of a text, of which one without an end is none: the beginning of an entry, or what a file holds after a loss of
- * power, NULs. Or lines as they are.
+ * The lines of a text, or lines as they are given. What follows the last line feed is left out: it is the beginning of an entry, or
+ * zero bytes that a loss of power left.
  */
 function linesOf(given: unknown): Iterable<unknown> {
   if (ArrayBuffer.isView(given) && !(given instanceof DataView)) attached('lines', given);

@@ -277,7 +277,7 @@ export class ParquetFile {
     compressors = this.#library.compressors,
   ): Promise<Values> {
     const { parquet } = this.#library;
-    // Bytes that are not said to be text are none.
+    // Bytes without a logical type stay bytes.
     const options = { file, metadata, columns: [column], utf8: false, ...(compressors && { compressors }) };
     const scan = await parquet.parquetScan(options);
     const values = (await scan.readColumn({ column, rowStart, rowEnd }).catch((error: Error) => {
@@ -332,7 +332,7 @@ function hint(path: string, code: unknown): string {
   return isPattern ? ' (patterns are not expanded: pass a directory, or a list of files)' : '';
 }
 
-/** Refuses names of columns, and of their parts, that are no text: they are decoded with a sign in place of what is none. */
+/** Refuses names of columns, and of their parts, that are not UTF-8: they are decoded with U+FFFD in place of wrong bytes. */
 async function checkNames(file: Pick<Bytes, 'byteLength' | 'slice'>, { schema }: FileMetaData): Promise<void> {
   const doubtful = schema.map(({ name }) => name).filter((name) => name.includes('\ufffd'));
   if (doubtful.length === 0) return;

@@ -3,7 +3,7 @@
 type ColumnMetaData = import('hyparquet').ColumnMetaData;
 type RowGroup = import('hyparquet').RowGroup;
 
-/** A reader that holds more decoded values is told: programs have little more memory by default. */
+/** If a reader holds more bytes of decoded values, it gives a warning: programs have little more memory by default. */
 export const MUCH_BYTES = 2 ** 30;
 /** The most values of a column that are decoded at once: more are refused. */
 const MOST_VALUES = 2 ** 27;

@@ -44,7 +44,7 @@ export interface Coming {
   batchSize: number | undefined;
   dropLast: boolean;
   signal?: AbortSignal | undefined;
-  /** What is told of how many rows were made, whenever others have their turn, and in the end. */
+  /** Is called with the number of rows that were made, at each pause, and in the end. */
   made?: ((rows: number) => void) | undefined;
 }
 

@@ -118,7 +118,7 @@ export class Shards {
 /** How files are found. */
 export interface Finding {
   signal?: AbortSignal | undefined;
-  /** What is told when another footer was read. */
+  /** Is called after each footer that was read. */
   found?: ((count: number, files: number) => void) | undefined;
 }
 

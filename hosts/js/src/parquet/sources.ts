@@ -23,11 +23,11 @@ export interface Place {
   open(library: Library, signal: AbortSignal | undefined): Promise<Bytes>;
 }
 
-/** What is not the same in Node and in a page. */
+/** The parts that differ between Node and a page. */
 export interface Host {
   readonly Reading: typeof Reading;
   readonly Sampler: typeof Sampler;
-  /** A path or an address as `places` takes it; undefined where it is none. */
+  /** A path or an address as `places` takes it; undefined if the text is neither. */
   path(text: string): string | undefined;
   /** What `path` takes, for errors. */
   readonly paths: string;

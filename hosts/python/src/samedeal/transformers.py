@@ -215,7 +215,7 @@ class TrainerMixin(_Trainer):
 
     def _init_training_state(self, *args: Any, **kwargs: Any) -> tuple[int, int]:
         begun: tuple[int, int] = super()._init_training_state(*args, **kwargs)
-        # Where callbacks are restored, it is another one that knows nothing of this training.
+        # If callbacks were restored from a checkpoint, this one is a new object that does not know this training.
         self.remove_callback(SamedealState)
         self._count_first()
         self._deal.begin(self._batches)

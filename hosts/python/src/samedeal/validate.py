@@ -117,7 +117,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def make_everywhere(options: argparse.Namespace) -> ShardedDataset | None:
-    """The dataset as this rank reads it, if every rank has one; what is wrong is told."""
+    """The dataset as this rank reads it, if every rank could make one; else the failures are printed."""
     failure = None
     try:
         dataset = make_dataset(options)

@@ -27,7 +27,7 @@ use crate::{Failure, MAX_EXACT, OrderId};
 /// The most sources of a blend, and the most weights of all its stages together.
 pub(crate) const MAX_SOURCES: usize = 1 << 16;
 
-/// Of an epoch that has no whole numbers left for its positions.
+/// The failure of an epoch that cannot be used: the positions of all epochs up to it are more than 2^53 - 1.
 #[cold]
 pub(crate) fn too_late(epoch: u64, epochs: u64) -> Failure {
     let allowed: Allowed = match epochs.checked_sub(1) {

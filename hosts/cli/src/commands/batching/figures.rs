@@ -1,4 +1,4 @@
-//! What is told of the metrics of batches.
+//! The metrics of batches as the command shows them.
 
 use std::borrow::Cow;
 

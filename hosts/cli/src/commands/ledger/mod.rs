@@ -215,7 +215,7 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
     let samples = order["samples"].as_u64().ok_or_else(|| Problem::of(&args.log, "says nothing of its order"))?;
     let dataset =
         if args.paths.is_empty() { Dataset { samples, ..Dataset::default() } } else { Dataset::of_files(&args.paths)? };
-    // What differs is told by the log.
+    // If the files differ from those of the log, applying its first entry says so.
     let sizes = dataset.sizes().filter(|_| order["name"] == SHARDED);
     if sizes.is_none() {
         order["samples"] = dataset.samples.into();

@@ -423,7 +423,7 @@ fn of_text(text: &str) -> Result<Vec<Saved>, String> {
     }
 }
 
-/// Reads no more than so many bytes, whatever is told of a file.
+/// Reads at most `left` bytes, whatever size the file says it has.
 struct Bounded<R> {
     file: R,
     left: Rc<Cell<u64>>,

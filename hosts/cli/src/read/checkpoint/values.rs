@@ -131,7 +131,7 @@ impl<'a> Values<'a> {
         self.get(id).held().iter().rev().find(named).map(|held| held.value)
     }
 
-    /// The number of a name in a dictionary, where it is none below 0.
+    /// The number of a name in a dictionary, if it is there and not negative.
     pub fn number(&self, id: Id, name: &str) -> Option<u64> {
         match self.get(self.field(id, name)?) {
             Node::Number(number) => number.as_u64(),

@@ -15,7 +15,7 @@ use crate::write::problem::Problem;
 
 /// Adds the lengths that a column tells. `bar` counts bytes.
 pub fn read(path: &Path, name: Option<&str>, lengths: &mut Collected, bar: &ProgressBar) -> Result<(), Problem> {
-    // Whose parts are not those that it tells of is refused.
+    // This refuses a file whose parts are not where its footer says.
     footer(path)?;
     let reader = open(path)?;
     let metadata = reader.metadata();

@@ -82,12 +82,12 @@ def _base() -> str | None:
 
 
 def _folder() -> str | None:
-    """The folder, which is made where there is none; None where there is no safe place for it."""
+    """The folder, which is made if it is missing; None if there is no safe place for it."""
     base = _base()
     if base is None:
         return None
     if not os.path.lexists(base):
-        # Nothing more than this one is made: without a home there is none.
+        # Only this folder is made, and none above it: without a home directory there is no cache.
         above, own = os.path.split(base.rstrip("/"))
         safe = _resolved(above)
         if safe is None:

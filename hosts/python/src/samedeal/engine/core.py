@@ -73,7 +73,7 @@ class Core:
     """
 
     def __init__(self, memory_limit: int, field: str = "memory-limit", value: str = "") -> None:
-        """Makes an instance. Where there is no address space for it, that is told of the field and its value."""
+        """Makes an instance. If there is no address space for it, the error names the field and its value."""
         process = components.process
         compiled = process.compiled()
         if memory_limit < compiled.least_memory:

@@ -24,7 +24,7 @@ MOST_BYTES = 1 << 28
 MOST_TIMES = 64
 """Rows that become more than both at once, in bytes and in times of what the file has, are refused."""
 MUCH_BYTES = 1 << 31
-"""Whoever decodes more before the first batch is told."""
+"""A reader that decodes more bytes before its first batch gives a warning."""
 SHARED_BYTES = 1 << 28
 """What all places together keep of a row group that was decoded for them, about."""
 

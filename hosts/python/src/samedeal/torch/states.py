@@ -154,7 +154,7 @@ class Count:
     @property
     def over(self) -> bool:
         """Whether the loop got all of them."""
-        # Where there are none, the loop has to see that first.
+        # A pass without batches is over when the loop has ended.
         return self.ended or 0 < self.length <= self.steps
 
     def state_dict(self, batches: int | None = None) -> dict[str, Any]:

@@ -238,9 +238,14 @@ export const kinds = {
       'num-batches': (own, args) => own.numBatches(args['batch-size'], { dropLast: args['drop-last'] }),
       batch: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
       batch32: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
+      // The class has all ranks.
+      step(own, { batch, 'batch-size': size, 'drop-last': dropLast, first, count }) {
+        const ranks = own.step(batch, size, { dropLast }).slice(first, first + count);
+        return { samples: ranks.flatMap((one) => Array.from(one)), counts: ranks.map(({ length }) => length) };
+      },
     },
     // No window in 32 bits could fail there, and a run has an end in place of a count.
-    rawFailures: ['indices', 'indices32', 'batch32'],
+    rawFailures: ['indices', 'indices32', 'batch32', 'step'],
     moves: ['at-epoch', 'at-rank', 'rest', 'resume'],
   },
   plan: {

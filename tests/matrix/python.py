@@ -131,7 +131,11 @@ class Subject:
 
 class Samplers(Subject):
     kind = dealing.Deal
-    windows = {"indices": lambda made, start, count: made.indices(start, start + count)}  # noqa: RUF012
+    windows = {  # noqa: RUF012
+        "indices": lambda made, start, count: made.indices(start, start + count),
+        "step": lambda made, *asked: step_of(made, *asked),
+        "fate": lambda made, sample, batch_size, taken: made.fate(sample, batch_size, taken=taken),
+    }
 
     def __init__(self, recipe: str, epoch: int, rank: int, lists: Lists | None = None) -> None:
         def public(text: str, **beside: Any) -> Any:
@@ -242,6 +246,12 @@ class Splits(Subject):
             ids = np.arange(start, start + count)
             assert same_values(found, ids[self.now.part_of(ids) == part])
         return found
+
+
+def step_of(made: Any, batch: int, batch_size: int, drop_last: bool, first: int, count: int) -> Any:
+    """What the public call gives of some ranks, which it gives of all of them."""
+    ranks = made.step(batch, batch_size, drop_last)[first : first + count]
+    return np.concatenate([np.array([], np.int64), *ranks]), [len(samples) for samples in ranks]
 
 
 def same_values(some: Any, others: Any) -> bool:
@@ -482,7 +492,7 @@ def record(fields: dict[str, Any]) -> dict[str, Any]:
 def field(name: str, value: Any) -> Any:
     """One of its values."""
     if isinstance(value, tuple) and not hasattr(value, "_asdict"):
-        return list(value)
+        return [written(item) for item in value]
     return value if isinstance(value, int) and name not in WIDE else written(value)
 
 

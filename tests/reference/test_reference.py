@@ -55,6 +55,8 @@ WIDE_RESULTS = {
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.BatchPlace: ("step",),
     reference.Place: ("position", "index", "batch"),
+    reference.RankBatches: ("samples",),
+    reference.Fate: ("before",),
     reference.Round: ("start", "count"),
     reference.Spans: ("first_row", "num_rows"),
     reference.ShardPlace: ("offset",),

@@ -182,6 +182,25 @@ impl sampling::GuestSampler for Sampler {
         Ok(sampling::SourcePlace { source, index })
     }
 
+    fn step(
+        &self,
+        batch: u64,
+        batch_size: u32,
+        drop_last: bool,
+        first: u32,
+        count: u32,
+    ) -> Result<sampling::RankBatches, types::Failure> {
+        let (samples, counts) = self.0.step(batch, batch_size, drop_last, first, count)?;
+        Ok(sampling::RankBatches { samples, counts })
+    }
+
+    fn fate(&self, sample: u64, batch_size: u32, taken: u64) -> Result<sampling::Fate, types::Failure> {
+        let core_::Fate { status, before, places, num_seen, num_padding, complete } =
+            self.0.fate(sample, batch_size, taken)?;
+        let places = places.into_iter().map(Into::into).collect();
+        Ok(sampling::Fate { status: status.into(), before, places, num_seen, num_padding, complete })
+    }
+
     fn place_of(&self, position: u64, batch_size: u32) -> Result<sampling::Place, types::Failure> {
         Ok(self.0.place_of(position, batch_size)?.into())
     }

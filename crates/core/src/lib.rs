@@ -25,7 +25,7 @@ mod state;
 mod topology;
 
 pub use base::{Fact, Failure, Kind, MAX_COUNT, MAX_EXACT, Parts};
-pub use deal::{Config, Deal, Layout, Place, Recipe, Remainder, Round, Sampler, Schedule, StepPlace};
+pub use deal::{Config, Deal, Fate, Layout, Place, Recipe, Remainder, Round, Sampler, Schedule, StepPlace};
 pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress};
 pub use order::{Index, Order, OrderId, Spans};
 pub use split::Split;

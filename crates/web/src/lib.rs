@@ -255,6 +255,27 @@ impl Sampler {
         Ok(Object::of([("source", source.into()), ("index", index.into())]))
     }
 
+    /// Batch number `batch` of `count` neighbouring ranks from `first` on.
+    pub fn step(&self, batch: u64, batch_size: u32, drop_last: bool, first: u32, count: u32) -> Result<Object, Thrown> {
+        let (samples, counts) = self.0.step(batch, batch_size, drop_last, first, count)?;
+        Ok(Object::of([("samples", samples.into()), ("counts", counts.into())]))
+    }
+
+    /// What becomes of a sample once every rank has taken so many of its samples.
+    pub fn fate(&self, sample: u64, batch_size: u32, taken: u64) -> Result<Object, Thrown> {
+        let samedeal_core::Fate { status, before, places, num_seen, num_padding, complete } =
+            self.0.fate(sample, batch_size, taken)?;
+        let places: Vec<Object> = places.into_iter().map(place).collect();
+        Ok(Object::of([
+            ("status", status.into()),
+            ("before", before.into()),
+            ("places", places.into()),
+            ("numSeen", num_seen.into()),
+            ("numPadding", num_padding.into()),
+            ("complete", complete.into()),
+        ]))
+    }
+
     /// Who sees a global position, and when.
     #[wasm_bindgen(js_name = placeOf)]
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Object, Thrown> {

@@ -124,6 +124,25 @@ export interface Place {
   copies: number;
 }
 
+/** What becomes of a sample in an epoch, once every rank has taken a number of its samples. */
+export interface Fate {
+  /**
+   * `seen`: it was taken at least once. `to come`: it was not, and will be. `dropped`: the epoch has it at a position that no rank gets.
+   * `absent`: this epoch has it at no position, as with `exclude`, or with a blend that did not draw it.
+   */
+  status: 'seen' | 'to come' | 'dropped' | 'absent';
+  /** The positions where it was taken before `consumed` of the sampler, ascending: a state does not say by which rank. */
+  before: number[];
+  /** Where the ranks of this deal take it, by ascending position, padding included. */
+  places: Place[];
+  /** How many of `places`, the first ones, were taken. */
+  numSeen: number;
+  /** How many of `places`, the last ones, are padding. */
+  numPadding: number;
+  /** Whether these are all: at most 65,536 positions are given. */
+  complete: boolean;
+}
+
 /** What a rank reads before it hands out a run of its samples. */
 export interface Round {
   /** Number of the first of these samples, among the rank's (`indices`). */

@@ -44,6 +44,19 @@ def test_every_place_is_that_of_the_sampler(capsys: pytest.CaptureFixture[str]) 
     assert seen == expected
 
 
+def test_what_was_seen_is_also_padding(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    sampler = Sampler(10, seed=1, world_size=4)
+    state = tmp_path / "state.json"
+    state.write_text(sampler.state(1))
+    asked = "locate --samples 10 --seed 1 --world-size 4 --sample 0"
+    places = answer(capsys, asked)["places"]
+    assert [(place["status"], place["rank"]) for place in places] == [("to come", 0), ("padding", 2)]
+    found = answer(capsys, f"{asked} --resume {state}")
+    assert (found["status"], [place["status"] for place in found["places"]]) == ("seen", ["seen", "padding"])
+    fate = sampler.fate(0, taken=1)
+    assert (fate.status, fate.num_seen, fate.num_padding) == ("seen", 1, 1)
+
+
 def test_a_state_says_what_was_seen(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     deal = "--samples 1,000 --seed 4 --remainder drop"
     assert main(f"state {deal} --world-size 3 --taken 100".split()) == 0

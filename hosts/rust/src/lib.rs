@@ -38,7 +38,7 @@ pub use iter::{Batches, Indices};
 pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};
 pub use mesh::{Axis, Mesh, Role};
 pub use order::{Exhaustion, IndexSpace, Order, OrderOption, Source, SourceOrder};
-pub use place::{Layout, Place, Remainder, Round, ShardPlace, SourcePlace, Span};
+pub use place::{Fate, Layout, Place, Remainder, Round, ShardPlace, SourcePlace, Span};
 pub use read::{Deal, MixingAdvice, ReadBatch, ReadRound, Reading, ReadingBuilder, RoundRows, Rounds};
 pub use sampler::Sampler;
 pub use shards::{

@@ -51,6 +51,33 @@ impl From<sampling::Place> for Place {
     }
 }
 
+/// What becomes of a sample in an epoch, once every rank has taken a number of its samples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fate {
+    /// `seen`: it was taken at least once. `to come`: it was not, and will be. `dropped`: the epoch has it at a position that no rank gets.
+    /// `absent`: this epoch has it at no position, as with `exclude`, or with a blend that did not draw it.
+    pub status: String,
+    /// The positions where it was taken before `consumed` of the sampler, ascending: a state does not say by which rank.
+    pub before: Vec<u64>,
+    /// Where the ranks of this deal take it, by ascending position, padding included.
+    pub places: Vec<Place>,
+    /// How many of `places`, the first ones, were taken.
+    pub num_seen: u32,
+    /// How many of `places`, the last ones, are padding.
+    pub num_padding: u32,
+    /// Whether these are all: at most 65,536 positions are given.
+    pub complete: bool,
+}
+
+impl From<sampling::Fate> for Fate {
+    fn from(fate: sampling::Fate) -> Self {
+        let sampling::Fate { status, before, places, num_seen, num_padding, complete } = fate;
+        let places = places.into_iter().map(Place::from).collect();
+        Self { status, before, places, num_seen, num_padding, complete }
+    }
+}
+
 /// The source of a sample of a blend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]

@@ -1,12 +1,12 @@
-use std::ops::RangeBounds;
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use wasmtime::component::ResourceAny;
 
 use crate::engine::{Object, Samedeal, Store, checked_state, sampling, types};
-use crate::range::{read, run};
+use crate::range::{bounds, read, run};
 use crate::recipe::Shared;
-use crate::{Batches, Builder, Error, Index, Indices, Layout, Order, Place, Remainder};
+use crate::{Batches, Builder, Error, Fate, Index, Indices, Layout, Order, Place, Remainder};
 
 /// The samples of one rank in one epoch.
 ///
@@ -385,6 +385,55 @@ impl Sampler {
             self.batch::<u64>(0, batch_size, drop_last)?;
         }
         Ok(Batches::new(self.iter(), batches, batch_size))
+    }
+
+    /// Batch number `batch` of each of these ranks: what they see at one step. A rank that has no such batch, where others have, has an
+    /// empty one.
+    /// Errors: out of range (`batch-size` is 0; `batch` at or above the most batches of a rank; `first`, `count`: there are no such ranks), out of
+    /// memory.
+    pub fn step(
+        &self,
+        batch: u64,
+        batch_size: u32,
+        drop_last: bool,
+        ranks: impl RangeBounds<u32>,
+    ) -> Result<Vec<Vec<u64>>, Error> {
+        let wide = |bound: Bound<&u32>| bound.map(|&rank| u64::from(rank));
+        let (mut first, end) =
+            bounds((wide(ranks.start_bound()), wide(ranks.end_bound())), self.known.world_size.into());
+        let window = (self.known.max_count / batch_size.max(1)).max(1);
+        let mut found = Vec::new();
+        loop {
+            let count = end.saturating_sub(first).min(window.into());
+            let sampling::RankBatches { samples, counts } = self.ask(|methods, store, sampler| {
+                methods.call_step(
+                    store,
+                    sampler,
+                    batch,
+                    batch_size,
+                    drop_last,
+                    first.min(u32::MAX.into()) as u32,
+                    count as u32,
+                )
+            })?;
+            let mut samples = samples.as_slice();
+            for count in counts {
+                let own;
+                (own, samples) = samples.split_at(count as usize);
+                found.push(own.to_vec());
+            }
+            first += count;
+            if first >= end {
+                return Ok(found);
+            }
+        }
+    }
+
+    /// What became of a sample once every rank has taken `taken` of its samples, or all that it has, and what is to come.
+    /// Errors: out of range (`sample` at or above `samples`; `batch-size` is 0; `taken`: no rank has as many), contradiction (`layout`: as
+    /// [`state`](Self::state)), out of memory.
+    pub fn fate(&self, sample: u64, batch_size: u32, taken: u64) -> Result<Fate, Error> {
+        self.ask(|methods, store, sampler| methods.call_fate(store, sampler, sample, batch_size, taken)).map(Fate::from)
     }
 
     /// The sample at a global position of the epoch, whichever rank it is or was dealt to. Errors: out of range

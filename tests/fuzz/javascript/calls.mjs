@@ -193,6 +193,7 @@ export const CALLS = {
   'Sampler#locate': call(2, sample, batchSize),
   'Sampler#locateAll': call(2, numbers(60), batchSize),
   'Sampler#locateFrom': call(3, sample, upto(90), batchSize),
+  'Sampler#fate': call(3, sample, batchSize, upto(90)),
   'Sampler#placeOf': call(2, sample, batchSize),
   'Sampler#sourceCounts': call(0, few, upto(40)),
   'Sampler#sourceBounds': call(0),

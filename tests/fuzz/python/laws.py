@@ -139,6 +139,8 @@ def _sampler(own: samedeal.Sampler) -> None:
         found = own.locate(sample, 4)
         law("a sample is found", found is not None and found.position <= position, position)
         law("where it is", ranks[found.rank][found.index] == sample, position)
+        fate = own.fate(sample, 4)
+        law("a place of its fate", position in [one.position for one in fate.places], position)
         law("from its position on", own.locate_from(sample, position, 4).position == position, position)
     if own.remainder == "uneven" and own.order in samedeal.orders() and not own.consumed:
         law("all samples once", sorted(one for rank in ranks for one in rank) == [*range(own.samples)])

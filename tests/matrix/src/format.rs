@@ -214,6 +214,18 @@ pub enum Call {
         position: U64,
         batch_size: u32,
     },
+    Step {
+        batch: U64,
+        batch_size: u32,
+        drop_last: bool,
+        first: u32,
+        count: u32,
+    },
+    Fate {
+        sample: U64,
+        batch_size: u32,
+        taken: U64,
+    },
     Length,
     // Of a sampler with a blend.
     Sources,
@@ -409,6 +421,23 @@ pub struct Place {
     pub batch: U64,
     pub index_in_batch: u32,
     pub copies: u32,
+}
+
+#[derive(Serialize)]
+pub struct RankBatches {
+    pub samples: Vec<U64>,
+    pub counts: Vec<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Fate {
+    pub status: String,
+    pub before: Vec<U64>,
+    pub places: Vec<Place>,
+    pub num_seen: u32,
+    pub num_padding: u32,
+    pub complete: bool,
 }
 
 #[derive(Serialize)]

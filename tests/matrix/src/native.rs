@@ -141,6 +141,22 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::LocateFrom { sample, position, batch_size } => {
             sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
         }
+        Call::Step { batch, batch_size, drop_last, first, count } => {
+            let (samples, counts) = sampler.step(batch.0, batch_size, drop_last, first, count)?;
+            record(format::RankBatches { samples: samples.into_iter().map(U64).collect(), counts })
+        }
+        Call::Fate { sample, batch_size, taken } => {
+            let core::Fate { status, before, places, num_seen, num_padding, complete } =
+                sampler.fate(sample.0, batch_size, taken.0)?;
+            record(format::Fate {
+                status: status.into(),
+                before: before.into_iter().map(U64).collect(),
+                places: places.into_iter().map(shared_place).collect(),
+                num_seen,
+                num_padding,
+                complete,
+            })
+        }
         Call::Length => number(sampler.length()),
         Call::Sources => sampler.sources()?.into(),
         Call::SourceCounts { start, end } => {
@@ -309,15 +325,12 @@ fn number(number: u64) -> Value {
 }
 
 fn place(place: core::Place) -> Value {
+    record(shared_place(place))
+}
+
+fn shared_place(place: core::Place) -> format::Place {
     let core::Place { position, rank, index, batch, index_in_batch, copies } = place;
-    record(format::Place {
-        position: U64(position),
-        rank,
-        index: U64(index),
-        batch: U64(batch),
-        index_in_batch,
-        copies,
-    })
+    format::Place { position: U64(position), rank, index: U64(index), batch: U64(batch), index_in_batch, copies }
 }
 
 fn failure(failure: core::Failure) -> Failure {

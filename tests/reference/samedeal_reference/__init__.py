@@ -15,7 +15,7 @@ from .ledger import CommittedRun, Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import Balance, Plan, Steps
 from .readings import MixingAdvice, ReadBatch, Reading, RoundRows
-from .sampler import Place, Round, Sampler, ShardPlace, SourceCounts, SourceOf
+from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, SourceCounts, SourceOf
 from .sharded import Spans
 from .splits import Split
 from .steps import EpochPosition, Schedule, StepPlace
@@ -36,6 +36,7 @@ __all__ = [
     "EpochPosition",
     "Event",
     "Failure",
+    "Fate",
     "Ledger",
     "Mesh",
     "Metrics",
@@ -46,6 +47,7 @@ __all__ = [
     "Place",
     "Plan",
     "Progress",
+    "RankBatches",
     "ReadBatch",
     "Reading",
     "Round",

@@ -7,6 +7,7 @@ from bisect import bisect_left
 from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
+from itertools import islice
 from typing import Any
 
 from .base import MASK32, MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window
@@ -23,6 +24,8 @@ from .sampler_recipe import read_sampler
 from .sharded import Sharding, Spans, make_sharded
 from .state import read_state, read_text, write_state
 
+MAX_PLACES = 2**16
+
 
 @dataclass(frozen=True)
 class Place:
@@ -32,6 +35,22 @@ class Place:
     batch: int
     index_in_batch: int
     copies: int
+
+
+@dataclass(frozen=True)
+class RankBatches:
+    samples: list[int]
+    counts: list[int]
+
+
+@dataclass(frozen=True)
+class Fate:
+    status: str
+    before: list[int]
+    places: list[Place]
+    num_seen: int
+    num_padding: int
+    complete: bool
 
 
 @dataclass(frozen=True)
@@ -240,6 +259,42 @@ class Sampler:
     def batch32(self, batch: int, batch_size: int, drop_last: bool) -> list[int]:
         return self.batch(batch, batch_size, drop_last, 2**32)
 
+    def step(self, batch: int, batch_size: int, drop_last: bool, first: int, count: int) -> RankBatches:
+        require(batch_size > 0, "batch-size", batch_size)
+        world, most = self._config.world_size, self._deal.most()
+        require(batch < (most // batch_size if drop_last else ceil_div(most, batch_size)), "batch", batch)
+        require(first < world, "first", first)
+        longest = min(batch_size, most - batch * batch_size)
+        require(count <= min(world - first, MAX_WINDOW // longest), "count", count)
+        ranks = [self._moved(rank=rank) for rank in range(first, first + count)]
+        own = [
+            rank.batch(batch, batch_size, drop_last) if batch < rank.num_batches(batch_size, drop_last) else []
+            for rank in ranks
+        ]
+        return RankBatches([sample for samples in own for sample in samples], [len(samples) for samples in own])
+
+    def fate(self, sample: int, batch_size: int, taken: int) -> Fate:
+        require(sample < self.samples(), "sample", sample)
+        require(batch_size > 0, "batch-size", batch_size)
+        read = self._consumed_after(taken)
+        c, n, end = self._config, self._config.samples, self._config.end()
+        own: list[int] = []
+        start = 0
+        while len(own) < MAX_PLACES and start < n and (position := self._first(sample, start)) is not None:
+            own.append(position)
+            start = position + 1
+        if read == n:
+            read = end
+        before = [p for p in own if p < c.consumed]
+        rounds = ceil_div(end, n) if own else 0
+        dealt = (r * n + p for r in range(rounds) for p in own if c.consumed <= r * n + p < end)
+        found = list(islice(dealt, MAX_PLACES - len(before) + 1))
+        complete = len(own) < MAX_PLACES and len(found) + len(before) <= MAX_PLACES
+        found = found[: MAX_PLACES - len(before)]
+        seen, padding = sum(p < read for p in found), sum(p >= n for p in found)
+        status = "seen" if before or seen else "to come" if found else "dropped" if own else "absent"
+        return Fate(status, before, [self._place(p, batch_size) for p in found], seen, padding, complete)
+
     def sample_at(self, position: int) -> int:
         require(position < self._config.end(), "position", position)
         return self._order.sample(position % self._config.samples)
@@ -324,16 +379,17 @@ class Sampler:
 
     # Section 10: states
 
-    def state(self, taken: int) -> str:
+    def _consumed_after(self, taken: int) -> int:
         c = self._config
         most = self._deal.most()
         require(taken <= most, "taken", taken)
         apart = c.layout == "contiguous" and c.world_size > 1
         require(taken in (0, most) or not apart, "layout", c.layout, "contradiction")
         require(taken == most or taken % c.unit == 0, "taken", taken)
-        consumed = min(c.consumed + taken * c.world_size, c.samples)
-        if taken == most > 0:
-            consumed = c.samples
+        return c.samples if taken == most > 0 else min(c.consumed + taken * c.world_size, c.samples)
+
+    def state(self, taken: int) -> str:
+        c, consumed = self._config, self._consumed_after(taken)
         progress = (consumed, c.samples) if self._composed else (consumed,)
         return write_state("sampler", {"order": self._section()}, c.epoch, *progress)
 

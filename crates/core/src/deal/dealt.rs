@@ -150,6 +150,11 @@ impl Deal {
         Self { rotation, ..self }
     }
 
+    /// The rank that sees it.
+    pub(crate) fn rank(&self) -> u32 {
+        self.rank
+    }
+
     /// The same deal, seen by another rank.
     pub fn with_rank(self, rank: u32) -> Result<Self, Failure> {
         if rank >= self.world_size {
@@ -205,12 +210,21 @@ impl Deal {
         self.consumed
     }
 
+    /// The same deal, seen by another rank.
+    pub(crate) fn of_rank(&self, rank: u32) -> Self {
+        Self { rank, ..*self }
+    }
+
+    /// One of the ranks that have the most samples: one of the first two, as the last unit can be shorter.
+    pub(crate) fn fullest(&self) -> Self {
+        let [first, second] = [0, 1.min(self.world_size - 1)].map(|rank| self.of_rank(rank));
+        if second.num_samples() > first.num_samples() { second } else { first }
+    }
+
     /// The positions that are consumed once every rank has taken so many samples, or all of its own. Failures: `taken`;
     /// `layout`, where these are no run from the first position on.
     pub(crate) fn consumed_after(&self, taken: u64) -> Result<u64, Failure> {
-        // Of all ranks, one of the first two has the most: the last unit can be shorter.
-        let most = [0, 1.min(self.world_size - 1)].map(|rank| Self { rank, ..*self }.num_samples());
-        let most = most[0].max(most[1]);
+        let most = self.fullest().num_samples();
         if taken > most {
             return Err(Failure::out_of_range("taken", taken, range(0, most)));
         }

@@ -3,6 +3,7 @@
 mod blend;
 mod config;
 mod dealt;
+mod fate;
 mod recipe;
 mod rounds;
 mod sampler;
@@ -11,6 +12,7 @@ mod schedule;
 pub use config::Config;
 pub use dealt::{Deal, Layout, Place, Remainder};
 pub(crate) use dealt::{LAYOUTS, MAX_UNIT, REMAINDERS, Rotation};
+pub use fate::Fate;
 pub use recipe::Recipe;
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;

@@ -132,6 +132,46 @@ impl Sampler {
         self.window(start, count as u32, ("batch-size", batch_size))
     }
 
+    /// Batch number `batch` of neighbouring ranks, one after the other, and how many samples each of them has. Failures: `batch-size`, `batch`,
+    /// `first`, `count`, `samples`.
+    pub fn step(
+        &self,
+        batch: u64,
+        batch_size: u32,
+        drop_last: bool,
+        first: u32,
+        count: u32,
+    ) -> Result<(Vec<u64>, Vec<u32>), Failure> {
+        let of = |deal: Deal| Self {
+            config: Config { rank: deal.rank(), ..self.config },
+            deal,
+            part: Rc::clone(&self.part),
+            order: Rc::clone(&self.order),
+        };
+        let fullest = of(self.deal.fullest());
+        let batches = fullest.num_batches(batch_size, drop_last)?;
+        check_below("batch", batch, batches)?;
+        check_below("first", first.into(), self.config.world_size.into())?;
+        let each = u64::from(batch_size).min(fullest.num_samples() - batch * u64::from(batch_size));
+        let most = u64::from(self.config.world_size - first).min(u64::from(MAX_COUNT) / each);
+        if u64::from(count) > most {
+            return Err(Failure::out_of_range("count", count, range(0, most).and(format_args!(" from {first}"))));
+        }
+        let (mut samples, mut counts) = (Vec::new(), Vec::new());
+        samples
+            .try_reserve_exact((each * u64::from(count)) as usize)
+            .and_then(|()| counts.try_reserve_exact(count as usize))
+            .map_err(|_| Failure::out_of_memory("count", count, "fewer at a time"))?;
+        for rank in first..first + count {
+            let own = of(self.deal.of_rank(rank));
+            let has = batch < own.num_batches(batch_size, drop_last)?;
+            let found: Vec<u64> = if has { own.batch(batch, batch_size, drop_last)? } else { Vec::new() };
+            samples.extend_from_slice(&found);
+            counts.push(found.len() as u32);
+        }
+        Ok((samples, counts))
+    }
+
     /// The sample at a global position, whichever rank it is or was dealt to. Failures: `position`.
     pub fn sample_at(&self, position: u64) -> Result<u64, Failure> {
         check_below("position", position, self.deal.end())?;
@@ -270,7 +310,7 @@ impl Sampler {
     }
 }
 
-fn check_batch_size(batch_size: u32) -> Result<u64, Failure> {
+pub(super) fn check_batch_size(batch_size: u32) -> Result<u64, Failure> {
     if batch_size == 0 {
         return Err(Failure::out_of_range("batch-size", 0, range(1, u32::MAX)));
     }

@@ -49,6 +49,7 @@ fn look(subject: &Subject) -> Vec<Call> {
         for sample in [0, samples / 3, samples.saturating_sub(1), samples] {
             calls.push(Call::Locate { sample: U64(sample), batch_size: Some(4) });
             calls.push(Call::LocateFrom { sample: U64(sample), position: U64(length / 2), batch_size: 3 });
+            calls.push(Call::Fate { sample: U64(sample), batch_size: 3, taken: U64(own.min(1)) });
         }
     }
     calls.extend([

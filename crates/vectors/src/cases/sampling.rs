@@ -166,6 +166,10 @@ fn batches() -> Vec<Case> {
     cases
 }
 
+fn fate(sample: u64, batch_size: u32, taken: u64) -> Call {
+    Call::Fate { sample: U64(sample), batch_size, taken: U64(taken) }
+}
+
 fn inverse() -> Vec<Case> {
     let mut cases = Vec::new();
     for order in ["feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet"] {
@@ -182,9 +186,23 @@ fn inverse() -> Vec<Case> {
                 let places = (0..15).map(|position| Call::PlaceOf { position: U64(position), batch_size: 2 });
                 let samples = (0..15).map(|position| Call::SampleAt { position: U64(position) });
                 cases.push(case(config(12, 5), all.chain(places).chain(samples)));
+                let fates = [0, 2, 3].map(|taken| (0..12).map(move |sample| fate(sample, 2, taken)));
+                let mut all: Vec<Call> = fates.into_iter().flatten().collect();
+                for batch in 0..3 {
+                    for (drop_last, first, count) in [(false, 0, 5), (true, 0, 5), (false, 3, 2), (false, 4, 0)] {
+                        all.push(Call::Step { batch: U64(batch), batch_size: 2, drop_last, first, count });
+                    }
+                }
+                // What was read before this deal, too.
+                all.extend([Call::Rest { consumed: U64(7) }, Call::NumSamples]);
+                all.extend((0..12).map(|sample| fate(sample, 2, 1)));
+                cases.push(case(config(12, 5), all));
                 cases.push(case(
                     config(3, 11),
-                    (0..3).map(locate).chain([Call::PlaceOf { position: U64(10), batch_size: 1 }]),
+                    (0..3)
+                        .map(locate)
+                        .chain((0..3).map(|sample| fate(sample, 1, 1)))
+                        .chain([Call::PlaceOf { position: U64(10), batch_size: 1 }]),
                 ));
             }
         }
@@ -324,8 +342,14 @@ fn failures() -> Vec<Case> {
             for at in [0, samples, u64::MAX] {
                 calls.push(Call::Locate { sample: U64(at), batch_size: Some(batch_size) });
                 calls.push(Call::PlaceOf { position: U64(at), batch_size });
+                calls.push(fate(at, batch_size, 0));
+                calls.push(fate(0, batch_size, at));
+                calls.push(Call::Step { batch: U64(at), batch_size, drop_last: false, first: 0, count: 1 });
                 calls.push(Call::SampleAt { position: U64(at) });
             }
+        }
+        for (first, count) in [(0, 2), (1, 0), (1, 1), (u32::MAX, u32::MAX)] {
+            calls.push(Call::Step { batch: U64(0), batch_size: 2, drop_last: false, first, count });
         }
         calls.extend([Call::AtRank { rank: 1 }, indices(0, samples as u32)]);
         cases.push(case(base("feistel", samples), calls));

@@ -17,14 +17,12 @@ use crate::commands::readers::{Reader, Readers, Steps, left};
 use crate::read::checkpoint::Saved;
 use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, note};
+use crate::write::output::{counted, note};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
 /// How many repetitions of a padded sample a table shows; a small dataset on a large world has thousands.
 const SHOWN: u32 = 8;
-/// How many are found at all.
-const COPIES: u32 = 1 << 16;
 /// How many places of a sample a table shows if the order may have it several times.
 const PLACES: usize = 32;
 
@@ -317,9 +315,6 @@ impl Seen {
 /// Looks for samples.
 struct Search<'a> {
     readers: Readers,
-    /// The whole epoch, once it is needed.
-    whole: Option<Sampler>,
-    dataset: &'a Dataset,
     args: &'a LocateArgs,
     /// Of a dataset in files: where the samples are, and which of them are left.
     scanned: BTreeMap<u64, Vec<Seen>>,
@@ -327,7 +322,7 @@ struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    fn new(args: &'a LocateArgs, dataset: &'a Dataset, mut readers: Readers, asked: &[u64]) -> Result<Self, Problem> {
+    fn new(args: &'a LocateArgs, dataset: &Dataset, mut readers: Readers, asked: &[u64]) -> Result<Self, Problem> {
         let (mut scanned, mut unread) = (BTreeMap::<u64, Vec<Seen>>::new(), BTreeSet::new());
         if let Some(saved) = args.epoch.reading() {
             let asked = asked.iter().copied().collect::<BTreeSet<_>>();
@@ -352,13 +347,12 @@ impl<'a> Search<'a> {
             }
             spinner.finish_and_clear();
         }
-        Ok(Self { readers, whole: None, dataset, args, scanned, left: unread })
+        Ok(Self { readers, args, scanned, left: unread })
     }
 
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
         if self.readers.epoch()? != epoch {
             self.readers.set_epoch(epoch)?;
-            self.whole = None;
         }
         Ok(())
     }
@@ -379,108 +373,46 @@ impl<'a> Search<'a> {
             let status = places.first().map_or(Status::Dropped, |place| place.status);
             return Ok(Found { epoch, sample, status, copies, places, hidden: 0 });
         };
-        if args.epoch.deal.composed.is_some() {
-            return self.find_all(sample);
+        let (is_table, is_composed) = (args.output.format() == Format::Table, args.epoch.deal.composed.is_some());
+        let fate = sampler.fate(sample, size, 0)?;
+        if !fate.complete && !is_table {
+            return Err(Problem::message(format!(
+                "sample {sample} has too many places in this epoch; a table shows some of them"
+            )));
         }
-        let (samples, consumed) = (sampler.length(), sampler.consumed());
-        let first = sampler.locate(sample, size)?;
-        let own = match first {
-            Some(place) => place.position % samples,
-            None => self.position(sample)?,
+        let first_padding = fate.places.len() - fate.num_padding as usize;
+        // Those after the last one that is told are padding too.
+        let copies = fate.num_padding + fate.places.last().map_or(0, |place| place.copies);
+        let dealt = fate.places.iter().enumerate().map(|(number, place)| (Some(number), place.position));
+        let all = fate.before.iter().map(|&position| (None, position)).chain(dealt);
+        let most = match (is_table, is_composed) {
+            (false, _) => usize::MAX,
+            (true, true) => PLACES,
+            (true, false) => SHOWN as usize + 1,
         };
-        if own < consumed {
-            places.push(Seen { position: Some(own), status: Status::Seen, spot: None });
-        }
-        let mut copies = 0;
-        if let Some(first) = first {
-            // What was consumed is dealt again as padding alone.
-            copies = first.copies + u32::from(first.position >= samples);
-            if args.output.format() != Format::Table && copies > COPIES {
-                return Err(Problem::message(format!(
-                    "sample {sample} is dealt {} more times, as padding; allowed here: {COPIES}. A table shows some of them",
-                    grouped(copies.into())
-                )));
-            }
-            let most = if args.output.format() == Format::Table { SHOWN } else { COPIES };
-            for copy in 0..=u64::from(first.copies.min(most)) {
-                let position = first.position + copy * samples;
-                let spot = self.spot(position)?;
-                let status = match () {
-                    () if position >= samples => Status::Padding,
-                    () if !spot.in_batch => Status::Dropped,
-                    () => args.reached.map_or(Status::ToCome, |reached| reached.status(epoch, position)),
-                };
-                places.push(Seen { position: Some(position), status, spot: Some(spot) });
-            }
-        }
-        let status = places.first().map_or(Status::Dropped, |place| place.status);
-        Ok(Found { epoch, sample, status, copies, places, hidden: 0 })
-    }
-
-    /// All places of a sample in an order that may have it several times, and its padding.
-    fn find_all(&mut self, sample: u64) -> Result<Found, Problem> {
-        let (args, epoch) = (self.args, self.readers.epoch()?);
-        let sampler = self.readers.sampler().ok_or_else(|| Problem::message("there is no sampler"))?;
-        let (length, consumed) = (sampler.length(), sampler.consumed());
-        let whole = args.epoch.deal.whole(self.dataset)?.at_epoch(epoch)?;
-        let mut positions = Vec::new();
-        // The whole epoch, without padding, up to the state; then what is dealt.
-        for (of, end) in [(&whole, consumed), (sampler, u64::MAX)] {
-            let mut from = of.consumed();
-            while let Some(place) = of.locate_from(sample, from, 1)?.filter(|place| place.position < end) {
-                positions.push((place.position, end == u64::MAX));
-                from = place.position + 1;
-                if positions.len() > COPIES as usize {
-                    let what = format!("sample {sample} has more than {COPIES} places in this epoch, too many to show");
-                    return Err(Problem::message(what));
-                }
-            }
-        }
-        let shown = if args.output.format() == Format::Table { PLACES } else { positions.len() };
-        let hidden = positions.len().saturating_sub(shown);
-        let copies = positions.iter().filter(|(position, _)| *position >= length).count() as u32;
-        positions.truncate(shown);
-        let mut places = Vec::new();
-        for (position, is_dealt) in positions {
-            let spot = if is_dealt { Some(self.spot(position)?) } else { None };
+        for (number, position) in all.take(most) {
+            let spot = number.map(|number| self.spot(&fate.places[number])).transpose()?;
             let status = match spot {
                 None => Status::Seen,
-                Some(_) if position >= length => Status::Padding,
+                Some(_) if number >= Some(first_padding) => Status::Padding,
                 Some(spot) if !spot.in_batch => Status::Dropped,
                 Some(_) => args.reached.map_or(Status::ToCome, |reached| reached.status(epoch, position)),
             };
             places.push(Seen { position: Some(position), status, spot });
         }
+        let hidden = if is_composed { fate.before.len() + fate.places.len() - places.len() } else { 0 };
         let status = places.first().map_or(Status::Dropped, |place| place.status);
         Ok(Found { epoch, sample, status, copies, places, hidden })
     }
 
-    /// Who sees a position, and when, by the sampler.
-    fn spot(&mut self, position: u64) -> Result<Spot, Problem> {
-        let (ranks, size) = (self.readers.world_size, self.readers.batch_size);
-        let place = self.readers.sampler().map(|sampler| sampler.place_of(position, size)).transpose()?;
-        let place = place.ok_or_else(|| Problem::message(format!("position {position} is of no sampler")))?;
+    /// Who sees a place of the sampler, and when: its ranks are the workers of all ranks.
+    fn spot(&mut self, place: &samedeal::Place) -> Result<Spot, Problem> {
+        let ranks = self.readers.world_size;
         let (rank, worker) = (place.rank % ranks, place.rank / ranks);
         let in_batch = place.batch < self.readers.reader(rank, worker)?.batches;
         let batch = if in_batch { self.readers.step_of(rank, worker, place.batch)? } else { place.batch };
         let (index, worker_batch, index_in_batch) = (place.index, place.batch, place.index_in_batch.into());
         Ok(Spot { rank, worker, index, worker_batch, batch, index_in_batch, copies: place.copies, in_batch })
-    }
-
-    /// The position of a sample in the whole epoch.
-    fn position(&mut self, sample: u64) -> Result<u64, Problem> {
-        let whole = match self.whole.take() {
-            Some(whole) => whole,
-            None => {
-                let mut whole = self.args.epoch.deal.whole(self.dataset)?;
-                whole.set_epoch(self.readers.epoch()?)?;
-                whole
-            }
-        };
-        let place = whole.locate(sample, 1)?;
-        self.whole = Some(whole);
-        // Every sample has one there.
-        place.map(|place| place.position).ok_or_else(|| Problem::message(format!("sample {sample} has no position")))
     }
 
     /// What the table does not say.

@@ -6,13 +6,14 @@ import type { Place as RawPlace } from '../components/interfaces/samedeal-deal-s
 import { type Counted, counted } from '../counted.js';
 import { type Engine, Facade } from '../engine.js';
 import { camelled } from '../errors.js';
-import { fewRanks, fewSamples, gathered, naturals, numbers, spansOf } from '../lists.js';
+import { fewSamples, gathered, naturals, numbers, spansOf } from '../lists.js';
 import { plain } from '../options.js';
 import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
 import type {
   BatchesOptions,
   BatchOptions,
+  Fate,
   Indices,
   Integer,
   Integers,
@@ -32,6 +33,9 @@ import type {
 } from '../types.js';
 import { WindowIterator } from './iterator.js';
 import { SamplerRecipe } from './recipe.js';
+
+/** So many samples of a step are asked for at a time. */
+const STEP_WINDOW = 2 ** 16;
 
 /** How many indices are read at a time: enough that the calls cost nothing, few enough to stay in the cache. */
 const WINDOW = 1 << 15;
@@ -243,27 +247,36 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
   step(batch: Integer, batchSize: Integer, given?: BatchOptions): Indices[] {
     const size = natural32('batch-size', batchSize, FROM_ONE);
     const dropLast = dropsLast(given);
-    fewSamples(this.worldSize, Math.min(size, this.#length), size);
-    const counts = this.#ofRanks((raw) => raw.numBatches(size, dropLast));
-    let most = 0n;
-    for (const count of counts) if (count > most) most = count;
-    const number = integer('batch', batch, [0n, most - 1n]);
-    if (this.#isWide) {
-      const ask = (raw: RawSampler) => raw.batch(number, size, dropLast);
-      return this.#ofRanks(ask, counts, number).map((wide) => (wide ? numbers(wide) : new Float64Array()));
+    const number = integer('batch', batch, U64);
+    const { worldSize } = this;
+    fewSamples(worldSize, Math.min(size, this.#length), size);
+    const window = Math.max(1, Math.floor(STEP_WINDOW / size));
+    const found: Indices[] = [];
+    while (found.length < worldSize) {
+      const count = Math.min(window, worldSize - found.length);
+      const { samples, counts } = this.call((raw) => raw.step(number, size, dropLast, found.length, count));
+      const wide = numbers(samples);
+      const all = this.#isWide ? wide : new Uint32Array(wide);
+      let start = 0;
+      for (const own of counts) {
+        found.push(all.slice(start, start + own));
+        start += own;
+      }
     }
-    const ask = (raw: RawSampler) => raw.batch32(number, size, dropLast);
-    return this.#ofRanks(ask, counts, number).map((narrow) => narrow ?? new Uint32Array());
+    return found;
   }
 
-  /** What every rank answers; with `counts`, those which have more than `number`. */
-  #ofRanks<T>(ask: (raw: RawSampler) => T): T[];
-  #ofRanks<T>(ask: (raw: RawSampler) => T, counts: readonly bigint[], number: bigint): (T | undefined)[];
-  #ofRanks<T>(ask: (raw: RawSampler) => T, counts?: readonly bigint[], number = 0n): (T | undefined)[] {
-    return Array.from({ length: fewRanks(this.worldSize) }, (_, rank) => {
-      if (counts && (counts[rank] as bigint) <= number) return undefined;
-      return this.aside((raw) => raw.atRank(rank) as RawSampler, ask);
-    });
+  /**
+   * What became of a sample once every rank has taken `taken` of its samples (by default none), and what is to come: all its places in
+   * this epoch. A rank that has fewer samples has taken all of them. Errors: `sample`, `batchSize`, `taken` (no rank has as many), `layout`
+   * (as `state`), memory.
+   */
+  fate(sample: Integer, batchSize: Integer = 1, taken: Integer = 0): Fate {
+    const number = natural('sample', sample, () => this.samples);
+    const size = natural32('batch-size', batchSize, FROM_ONE);
+    const read = integer('taken', taken, U64);
+    const { before, places, ...found } = this.call((raw) => raw.fate(number, size, read));
+    return { ...found, before: Array.from(before, Number), places: places.map((one) => place(one)) } as Fate;
   }
 
   /**

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .engine import component as _component  # noqa: F401
 
 # isort: split
-from .bindings.sampling import Place, Round, ShardPlace, SourcePlace
+from .bindings.sampling import Fate, Place, Round, ShardPlace, SourcePlace
 from .bindings.types import Spans
 from .compose.order import Order
 from .deal.batches import Batches
@@ -64,6 +64,7 @@ __all__ = [
     "ContradictionError",
     "Detection",
     "EpochPosition",
+    "Fate",
     "IndexOutOfRangeError",
     "Loads",
     "Mesh",

@@ -108,36 +108,21 @@ def _rank(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
 
 def _locate(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     sampler = _sampler(options)
-    # In the order of the whole epoch, for one rank.
-    whole = Sampler(sampler.samples, seed=sampler.seed, epoch=sampler.epoch, order=sampler.order)
-    at = whole.locate(options.sample, 1)
-    answer: dict[str, Any] = {"sample": options.sample, "epoch": sampler.epoch}
-    if at is not None and at.position < sampler.consumed:
-        answer |= {"status": "seen", "position": at.position}
-        return answer, f"seen: position {at.position} of epoch {sampler.epoch}, before the state", 0
-    place = sampler.locate(options.sample, options.batch_size)
-    if place is None:
-        return answer | {"status": "dropped"}, f"dropped: epoch {sampler.epoch} leaves it out", 0
-    places = [place]
-    places += [
-        sampler.place_of(place.position + k * sampler.length, options.batch_size) for k in range(1, place.copies + 1)
-    ]
-    found = [
-        {
-            "position": one.position,
-            "rank": one.rank,
-            "batch": one.batch,
-            "index_in_batch": one.index_in_batch,
-            "status": status,
-        }
-        for one, status in zip(places, ["to come", *["padding"] * place.copies], strict=True)
-    ]
-    lines = [
-        f"{one['status']}: rank {one['rank']}, batch {one['batch']}, index {one['index_in_batch']} in the batch "
-        f"(position {one['position']} of epoch {sampler.epoch})"
-        for one in found
-    ]
-    return answer | {"status": "to come", "places": found}, "\n".join(lines), 0
+    fate = sampler.fate(options.sample, options.batch_size)
+    answer: dict[str, Any] = {"sample": options.sample, "epoch": sampler.epoch, "status": fate.status}
+    places = [{"position": position, "status": "seen"} for position in fate.before.tolist()]
+    lines = [f"seen: position {one['position']} of epoch {sampler.epoch}, before the state" for one in places]
+    for number, place in enumerate(fate.places):
+        status = "padding" if number >= len(fate.places) - fate.num_padding else "to come"
+        shown = {"rank": place.rank, "batch": place.batch, "index_in_batch": place.index_in_batch}
+        places.append({"position": place.position, "status": status, **shown})
+        lines.append(
+            f"{status}: rank {place.rank}, batch {place.batch}, index {place.index_in_batch} in the batch "
+            f"(position {place.position} of epoch {sampler.epoch})"
+        )
+    if not fate.complete:
+        lines.append(f"and more: the first {len(places):,} are shown")
+    return answer | {"places": places}, "\n".join(lines or [f"{fate.status}: epoch {sampler.epoch} leaves it out"]), 0
 
 
 def _state(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:

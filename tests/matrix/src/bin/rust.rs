@@ -143,6 +143,23 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::LocateFrom { sample, position, batch_size } => {
             sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
         }
+        Call::Step { batch, batch_size, drop_last, first, count } => {
+            let ranks = sampler.step(batch.0, batch_size, drop_last, first..first.saturating_add(count))?;
+            let counts = ranks.iter().map(|samples| samples.len() as u32).collect();
+            record(format::RankBatches { samples: ranks.concat().into_iter().map(U64).collect(), counts })
+        }
+        Call::Fate { sample, batch_size, taken } => {
+            let samedeal::Fate { status, before, places, num_seen, num_padding, complete, .. } =
+                sampler.fate(sample.0, batch_size, taken.0)?;
+            record(format::Fate {
+                status,
+                before: before.into_iter().map(U64).collect(),
+                places: places.into_iter().map(shared_place).collect(),
+                num_seen,
+                num_padding,
+                complete,
+            })
+        }
         Call::Length => number(sampler.length()),
         Call::Sources => sampler.sources()?.into(),
         Call::SourceCounts { start, end } => {
@@ -326,8 +343,12 @@ fn number(number: u64) -> Value {
 }
 
 fn place(place: samedeal::Place) -> Value {
+    record(shared_place(place))
+}
+
+fn shared_place(place: samedeal::Place) -> Place {
     let samedeal::Place { position, rank, index, batch, index_in_batch, copies, .. } = place;
-    record(Place { position: U64(position), rank, index: U64(index), batch: U64(batch), index_in_batch, copies })
+    Place { position: U64(position), rank, index: U64(index), batch: U64(batch), index_in_batch, copies }
 }
 
 fn failure(error: Error) -> Failure {

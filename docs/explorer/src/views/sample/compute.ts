@@ -84,17 +84,10 @@ export function sample(question: SampleQuestion): SampleAnswer {
 }
 
 function placesOf(sampler: Sampler, sample: number, size: number | bigint, epoch: string): Seen[] {
-  const places: Seen[] = [];
-  // Padding, which repeats a sample, comes after the last position of the epoch.
-  const end = Math.min(sampler.epochLength, sampler.consumed + sampler.numPositions);
-  let place = sampler.locate(sample, size);
-  while (place && places.length < MOST_PLACES) {
-    const { position, rank, batch: step, indexInBatch } = place;
-    places.push({ sample, epoch, position, rank, step, indexInBatch });
-    const next = position + 1;
-    place = next < end ? sampler.locateFrom(sample, next, size) : null;
-  }
-  return places;
+  const { places, numPadding } = sampler.fate(sample, size);
+  return places
+    .slice(0, Math.min(MOST_PLACES, places.length - numPadding))
+    .map(({ position, rank, batch: step, indexInBatch }) => ({ sample, epoch, position, rank, step, indexInBatch }));
 }
 
 /** How far a run was that wrote this state: of no sample, so it is known also if a sample is not. */
@@ -112,13 +105,11 @@ function checkpoint(
 ): SampleAnswer['checkpoint'] {
   const rest = samplerOf(recipe, 0, state);
   const { epoch, consumed, epochLength: positions } = rest;
-  const whole = samplerOf(recipe, epoch);
   const verdicts = samples.map((sample) => {
-    const toCome = rest.locate(sample, size) !== null;
-    const place = whole.locate(sample, size);
-    const seen = place !== null && place.position < consumed;
-    const is = seen && toCome ? 'both' : seen ? 'seen' : toCome ? 'to come' : 'dropped';
-    return { sample, is, position: place?.position ?? null } satisfies Verdict;
+    const { status, before, places, numPadding } = rest.fate(sample, size);
+    const isToCome = places.length > numPadding;
+    const is = status === 'seen' ? (isToCome ? 'both' : 'seen') : isToCome ? 'to come' : 'dropped';
+    return { sample, is, position: before[0] ?? places[0]?.position ?? null } satisfies Verdict;
   });
   return { epoch: String(epoch), consumed, positions, verdicts };
 }

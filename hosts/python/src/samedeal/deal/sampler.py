@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from .. import recipe as recipes
-from ..bindings.sampling import Place, Round, ShardPlace, SourcePlace
+from ..bindings.sampling import Fate, Place, Round, ShardPlace, SourcePlace
 from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError
@@ -415,6 +415,38 @@ class Sampler(Answered):
         drop = check.boolean("drop-last", drop_last)
         number = check.number("batch", batch, lambda: self.num_batches(size, drop))
         return check.indices(self._engine.use(Deal.batch, number, size, drop))
+
+    def step(self, batch: SupportsIndex, batch_size: SupportsIndex, drop_last: bool = False) -> list[NDArray[np.int64]]:
+        """Batch number `batch` of every rank, in the order of ranks: what all of them see at one step.
+
+        A rank that has no such batch, where others have, has an empty one.
+
+        Raises:
+            OutOfRangeError: No rank has such a batch.
+            OutOfMemoryError: There is no memory for the table of the order.
+        """
+        return self._engine.use(
+            windows.step,
+            check.integer("batch", batch, check.U64),
+            check.integer("batch-size", batch_size, check.U32_FROM_1),
+            check.boolean("drop-last", drop_last),
+        )
+
+    def fate(self, sample: SupportsIndex, batch_size: SupportsIndex = 1, *, taken: SupportsIndex = 0) -> Fate:
+        """What became of a sample once every rank has taken `taken` of its samples, and what is to come.
+
+        `taken` counts as in `state`. A rank that has fewer samples has taken all of them.
+
+        Raises:
+            OutOfRangeError: There is no such sample; no rank has as many samples as `taken`.
+            ContradictionError: `layout`, as with `state`.
+        """
+        return self._engine.use(
+            Deal.fate,
+            check.number("sample", sample, lambda: self.samples),
+            check.integer("batch-size", batch_size, check.U32_FROM_1),
+            check.integer("taken", taken, check.U64),
+        )
 
     def batches(self, batch_size: SupportsIndex, drop_last: bool = False, *, start: SupportsIndex = 0) -> Batches:
         """The batches of this rank, in order, from number `start` on. Iterate over it once in each epoch.

@@ -34,6 +34,20 @@ def indices(deal: Deal, start: SupportsIndex, stop: SupportsIndex | None) -> NDA
     return _read(deal, first, last)
 
 
+def step(deal: Deal, batch: int, batch_size: int, drop_last: bool) -> list[NDArray[np.int64]]:
+    """A batch of every rank."""
+    import numpy as np
+
+    world_size = deal.world_size()
+    window = max(1, max_count() // batch_size)
+    found: list[NDArray[np.int64]] = []
+    while len(found) < world_size:
+        count = min(window, world_size - len(found))
+        samples, counts = deal.step(batch, batch_size, drop_last, len(found), count)
+        found += np.split(check.indices(samples), np.cumsum(counts)[:-1])
+    return found
+
+
 def item(deal: Deal, number: int) -> int:
     """One sample; negative numbers count from the end."""
     end = deal.num_samples()

@@ -1,0 +1,77 @@
+use alloc::vec::Vec;
+
+use super::sampler::check_batch_size;
+use crate::base::check::check_below;
+use crate::{Failure, Place, Sampler};
+
+/// The most positions of a sample that are told.
+const MOST: usize = 1 << 16;
+
+/// What becomes of a sample in an epoch, once every rank has taken a number of its samples.
+#[derive(Debug)]
+pub struct Fate {
+    /// `seen`: it was taken at least once. `to come`: it was not, and will be. `dropped`: the epoch has it at a position that no rank gets.
+    /// `absent`: the epoch has it at no position.
+    pub status: &'static str,
+    /// Positions before what this sampler deals, ascending: a state does not say by which rank they were taken.
+    pub before: Vec<u64>,
+    /// Where the ranks of this deal take it, by ascending position, padding included.
+    pub places: Vec<Place>,
+    /// How many of the places, the first ones, were taken.
+    pub num_seen: u32,
+    /// How many of them, the last ones, are padding.
+    pub num_padding: u32,
+    /// Whether the positions are all that there are.
+    pub complete: bool,
+}
+
+impl Sampler {
+    /// What became of a sample once every rank has taken so many of its samples, or all that it has, and what is to come. Failures:
+    /// `sample`, `batch-size`, `taken`, `layout`.
+    pub fn fate(&self, sample: u64, batch_size: u32, taken: u64) -> Result<Fate, Failure> {
+        check_below("sample", sample, self.config.samples)?;
+        check_batch_size(batch_size)?;
+        let (length, first, end) = (self.deal.samples(), self.deal.consumed(), self.deal.end());
+        let read = match self.deal.consumed_after(taken)? {
+            // Whoever took all took the padding too.
+            all if all == length => end,
+            read => read,
+        };
+        let own = self.positions_of(sample)?;
+        let rounds = if own.is_empty() { 0 } else { end.div_ceil(length) };
+        // What is padding repeats the whole epoch.
+        let dealt = (0..rounds).flat_map(|round| own.iter().map(move |position| round * length + position));
+        let mut dealt = dealt.filter(|position| (first..end).contains(position));
+        let before: Vec<u64> = own.iter().copied().filter(|&position| position < first).collect();
+        let most = MOST - before.len();
+        let places: Vec<Place> =
+            dealt.by_ref().take(most).map(|position| self.deal.place(position, batch_size)).collect();
+        let count = |is: &dyn Fn(u64) -> bool| places.iter().filter(|place| is(place.position)).count() as u32;
+        let num_seen = count(&|position| position < read);
+        let num_padding = count(&|position| position >= length);
+        let status = match () {
+            () if num_seen > 0 || !before.is_empty() => "seen",
+            () if !places.is_empty() => "to come",
+            () if !own.is_empty() => "dropped",
+            () => "absent",
+        };
+        let complete = own.len() < MOST && dealt.next().is_none();
+        Ok(Fate { status, before, places, num_seen, num_padding, complete })
+    }
+
+    /// The positions of a sample in the whole epoch without padding, ascending, at most [`MOST`].
+    fn positions_of(&self, sample: u64) -> Result<Vec<u64>, Failure> {
+        let (order, length) = (self.order()?, self.deal.samples());
+        let mut found = Vec::new();
+        while found.len() < MOST {
+            let from = found.last().map_or(0, |position| position + 1);
+            // Only composed orders have a sample several times, and only they cost less for a second question than one pass over a table.
+            let can_be = from < length && (found.is_empty() || self.part.is_composed());
+            match if can_be { order.next(sample, from)? } else { None } {
+                Some(position) => found.push(position),
+                None => break,
+            }
+        }
+        Ok(found)
+    }
+}

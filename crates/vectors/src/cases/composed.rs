@@ -49,8 +49,10 @@ fn look(subject: &Subject) -> Vec<Call> {
         for sample in [0, samples / 3, samples.saturating_sub(1), samples] {
             calls.push(Call::Locate { sample: U64(sample), batch_size: Some(4) });
             calls.push(Call::LocateFrom { sample: U64(sample), position: U64(length / 2), batch_size: 3 });
-            calls.push(Call::Fate { sample: U64(sample), batch_size: 3, taken: U64(own.min(1)) });
         }
+        let taken = U64(own.min(1));
+        calls.push(Call::Fate { sample: U64(samples / 3), batch_size: 3, taken });
+        calls.push(Call::LocateFrom { sample: U64(0), position: U64(u64::MAX), batch_size: 3 });
     }
     calls.extend([
         Call::State { taken: Some(U64(1)), steps: None },
@@ -546,6 +548,8 @@ fn additions() -> Vec<Case> {
     ] {
         cases.push(resumed(&before, 1, 20, &order));
     }
+    // A source less.
+    cases.push(resumed(&blend("blend", "", third), 1, 20, &blend("blend", "", "")));
     let skip = |of: &str, ranges: &str| format!("{{\"name\":\"skip\",\"of\":{of},\"ranges\":[{ranges}]}}");
     let range = |start: u64| format!("{{\"epoch\":2,\"start\":{start},\"count\":10}}");
     for start in [29, 30, 31, 200] {

@@ -31,5 +31,5 @@ pub use order::{Index, Order, OrderId, Spans};
 pub use split::Split;
 pub use state::recipe::List;
 #[cfg(feature = "texts")]
-pub use state::tables::members;
+pub use state::tables::{members, schema};
 pub use topology::{Axis, Mesh, Role, launch};

@@ -1,10 +1,12 @@
-//! Writes the golden cases, and the tables of members in the specification: `vectors` brings them up to date, `vectors --check` fails where they are not. `vectors --random COUNT
-//! SEED FOLDER` writes random ones, which nobody commits, to another folder.
+//! Writes the golden cases, the tables of members in the specification, and the schema of recipes: `vectors` brings them up to date,
+//! `vectors --check` fails where they are not. `vectors --random COUNT SEED FOLDER` writes random cases, which nobody commits, to another
+//! folder.
 //!
 //! Only the questions are written here; the answers come from the core. They are golden because they are committed:
 //! a change of a value is a difference in a file that a released id forbids.
 
 mod cases;
+mod schema;
 mod tables;
 mod write;
 
@@ -82,16 +84,18 @@ fn run(folder: &Path, check: bool) -> io::Result<bool> {
         replace(&path, &text)?;
         println!("wrote tests/vectors/{name}: {} cases", file.cases.len());
     }
-    let specification = folder.join("../..").join(tables::PATH);
-    let text = fs::read_to_string(&specification)?;
-    let with_tables = tables::replaced(&text)?;
-    if text != with_tables {
+    let root = folder.join("../..");
+    let specification = fs::read_to_string(root.join(tables::PATH))?;
+    for (path, text) in [(tables::PATH, tables::replaced(&specification)?), (schema::PATH, schema::text()?)] {
+        if fs::read_to_string(root.join(path)).is_ok_and(|old| old == text) {
+            continue;
+        }
         fresh = false;
         if check {
-            eprintln!("stale: the tables of members in {}", tables::PATH);
+            eprintln!("stale: {path}");
         } else {
-            replace(&specification, &with_tables)?;
-            println!("wrote the tables of members in {}", tables::PATH);
+            replace(&root.join(path), &text)?;
+            println!("wrote {path}");
         }
     }
     for entry in fs::read_dir(folder)? {

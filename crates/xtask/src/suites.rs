@@ -78,6 +78,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             "docs/matrix.md",
             "docs/reference/command.md",
             "docs/spec/14-recipes.md",
+            "docs/recipe.schema.json",
         ],
     ];
     let javascript: &[&[&str]] = &[

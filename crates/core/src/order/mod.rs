@@ -76,7 +76,7 @@ pub enum OrderId {
 }
 
 /// The composed orders.
-const COMPOSED: [OrderId; 9] = [
+pub(crate) const COMPOSED: [OrderId; 9] = [
     OrderId::Blend,
     OrderId::BlendExact,
     OrderId::Grown,

@@ -4,8 +4,22 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::member::{Default, Kind, Member, joined};
-use crate::{MAX_EXACT, batch, deal, read, shard, split};
+use super::member::{Default, Kind, Member, Need, joined};
+use super::quoted;
+use super::recipe::ANY_ORDER_MEMBERS;
+use crate::order::COMPOSED;
+use crate::{MAX_EXACT, OrderId, batch, deal, read, shard, split};
+
+/// All kinds of recipes.
+const RECIPES: [(&str, &[Member]); 7] = [
+    ("sampler", deal::SECTIONS),
+    ("plan", shard::SECTIONS),
+    ("reading", read::SECTIONS),
+    ("chunk-stream", shard::SECTIONS_OF_STREAMS),
+    ("batches", batch::SECTIONS),
+    ("schedule", deal::SECTIONS_OF_STEPS),
+    ("split", split::SECTIONS),
+];
 
 /// All members of the sections of all recipes, each with what is true of it by itself: a table in Markdown, in the order in which members
 /// are checked.
@@ -14,15 +28,8 @@ pub fn members() -> String {
         "| object | member | type and range | belongs with | without it | text |\n|---|---|---|---|---|---|\n",
     );
     let mut seen: Vec<&[Member]> = Vec::new();
-    for (kind, sections) in [
-        ("a sampler", deal::SECTIONS),
-        ("a plan", shard::SECTIONS),
-        ("a reading", read::SECTIONS),
-        ("a chunk stream", shard::SECTIONS_OF_STREAMS),
-        ("batches", batch::SECTIONS),
-        ("a schedule", deal::SECTIONS_OF_STEPS),
-        ("a split", split::SECTIONS),
-    ] {
+    for (kind, sections) in RECIPES {
+        let kind = if kind == "batches" { kind.into() } else { format!("a {}", kind.replace('-', " ")) };
         rows(&mut text, &format!("a recipe of {kind}"), sections);
         for section in sections {
             if let Kind::Section(members) = section.kind {
@@ -124,4 +131,163 @@ fn number(number: u64) -> String {
         _ if number >= 1 << 16 && number.is_power_of_two() => format!("2^{}", number.trailing_zeros()),
         _ => number.to_string(),
     }
+}
+
+/// A JSON Schema of what is true of each member by itself. A kind of recipe has a definition; so have the orders, which lie in one another, for
+/// each order that stands for a name that is not there.
+pub fn schema() -> String {
+    let mut definitions = String::new();
+    for (kind, sections) in RECIPES {
+        definitions += &format!(",{}:{}", quoted(kind), object(sections, kind));
+    }
+    for (name, kind) in [("order", ""), ("order-of-batches", "batches"), ("order-of-reading", "reading")] {
+        definitions += &format!(",{}:{}", quoted(name), object(ANY_ORDER_MEMBERS, kind));
+    }
+    let hash = "\"hash\":{\"description\":\"SHA-256 of a list of numbers, each as 8 bytes, little-endian.\",\"type\":\"string\",\"pattern\":\"^[0-9a-f]{64}$\"}";
+    format!("{{\"$defs\":{{{hash}{definitions}}}}}")
+}
+
+/// The schema of an object of a kind of recipe: a reading has its own orders.
+fn object(members: &[Member], recipe: &str) -> String {
+    let known = members.iter().filter(|member| !matches!(member.kind, Kind::Elsewhere(_)));
+    let (mut properties, mut required, mut conditions) = (Vec::new(), Vec::new(), Vec::new());
+    for member in known {
+        properties.push(format!("{}:{}", quoted(member.name), value(member, members, recipe)));
+        // A list may come beside the recipe.
+        let has_to_be = matches!(member.default, Default::Required(_))
+            && !matches!(member.kind, Kind::Numbers { beside: true, .. });
+        let there = format!("{{\"required\":[{}]}}", quoted(member.name));
+        match member.place {
+            [] if has_to_be => required.push(quoted(member.name)),
+            [] => {}
+            place => {
+                let place =
+                    any(place.iter().map(|all| every(all.iter().map(|need| holds(need, member, members, recipe)))));
+                let then = if has_to_be { format!(",\"then\":{there}") } else { String::new() };
+                conditions.push(format!("{{\"if\":{place}{then},\"else\":{{\"not\":{there}}}}}"));
+            }
+        }
+    }
+    let required = if required.is_empty() { String::new() } else { format!(",\"required\":[{}]", required.join(",")) };
+    let conditions =
+        if conditions.is_empty() { String::new() } else { format!(",\"allOf\":[{}]", conditions.join(",")) };
+    format!(
+        "{{\"type\":\"object\",\"additionalProperties\":false{required},\"properties\":{{{}}}{conditions}}}",
+        properties.join(",")
+    )
+}
+
+fn any(schemas: impl Iterator<Item = String>) -> String {
+    format!("{{\"anyOf\":[{}]}}", schemas.collect::<Vec<_>>().join(","))
+}
+
+fn every(schemas: impl Iterator<Item = String>) -> String {
+    format!("{{\"allOf\":[{}]}}", schemas.collect::<Vec<_>>().join(","))
+}
+
+/// Whether a need holds: also where the name that is needed stands for one that is not there.
+fn holds(need: &Need, of: &Member, members: &[Member], recipe: &str) -> String {
+    let Some(member) = members.iter().find(|member| member.field == need.field) else { return "true".into() };
+    let name = quoted(member.name);
+    // What a reading deals as it is stored has shards too, and no lanes.
+    let is_stored = recipe == "reading" && need.names.contains(&"sharded") && matches!(of.name, "sizes" | "shards");
+    let names = need.names.iter().chain(is_stored.then_some(&"sequential")).map(|name| quoted(name));
+    let names = names.collect::<Vec<_>>().join(",");
+    let mut ways = Vec::from([format!("{{\"required\":[{name}],\"properties\":{{{name}:{{\"enum\":[{names}]}}}}}}")]);
+    let nameless = format!("{{\"not\":{{\"required\":[{name}]}}}}");
+    match member.kind {
+        Kind::Name([first, ..]) if need.names.contains(first) => ways.push(nameless),
+        Kind::Name(_) => {}
+        // The name of an order: sizes stand for `sharded`.
+        _ => {
+            let sizes = "{\"required\":[\"sizes\"]}";
+            let unnamed = if recipe == "reading" { "sharded" } else { "feistel" };
+            if need.names.contains(&unnamed) {
+                ways.push(every([nameless.clone(), format!("{{\"not\":{sizes}}}")].into_iter()));
+            }
+            if need.names.contains(&"sharded") {
+                ways.push(every([nameless, sizes.into()].into_iter()));
+            }
+        }
+    }
+    let one = any(ways.into_iter());
+    if need.is_one { one } else { format!("{{\"not\":{one}}}") }
+}
+
+fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
+    let own = match member.kind {
+        Kind::Natural { least, most } if most <= MAX_EXACT => natural(least, most),
+        Kind::Natural { least, .. } => any([natural(least, MAX_EXACT), in_quotes("")].into_iter()),
+        Kind::Integer => {
+            let number = format!("{{\"type\":\"integer\",\"minimum\":-{MAX_EXACT},\"maximum\":{MAX_EXACT}}}");
+            any([number, in_quotes("-?")].into_iter())
+        }
+        // The name of an order.
+        Kind::Text { .. } if member.field == "order" => {
+            let plain = match recipe {
+                "reading" => &[OrderId::Sequential],
+                _ => OrderId::ALL.as_slice(),
+            };
+            let is_of_streams = recipe == "chunk-stream";
+            let others = if is_of_streams { &[] } else { COMPOSED.as_slice() };
+            let all = plain.iter().chain((!is_of_streams).then_some(&OrderId::Sharded)).chain(others);
+            format!("{{\"enum\":[{}]}}", all.map(|id| quoted(id.name())).collect::<Vec<_>>().join(","))
+        }
+        Kind::Text { least: 0, .. } => "{\"type\":\"string\"}".into(),
+        // Bytes are at least as many as characters.
+        Kind::Text { least, most } => format!("{{\"type\":\"string\",\"minLength\":{least},\"maxLength\":{most}}}"),
+        Kind::Name(names) => {
+            format!("{{\"enum\":[{}]}}", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(","))
+        }
+        Kind::Flag => "{\"type\":\"boolean\"}".into(),
+        Kind::Numbers { most, .. } => numbers(most),
+        Kind::Lengths => numbers(u32::MAX.into()),
+        Kind::Section(members) if core::ptr::eq(members, ANY_ORDER_MEMBERS) => {
+            // Only the order of the recipe itself is another one.
+            let is_own = siblings.iter().any(|other| other.name == "samedeal");
+            let own =
+                if is_own && matches!(recipe, "batches" | "reading") { format!("-of-{recipe}") } else { String::new() };
+            format!("{{\"$ref\":\"#/$defs/order{own}\"}}")
+        }
+        Kind::Section(members) => object(members, recipe),
+        Kind::Objects { of, most } => {
+            let least = u8::from(matches!(member.default, Default::Required(_)));
+            let most = if most == usize::MAX { String::new() } else { format!(",\"maxItems\":{most}") };
+            format!("{{\"type\":\"array\",\"minItems\":{least}{most},\"items\":{}}}", object(of, recipe))
+        }
+        Kind::Elsewhere(_) => "false".into(),
+    };
+    let default = match (member.default, member.kind) {
+        (Default::Number(of), _) => format!("\"default\":{of},"),
+        (Default::Flag(flag), _) => format!("\"default\":{flag},"),
+        // That of a layout depends on the order.
+        (Default::None, Kind::Name([first, ..])) if member.name != "layout" => {
+            format!("\"default\":{},", quoted(first))
+        }
+        _ => String::new(),
+    };
+    let text = described(member);
+    let text = if text.is_empty() { String::new() } else { format!("\"description\":{},", quoted(&text)) };
+    own.replacen('{', &format!("{{{text}{default}"), 1)
+}
+
+fn natural(least: u64, most: u64) -> String {
+    format!("{{\"type\":\"integer\",\"minimum\":{least},\"maximum\":{most}}}")
+}
+
+/// A number beyond 2^53 - 1, as a text.
+fn in_quotes(sign: &str) -> String {
+    let digits = MAX_EXACT.to_string();
+    // As many digits, of which the first ones are those of the largest number, and the next one is larger; or more digits.
+    let same = (0..digits.len()).filter(|&at| digits.as_bytes()[at] < b'9').map(|at| {
+        let (before, next, left) = (&digits[..at], digits.as_bytes()[at] + 1, digits.len() - 1 - at);
+        format!("{before}[{}-9][0-9]{{{left}}}", char::from(next))
+    });
+    let all = same.chain([String::from("[1-9][0-9]{16,19}")]).collect::<Vec<_>>().join("|");
+    format!("{{\"type\":\"string\",\"pattern\":\"^{sign}({all})$\"}}")
+}
+
+fn numbers(most: u64) -> String {
+    let list = format!("{{\"type\":\"array\",\"items\":{}}}", natural(0, most.min(MAX_EXACT)));
+    any([list, "{\"$ref\":\"#/$defs/hash\"}".into()].into_iter())
 }

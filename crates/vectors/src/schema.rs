@@ -1,0 +1,123 @@
+//! docs/recipe.schema.json: what is true of each member, which the core has, and what members may not be together.
+
+use std::io;
+
+use serde_json::{Map, Value, json};
+
+/// The file, below the repository.
+pub const PATH: &str = "docs/recipe.schema.json";
+
+/// The schema of today.
+pub fn text() -> io::Result<String> {
+    let mut schema = Map::new();
+    let kinds = ["sampler", "batches", "plan", "reading", "chunk-stream", "schedule", "split"];
+    schema.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
+    schema.insert("title".into(), "Recipes of samedeal".into());
+    schema.insert("description".into(), DESCRIPTION.into());
+    schema.insert("anyOf".into(), kinds.map(|kind| json!({"$ref": format!("#/$defs/{kind}")})).to_vec().into());
+    let Value::Object(mut own) = serde_json::from_str(&samedeal_core::schema())? else {
+        return Err(io::Error::other("the schema of the core is no object"));
+    };
+    for (place, rule) in rules() {
+        let at = own.get_mut("$defs").and_then(|defs| defs.pointer_mut(place));
+        let at =
+            at.and_then(Value::as_object_mut).ok_or_else(|| io::Error::other(format!("the schema has no {place}")))?;
+        let all = at.entry("allOf").or_insert_with(|| json!([]));
+        all.as_array_mut().into_iter().for_each(|all| all.push(rule.clone()));
+    }
+    schema.append(&mut own);
+    let mut text = String::new();
+    write(&Value::Object(schema), 0, &mut text);
+    Ok(text + "\n")
+}
+
+/// Writes a member of a definition in a line of its own.
+fn write(value: &Value, depth: usize, text: &mut String) {
+    match value {
+        Value::Object(members) if depth < 4 && members.values().any(Value::is_object) => {
+            text.push('{');
+            for (number, (name, member)) in members.iter().enumerate() {
+                *text += if number == 0 { "\n" } else { ",\n" };
+                *text += &format!("{}{}: ", "  ".repeat(depth + 1), json!(name));
+                write(member, depth + 1, text);
+            }
+            *text += &format!("\n{}}}", "  ".repeat(depth));
+        }
+        other => *text += &other.to_string(),
+    }
+}
+
+const DESCRIPTION: &str = "Everything that decides a run, as one document. SPEC.md, sections 14 to 17, define it. Each kind of recipe has a \
+definition of its own: `#/$defs/sampler`, `batches`, `plan`, `reading`, `chunk-stream`, `schedule`, `split`. The schema does not look at what comes \
+beside a recipe, and does not compare lists with each other.";
+
+/// What members may not be together, and which of several has to be there: by the place in the definitions.
+fn rules() -> Vec<(&'static str, Value)> {
+    let is = |member: &str, names: &[&str]| json!({"required": [member], "properties": {member: {"enum": names}}});
+    let not_both = |members: [&str; 2]| json!({"not": {"required": members}});
+    let unless = |place: Value, then: Value| json!({"if": place, "else": then});
+    let when = |place: Value, then: Value| json!({"if": place, "then": then});
+    let no_samples =
+        is("name", &["sharded", "blend", "blend-exact", "exclude", "subset", "skip", "copies", "windows", "balance"]);
+    let of_shards = json!({"not": {"required": ["name"]}, "required": ["sizes"]});
+    let (budget, weighted) = (json!({"properties": {"strategy": {"const": "budget"}}}), is("counting", &["weighted"]));
+    let room = json!({"required": ["max_batch_size", "max_length"], "properties": {"max_batch_size": {"minimum": 1}}});
+    let sources = "/order/properties/sources/items";
+    let sources_of_batches = "/order-of-batches/properties/sources/items";
+    let sources_of_reading = "/order-of-reading/properties/sources/items";
+    let mut rules = vec![
+        ("/order", unless(json!({"anyOf": [no_samples, of_shards]}), json!({"required": ["samples"]}))),
+        ("/order-of-reading", not_both(["samples", "growth"])),
+        ("/reading", json!({"oneOf": [{"required": ["order"]}, {"required": ["shards"]}]})),
+        (
+            "/reading",
+            when(
+                json!({"required": ["shards"]}),
+                json!({"properties": {"deal": {"properties": {"remainder": false}}}}),
+            ),
+        ),
+        ("/reading/properties/shards", json!({"properties": {"policy": {"enum": ["size-aware", "round-robin"]}}})),
+        ("/reading/properties/shards", unless(is("weight", &["bytes"]), json!({"properties": {"bytes": false}}))),
+        (
+            "/chunk-stream/properties/order",
+            unless(json!({"required": ["chunks"]}), json!({"properties": {"name": {"const": "sequential"}}})),
+        ),
+        (
+            "/split/properties/split",
+            when(
+                json!({"properties": {"parts": {"items": {"required": ["weight"]}}}}),
+                json!({"properties": {"samples": false}}),
+            ),
+        ),
+        (
+            "/split/properties/split/properties/parts",
+            json!({"oneOf": [
+                {"items": {"required": ["weight"], "properties": {"size": false}}},
+                {"items": {"required": ["size"], "properties": {"weight": false}}}
+            ]}),
+        ),
+    ];
+    let batch = "/batches/properties/batch";
+    rules.extend([
+        (batch, not_both(["bucket_width", "boundaries"])),
+        (batch, not_both(["bucket_width", "quantiles"])),
+        (batch, not_both(["boundaries", "quantiles"])),
+        (
+            batch,
+            when(
+                is("strategy", &["pack"]),
+                json!({"anyOf": [{"required": ["capacity"]}, {"required": ["max_length"]}]}),
+            ),
+        ),
+        (batch, when(json!({"allOf": [budget, weighted]}), json!({"required": ["max_cost"]}))),
+        (
+            batch,
+            when(json!({"allOf": [budget, {"not": weighted}]}), json!({"anyOf": [{"required": ["max_tokens"]}, room]})),
+        ),
+    ]);
+    for place in [sources, sources_of_batches, sources_of_reading] {
+        rules.push((place, json!({"oneOf": [{"required": ["samples"]}, {"required": ["order"]}]})));
+        rules.push((place, json!({"properties": {"name": {"pattern": "^[^/]+$"}}})));
+    }
+    rules
+}

@@ -371,11 +371,15 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
     match (text.strip_suffix(rest), quoted) {
         (Some(number), None) if is_whole => Failure::out_of_range(field, shorten(number), allowed),
         (_, Some(number)) if is_whole && rest.is_empty() && !in_digits(number).is_some_and(is_exact) => {
-            Failure::out_of_range(field, shorten(number), allowed)
+            let is_unsigned = matches!(kind, Kind::Integer) && in_digits(number).and_then(unsigned).is_some();
+            Failure::out_of_range(field, shorten(number), if is_unsigned { allowed.and(UNSIGNED) } else { allowed })
         }
         _ => Failure::wrong_type(field, token(before), allowed.after("a whole number from ")),
     }
 }
+
+/// What to do with a seed of torch from 2^63 on.
+const UNSIGNED: &str = "; an unsigned seed of torch is the same as this number less 2^64";
 
 /// Why a number that a text has as one is not taken.
 const QUOTED: &str = "; beyond that in quotes, because JSON tools round such numbers";

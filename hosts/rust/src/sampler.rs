@@ -6,7 +6,10 @@ use wasmtime::component::ResourceAny;
 use crate::engine::{Object, Samedeal, Store, checked_state, sampling, types};
 use crate::range::{bounds, read, run};
 use crate::recipe::Shared;
-use crate::{Batches, Builder, Error, Fate, Index, Indices, Layout, Order, Place, Remainder};
+use crate::{Batches, Builder, Error, Failure, Fate, Index, Indices, Layout, Order, Place, Remainder};
+
+/// So many ranks can be asked at once: each of them has a list.
+const MOST_RANKS: u64 = 1 << 25;
 
 /// The samples of one rank in one epoch.
 ///
@@ -401,6 +404,10 @@ impl Sampler {
         let wide = |bound: Bound<&u32>| bound.map(|&rank| u64::from(rank));
         let (mut first, end) =
             bounds((wide(ranks.start_bound()), wide(ranks.end_bound())), self.known.world_size.into());
+        if end.saturating_sub(first) > MOST_RANKS {
+            let allowed = format!("up to {MOST_RANKS} ranks at once");
+            return Err(Failure::out_of_memory("count", end - first, allowed).into());
+        }
         let window = (self.known.max_count / batch_size.max(1)).max(1);
         let mut found = Vec::new();
         loop {

@@ -1,6 +1,6 @@
 use alloc::format;
 
-use crate::base::failure::{only, range};
+use crate::base::failure::{known, range};
 use crate::base::key::Words;
 use crate::base::names::name_of;
 use crate::order::{MULTIPLIERS, mix};
@@ -236,7 +236,7 @@ impl Deal {
             return Ok(self.samples);
         }
         if self.layout == Layout::Contiguous && self.world_size > 1 {
-            let allowed = only("strided").and(", for a state within an epoch");
+            let allowed = known(["strided", "rotated"]).and(", within an epoch");
             return Err(Failure::contradiction("layout", "contiguous", allowed));
         }
         if !taken.is_multiple_of(self.unit()) {

@@ -158,6 +158,8 @@ pub enum Status {
     Padding,
     /// No rank sees it: the remainder is dropped, or the last batch is left out.
     Dropped,
+    /// The epoch does not have it, as with `exclude`, or with a blend that did not draw it.
+    Absent,
 }
 
 impl Status {
@@ -167,6 +169,7 @@ impl Status {
             Self::ToCome => "to come",
             Self::Padding => "padding",
             Self::Dropped => "dropped",
+            Self::Absent => "absent",
         }
     }
 }
@@ -400,8 +403,9 @@ impl<'a> Search<'a> {
             };
             places.push(Seen { position: Some(position), status, spot });
         }
+        let without = if fate.status == "absent" { Status::Absent } else { Status::Dropped };
         let hidden = if is_composed { fate.before.len() + fate.places.len() - places.len() } else { 0 };
-        let status = places.first().map_or(Status::Dropped, |place| place.status);
+        let status = places.first().map_or(without, |place| place.status);
         Ok(Found { epoch, sample, status, copies, places, hidden })
     }
 

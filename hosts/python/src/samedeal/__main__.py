@@ -84,6 +84,10 @@ def _number(text: str) -> int:
     return int(text.replace(",", ""))
 
 
+# What argparse calls it in errors.
+_number.__name__ = "whole number"
+
+
 def _sampler(options: argparse.Namespace, **others: Any) -> Sampler:
     names = ("seed", "epoch", "order", "world_size", "remainder", "unit")
     sampler = Sampler(options.samples, **{name: getattr(options, name) for name in names} | others)

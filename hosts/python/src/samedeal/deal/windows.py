@@ -22,6 +22,9 @@ WINDOW = 2**16
 ITERATION_WINDOW = 2**13
 """The same for iteration, which should not keep its first index waiting."""
 
+MOST_RANKS = 2**25
+"""So many ranks can be asked at once: each of them has an array."""
+
 SPARSE = 256
 """From this step upwards, a slice is read one by one: a call costs as much as some hundred indices in a window."""
 
@@ -39,6 +42,8 @@ def step(deal: Deal, batch: int, batch_size: int, drop_last: bool) -> list[NDArr
     import numpy as np
 
     world_size = deal.world_size()
+    if world_size > MOST_RANKS:
+        raise OutOfMemoryError("world-size", str(world_size), f"up to {MOST_RANKS} ranks; ask a rank for its batch")
     window = max(1, max_count() // batch_size)
     found: list[NDArray[np.int64]] = []
     while len(found) < world_size:

@@ -48,6 +48,7 @@ COUNT = Width(0, U64_MAX, *_told(0, MAX_EXACT))
 COUNT_FROM_1 = Width(0, U64_MAX, *_told(1, MAX_EXACT))
 U64 = Width(0, U64_MAX, *_told(0, U64_MAX))
 S64 = Width(-(2**63), 2**63 - 1, *_told(-(2**63), 2**63 - 1))
+SEED = Width(-(2**63), U64_MAX, *_told(-(2**63), U64_MAX))
 MEMORY = Width(0, 2**63 - 1, f"up to {2**31} bytes")
 U32 = Width(0, U32_MAX, *_told(0, U32_MAX))
 U32_FROM_1 = Width(0, U32_MAX, *_told(1, U32_MAX))
@@ -73,6 +74,12 @@ def integer(field: str, value: Any, width: Width) -> int:
     if width.least <= number <= width.most:
         return number
     raise OutOfRangeError(field, shown(number), width.allowed, width.facts)
+
+
+def seed(value: Any) -> int:
+    """A seed as torch has it: one from 2**63 on is the same as that number less 2**64."""
+    number = integer("seed", value, SEED)
+    return number - 2**64 if number >= 2**63 else number
 
 
 def crossed(field: str, value: Any, ask: Callable[[int], T]) -> T:

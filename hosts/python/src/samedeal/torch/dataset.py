@@ -214,7 +214,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """
         super().__init__()
         self.deal = check.enum("deal", deal, DEALS)
-        self.seed = check.integer("seed", seed, check.S64)
+        self.seed = check.seed(seed)
         self._given: dict[str, Any] = {
             "lanes": lanes,
             "shuffle_window": shuffle_window,

@@ -53,7 +53,7 @@ def random_split(
         # It has none, one below 0, or a too large one.
         raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
     sizes = _sizes(samples, check.items("lengths", lengths, "a list of numbers"))
-    number = check.integer("seed", seed, check.S64)
+    number = check.seed(seed)
     if samples == 0:
         return [Subset(dataset, []) for _ in sizes]
     split = Split(sizes={str(part): size for part, size in enumerate(sizes)}, seed=number)

@@ -88,7 +88,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         """
         self.dataset = dataset
         self._order = order if order is None or isinstance(order, Order) else check.name("order", order)
-        number = check.integer("seed", seed, check.S64)
+        number = check.seed(seed)
         if isinstance(order, Order) and number:
             raise ContradictionError("seed", str(number), "none with an Order, which has its own")
         # A list is read once.

@@ -83,7 +83,7 @@ class WeightedRandomSampler(DistributedSampler[int]):
             raise OutOfRangeError("num-samples", "0", check.COUNT_FROM_1.allowed)
         self.weights = _weights(weights)
         self.replacement = True
-        order = _order(self.weights.numpy(), asked, check.integer("seed", seed, check.S64))
+        order = _order(self.weights.numpy(), asked, check.seed(seed))
         super().__init__(range(len(self.weights)), num_replicas, rank, drop_last=drop_last, order=order, mesh=mesh)
 
 

@@ -13,7 +13,7 @@ use fuzz::usage;
 
 /// A run that takes more processor time is ended. A dataset of some thousand samples takes milliseconds: only an epoch of
 /// very many takes longer, and says so while it runs.
-const MOST_TIME: Duration = Duration::from_secs(20);
+const MOST_TIME: Duration = Duration::from_secs(120);
 /// Bytes of memory that are in use at once.
 const MOST_MB: f64 = 1500.0;
 /// As much output as is read, before the reader goes away.

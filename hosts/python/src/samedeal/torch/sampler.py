@@ -90,8 +90,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             num_replicas: Number of ranks. By default that of the process group, or of the launcher.
             rank: Rank of this process. By default that of the process group, or of the launcher.
             shuffle: Whether samples are shuffled, in another order in each epoch.
-            seed: Seed of the order, -2**63 to 2**64 - 1, the same on all ranks. One from 2**63 on is kept as that number
-                less 2**64, which gives the same order. An `Order` has its own.
+            seed: Seed of the order, -2**63 to 2**64 - 1, the same on all ranks. One from 2**63 on is kept as that
+                number less 2**64, which gives the same order. An `Order` has its own.
             drop_last: What happens if the number of ranks does not divide the samples: True leaves out the last
                 samples, False repeats the first ones.
             order: One of `samedeal.orders()`. By default "torch", or "torch-2.5" if PyTorch is older than 2.6; without

@@ -10,9 +10,8 @@ from samedeal.torch import DistributedSampler
 
 @pytest.mark.parametrize("seed", [2**63, 2**63 + 5, 13294458481572122726, 2**64 - 1])
 def test_the_same_indices_as_torch(seed: int) -> None:
-    place = {"num_replicas": 2, "rank": 1, "seed": seed}
-    ours = DistributedSampler(range(101), **place)
-    theirs = torch.utils.data.DistributedSampler(range(101), **place)  # type: ignore[arg-type]
+    ours = DistributedSampler(range(101), num_replicas=2, rank=1, seed=seed)
+    theirs = torch.utils.data.DistributedSampler(range(101), num_replicas=2, rank=1, seed=seed)
     assert list(ours) == list(theirs)
 
 

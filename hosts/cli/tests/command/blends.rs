@@ -211,7 +211,7 @@ fn long_lists_come_from_files() {
     assert_eq!(found["samples"][0]["places"].as_array().unwrap().len(), 2);
     assert_eq!(
         (&found["samples"][1]["status"], &found["samples"][1]["places"]),
-        (&"dropped".into(), &Value::Array(vec![]))
+        (&"absent".into(), &Value::Array(vec![]))
     );
     let (_, said) = failing(&format!("indices {recipe}"));
     assert!(said.contains("indices is missing") && said.ends_with("such as --list of/indices=FILE"), "{said}");

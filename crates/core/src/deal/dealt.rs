@@ -150,17 +150,12 @@ impl Deal {
         Self { rotation, ..self }
     }
 
-    /// The rank that sees it.
-    pub(crate) fn rank(&self) -> u32 {
-        self.rank
-    }
-
     /// The same deal, seen by another rank.
     pub fn with_rank(self, rank: u32) -> Result<Self, Failure> {
         if rank >= self.world_size {
             return Err(Failure::out_of_range("rank", rank, range(0, self.world_size - 1)));
         }
-        Ok(Self { rank, ..self })
+        Ok(self.of_rank(rank))
     }
 
     /// Positions dealt to all ranks together, padding included.
@@ -210,21 +205,21 @@ impl Deal {
         self.consumed
     }
 
-    /// The same deal, seen by another rank.
+    /// The same deal, seen by another rank that there is.
     pub(crate) fn of_rank(&self, rank: u32) -> Self {
         Self { rank, ..*self }
     }
 
-    /// One of the ranks that have the most samples: one of the first two, as the last unit can be shorter.
-    pub(crate) fn fullest(&self) -> Self {
-        let [first, second] = [0, 1.min(self.world_size - 1)].map(|rank| self.of_rank(rank));
-        if second.num_samples() > first.num_samples() { second } else { first }
+    /// A rank that has the most samples: one of the first two, as the last unit can be shorter.
+    pub(crate) fn fullest(&self) -> u32 {
+        let second = 1.min(self.world_size - 1);
+        if self.of_rank(second).num_samples() > self.of_rank(0).num_samples() { second } else { 0 }
     }
 
     /// The positions that are consumed once every rank has taken so many samples, or all of its own. Failures: `taken`;
     /// `layout`, where these are no run from the first position on.
     pub(crate) fn consumed_after(&self, taken: u64) -> Result<u64, Failure> {
-        let most = self.fullest().num_samples();
+        let most = self.of_rank(self.fullest()).num_samples();
         if taken > most {
             return Err(Failure::out_of_range("taken", taken, range(0, most)));
         }

@@ -2,6 +2,7 @@ use alloc::vec::Vec;
 
 use super::sampler::check_batch_size;
 use crate::base::check::check_below;
+use crate::base::memory::{collect, grow};
 use crate::{Failure, Place, Sampler};
 
 /// The most positions of a sample that are told.
@@ -42,10 +43,10 @@ impl Sampler {
         // What is padding repeats the whole epoch.
         let dealt = (0..rounds).flat_map(|round| own.iter().map(move |position| round * length + position));
         let mut dealt = dealt.filter(|position| (first..end).contains(position));
-        let before: Vec<u64> = own.iter().copied().filter(|&position| position < first).collect();
-        let most = MOST - before.len();
-        let places: Vec<Place> =
-            dealt.by_ref().take(most).map(|position| self.deal.place(position, batch_size)).collect();
+        let num_before = own.partition_point(|&position| position < first);
+        let before = collect("sample", num_before, own.iter().copied())?;
+        let most = rounds.saturating_mul(own.len() as u64).min((MOST - num_before) as u64) as usize;
+        let places = collect("sample", most, dealt.by_ref().map(|position| self.deal.place(position, batch_size)))?;
         let count = |is: &dyn Fn(u64) -> bool| places.iter().filter(|place| is(place.position)).count() as u32;
         let num_seen = count(&|position| position < read);
         let num_padding = count(&|position| position >= length);
@@ -68,7 +69,10 @@ impl Sampler {
             // Only composed orders have a sample several times, and only they cost less for a second question than one pass over a table.
             let can_be = from < length && (found.is_empty() || self.part.is_composed());
             match if can_be { order.next(sample, from)? } else { None } {
-                Some(position) => found.push(position),
+                Some(position) => {
+                    grow("sample", 1, &mut found)?;
+                    found.push(position);
+                }
                 None => break,
             }
         }

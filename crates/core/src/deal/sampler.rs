@@ -142,9 +142,9 @@ impl Sampler {
         first: u32,
         count: u32,
     ) -> Result<(Vec<u64>, Vec<u32>), Failure> {
-        let of = |deal: Deal| Self {
-            config: Config { rank: deal.rank(), ..self.config },
-            deal,
+        let of = |rank| Self {
+            config: Config { rank, ..self.config },
+            deal: self.deal.of_rank(rank),
             part: Rc::clone(&self.part),
             order: Rc::clone(&self.order),
         };
@@ -163,7 +163,7 @@ impl Sampler {
             .and_then(|()| counts.try_reserve_exact(count as usize))
             .map_err(|_| Failure::out_of_memory("count", count, "fewer at a time"))?;
         for rank in first..first + count {
-            let own = of(self.deal.of_rank(rank));
+            let own = of(rank);
             let has = batch < own.num_batches(batch_size, drop_last)?;
             let found: Vec<u64> = if has { own.batch(batch, batch_size, drop_last)? } else { Vec::new() };
             samples.extend_from_slice(&found);

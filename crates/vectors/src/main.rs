@@ -35,7 +35,7 @@ fn main() -> ExitCode {
     match run(&folder, check) {
         Ok(true) => ExitCode::SUCCESS,
         Ok(false) => {
-            eprintln!("the golden cases, or the tables of members in the specification, are not what the core has.");
+            eprintln!("the golden cases, the tables of members or the schema of recipes are not what the core has.");
             eprintln!("Where only questions were added: `cargo xtask vectors`, and commit the files.");
             eprintln!("Where a value changed: no released id may change its values; see docs/maintaining/names.md.");
             ExitCode::FAILURE

@@ -67,7 +67,6 @@ fn rules() -> Vec<(&'static str, Value)> {
     let sources_of_reading = "/order-of-reading/properties/sources/items";
     let mut rules = vec![
         ("/order", unless(json!({"anyOf": [no_samples, of_shards]}), json!({"required": ["samples"]}))),
-        ("/order-of-reading", not_both(["samples", "growth"])),
         ("/reading", json!({"oneOf": [{"required": ["order"]}, {"required": ["shards"]}]})),
         (
             "/reading",

@@ -191,9 +191,8 @@ fn holds(need: &Need, of: &Member, members: &[Member], recipe: &str) -> String {
     let name = quoted(member.name);
     // What a reading deals as it is stored has shards too, and no lanes.
     let is_stored = recipe == "reading" && need.names.contains(&"sharded") && matches!(of.name, "sizes" | "shards");
-    let names = need.names.iter().chain(is_stored.then_some(&"sequential")).map(|name| quoted(name));
-    let names = names.collect::<Vec<_>>().join(",");
-    let mut ways = Vec::from([format!("{{\"required\":[{name}],\"properties\":{{{name}:{{\"enum\":[{names}]}}}}}}")]);
+    let names = one_of(need.names.iter().copied().chain(is_stored.then_some("sequential")));
+    let mut ways = Vec::from([format!("{{\"required\":[{name}],\"properties\":{{{name}:{names}}}}}")]);
     let nameless = format!("{{\"not\":{{\"required\":[{name}]}}}}");
     match member.kind {
         Kind::Name([first, ..]) if need.names.contains(first) => ways.push(nameless),
@@ -224,21 +223,19 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
         }
         // The name of an order.
         Kind::Text { .. } if member.field == "order" => {
-            let plain = match recipe {
-                "reading" => &[OrderId::Sequential],
-                _ => OrderId::ALL.as_slice(),
+            let all = OrderId::ALL.iter().chain(&[OrderId::Sharded]).chain(&COMPOSED);
+            let fits = |id: &&OrderId| match recipe {
+                // Orders of stored rows.
+                "reading" => matches!(id, OrderId::Sequential | OrderId::Sharded) || id.is_blend() || id.is_view(),
+                "chunk-stream" => OrderId::ALL.contains(id),
+                _ => true,
             };
-            let is_of_streams = recipe == "chunk-stream";
-            let others = if is_of_streams { &[] } else { COMPOSED.as_slice() };
-            let all = plain.iter().chain((!is_of_streams).then_some(&OrderId::Sharded)).chain(others);
-            format!("{{\"enum\":[{}]}}", all.map(|id| quoted(id.name())).collect::<Vec<_>>().join(","))
+            one_of(all.filter(fits).map(|id| id.name()))
         }
         Kind::Text { least: 0, .. } => "{\"type\":\"string\"}".into(),
         // Bytes are at least as many as characters.
         Kind::Text { least, most } => format!("{{\"type\":\"string\",\"minLength\":{least},\"maxLength\":{most}}}"),
-        Kind::Name(names) => {
-            format!("{{\"enum\":[{}]}}", names.iter().map(|name| quoted(name)).collect::<Vec<_>>().join(","))
-        }
+        Kind::Name(names) => one_of(names.iter().copied()),
         Kind::Flag => "{\"type\":\"boolean\"}".into(),
         Kind::Numbers { most, .. } => numbers(most),
         Kind::Lengths => numbers(u32::MAX.into()),
@@ -269,6 +266,10 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
     let text = described(member);
     let text = if text.is_empty() { String::new() } else { format!("\"description\":{},", quoted(&text)) };
     own.replacen('{', &format!("{{{text}{default}"), 1)
+}
+
+fn one_of<'a>(names: impl Iterator<Item = &'a str>) -> String {
+    format!("{{\"enum\":[{}]}}", names.map(quoted).collect::<Vec<_>>().join(","))
 }
 
 fn natural(least: u64, most: u64) -> String {

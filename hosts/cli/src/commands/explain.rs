@@ -32,8 +32,6 @@ use crate::write::problem::Problem;
 const RECIPE: [&str; 9] =
     ["lanes", "shuffle_window", "shuffle", "shuffle_rows", "reshuffle", "policy", "worker_policy", "weight", "shards"];
 
-/// The most places of a sample that are shown.
-const PLACES: usize = 1 << 16;
 /// How many bytes the states that are shown at once may have in all.
 const SHOWN: usize = 1 << 24;
 
@@ -534,7 +532,7 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
                 }
                 let found = positions(&whole, sample)?.into_iter();
                 let found = found.map(|at| (reached.status(epoch, at), Some(at))).collect::<Vec<_>>();
-                Ok(if found.is_empty() { vec![(Status::Dropped, None)] } else { found })
+                Ok(if found.is_empty() { vec![(Status::Absent, None)] } else { found })
             });
         }
         (None, _) => return option("world-size", "how many ranks took it"),
@@ -579,16 +577,13 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
 
 /// All positions of a sample in an epoch: an order that is made of others may have it several times, or not at all.
 fn positions(whole: &Sampler, sample: u64) -> Result<Vec<u64>, Problem> {
-    let (mut from, mut found) = (0, Vec::new());
-    while let Some(place) = whole.locate_from(sample, from, 1)? {
-        found.push(place.position);
-        from = place.position + 1;
-        if found.len() > PLACES {
-            let what = format!("sample {sample} has more than {PLACES} places in this epoch, too many to show");
-            return Err(Problem::message(what));
-        }
+    let fate = whole.fate(sample, 1, 0)?;
+    if !fate.complete {
+        let count = fate.places.len();
+        let what = format!("sample {sample} has {count} places in this epoch or more, too many to show");
+        return Err(Problem::message(what));
     }
-    Ok(found)
+    Ok(fate.places.iter().map(|place| place.position).collect())
 }
 
 /// Whether samples were seen, without the ranks that saw them, which a state does not say. `find` gives one answer or several for a sample

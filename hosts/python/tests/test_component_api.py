@@ -479,14 +479,21 @@ def drawn(kind: Any) -> Iterable[Any]:
 
 
 def calls_of(functions: dict[str, wc.FuncType], resource: str) -> Calls:
-    """Every method of a resource, with all combinations of values that its parameters may have."""
+    """Every method of a resource, with all values that its parameters may have: all combinations of up to two of them."""
     found: Calls = []
     for name, function in functions.items():
         if name.startswith(f"[method]{resource}."):
-            values = [drawn(kind) for _, kind in function.params[1:]]
-            found += [(name.split(".")[1], *arguments) for arguments in itertools.product(*values)]
+            values = [[*drawn(kind)] for _, kind in function.params[1:]]
+            few = len(values) <= 2
+            found += [(name.split(".")[1], *each) for each in (itertools.product(*values) if few else in_turn(values))]
     assert found, resource
     return found
+
+
+def in_turn(values: list[list[Any]]) -> Iterable[tuple[Any, ...]]:
+    """One parameter at a time goes through its values; the others have their second, which most functions take."""
+    usual = tuple(each[min(1, len(each) - 1)] for each in values)
+    return dict.fromkeys((*usual[:at], value, *usual[at + 1 :]) for at, each in enumerate(values) for value in each)
 
 
 def agree(

@@ -40,6 +40,12 @@ def small(value: int) -> int:
     return value
 
 
+def all_small(values: list[int]) -> list[int]:
+    small(min(values))
+    small(max(values))
+    return values
+
+
 class Knapsack:
     def __init__(self, sizes: list[int], capacity: int) -> None:
         self.sizes, self.capacity = sizes, capacity
@@ -49,16 +55,18 @@ class Knapsack:
         return len(self.sizes) * (self.capacity + 1)
 
     def solve(self, worth: list[int]) -> int:
-        self.values = [0] * (self.capacity + 1)
-        self.last = [0] * (self.capacity + 1)
+        # Names of the function's own, and no call in the inner loop: it takes most of the time of this implementation.
+        values, last = [0] * (self.capacity + 1), [0] * (self.capacity + 1)
         for row, (size, value) in enumerate(zip(self.sizes, worth, strict=True)):
             if value <= 0:
                 continue
             for at in range(size, self.capacity + 1):
-                with_it = min(MOST_VALUE, self.values[at - size] + value)
-                if with_it > self.values[at]:
-                    self.values[at], self.last[at] = with_it, row
-        return self.values[-1]
+                with_it = values[at - size] + value
+                if with_it > values[at] and values[at] != MOST_VALUE:
+                    values[at] = with_it if with_it < MOST_VALUE else MOST_VALUE
+                    last[at] = row
+        self.values, self.last = values, last
+        return values[-1]
 
     def content(self) -> Column:
         held: dict[int, int] = {}
@@ -92,7 +100,7 @@ class Master:
         return row if less < -patience else None
 
     def enter(self, column: Column, cost: int) -> None:
-        d = [small(sum(row[at] * each for at, each in column)) for row in self.inverse]
+        d = all_small([sum([row[at] * each for at, each in column]) for row in self.inverse])
         gain = small(cost - self.worth(column))
         able = [row for row, each in enumerate(d) if each > TINY]
         if not able:
@@ -108,7 +116,7 @@ class Master:
         for row, each in enumerate(d):
             if row != leaving and each:
                 values = zip(self.inverse[row], entering, strict=True)
-                self.inverse[row] = [small(value - (times(each, new) if new else 0)) for value, new in values]
+                self.inverse[row] = all_small([value - ((each * new + ONE // 2) >> 40) for value, new in values])
         self.inverse[leaving] = entering
         self.duals = [small(dual + times(gain, new)) for dual, new in zip(self.duals, entering, strict=True)]
         self.uses = next_uses

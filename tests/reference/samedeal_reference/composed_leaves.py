@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from bisect import bisect_left, bisect_right
 from itertools import accumulate
 
 from .base import MAX_SAMPLES, below, require, stream
@@ -107,6 +107,7 @@ class Balance(Composed):
         for sample, c in enumerate(classes):
             self.members[c].append(sample)
         self.samples, self.steady = samples, samples is not None
+        self._found: tuple[tuple[int, int] | None, list[int]] = (None, [])
         if samples is not None:
             shares = [len(own) * factor for own, factor in zip(self.members, factors, strict=True)]
             require(1 <= sum(shares) <= MAX_SAMPLES, "factors", f"a sum of {sum(shares)}")
@@ -138,8 +139,14 @@ class Balance(Composed):
         return members[sigma.sample((self.seen(c, epoch) + u) % len(members))]
 
     def first(self, epoch: int, sample: int, start: int) -> int | None:
-        if sample >= self.range:
-            return None
+        places = self._places(epoch, sample) if sample < self.range else []
+        at = bisect_left(places, start)
+        return places[at] if at < len(places) else None
+
+    def _places(self, epoch: int, sample: int) -> list[int]:
+        """All positions of a sample in an epoch, ascending. The last ones that were found are kept."""
+        if self._found[0] == (epoch, sample):
+            return self._found[1]
         c = next(c for c, members in enumerate(self.members) if sample in members)
         members = self.members[c]
         number = permutation(len(members), "balance class", self.seed, 0, c).position(members.index(sample))
@@ -147,7 +154,8 @@ class Balance(Composed):
         before = sum(self.seen(b, epoch + 1) - self.seen(b, epoch) for b in range(c))
         pi = permutation(self.length(epoch), "balance", self.seed, epoch, 0)
         elements = range(low + (number - low) % len(members), high, len(members))
-        return min((at for d in elements if (at := pi.position(before + d - low)) >= start), default=None)
+        self._found = (epoch, sample), sorted(pi.position(before + d - low) for d in elements)
+        return self._found[1]
 
     def first_draw(self, sample: int, low: int, end: int) -> int | None:
         if low >= end or sample >= self.range:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, insort
 from dataclasses import dataclass
 
 from .base import ceil_div
@@ -89,16 +90,24 @@ def least_bins(classes: Classes, counts: list[int], slots: int) -> int:
 def best_fit(classes: Classes, counts: list[int], slots: int) -> list[Group]:
     """BEST-FIT."""
     stacks: dict[int, list[tuple[Content, int, int]]] = {}  # by free space: content, bins, slots
+    frees: list[int] = []  # the free spaces that have a stack, ascending
     done: list[Group] = []
 
     def take(size: int) -> tuple[int, tuple[Content, int, int]] | None:
-        free = min((free for free in stacks if free >= size), default=None)
-        if free is None:
+        at = bisect_left(frees, size)
+        if at == len(frees):
             return None
+        free = frees[at]
         top = stacks[free].pop()
         if not stacks[free]:
-            del stacks[free]
+            del stacks[free], frees[at]
         return free, top
+
+    def put(free: int, group: tuple[Content, int, int]) -> None:
+        if free not in stacks:
+            stacks[free] = []
+            insort(frees, free)
+        stacks[free].append(group)
 
     for k, size in enumerate(classes.sizes):
         left = counts[k]
@@ -119,9 +128,9 @@ def best_fit(classes: Classes, counts: list[int], slots: int) -> list[Group]:
                 if room == number:
                     done.append(Group(filled, rest, of))
                 else:
-                    stacks.setdefault(rest, []).append((filled, of, room - number))
+                    put(rest, (filled, of, room - number))
             if found and old:
-                stacks.setdefault(free, []).append((content, old, room))
+                put(free, (content, old, room))
     while found := take(0):
         free, (content, bins, _) = found
         done.append(Group(content, free, bins))

@@ -60,6 +60,9 @@ def environment(path: Path) -> dict[str, str]:
         "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": "600",
         # The end of a job is noticed at once.
         "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2",
+        # No process that waits for work.
+        "RAY_enable_worker_prestart": "0",
+        "RAY_prestart_worker_first_driver": "0",
         "XDG_CACHE_HOME": cache,
     }
     return {**kept, **quiet, "PATH": os.pathsep.join(folders)}

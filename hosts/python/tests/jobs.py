@@ -33,9 +33,11 @@ RAY = ONE_THREAD | {
     "RAY_TRAIN_ENABLE_PREEMPTION_WATCHER": "0",
     "RAY_TRAIN_WORKER_GROUP_START_TIMEOUT_S": str(HANG),
     "RAY_TRAIN_HEALTH_CHECK_INTERVAL_S": "0.2",
+    "RAY_enable_worker_prestart": "0",
+    "RAY_prestart_worker_first_driver": "0",
 }
-"""Of jobs under Ray Train: no process that watches for machines of a cloud being taken away; on a busy machine, workers
-may start slowly; the controller does not wait two seconds between reports."""
+"""Of jobs under Ray Train: no process that watches for machines of a cloud being taken away, and none that waits for work;
+on a busy machine, workers may start slowly; the controller does not wait two seconds between reports."""
 
 
 def preload(*modules: str) -> None:

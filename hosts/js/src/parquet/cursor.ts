@@ -69,9 +69,10 @@ class ColumnCursor {
     for (let at = first; at < end; ) {
       let held = this.#held;
       if (!held || at < held.unit.start || at >= held.unit.end) {
-        this.leave(file);
         const unit = await file.unit(this.#name, at);
         held = { unit, values: file.decoded.acquire(unit.key, unit.decode) };
+        // Not before: a dictionary is gone when nobody holds a page that needs it.
+        this.leave(file);
         this.#held = held;
       }
       const { unit } = held;
@@ -80,7 +81,6 @@ class ColumnCursor {
       // A copy, so that the whole is not held for its sake.
       parts.push(values.slice(at - unit.start, to - unit.start));
       at = to;
-      if (to === unit.end) this.leave(file);
     }
     return joined(parts);
   }

@@ -3,7 +3,7 @@ import type { Bytes } from './bytes.js';
 import { checkValues, type Group as Largest, largestOf, type Part, widthIn } from './groups.js';
 import { type Block, blocksOf, Held } from './held.js';
 import type { Library } from './library.js';
-import { pagesOf, type Read } from './pages.js';
+import { indexedPages, type Page, pagesOf, type Read, runsOf } from './pages.js';
 import { Shared } from './shared.js';
 import type { Place } from './sources.js';
 
@@ -190,7 +190,16 @@ export class ParquetFile {
     return this.#bytes.close();
   }
 
-  /** Cuts a column of a row group into pages, where that can be, so that no more than a page is decoded for a row. */
+  /**
+   * Cuts a column of a row group into units. A unit is decoded once for all lanes that stand in it: `decoded` holds it until the last one
+   * leaves. Only a lane that comes after that, such as one that ends in the page in which the next lane began, decodes it again.
+   *
+   * - A column with one value in each row is cut into its pages, by their headers.
+   * - A column of lists of one kind of values is cut into its pages, if an index tells which rows they have.
+   * - In other columns, such as structures, the pages of several kinds of values begin at different rows. If there are indexes, these columns
+   *   are cut into runs of rows, each so long that a page is decoded for two of them at most. A dictionary is decoded for each of them.
+   * - What is left is one unit.
+   */
   async *#cut(column: string, group: Group): AsyncGenerator<Unit, void> {
     const tree = this.#columns.get(column) as SchemaTree;
     const chunks = group.raw.columns.filter(({ meta_data }) => meta_data?.path_in_schema[0] === column);
@@ -206,11 +215,15 @@ export class ParquetFile {
     if (block) await this.#held.read(this.#bytes, block);
     const { byteLength } = this.#bytes;
     const read = (from: number, to = byteLength) => this.#held.slice(this.#bytes, block, from, to);
-    if (tree.children.length === 0 && tree.element.repetition_type !== 'REPEATED') {
+    const isFlat = tree.children.length === 0 && tree.element.repetition_type !== 'REPEATED';
+    const isKnown = !isFlat && chunks.every(isIndexed);
+    const indexes = isKnown ? await Promise.all(chunks.map((chunk) => this.#indexed(chunk, rows))) : [];
+    const pages = isFlat ? pagesOf(read, byteLength, start, rows, end) : chunks.length === 1 ? indexes[0] : undefined;
+    if (pages) {
       let shared: Dictionary | undefined;
-      for await (const page of pagesOf(read, byteLength, start, rows, end)) {
+      for await (const page of pages) {
         const { row, rows: count, start: from, end: to } = page;
-        checkValues(column, count);
+        checkValues(column, isFlat ? count : (Number(meta.num_values) * count) / rows);
         if (page.dictionary) shared ??= { range: page.dictionary, pages: 0 };
         const dictionary = page.dictionary && shared;
         yield {
@@ -228,10 +241,7 @@ export class ParquetFile {
       }
       return;
     }
-    // How many rows a page has is known by an index alone, where a row has several values.
-    const cuts = chunks.every(isIndexed) ? await this.#indexed(chunk) : [0];
-    for (const [i, from] of cuts.entries()) {
-      const to = cuts[i + 1] ?? rows;
+    for (const [from, to] of runsOf(indexes, rows)) {
       for (const { meta_data } of chunks) checkValues(column, (Number(meta_data?.num_values) * (to - from)) / rows);
       const metadata = { ...this.#metadata, row_groups: [group.raw] };
       const decode = () => this.#decode({ byteLength, slice: read }, metadata, column, from, to);
@@ -239,15 +249,15 @@ export class ParquetFile {
     }
   }
 
-  /** The numbers of the rows that pages begin with. */
-  async #indexed(chunk: RowGroup['columns'][number]): Promise<number[]> {
-    const start = Number(chunk.offset_index_offset);
-    const bytes = await this.#bytes.slice(start, start + Number(chunk.offset_index_length));
+  /** The pages of a column chunk, by its index. */
+  async #indexed(chunk: RowGroup['columns'][number], rows: number): Promise<Page[]> {
+    const at = Number(chunk.offset_index_offset);
+    const bytes = await this.#bytes.slice(at, at + Number(chunk.offset_index_length));
     const index = this.#library.parquet.readOffsetIndex({ view: new DataView(bytes), offset: 0 });
-    return index.page_locations.map(({ first_row_index }) => Number(first_row_index));
+    return indexedPages(index.page_locations, chunkOf(chunk).start, rows, this.#bytes.byteLength);
   }
 
-  /** Decodes a page of a flat column: a file of its own, of a dictionary and a page. */
+  /** Decodes a page of a column: a file of its own, of a dictionary and a page. */
   async #page(
     read: Read,
     column: string,

@@ -1,4 +1,5 @@
 // Where the pages of a column are. A file need not have an index of them, but every page begins with its own length.
+type PageLocation = import('hyparquet').OffsetIndex['page_locations'][number];
 
 /** A run of values of a column that can be read by itself, by bytes of the file. */
 export interface Page {
@@ -64,6 +65,43 @@ export async function* pagesOf(
     at = end;
   }
 }
+
+/** The pages of a column within a row group, by an index. The column begins at byte `start`; `size` is that of the file. */
+export function indexedPages(index: readonly PageLocation[], start: number, rows: number, size: number): Page[] {
+  const first = Number(index[0]?.offset);
+  // An index leaves it out.
+  const dictionary = start < first ? ([start, first] as const) : undefined;
+  let next = 0;
+  const pages = index.map(({ offset, compressed_page_size: length, first_row_index }, i) => {
+    const [row, from] = [Number(first_row_index), Number(offset)];
+    const [after, end] = [Number(index[i + 1]?.first_row_index ?? rows), from + Number(length)];
+    const isRight = row === next && after >= row && after <= rows && from >= first && end > from && end <= size;
+    if (!isRight) throw new Error(`page ${i} is elsewhere than the index of pages says`);
+    next = after;
+    return { row, rows: after - row, start: from, end, dictionary };
+  });
+  if (pages.length === 0) throw new Error('an index of pages has none');
+  return pages.filter((page) => page.rows > 0);
+}
+
+/** Cuts rows so that no page of columns is in more than two runs; all rows are one run if there are no columns. */
+export function* runsOf(
+  columns: readonly (readonly Page[])[],
+  rows: number,
+): Generator<readonly [start: number, end: number], void> {
+  const at = columns.map(() => 0);
+  for (let [from, to] = [0, 0]; from < rows; from = to) {
+    for (const [i, pages] of columns.entries()) {
+      // The page that has row `from`.
+      while (endOf(pages[at[i] as number] as Page) <= from) at[i] = (at[i] as number) + 1;
+      to = Math.max(to, endOf(pages[at[i] as number] as Page));
+    }
+    if (columns.length === 0) to = rows;
+    yield [from, to];
+  }
+}
+
+const endOf = ({ row, rows }: Page) => row + rows;
 
 /** The encodings whose values are in a dictionary: PLAIN_DICTIONARY, RLE_DICTIONARY. */
 const DICTIONARIES: readonly unknown[] = [2, 8];

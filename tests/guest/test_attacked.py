@@ -164,8 +164,10 @@ def test_nobody_else_can_reach_what_is_kept(host: str, umask: int, home: Path, m
 
 
 @each_host
-@pytest.mark.parametrize("mode", [0o775, 0o777, 0o2775])
-@pytest.mark.parametrize("where", [".", ".cache", f".cache/{FOLDER}"])
+@pytest.mark.parametrize(
+    ("where", "mode"),
+    [(".", 0o777), (".", 0o2775), (".cache", 0o775), (f".cache/{FOLDER}", 0o775), (f".cache/{FOLDER}", 0o777)],
+)
 def test_a_folder_where_others_can_write_is_not_used(host: str, where: str, mode: int, home: Path) -> None:
     deal(host, HOME=str(home))
     for path in kept(home):

@@ -50,7 +50,7 @@ pub fn suites() -> Vec<Step> {
             &["hosts/python/tests/jobs.py", "tests/trials"],
         ]),
         Step::new("statistics, in small", &[setup::STATISTICS, build::COMPONENT_STEP], |progress| {
-            progress.run(project::words(STATISTICS).args(["--quick", "--seeds", "300"]))?;
+            progress.run(project::words(STATISTICS).args(["--quick", "--seeds", "200"]))?;
             let counts = Counts { passed: 1, ..Counts::default() };
             Ok(Report { note: "cargo xtask statistics has more".into(), counts, ..Report::default() })
         })

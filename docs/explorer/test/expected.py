@@ -1,10 +1,11 @@
-"""What the page has to show, computed by the Python package: reads a question as JSON and writes the answer."""
+"""What the page has to show, by the Python package: reads questions, one a line as JSON, and writes the answers."""
 
 import json
 import struct
 import sys
 import zlib
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import samedeal
@@ -62,7 +63,7 @@ def resume(recipe, epoch, batch, worlds, taken):
     samples = samedeal.Sampler.from_recipe(recipe).samples
     whole = json.loads(samedeal.Sampler.from_recipe(recipe).recipe)
     torch = {"order": {"name": "torch", "samples": samples, "seed": whole["order"]["seed"]}}
-    own, other = [0] * samples, [0] * samples
+    own, other = np.zeros(samples, np.int64), np.zeros(samples, np.int64)
     padding = {"own": 0, "torch": 0}
     checkpoint, skip = None, 0
     for part, world in enumerate(worlds):
@@ -89,18 +90,17 @@ def resume(recipe, epoch, batch, worlds, taken):
 
 def count(seen, sampler, skip, take):
     """Counts what a rank reads after the first samples; returns how much of it is padding."""
-    everything = sampler.indices().tolist()
+    everything = sampler.indices()
     own = len(everything) - sampler.num_padding
     end = len(everything) if take is None else min(skip + take, len(everything))
-    for sample in everything[skip : min(end, own)]:
-        seen[sample] += 1
+    np.add.at(seen, everything[skip : min(end, own)], 1)
     return max(0, end - max(skip, own))
 
 
 def facts(seen, padding):
     """How often samples were seen."""
-    often = sum(times > 1 for times in seen)
-    return {"once": seen.count(1), "twice": often, "never": seen.count(0), "padding": padding}
+    counts = {"once": seen == 1, "twice": seen > 1, "never": seen == 0}
+    return {**{name: int(np.count_nonzero(which)) for name, which in counts.items()}, "padding": padding}
 
 
 def fingerprints(recipe, epochs):
@@ -171,5 +171,6 @@ def shards(recipe, epoch, round):
 
 
 if __name__ == "__main__":
-    question = json.load(sys.stdin)
-    print(json.dumps(globals()[question.pop("name")](**question)))
+    for line in sys.stdin:
+        question = json.loads(line)
+        print(json.dumps(globals()[question.pop("name")](**question)), flush=True)

@@ -9,9 +9,9 @@ test.describe('Parquet files', () => {
   const samples = 800;
   let folder: string;
   let characters: number[];
-  test.beforeAll(() => {
+  test.beforeAll(async () => {
     folder = mkdtempSync(join(tmpdir(), 'explorer-'));
-    characters = python<{ characters: number[] }>('files', { folder, sizes }).characters;
+    ({ characters } = await python<{ characters: number[] }>('files', { folder, sizes }));
   });
   const paths = () => sizes.map((_, number) => join(folder, `${number}.parquet`));
 
@@ -20,7 +20,7 @@ test.describe('Parquet files', () => {
     await page.getByLabel('Files to open').setInputFiles(paths());
     await expect(page.getByText('3 files with 800 rows.')).toBeVisible();
     const recipe = JSON.stringify({ order: { name: 'feistel', samples, seed: 42 }, deal: { world_size: 8 } });
-    const rows = python<Record<string, string[]>>('step', {
+    const rows = await python<Record<string, string[]>>('step', {
       recipe,
       epoch: 0,
       step: 3,
@@ -55,7 +55,7 @@ test.describe('Parquet files', () => {
       await chosen.selectOption(`column:${column}`);
       const longest = Math.max(...lengths);
       await expect(page.getByText(`800 samples, the longest has ${longest} tokens`)).toBeVisible();
-      const { compared } = python<{ compared: Record<string, { steps: number }> }>('batches', {
+      const { compared } = await python<{ compared: Record<string, { steps: number }> }>('batches', {
         recipes: { budget: batches },
         lengths,
         epoch: 0,

@@ -1,6 +1,6 @@
 // Playwright has no driver for the Firefox of a system: puppeteer speaks WebDriver BiDi with it.
 import { existsSync } from 'node:fs';
-import puppeteer, { type Browser } from 'puppeteer-core';
+import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { at, expect, python, test } from './page.ts';
 
 const places = [process.env.FIREFOX, '/usr/bin/firefox-esr', '/usr/bin/firefox'];
@@ -21,23 +21,26 @@ const VIEWS = {
 test.describe('Firefox', () => {
   test.skip(!executablePath, 'no Firefox');
   let browser: Browser;
+  let page: Page;
+  const errors: string[] = [];
   test.beforeAll(async () => {
     browser = await puppeteer.launch({
       browser: 'firefox',
       headless: true,
       ...(executablePath ? { executablePath } : {}),
     });
+    [page = await browser.newPage()] = await browser.pages();
+    page.on('pageerror', (error) => errors.push(String(error)));
   });
   test.afterAll(() => browser?.close());
 
   test('step shows what Python says', async () => {
-    const page = await browser.newPage();
     await page.goto(at('step', { recipe: RECIPE, step: '3' }));
     await page.waitForSelector('details:not(aside details)');
     await page.$eval('details:not(aside details) summary', (summary) => (summary as HTMLElement).click());
     await page.waitForSelector('tr[data-rank="7"]');
     const shown = await page.$$eval('tr[data-rank] td', (cells) => cells.map((cell) => cell.textContent ?? ''));
-    const expected = python<Record<string, string[]>>('step', {
+    const expected = await python<Record<string, string[]>>('step', {
       recipe: RECIPE,
       epoch: 0,
       step: 3,
@@ -46,18 +49,14 @@ test.describe('Firefox', () => {
       indices: 16,
     });
     expect(shown.map((text) => text.split(' '))).toEqual(Object.values(expected));
-    await page.close();
+    expect(errors).toEqual([]);
   });
 
   for (const [view, selector] of Object.entries(VIEWS)) {
     test(`${view} answers`, async () => {
-      const page = await browser.newPage();
-      const errors: string[] = [];
-      page.on('pageerror', (error) => errors.push(String(error)));
       await page.goto(at(view));
       await page.waitForSelector(selector);
       expect(errors).toEqual([]);
-      await page.close();
     });
   }
 });

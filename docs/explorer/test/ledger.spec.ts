@@ -48,7 +48,7 @@ async function paste(page: Page, log: string): Promise<void> {
 for (const name of ['dies', 'restarts', 'many']) {
   test(`the states of the example "${name}" are what Python says`, async ({ page }) => {
     const log = example(name);
-    const states = python<State[]>('ledger_states', { log });
+    const states = await python<State[]>('ledger_states', { log });
     const join = log.split('\n').findLastIndex((line) => line.includes('"join"'));
     for (const entry of [0, 9, join, Math.floor(states.length / 2), states.length - 1]) {
       await page.goto(at('ledger', { log: name, entry: String(entry) }));
@@ -71,10 +71,10 @@ for (const name of ['dies', 'restarts', 'many']) {
 
 test('who took over the work of a lost reader is said, drawn and in the table', async ({ page }) => {
   const made = { samples: 3000, block: 50, seconds: [1, 1.4, 2.1, 3.3, 1.2] };
-  const pasted = python<string>('ledger_log', { ...made, dies: { 2: 200, 4: 375 }, restarts: 4 });
+  const pasted = await python<string>('ledger_log', { ...made, dies: { 2: 200, 4: 375 }, restarts: 4 });
   const logs = { pasted, ...Object.fromEntries(['dies', 'restarts', 'many'].map((name) => [name, example(name)])) };
   for (const [name, log] of Object.entries(logs)) {
-    const expected = python<Record<string, number>>('ledger_takeovers', { log });
+    const expected = await python<Record<string, number>>('ledger_takeovers', { log });
     expect(Object.keys(expected).length, name).toBeGreaterThan(0);
     await page.goto(at('ledger', name === 'pasted' ? {} : { log: name }));
     if (name === 'pasted') await paste(page, log);
@@ -110,14 +110,14 @@ test('who took over the work of a lost reader is said, drawn and in the table', 
 });
 
 test('a log that was pasted is read entry by entry, with the keyboard', async ({ page }) => {
-  const log = python<string>('ledger_log', {
+  const log = await python<string>('ledger_log', {
     samples: 3000,
     block: 50,
     seconds: [1, 1.4, 2.1, 3.3, 1.2],
     dies: { 2: 200, 4: 375 },
     restarts: 4,
   });
-  const states = python<State[]>('ledger_states', { log });
+  const states = await python<State[]>('ledger_states', { log });
   await page.goto(at('step'));
   await paste(page, log);
   await expect(page.locator('[data-said]')).toContainText(`Entry ${states.length - 1}:`);
@@ -132,7 +132,7 @@ test('a log that was pasted is read entry by entry, with the keyboard', async ({
   await page.getByRole('textbox', { name: 'Readers' }).fill('3');
   for (const reader of [0, 2]) {
     await page.getByRole('textbox', { name: 'Reader', exact: true }).fill(String(reader));
-    const expected = python<{ runs: number; samples: number[] }>('ledger_replay', { log, reader, readers: 3 });
+    const expected = await python<{ runs: number; samples: number[] }>('ledger_replay', { log, reader, readers: 3 });
     await expect(page.locator('[data-replay]')).toContainText(
       `${expected.samples.length.toLocaleString('en')} samples in ${expected.runs} runs`,
     );
@@ -185,7 +185,7 @@ test('what is copied prints the replay that is shown', async ({ page }) => {
   const log = example('dies');
   const path = join(mkdtempSync(join(tmpdir(), 'ledger-')), 'epoch-0.log');
   writeFileSync(path, log);
-  const { samples } = python<{ samples: number[] }>('ledger_replay', { log, reader: 1, readers: 4 });
+  const { samples } = await python<{ samples: number[] }>('ledger_replay', { log, reader: 1, readers: 4 });
   await expect(page.locator('[data-replay]')).toContainText(`${samples.length} samples`);
   const code = async (language: string) => (await snippet(page, language)).replaceAll('epoch-0.log', path);
   const printed = (text: string) => numbers(text.replace(/^.*\bentries\b.*$|^.*Progress.*$|^[{}\s].*[:{}].*$/gm, ''));

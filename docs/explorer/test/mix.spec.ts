@@ -24,7 +24,7 @@ for (const [name, recipe] of Object.entries(BLENDS)) {
       await page.getByText('Drift as a table').click();
       await expect(page.locator('tr[data-column]')).toHaveCount(90);
       const positions = Array.from({ length: 90 }, (_, position) => 71 + position);
-      const expected = python<{ drift: number[][]; bounds: number[] }>('drift', { recipe, epoch, positions });
+      const expected = await python<{ drift: number[][]; bounds: number[] }>('drift', { recipe, epoch, positions });
       const cells = await page
         .locator('tr[data-column]')
         .evaluateAll((found) => found.map((row) => [...row.children].map((cell) => cell.textContent ?? '')));
@@ -51,7 +51,7 @@ for (const name of ['plain', 'exact', 'stages', 'stop'] as const) {
   }) => {
     const recipe = BLENDS[name];
     await page.goto(at('mix', { recipe, epoch: '1', part: '70-1070' }));
-    const expected = python<Record<string, number[]>>('rank_drift', { recipe, epoch: 1, start: 70, end: 1070 });
+    const expected = await python<Record<string, number[]>>('rank_drift', { recipe, epoch: 1, start: 70, end: 1070 });
     const rows = page.locator('tr[data-rank-drift]');
     await expect(rows).toHaveCount(Object.keys(expected).length);
     const found = await rows.evaluateAll((all) =>
@@ -134,7 +134,7 @@ for (const name of ['plain', 'exact', 'stop'] as const) {
       );
     expect(rows.length).toBeGreaterThan(10);
     const steps = [0, 2, rows.length - 1];
-    const expected = python<{ all: number[]; one: number[] }[]>('steps_of_blend', {
+    const expected = await python<{ all: number[]; one: number[] }[]>('steps_of_blend', {
       recipe,
       epoch: 1,
       batch: 20,
@@ -150,7 +150,11 @@ test('at 10^12 samples, the last positions are as near as the first ones', async
   await page.goto(at('mix', { recipe: LARGE, step: '15258788', part: '999999999900-1000000000000' }));
   await page.getByText('Drift as a table').click();
   await expect(page.locator('tr[data-column]').last()).toContainText('1,000,000,000,000');
-  const expected = python<{ drift: number[][] }>('drift', { recipe: LARGE, epoch: 0, positions: [999999999999, 1e12] });
+  const expected = await python<{ drift: number[][] }>('drift', {
+    recipe: LARGE,
+    epoch: 0,
+    positions: [999999999999, 1e12],
+  });
   for (const [row, drifts] of expected.drift.entries()) {
     const shown = await page
       .locator('tr[data-column]')
@@ -251,7 +255,7 @@ for (const [name, settings] of Object.entries(SETTINGS)) {
       const batches = shown.map(([batch]) => batch as number);
       if (part) expect(batches).toEqual(Array.from({ length: 40 }, (_, at) => 60 + at));
       else expect(batches.at(-1)).toBeGreaterThan(25);
-      const expected = python<Shown>('labels', { settings: { ...settings, seed: settings.seed }, batches });
+      const expected = await python<Shown>('labels', { settings: { ...settings, seed: settings.seed }, batches });
       for (const [column, order] of (['feistel', 'sharded', 'buffer'] as const).entries()) {
         const counts = shown.map((row) =>
           String(row[column + 1])
@@ -282,7 +286,10 @@ test('labels of 10^12 samples, whose buffer begins anywhere', async ({ page }) =
     .locator('tr[data-batch]')
     .evaluateAll((rows) => rows.map((row) => Number(row.getAttribute('data-batch'))))) as number[];
   const shown = await page.locator('tr[data-batch] td:nth-of-type(1)').allInnerTexts();
-  const expected = python<Shown>('labels', { settings: { ...settings, samples: 1e12 }, batches: batches.slice(-2) });
+  const expected = await python<Shown>('labels', {
+    settings: { ...settings, samples: 1e12 },
+    batches: batches.slice(-2),
+  });
   const counts = shown.slice(-2).map((text) => text.split(' ').map((share) => Number(share)));
   for (const [row, own] of expected.feistel.counts.entries()) {
     for (const [label, count] of own.entries())

@@ -1,7 +1,8 @@
-import { execFileSync } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { test as base, expect, type Page } from '@playwright/test';
+import { test as base, type ConsoleMessage, expect, type Page, type WebError } from '@playwright/test';
 
 const root = fileURLToPath(new URL('../../..', import.meta.url)).replace(/\/$/, '');
 const built = fileURLToPath(new URL('../dist/index.html', import.meta.url));
@@ -16,16 +17,39 @@ export const command = process.env.SAMEDEAL_COMMAND ?? `${root}/target/debug/sam
 export const at = (view: string, values: Record<string, string> = {}): string =>
   `${page}#/${view}?${new URLSearchParams(values)}`;
 
-/** A test fails if the page throws, or says something on its console that is an error. */
-export const test = base.extend<{ watched: undefined }>({
+/**
+ * Tests that share one window, which a browser takes longer to make than to load the page in: each begins with an empty one. A test fails if a
+ * page throws, or says something on its console that is an error.
+ */
+export const test = base.extend<{ watched: undefined }, { window: Page }>({
+  window: [
+    async ({ browser }, use) => {
+      const context = await browser.newContext();
+      await use(await context.newPage());
+      await context.close();
+    },
+    { scope: 'worker' },
+  ],
+  page: async ({ window, viewport }, use) => {
+    if (viewport) await window.setViewportSize(viewport);
+    await use(window);
+    const context = window.context();
+    await Promise.all(context.pages().map((page) => (page === window ? undefined : page.close())));
+    await context.clearPermissions();
+    await window.emulateMedia({ colorScheme: null, reducedMotion: null });
+    await window.goto('about:blank');
+  },
+  context: ({ page }, use) => use(page.context()),
   watched: [
-    async ({ page: opened }, use) => {
+    async ({ context }, use) => {
       const errors: string[] = [];
-      opened.on('pageerror', (error) => errors.push(String(error)));
-      opened.on('console', (message) => {
+      const threw = (error: WebError) => errors.push(String(error.error()));
+      const said = (message: ConsoleMessage) => {
         if (message.type() === 'error') errors.push(message.text());
-      });
+      };
+      context.on('weberror', threw).on('console', said);
       await use(undefined);
+      context.off('weberror', threw).off('console', said);
       expect(errors).toEqual([]);
     },
     { auto: true },
@@ -33,16 +57,26 @@ export const test = base.extend<{ watched: undefined }>({
 });
 export { expect };
 
-/** What Python answers, now. The function is one of `expected.py`. */
-export function python<T>(name: string, question: Record<string, unknown>): T {
+let asked: ((question: string) => Promise<string>) | undefined;
+/** Starts the one Python that answers all questions of these tests. It ends with them, as its input does. */
+function start(): (question: string) => Promise<string> {
   if (!existsSync(PYTHON)) throw new Error(`no Python at ${PYTHON}: cargo xtask setup makes it`);
   const script = fileURLToPath(new URL('expected.py', import.meta.url));
-  const answer = execFileSync(PYTHON, [script], {
-    input: JSON.stringify({ name, ...question }),
-    env: { ...process.env, PYTHONPATH: `${root}/hosts/python/src` },
-    maxBuffer: 2 ** 28,
-  });
-  return JSON.parse(String(answer)) as T;
+  const env = { ...process.env, PYTHONPATH: `${root}/hosts/python/src` };
+  const { stdin, stdout } = spawn(PYTHON, [script], { env, stdio: ['pipe', 'pipe', 'inherit'] });
+  const answers = createInterface(stdout)[Symbol.asyncIterator]();
+  return async (question: string): Promise<string> => {
+    stdin.write(`${question}\n`);
+    const { value, done } = await answers.next();
+    if (done) throw new Error(`Python ended, and did not answer ${question.slice(0, 1000)}`);
+    return value;
+  };
+}
+
+/** What Python answers, now. The function is one of `expected.py`. */
+export async function python<T>(name: string, question: Record<string, unknown>): Promise<T> {
+  asked ??= start();
+  return JSON.parse(await asked(JSON.stringify({ name, ...question }))) as T;
 }
 
 /** What a program prints that somebody copied from the page. */

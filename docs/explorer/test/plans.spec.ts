@@ -17,12 +17,15 @@ test.describe('batches', () => {
       withRoom(recipe, name, 12000, longest),
     ]);
     const recipes = Object.fromEntries([['budget', recipe], ...others]);
-    const expected = python<{ compared: Record<string, Record<string, number>>; samples: number[][] }>('batches', {
-      recipes,
-      lengths,
-      epoch: 2,
-      step: 5,
-    });
+    const expected = await python<{ compared: Record<string, Record<string, number>>; samples: number[][] }>(
+      'batches',
+      {
+        recipes,
+        lengths,
+        epoch: 2,
+        step: 5,
+      },
+    );
     await page.goto(at('batches', { batches: recipe, lengths: 'documents', epoch: '2', step: '5' }));
     for (const [strategy, { steps = 0, padding = 0, slowest = 0 }] of Object.entries(expected.compared)) {
       const row = page.locator(`tr[data-strategy=${strategy}]`);
@@ -93,7 +96,7 @@ test.describe('batches', () => {
         pack: { strategy: 'pack', capacity: 4096, max_batch_size: 1, ...batch },
         'pad-to-max': { strategy: 'pad-to-max', max_length: 4096, max_batch_size: 1, ...batch },
       };
-      const { compared } = python<{ compared: Record<string, Record<string, number>> }>('batches', {
+      const { compared } = await python<{ compared: Record<string, Record<string, number>> }>('batches', {
         recipes: Object.fromEntries(
           Object.entries(recipes).map(([name, own]) => [name, JSON.stringify({ deal: { world_size: 8 }, batch: own })]),
         ),
@@ -130,7 +133,7 @@ test.describe('batches', () => {
       pack: { strategy: 'pack', capacity: 1024, max_batch_size: 8, ...limit },
       'pad-to-max': { strategy: 'pad-to-max', max_batch_size: 8, ...limit },
     };
-    const { compared } = python<{ compared: Record<string, Record<string, number>> }>('batches', {
+    const { compared } = await python<{ compared: Record<string, Record<string, number>> }>('batches', {
       recipes: Object.fromEntries(
         Object.entries(recipes).map(([name, batch]) => [name, JSON.stringify({ deal: { world_size: 4 }, batch })]),
       ),
@@ -181,7 +184,7 @@ test.describe('shards', () => {
   ] as const) {
     test(`round ${round} of ${recipe.slice(0, 20)} is what Python says`, async ({ page }) => {
       await page.goto(at('shards', { reading: recipe, epoch: '1', round: String(round) }));
-      const expected = python<Record<string, [number, number, string, number[]]>>('shards', {
+      const expected = await python<Record<string, [number, number, string, number[]]>>('shards', {
         recipe,
         epoch: 1,
         round,

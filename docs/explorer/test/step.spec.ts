@@ -35,7 +35,7 @@ for (const [name, recipe] of Object.entries(RECIPES)) {
       expect(ranks).toBe(whole > 100 ? ranks : whole);
       expect(ranks).toBeGreaterThan(2);
       const question = { recipe, epoch: Number(epoch), step: Number(step), batch: Number(batch), ranks, indices: 16 };
-      const expected = python<Record<string, string[]>>('step', question);
+      const expected = await python<Record<string, string[]>>('step', question);
       expect(Object.fromEntries(Object.entries(found).map(([rank, samples]) => [rank, samples.slice(0, 16)]))).toEqual(
         expected,
       );
@@ -47,7 +47,7 @@ test('the last step marks the padding that Python counts', async ({ page }) => {
   const recipe = '{"order":{"samples":1001,"seed":42},"deal":{"world_size":8}}';
   await page.goto(at('step', { recipe, step: '7' }));
   const found = await shown(page);
-  const expected = python<Record<string, string[]>>('step', {
+  const expected = await python<Record<string, string[]>>('step', {
     recipe,
     epoch: 0,
     step: 7,
@@ -69,7 +69,7 @@ test('the arrow keys select a sample and say where it is', async ({ page }) => {
   await grid.focus();
   for (const key of ['ArrowDown', 'ArrowDown', 'ArrowDown', 'ArrowRight']) await page.keyboard.press(key);
   const [row] = Object.values(
-    python<Record<string, string[]>>('step', {
+    await python<Record<string, string[]>>('step', {
       recipe: RECIPES.feistel,
       epoch: 0,
       step: 3,
@@ -140,7 +140,7 @@ test('the whole batch of one rank is listed, copied and linked as Python has it'
   await page.getByLabel('Step', { exact: true }).fill('1,000');
   await page.getByLabel('Rank', { exact: true }).fill('5');
   const question = { recipe, epoch: 0, step: 1000, batch: 64, ranks: 6, indices: 64 };
-  const expected = python<Record<string, string[]>>('step', question)['5'] ?? [];
+  const expected = (await python<Record<string, string[]>>('step', question))['5'] ?? [];
   expect(expected).toHaveLength(64);
   await expect(page.locator('[data-batch]')).toHaveText(expected.join(', '));
   await expect(page.locator('[data-says]')).toContainText('In step 1,000 of epoch 0, rank 5 of 16 reads 64 samples: ');
@@ -174,8 +174,9 @@ test('the padding of one rank is said', async ({ page }) => {
   await expect(page.locator('[data-says]')).toContainText('rank 6 of 8 reads 14 samples, 1 of them padding');
 });
 
-test('no label of the picture lies over another one, at any width', async ({ page }) => {
-  // Records where texts are drawn, of the newest frame.
+test('no label of the picture lies over another one, at any width', async ({ context }) => {
+  // Records where texts are drawn, of the newest frame. What a page begins with stays with it, so it is not the window of all tests.
+  const page = await context.newPage();
   await page.addInitScript(() => {
     const texts: { text: string; left: number; right: number; y: number }[] = [];
     Object.assign(globalThis, { texts });
@@ -295,7 +296,7 @@ test('what another view had and this one has not is fitted, but not what somebod
   await tab('Sample');
   await field('Sample indices').fill('123 4000000 4999999');
   const small = '{"order":{"samples":50000,"seed":42}}';
-  const { state } = python<{ state: string }>('state', { recipe: small, epoch: 1, taken: 512 });
+  const { state } = await python<{ state: string }>('state', { recipe: small, epoch: 1, taken: 512 });
   const opened = page.getByRole('region', { name: 'The checkpoint' });
   await page.getByText('Had a checkpoint seen it?').click();
   await field('State of a checkpoint').fill(state);

@@ -39,23 +39,30 @@ export async function serve(folders, html, told = () => {}) {
   return { url: `http://127.0.0.1:${server.address().port}/`, close: () => server.close() };
 }
 
-/** Opens a page with this HTML; `folders` are as for `serve`. */
-export async function openPage(folders, html) {
+/** Starts headless Chromium. */
+export function startBrowser() {
   const executablePath = process.env.CHROMIUM ?? '/usr/bin/chromium';
   if (!existsSync(executablePath)) {
     const remedy = 'install Chromium (Debian, Ubuntu: apt-get install chromium), or name one in CHROMIUM';
     throw new Error(`no browser at ${executablePath}: ${remedy}`);
   }
+  return chromium.launch({ executablePath, headless: true, args: CHROMIUM });
+}
+
+/**
+ * Opens a page with this HTML; `folders` are as for `serve`. Without a context of a browser, it has a browser of its own, which is closed with it.
+ */
+export async function openPage(folders, html, context) {
+  const browser = context?.browser() ?? (await startBrowser());
   const server = await serve(folders, html);
-  const browser = await chromium.launch({ executablePath, headless: true, args: CHROMIUM });
-  const page = await browser.newPage();
+  const page = await (context ?? browser).newPage();
   page.on('pageerror', (error) => console.error(`the page failed: ${error}`));
   await page.goto(server.url);
   return {
     page,
     version: browser.version().split('.')[0],
     async close() {
-      await browser.close();
+      await (context ? page : browser).close();
       server.close();
     },
   };

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { openPage } from '../../../../tests/matrix/page.mjs';
+import { openPage, startBrowser } from '../../../../tests/matrix/page.mjs';
 import * as samedeal from '../../dist/index-files.js';
 import { everything } from '../everything.mjs';
 import { write } from '../parquet-files.mjs';
@@ -117,7 +117,10 @@ export async function makeProject() {
       mkdirSync(folder, { recursive: true });
       return folder;
     },
-    remove: () => rmSync(root, { recursive: true, force: true }),
+    remove: async () => {
+      await (await context)?.browser().close();
+      rmSync(root, { recursive: true, force: true });
+    },
   };
 }
 
@@ -128,10 +131,15 @@ export async function printed(bundle, environment = {}) {
   return stdout.trim();
 }
 
+/** Where all pages of a file of tests are shown: starting a browser takes longer than a page. */
+let context;
+
 /** What a page shows in the end: one of these files, or what is at a URL. Errors of the page are told; so is what it loads. */
 export async function shown({ folder, data, bundle, url, loads = () => {} }) {
   const html = bundle ? `<body><script type="module" src="/out/${bundle}"></script></body>` : '';
-  const { page, close } = await openPage({ ...(folder && { '/out/': folder }), ...(data && { '/data/': data }) }, html);
+  context ??= startBrowser().then((browser) => browser.newContext());
+  const folders = { ...(folder && { '/out/': folder }), ...(data && { '/data/': data }) };
+  const { page, close } = await openPage(folders, html, await context);
   try {
     page.on('request', (request) => loads(new URL(request.url()).pathname));
     await page.goto(url ?? page.url());

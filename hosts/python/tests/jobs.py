@@ -36,8 +36,8 @@ RAY = ONE_THREAD | {
     "RAY_enable_worker_prestart": "0",
     "RAY_prestart_worker_first_driver": "0",
 }
-"""Of jobs under Ray Train: no process that watches for machines of a cloud being taken away, and none that waits for work;
-on a busy machine, workers may start slowly; the controller does not wait two seconds between reports."""
+"""Of jobs under Ray Train: no process that watches for machines of a cloud being taken away, and none that waits for
+work; on a busy machine, workers may start slowly; the controller does not wait two seconds between reports."""
 
 
 def preload(*modules: str) -> None:

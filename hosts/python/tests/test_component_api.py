@@ -479,7 +479,7 @@ def drawn(kind: Any) -> Iterable[Any]:
 
 
 def calls_of(functions: dict[str, wc.FuncType], resource: str) -> Calls:
-    """Every method of a resource, with all values that its parameters may have: all combinations of up to two of them."""
+    """Every method of a resource, with all values of its parameters, in all combinations for up to two of them."""
     found: Calls = []
     for name, function in functions.items():
         if name.startswith(f"[method]{resource}."):

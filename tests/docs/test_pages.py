@@ -19,7 +19,7 @@ ALONE: dict[str, Callable[[Block, Path], None]] = {
 """Languages whose blocks run one by one."""
 ELSEWHERE = ("html", "rust")
 """Languages whose blocks run in the tests of their hosts: in a browser, and as examples of the crate."""
-SHOWN = ("text", "json")
+SHOWN = ("text", "json", "toml")
 """Languages that are no code. JSON must be JSON."""
 KNOWN = {"python", "sh", "mermaid", *ALONE, *ELSEWHERE, *SHOWN}
 

@@ -18,6 +18,7 @@ COUNTS = {
     "chains of batchers": 150,
     "chains of readings": 150,
     "chains of schedules": 80,
+    "chains of training loops": 60,
     "ledgers over logs that fail": 120,
     "ledgers whose readers are killed": 3,
     "processes that are killed": 2,
@@ -69,6 +70,15 @@ def test_chains_see_samples_that_are_lost(monkeypatch: pytest.MonkeyPatch) -> No
     right = Reading.indices
     monkeypatch.setattr(Reading, "indices", lambda self, *of: right(self, *of) // 2 * 2)
     assert not trials.tried("chains of readings", 1, range(100))[1]
+
+
+def test_loops_see_what_no_update_saw(monkeypatch: pytest.MonkeyPatch) -> None:
+    from samedeal.torch import Resumable
+
+    right = Resumable.state_dict
+    # As if batches after the last update were in the model, too.
+    monkeypatch.setattr(Resumable, "state_dict", lambda self, batches=None: right(self))
+    assert not trials.tried("chains of training loops", 1, range(100))[1]
 
 
 def test_ledgers_see_a_store_that_forgets(monkeypatch: pytest.MonkeyPatch) -> None:

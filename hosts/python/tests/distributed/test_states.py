@@ -338,6 +338,12 @@ def test_ranks_of_uneven_length(drop_last: bool) -> None:
         assert sorted(i for own in given for batch in own for i in batch) == list(range(22))
     # Whoever had fewer samples knows that all have ended.
     assert len({loader.state_dict()["samedeal"] for loader in loaders}) == 1
+    # And whoever has none left, that the others have some, before its loop has ended.
+    for steps in range(4 - drop_last):
+        partly = [made(rank) for rank in range(4)]
+        assert [len(take(loader, steps)) for loader in partly] == [steps] * 4
+        (state,) = {loader.state_dict()["samedeal"] for loader in partly}
+        assert json.loads(state)["consumed"] == min(steps * 8, 22)
     assert len(list(loaders[0].sampler)) == 6
     assert loaders[3].sampler.state_dict() == loaders[0].sampler.state_dict()
     rest = []

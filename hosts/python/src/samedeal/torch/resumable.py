@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Iterator, Mapping
 from typing import Any, SupportsIndex
 
-from .. import ContradictionError, MovedError, WrongTypeError
+from .. import ContradictionError, MovedError, Sampler, WrongTypeError
 from ..engine import arguments as check
 from .batches import BatchSampler
 from .dataset import ShardedDataset
@@ -131,12 +132,22 @@ class Resumable:
             if isinstance(sampler, BatchSampler):
                 count = sampler._expect(sampler._start, 1, sampler._start + length, length)
             else:
-                count = sampler._expect(0, self._batch, len(sampler), length)
+                count = sampler._expect(0, self._batch, len(sampler), length, self._fullest(length))
         self._count = count
         batches = iter(self.loader)
         # A dataset's passes may be those of workers alone.
         count.opening, count.expected = False, sampler._pass is None and not isinstance(sampler, ShardedDataset)
         return _counted(batches, count, sampler)
+
+    def _fullest(self, length: int) -> tuple[int, int]:
+        """Samples and batches of the rank that has most of the next pass."""
+        core = self.sampler._upcoming()
+        if not isinstance(core, Sampler) or core.remainder != "uneven":
+            return len(self.sampler), length
+        first = copy.copy(core)
+        first.set_rank(0)
+        drop_last = getattr(self.loader.batch_sampler, "drop_last", False)
+        return len(first), first.num_batches(self._batch, drop_last)
 
     def _known(self) -> Count | None:
         """What the newest loop got, if that is of the epoch and the state that are set now."""

@@ -134,7 +134,9 @@ class Pass:
 class Count:
     """How many batches of a pass the training loop got."""
 
-    def __init__(self, place: Start, start: int, batch: int, end: int, length: int, moves: int) -> None:
+    def __init__(
+        self, place: Start, start: int, batch: int, end: int, length: int, moves: int, fullest: tuple[int, int]
+    ) -> None:
         self.place = place
         self.moves = moves
         """How often the sampler had been moved when the pass began."""
@@ -144,6 +146,8 @@ class Count:
         self.end = end
         """What the pass takes up to."""
         self.length = length
+        self.fullest = fullest
+        """End and length of the pass of the rank that has most. It may go on where this one has ended."""
         self.steps = 0
         self.ended = False
         self.opening = True
@@ -165,8 +169,8 @@ class Count:
         steps = self.steps if batches is None else batches
         if self.ended and steps == self.steps:
             return self.place.ended(self.end)
-        taken = self.end if 0 < self.length <= steps else min(self.start + steps * self.batch, self.end)
-        return self.place.after(taken)
+        end, length = self.fullest
+        return self.place.after(end if 0 < length <= steps else min(self.start + steps * self.batch, end))
 
 
 class Resuming(Generic[C]):
@@ -392,12 +396,12 @@ class Resuming(Generic[C]):
         if one is self._pass:
             self._over = True
 
-    def _expect(self, start: int, batch: int, end: int, length: int) -> Count:
+    def _expect(self, start: int, batch: int, end: int, length: int, fullest: tuple[int, int] | None = None) -> Count:
         """Counts what a loop gets of the pass that begins next."""
         place = self._opening()
         self._note()
         self._forget()
-        self._count = Count(place, start, batch, end, length, self._moves)
+        self._count = Count(place, start, batch, end, length, self._moves, fullest or (end, length))
         return self._count
 
     def __getstate__(self) -> dict[str, Any]:

@@ -109,8 +109,16 @@ fn without(member: &Member) -> String {
         (Default::Number(of), _) => number(of),
         (Default::Flag(flag), _) => flag.to_string(),
         (Default::Empty, _) => "`{}`".into(),
-        (Default::None, Kind::Name([first, ..])) => format!("`{first}`"),
+        (Default::None, Kind::Name(_)) => first_name(member).map_or("by the order".into(), |name| format!("`{name}`")),
         (Default::None, _) => String::new(),
+    }
+}
+
+/// The name that a member has by itself: the first one. That of a layout depends on the order.
+fn first_name(member: &Member) -> Option<&'static str> {
+    match member.kind {
+        Kind::Name([first, ..]) if member.name != "layout" => Some(first),
+        _ => None,
     }
 }
 
@@ -257,10 +265,7 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
     let default = match (member.default, member.kind) {
         (Default::Number(of), _) => format!("\"default\":{of},"),
         (Default::Flag(flag), _) => format!("\"default\":{flag},"),
-        // That of a layout depends on the order.
-        (Default::None, Kind::Name([first, ..])) if member.name != "layout" => {
-            format!("\"default\":{},", quoted(first))
-        }
+        (Default::None, _) => first_name(member).map_or(String::new(), |name| format!("\"default\":{},", quoted(name))),
         _ => String::new(),
     };
     let text = described(member);

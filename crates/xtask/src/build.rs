@@ -62,6 +62,8 @@ pub fn parts() -> Vec<Step> {
         Step::new(GROWN, &[setup::TARGETS], |progress| {
             let mut command = project::cargo(&["build", "--profile", "wasm", "--target", "wasm32-wasip2"]);
             command.args(["--target-dir", "target/grown", "--package=samedeal-component", "--features=grown"]);
+            // Nobody waits for it as long as for its build.
+            command.args(["--config=profile.wasm.lto=false", "--config=profile.wasm.codegen-units=16"]);
             progress.run(&mut command)?;
             Ok(Report::note(GROWN_FOLDER))
         })

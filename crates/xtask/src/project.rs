@@ -62,7 +62,7 @@ pub const HOST_CRATES: &[&str] = &[
     "--exclude=example-rust-guest",
     "--exclude=samedeal-component",
     "--exclude=samedeal-web",
-    "--features=matrix/host",
+    "--features=matrix/host,samedeal/serde",
 ];
 
 #[cfg(test)]

@@ -180,7 +180,7 @@ fn slow() -> Vec<Step> {
         )
         .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, BINDINGS, &["examples", EXAMPLES]])
         .with_lock(build::CARGO_WASM),
-        suite("core at its full size", &[build::COMPONENT_STEP], || cargo_test(&["--test=originals"], &["--ignored"]))
+        suite("core at its full size", &[build::COMPONENT_STEP], || cargo_test(&["--test=values"], &["--ignored"]))
             .made_from(&[MANIFESTS, CORE])
             .with_lock(build::CARGO),
         suite("JavaScript host with large tables", &[build::NPM], || {

@@ -7,6 +7,7 @@ use crate::{Error, Sampler};
 
 /// What the sources of a blend give to a run of positions: see [`Sampler::source_counts`]. Every list has one number for each source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct SourceCounts {
     /// The names of the sources.
@@ -41,15 +42,21 @@ impl Sampler {
     /// assert_eq!(seen, 3);
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    /// Errors: out of range (`sample` at or above `samples`; `position` below `consumed`, or above `consumed` +
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`sample` at or above `samples`; `position` below `consumed`, or above `consumed` +
     /// [`num_positions`](Self::num_positions); `batch-size` is 0), out of memory.
     pub fn locate_from(&self, sample: u64, position: u64, batch_size: u32) -> Result<Option<Place>, Error> {
         let place = self.ask(|methods, store, it| methods.call_locate_from(store, it, sample, position, batch_size))?;
         Ok(place.map(Place::from))
     }
 
-    /// With a blend: the names of the sources. Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one),
-    /// out of memory.
+    /// With a blend: the names of the sources.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of memory.
     pub fn sources(&self) -> Result<Vec<String>, Error> {
         self.ask(|methods, store, sampler| methods.call_sources(store, sampler))
     }
@@ -67,8 +74,10 @@ impl Sampler {
     /// assert_eq!((counts.to_pass[1], counts.to_position[1]), (6, 0));
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of range (`start`, `end`), out of
-    /// memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of range (`start`, `end`), out of memory.
     pub fn source_counts(&self, positions: impl RangeBounds<u64>) -> Result<SourceCounts, Error> {
         let (start, end) = bounds(positions, self.length());
         let found = self.ask(|methods, store, sampler| methods.call_source_counts(store, sampler, start, end))?;
@@ -89,9 +98,12 @@ impl Sampler {
         Ok(counts)
     }
 
-    /// With a blend: for each source, by how many millionths of a sample its count among the first positions, any number of them,
-    /// differs at most from exact proportion. Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out
-    /// of memory.
+    /// With a blend: for each source, by how many millionths of a sample its count among the first positions, any number of them, differs
+    /// at most from exact proportion.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of memory.
     pub fn source_bounds(&self) -> Result<Vec<u64>, Error> {
         self.ask(|methods, store, sampler| methods.call_source_bounds(store, sampler))
     }
@@ -105,8 +117,11 @@ impl Sampler {
     /// assert_eq!((place.source, place.index), (1, 7));
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one; `index-space`: several sources may have a
-    /// sample of a shared dataset), out of range (`sample` at or above `samples`).
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one; `index-space`: several sources may have a sample of a
+    /// shared dataset), out of range (`sample` at or above `samples`).
     pub fn source_of(&self, sample: u64) -> Result<SourcePlace, Error> {
         let place = self.ask(|methods, store, sampler| methods.call_source_of(store, sampler, sample))?;
         Ok(SourcePlace { source: place.source, index: place.index })

@@ -149,12 +149,16 @@ impl Builder {
         self
     }
 
-    /// Makes the sampler: microseconds, but for the first one in a process, which compiles the component. Errors:
+    /// Makes the sampler: microseconds, but for the first one in a process, which compiles the component.
+    ///
+    /// # Errors
+    ///
     /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`rank`, `consumed`, `memory-limit`; `recipe`: more than 2^24 bytes; `epoch` of a
-    /// composed order: all epochs up to it have more than 2^53 - 1 positions; any option), [`UnknownName`](crate::FailureKind::UnknownName) (`order`; of a recipe, any member),
-    /// [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member), [`Missing`](crate::FailureKind::Missing) (`order`,
-    /// `samples`, `sizes`), [`Contradiction`](crate::FailureKind::Contradiction) (an option that the order does not use; `samples`,
-    /// `shards`, `sizes`: not those of the recipe), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// composed order: all epochs up to it have more than 2^53 - 1 positions; any option), [`UnknownName`](crate::FailureKind::UnknownName)
+    /// (`order`; of a recipe, any member), [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member),
+    /// [`Missing`](crate::FailureKind::Missing) (`order`, `samples`, `sizes`), [`Contradiction`](crate::FailureKind::Contradiction) (an
+    /// option that the order does not use; `samples`, `shards`, `sizes`: not those of the recipe),
+    /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Sampler, Error> {
         let Self { draft, epoch, rank, consumed, memory_limit } = self;
         let lists = draft.lists().to_vec();

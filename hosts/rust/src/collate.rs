@@ -105,8 +105,11 @@ pub struct Packed<T> {
 }
 
 /// A row for each sequence: `values` are all of them end to end, and `lengths` says how many are in each.
-/// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values), out of range
-/// (`width` below the longest sequence, `pad-to-multiple-of` is 0, `lengths` of more than 2^26 cells), out of memory.
+///
+/// # Errors
+///
+/// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values), out of range (`width` below the longest
+/// sequence, `pad-to-multiple-of` is 0, `lengths` of more than 2^26 cells), out of memory.
 pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Result<Padded<T>, Error> {
     let Padding { value, side, pad_to_multiple_of, width } = padding;
     let mut instance = instance(lengths, &[])?;
@@ -118,12 +121,14 @@ pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Resul
     Ok(Padded { rows: lengths.len(), width: width as usize, values, attention_mask })
 }
 
-/// Rows of `width` cells that sequences share, one after the other, with what keeps them apart in attention: `values` are
-/// all of them end to end, `lengths` says how many are in each, and `row_ends` how many sequences there are up to the end
-/// of each row. A [`Batch`](crate::Batch) has `lengths`, `row_ends` and, as its `padded_length`, the width.
-/// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values, `row_ends` that do
-/// not ascend to the number of sequences), out of range (`row_ends`: a row of more than `width`; `lengths` of more than 2^26
-/// cells), out of memory.
+/// Rows of `width` cells that sequences share, one after the other, with what keeps them apart in attention: `values` are all of them end
+/// to end, `lengths` says how many are in each, and `row_ends` how many sequences there are up to the end of each row. A
+/// [`Batch`](crate::Batch) has `lengths`, `row_ends` and, as its `padded_length`, the width.
+///
+/// # Errors
+///
+/// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths` of another number of values, `row_ends` that do not ascend to the number
+/// of sequences), out of range (`row_ends`: a row of more than `width`; `lengths` of more than 2^26 cells), out of memory.
 pub fn pack<T: Copy>(
     values: &[T],
     lengths: &[u32],

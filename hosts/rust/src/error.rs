@@ -61,6 +61,7 @@ impl From<Failure> for Error {
 
 /// The kinds of failure.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize), serde(from = "String", into = "String"))]
 #[non_exhaustive]
 pub enum FailureKind {
     /// A number is outside its range.
@@ -92,8 +93,10 @@ impl FailureKind {
             Self::Other(name) => name,
         }
     }
+}
 
-    fn of(name: String) -> Self {
+impl From<String> for FailureKind {
+    fn from(name: String) -> Self {
         match name.as_str() {
             "out-of-range" => Self::OutOfRange,
             "unknown-name" => Self::UnknownName,
@@ -106,8 +109,15 @@ impl FailureKind {
     }
 }
 
+impl From<FailureKind> for String {
+    fn from(kind: FailureKind) -> Self {
+        kind.name().into()
+    }
+}
+
 /// One fact about what is allowed: see [`Failure::facts`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Fact {
     /// `least`, `most`, `known` or `needs`. Later versions may have more.
@@ -118,6 +128,7 @@ pub struct Fact {
 
 /// Which value was wrong and what is allowed: the same in every language.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Failure {
     /// What kind of failure this is.
@@ -230,7 +241,7 @@ impl std::error::Error for Failure {}
 impl From<types::Failure> for Failure {
     fn from(types::Failure { kind, field, value, allowed, facts }: types::Failure) -> Self {
         let fact = |types::Fact { name, value }| Fact { name, value };
-        Self { kind: FailureKind::of(kind), field, value, allowed, facts: facts.into_iter().map(fact).collect() }
+        Self { kind: FailureKind::from(kind), field, value, allowed, facts: facts.into_iter().map(fact).collect() }
     }
 }
 

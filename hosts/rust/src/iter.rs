@@ -1,4 +1,6 @@
+use std::collections::VecDeque;
 use std::iter::FusedIterator;
+use std::ops::{Deref, Range};
 
 use crate::{Error, Sampler};
 
@@ -6,70 +8,114 @@ use crate::{Error, Sampler};
 /// enough to stay in the cache.
 const WINDOW: u64 = 1 << 16;
 
+/// What an iterator reads from. One that owns it lives as long as it likes, such as in a stream or another thread.
+#[derive(Debug)]
+pub(crate) enum Of<'a, T> {
+    Borrowed(&'a T),
+    Owned(Box<T>),
+}
+
+impl<T> Deref for Of<'_, T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        match self {
+            Self::Borrowed(of) => of,
+            Self::Owned(of) => of,
+        }
+    }
+}
+
 /// All samples of a rank in one epoch, in order; see [`Sampler::iter`]. After an error it ends.
 #[derive(Debug)]
 pub struct Indices<'a> {
-    sampler: &'a Sampler,
-    /// What was read and not yet handed out: `window[next..]`.
-    window: Vec<u64>,
-    next: usize,
-    /// The first index that was not read yet, and the end.
-    unread: u64,
-    end: u64,
+    sampler: Of<'a, Sampler>,
+    /// What was read and not yet handed out, at both ends.
+    front: VecDeque<u64>,
+    back: VecDeque<u64>,
+    /// What was not read yet, between them.
+    unread: Range<u64>,
 }
 
 impl<'a> Indices<'a> {
-    pub(crate) fn new(sampler: &'a Sampler) -> Self {
-        Self { sampler, window: Vec::new(), next: 0, unread: 0, end: sampler.num_samples() }
+    pub(crate) fn new(sampler: Of<'a, Sampler>) -> Self {
+        let unread = 0..sampler.num_samples();
+        Self { sampler, front: VecDeque::new(), back: VecDeque::new(), unread }
     }
 
-    fn buffered(&self) -> &[u64] {
-        &self.window[self.next..]
+    /// The first `count` of them.
+    pub(crate) fn up_to(mut self, count: u64) -> Self {
+        self.unread.end = self.unread.end.min(count);
+        self
     }
 
     fn remaining(&self) -> u64 {
-        self.end - self.unread + self.buffered().len() as u64
+        self.front.len() as u64 + (self.unread.end - self.unread.start) + self.back.len() as u64
     }
 
-    /// Reads the next window into the empty buffer. The buffer stays empty at the end.
-    fn read(&mut self) -> Result<(), Error> {
-        let count = (self.end - self.unread).min(WINDOW);
-        self.next = 0;
-        self.window.clear();
-        if count == 0 {
+    /// Fills one end, if it is empty and anything is left.
+    fn fill(&mut self, at_front: bool) -> Result<(), Error> {
+        if if at_front { !self.front.is_empty() } else { !self.back.is_empty() } {
             return Ok(());
         }
-        match self.sampler.window(self.unread, count as u32) {
-            Ok(window) => self.window = window,
+        let count = (self.unread.end - self.unread.start).min(WINDOW);
+        if count == 0 {
+            std::mem::swap(&mut self.front, &mut self.back);
+            return Ok(());
+        }
+        let start = if at_front { self.unread.start } else { self.unread.end - count };
+        match self.sampler.window(start, count as u32) {
+            Ok(window) if at_front => (self.front, self.unread.start) = (window.into(), start + count),
+            Ok(window) => (self.back, self.unread.end) = (window.into(), start),
             Err(error) => {
-                self.unread = self.end;
+                self.unread.start = self.unread.end;
+                self.front.clear();
+                self.back.clear();
                 return Err(error);
             }
         }
-        self.unread += count;
         Ok(())
     }
 
     /// Passes over indices, without asking for those that were not read yet.
-    fn leap(&mut self, count: u64) {
-        let buffered = count.min(self.buffered().len() as u64);
-        self.next += buffered as usize;
-        self.unread += (count - buffered).min(self.end - self.unread);
+    fn leap(&mut self, count: u64, at_front: bool) {
+        let (first, last) =
+            if at_front { (&mut self.front, &mut self.back) } else { (&mut self.back, &mut self.front) };
+        let mut drop = |from: &mut VecDeque<u64>, count: u64| {
+            let count = count.min(from.len() as u64) as usize;
+            if at_front {
+                drop(from.drain(..count))
+            } else {
+                from.truncate(from.len() - count)
+            }
+            count as u64
+        };
+        let mut left = count - drop(first, count);
+        let unread = left.min(self.unread.end - self.unread.start);
+        if at_front {
+            self.unread.start += unread
+        } else {
+            self.unread.end -= unread
+        }
+        left -= unread;
+        drop(last, left);
     }
 
     /// The next indices, as many as asked for unless the end comes first.
-    fn take_run(&mut self, count: u32) -> Result<Vec<u64>, Error> {
-        let count = self.remaining().min(count.into()) as usize;
+    fn take_run(&mut self, count: u64) -> Result<Vec<u64>, Error> {
+        let count = self.remaining().min(count) as usize;
         let mut out = Vec::with_capacity(count);
         while out.len() < count {
-            if self.buffered().is_empty() {
-                self.read()?;
-            }
-            let part = self.buffered();
-            let part = &part[..part.len().min(count - out.len())];
-            out.extend_from_slice(part);
-            self.next += part.len();
+            self.fill(true)?;
+            out.extend(self.front.drain(..self.front.len().min(count - out.len())));
         }
+        Ok(out)
+    }
+
+    /// The last indices that are left, in order.
+    fn take_last(&mut self, count: u64) -> Result<Vec<u64>, Error> {
+        let mut out: Vec<u64> = self.by_ref().rev().take(count as usize).collect::<Result<_, _>>()?;
+        out.reverse();
         Ok(out)
     }
 }
@@ -78,14 +124,10 @@ impl Iterator for Indices<'_> {
     type Item = Result<u64, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        if self.next == self.window.len()
-            && let Err(error) = self.read()
-        {
-            return Some(Err(error));
+        match self.fill(true) {
+            Ok(()) => self.front.pop_front().map(Ok),
+            Err(error) => Some(Err(error)),
         }
-        let index = *self.window.get(self.next)?;
-        self.next += 1;
-        Some(Ok(index))
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -93,8 +135,22 @@ impl Iterator for Indices<'_> {
     }
 
     fn nth(&mut self, n: usize) -> Option<Self::Item> {
-        self.leap(n as u64);
+        self.leap(n as u64, true);
         self.next()
+    }
+}
+
+impl DoubleEndedIterator for Indices<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        match self.fill(false) {
+            Ok(()) => self.back.pop_back().map(Ok),
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn nth_back(&mut self, n: usize) -> Option<Self::Item> {
+        self.leap(n as u64, false);
+        self.next_back()
     }
 }
 
@@ -104,6 +160,7 @@ impl FusedIterator for Indices<'_> {}
 /// The batches of a rank in one epoch, in order; see [`Sampler::batches`]. After an error it ends.
 #[derive(Debug)]
 pub struct Batches<'a> {
+    /// Those of the batches that are left.
     indices: Indices<'a>,
     remaining: u64,
     batch_size: u32,
@@ -112,7 +169,18 @@ pub struct Batches<'a> {
 impl<'a> Batches<'a> {
     /// The sampler has checked that no batch is longer than one call hands out.
     pub(crate) fn new(indices: Indices<'a>, remaining: u64, batch_size: u32) -> Self {
-        Self { indices, remaining, batch_size }
+        Self { indices: indices.up_to(remaining.saturating_mul(batch_size.into())), remaining, batch_size }
+    }
+
+    /// What an end gave, after which one batch less is left, or none.
+    fn given(&mut self, batch: Result<Vec<u64>, Error>) -> Option<Result<Vec<u64>, Error>> {
+        self.remaining = if batch.is_ok() { self.remaining - 1 } else { 0 };
+        Some(batch)
+    }
+
+    /// How many indices the last batches have that are left.
+    fn last(&self, batches: u64) -> u64 {
+        self.indices.remaining().saturating_sub((self.remaining - batches).saturating_mul(self.batch_size.into()))
     }
 }
 
@@ -120,12 +188,11 @@ impl Iterator for Batches<'_> {
     type Item = Result<Vec<u64>, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
-        self.remaining = self.remaining.checked_sub(1)?;
-        let batch = self.indices.take_run(self.batch_size);
-        if batch.is_err() {
-            self.remaining = 0;
+        if self.remaining == 0 {
+            return None;
         }
-        Some(batch)
+        let batch = self.indices.take_run(self.batch_size.into());
+        self.given(batch)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -135,8 +202,25 @@ impl Iterator for Batches<'_> {
     fn nth(&mut self, n: usize) -> Option<Self::Item> {
         let skipped = self.remaining.min(n as u64);
         self.remaining -= skipped;
-        self.indices.leap(skipped.saturating_mul(self.batch_size.into()));
+        self.indices.leap(skipped.saturating_mul(self.batch_size.into()), true);
         self.next()
+    }
+}
+
+impl DoubleEndedIterator for Batches<'_> {
+    fn next_back(&mut self) -> Option<Self::Item> {
+        if self.remaining == 0 {
+            return None;
+        }
+        let batch = self.indices.take_last(self.last(1));
+        self.given(batch)
+    }
+
+    fn nth_back(&mut self, n: usize) -> Option<Self::Item> {
+        let skipped = self.remaining.min(n as u64);
+        self.indices.leap(self.last(skipped), false);
+        self.remaining -= skipped;
+        self.next_back()
     }
 }
 

@@ -3,6 +3,7 @@ use crate::engine::{Instance, LEAST_MEMORY, cut, launch};
 
 /// Which rank a process is; see [`detect_rank`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Detection {
     /// Which process of the job this is.
@@ -35,22 +36,24 @@ impl From<launch::Detection> for Detection {
 /// then the variables of the first of torchrun, Open MPI, MVAPICH, PMI and Slurm that set a rank. `LOCAL_RANK` is a
 /// number within one node. It is used only if the number of ranks is `LOCAL_WORLD_SIZE` or 1.
 ///
-/// Errors name the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or a
-/// rank that is not below its world size), [`Missing`](crate::FailureKind::Missing) (a rank without a world size, a world
-/// size without a rank, `LOCAL_RANK` alone).
-///
 /// ```
 /// let found = samedeal::detect_rank(Some(3), Some(8))?;
 /// assert_eq!((found.rank, found.world_size, found.launcher.as_str()), (3, 8, "explicit"));
 /// let sampler = samedeal::Sampler::builder(50_000).rank(found.rank).world_size(found.world_size).build()?;
 /// # Ok::<(), samedeal::Error>(())
 /// ```
+///
+/// # Errors
+///
+/// Each names the variable: [`WrongType`](crate::FailureKind::WrongType) (no number), out of range (too large, or a rank that is not below
+/// its world size), [`Missing`](crate::FailureKind::Missing) (a rank without a world size, a world size without a rank, `LOCAL_RANK`
+/// alone).
 pub fn detect_rank(rank: Option<u32>, world_size: Option<u32>) -> Result<Detection, Error> {
     let text = |name: &str| std::env::var_os(name).map(|value| value.to_string_lossy().into_owned());
     detect(text, rank, world_size)
 }
 
-/// The same from variables that are given, of which the last one of a name counts. Errors: as [`detect_rank`].
+/// The same from variables that are given, of which the last one of a name counts.
 ///
 /// ```
 /// let error = samedeal::detect_rank_in([("LOCAL_RANK", "3")], None, None).unwrap_err();
@@ -60,6 +63,10 @@ pub fn detect_rank(rank: Option<u32>, world_size: Option<u32>) -> Result<Detecti
 /// assert_eq!(found.used, ["RANK=11", "WORLD_SIZE=16"]);
 /// # Ok::<(), samedeal::Error>(())
 /// ```
+///
+/// # Errors
+///
+/// As [`detect_rank`].
 pub fn detect_rank_in<N: AsRef<str>, V: AsRef<str>>(
     environment: impl IntoIterator<Item = (N, V)>,
     rank: Option<u32>,
@@ -70,7 +77,11 @@ pub fn detect_rank_in<N: AsRef<str>, V: AsRef<str>>(
     detect(|name| found(name).map(|(_, value)| value.as_ref().to_owned()), rank, world_size)
 }
 
-/// The names of all variables that [`detect_rank`] looks at. Errors: only those of the engine.
+/// The names of all variables that [`detect_rank`] looks at.
+///
+/// # Errors
+///
+/// Only those of the engine.
 pub fn rank_variables() -> Result<Vec<String>, Error> {
     Instance::new(LEAST_MEMORY)?.call(|exports, store| exports.samedeal_deal_launch().call_variables(store))
 }

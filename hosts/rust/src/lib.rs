@@ -1,4 +1,5 @@
 #![doc = include_str!("../README.md")]
+#![warn(clippy::missing_errors_doc)]
 
 mod batches;
 mod blend;
@@ -59,7 +60,11 @@ pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 pub static COMPONENT: &[u8] = engine::COMPONENT;
 
 /// The names of the orders that need a number of samples and a seed only, the default (`feistel`) first; without `sharded`
-/// ([`Sampler::sharded`]) and the composed orders ([`Order`]). Errors: only those of the engine.
+/// ([`Sampler::sharded`]) and the composed orders ([`Order`]).
+///
+/// # Errors
+///
+/// Only those of the engine.
 pub fn orders() -> Result<Vec<String>, Error> {
     let call = |exports: &engine::Samedeal, store: &mut _| exports.samedeal_deal_sampling().call_orders(store);
     engine::Instance::new(engine::LEAST_MEMORY)?.call(call)

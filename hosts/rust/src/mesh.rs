@@ -19,6 +19,7 @@ names!(Role, "role", { Shard = "shard", Replicate = "replicate" });
 
 /// One axis of a [`Mesh`].
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct Axis {
     /// Its name, such as `dp`; each name once.
     pub name: String,
@@ -66,9 +67,12 @@ pub struct Mesh {
 }
 
 impl Mesh {
-    /// A mesh of `world_size` ranks, with up to 64 axes, the slowest first. Errors: out of range (`world-size` or a size is 0,
-    /// more axes), [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of the sizes is not
-    /// `world_size`, or two axes have one name).
+    /// A mesh of `world_size` ranks, with up to 64 axes, the slowest first.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`world-size` or a size is 0, more axes), [`Contradiction`](crate::FailureKind::Contradiction) (`axes`: the product of
+    /// the sizes is not `world_size`, or two axes have one name).
     pub fn new(world_size: u32, axes: impl IntoIterator<Item = Axis>) -> Result<Self, Error> {
         // One more than are allowed is enough to know, and any number would not fit into the memory.
         let axes: Vec<_> = axes.into_iter().take(MOST_AXES + 1).collect();
@@ -102,18 +106,29 @@ impl Mesh {
         self.data_world_size
     }
 
-    /// Which of the [`data_world_size`](Self::data_world_size) readers a rank is. The `rank` of a sampler. Errors: out of range
-    /// (`rank`).
+    /// Which of the [`data_world_size`](Self::data_world_size) readers a rank is. The `rank` of a sampler.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`).
     pub fn data_rank(&self, rank: u32) -> Result<u32, Error> {
         self.ask(|methods, store, mesh| methods.call_data_rank(store, mesh, rank))
     }
 
-    /// The coordinates of a rank, one for each axis. Errors: out of range (`rank`).
+    /// The coordinates of a rank, one for each axis.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`).
     pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Error> {
         self.ask(|methods, store, mesh| methods.call_coordinates(store, mesh, rank))
     }
 
-    /// The rank at a place of the grid, one coordinate for each axis. Errors: out of range (`coordinates`).
+    /// The rank at a place of the grid, one coordinate for each axis.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`coordinates`).
     pub fn rank_at(&self, coordinates: &[u32]) -> Result<u32, Error> {
         if coordinates.len() > MOST_AXES {
             // More than any mesh has; a list of any length would not fit into the memory.
@@ -123,8 +138,11 @@ impl Mesh {
         self.ask(|methods, store, mesh| methods.call_rank_at(store, mesh, coordinates))
     }
 
-    /// The ranks that get the same samples as `rank`, itself among them, ascending. Errors: out of range (`rank`;
-    /// `axes` where there are more than 2^20 of them).
+    /// The ranks that get the same samples as `rank`, itself among them, ascending.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`; `axes` where there are more than 2^20 of them).
     pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Error> {
         self.ask(|methods, store, mesh| methods.call_peers(store, mesh, rank))
     }

@@ -28,6 +28,7 @@ names!(Layout, "layout", { Strided = "strided", Contiguous = "contiguous", Rotat
 
 /// When and where a sample is seen in the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Place {
     /// The global position: counted from the beginning of the epoch, also after a resume.
@@ -53,6 +54,7 @@ impl From<sampling::Place> for Place {
 
 /// What becomes of a sample in an epoch, once every rank has taken a number of its samples.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Fate {
     /// `seen`: it was taken at least once. `to come`: it was not, and will be. `dropped`: the epoch has it at a position that no rank gets.
@@ -80,6 +82,7 @@ impl From<sampling::Fate> for Fate {
 
 /// The source of a sample of a blend.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct SourcePlace {
     /// Number of the source, in their order.
@@ -90,6 +93,7 @@ pub struct SourcePlace {
 
 /// The place where a sample is stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct ShardPlace {
     /// Number of the shard.
@@ -100,6 +104,7 @@ pub struct ShardPlace {
 
 /// The rows that a rank reads for a run of its samples; see [`Sampler::round`](crate::Sampler::round).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Round {
     /// Number of the first of these samples, among the rank's ([`Sampler::indices`](crate::Sampler::indices)).
@@ -115,6 +120,7 @@ pub struct Round {
 
 /// Neighbouring rows of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Span {
     /// Number of the lane. The spans of a lane come in the order in which their rows are stored: one open file for each lane is

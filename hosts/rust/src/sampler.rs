@@ -4,6 +4,7 @@ use std::sync::Arc;
 use wasmtime::component::ResourceAny;
 
 use crate::engine::{Object, Samedeal, Store, checked_state, sampling, types};
+use crate::iter::Of;
 use crate::range::{bounds, read, run};
 use crate::recipe::Shared;
 use crate::{Batches, Builder, Error, Failure, Fate, Index, Indices, Layout, Order, Place, Remainder};
@@ -83,7 +84,10 @@ impl Known {
 
 impl Sampler {
     /// A sampler of `samples` samples for one reader, with the seed 0, in the default order `feistel`.
-    /// Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples` above 2^53 - 1).
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`samples` above 2^53 - 1).
     pub fn new(samples: u64) -> Result<Self, Error> {
         Self::builder(samples).build()
     }
@@ -132,8 +136,12 @@ impl Sampler {
         Builder::new(Some(recipe.into()))
     }
 
-    /// The options of this sampler, with its epoch, its rank and what was consumed, for another one that differs in some of them.
-    /// The memory limit is 2 GiB again. Errors: out of memory.
+    /// The options of this sampler, with its epoch, its rank and what was consumed, for another one that differs in some of them. The
+    /// memory limit is 2 GiB again.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn to_builder(&self) -> Result<Builder, Error> {
         let builder = Self::from_recipe(self.recipe()?).epoch(self.epoch()).rank(self.rank()).consumed(self.consumed());
         let builder = builder.share_lists(self.lists.to_vec());
@@ -147,14 +155,22 @@ impl Sampler {
         Ok(Self { known, sampler, lists })
     }
 
-    /// The recipe of this sampler: JSON in one line, with every member that there is, the defaults too. It is the same
-    /// on all ranks and in all epochs, and the same text in every host. The `sizes` of more than 256 shards are a hash.
-    /// [`from_recipe`](Self::from_recipe) makes the sampler again. Errors: only those of the engine.
+    /// The recipe of this sampler: JSON in one line, with every member that there is, the defaults too. It is the same on all ranks and in
+    /// all epochs, and the same text in every host. The `sizes` of more than 256 shards are a hash. [`from_recipe`](Self::from_recipe)
+    /// makes the sampler again.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
         self.call(|methods, store, sampler| methods.call_recipe(store, sampler))
     }
 
-    /// SHA-256 over the recipe, in hexadecimal: it names the run. Errors: only those of the engine.
+    /// SHA-256 over the recipe, in hexadecimal: it names the run.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
         self.call(|methods, store, sampler| methods.call_recipe_fingerprint(store, sampler))
     }
@@ -225,26 +241,39 @@ impl Sampler {
         self.known.shuffle_window
     }
 
-    /// With the order `sharded`: the number of samples in each shard. Errors: out of memory.
+    /// With the order `sharded`: the number of samples in each shard.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn sizes(&self) -> Result<Option<Vec<u64>>, Error> {
         self.ask(|methods, store, sampler| methods.call_sizes(store, sampler))
     }
 
     /// A sampler of the whole of an epoch, also of this one, for the same rank. It shares the memory of this sampler. Costs O(1).
-    /// Errors: out of range (`epoch`, of composed orders: all epochs up to it have more than 2^53 - 1 positions), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`epoch`, of composed orders: all epochs up to it have more than 2^53 - 1 positions), out of memory.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
         self.another(|methods, store, sampler| methods.call_at_epoch(store, sampler, epoch))
     }
 
     /// A sampler of the same epoch, or the same rest of one, for another rank. It shares the table of this sampler. Costs O(1).
-    /// Errors: out of range (`rank`), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`), out of memory.
     pub fn at_rank(&self, rank: u32) -> Result<Self, Error> {
         self.another(|methods, store, sampler| methods.call_at_rank(store, sampler, rank))
     }
 
-    /// A sampler of the rest of this epoch, of which the first `consumed` positions were dealt before, maybe to another number of
-    /// ranks. Errors: out of range (`consumed` above [`length`](Self::length), or neither this nor a multiple of [`unit`](Self::unit);
-    /// `samples` where padding goes beyond 2^53 - 1), out of memory.
+    /// A sampler of the rest of this epoch, of which the first `consumed` positions were dealt before, maybe to another number of ranks.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`consumed` above [`length`](Self::length), or neither this nor a multiple of [`unit`](Self::unit); `samples` where
+    /// padding goes beyond 2^53 - 1), out of memory.
     pub fn rest(&self, consumed: u64) -> Result<Self, Error> {
         self.another(|methods, store, sampler| methods.call_rest(store, sampler, consumed))
     }
@@ -263,8 +292,12 @@ impl Sampler {
         Self::of(self.sampler.another(make)?, Arc::clone(&self.lists))
     }
 
-    /// Moves to the beginning of another epoch, in O(1). If the epoch is the current one, nothing changes, even if a
-    /// part of it was consumed. Errors: those of [`at_epoch`](Self::at_epoch); then nothing has changed.
+    /// Moves to the beginning of another epoch, in O(1). If the epoch is the current one, nothing changes, even if a part of it was
+    /// consumed.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`at_epoch`](Self::at_epoch); then nothing has changed.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         if epoch != self.epoch() {
             *self = self.at_epoch(epoch)?;
@@ -272,8 +305,11 @@ impl Sampler {
         Ok(())
     }
 
-    /// Moves to another rank of the same deal, in O(1). A table that was built is kept. Errors: out of range (`rank`), out of
-    /// memory; then nothing has changed.
+    /// Moves to another rank of the same deal, in O(1). A table that was built is kept.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`), out of memory; then nothing has changed.
     pub fn set_rank(&mut self, rank: u32) -> Result<(), Error> {
         *self = self.at_rank(rank)?;
         Ok(())
@@ -293,19 +329,24 @@ impl Sampler {
     /// assert_eq!(rank_2_of_6.consumed(), 400);
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    /// Errors: out of range (`taken` above what the rank with the most samples has, or neither this nor a multiple of [`unit`](Self::unit)),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`layout`: within an epoch, contiguous runs of several
-    /// ranks have no state).
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`taken` above what the rank with the most samples has, or neither this nor a multiple of [`unit`](Self::unit)),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`layout`: within an epoch, contiguous runs of several ranks have no state).
     pub fn state(&self, taken: u64) -> Result<String, Error> {
         self.ask(|methods, store, sampler| methods.call_state(store, sampler, taken))
     }
 
-    /// Continues from a state, in O(1), with `sharded` in O(shards): moves to its epoch, and deals the positions that were not consumed
-    /// to the ranks of this sampler. The order may have got more since the state was taken, if that begins at the state's position or
-    /// later: stages and sources of a blend, growth of a dataset, ranges to skip. After an error, nothing has changed. Errors: [`WrongType`](crate::FailureKind::WrongType)
-    /// (`state`: no state of a sampler of this version), [`Contradiction`](crate::FailureKind::Contradiction) (the first member of
-    /// the order that differs from the state), out of range (`state`: more than 2^24 bytes; `consumed` above
-    /// [`length`](Self::length)), out of memory.
+    /// Continues from a state, in O(1), with `sharded` in O(shards): moves to its epoch, and deals the positions that were not consumed to
+    /// the ranks of this sampler. The order may have got more since the state was taken, if that begins at the state's position or later:
+    /// stages and sources of a blend, growth of a dataset, ranges to skip. After an error, nothing has changed.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a sampler of this version),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that differs from the state), out of range
+    /// (`state`: more than 2^24 bytes; `consumed` above [`length`](Self::length)), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state, self.sampler.room())?;
         *self = self.another(|methods, store, sampler| methods.call_resume(store, sampler, state))?;
@@ -339,8 +380,11 @@ impl Sampler {
     }
 
     /// This rank's samples number `start` to `start + count - 1`, in order, in one call of the component.
-    /// Errors: out of range (`start` above [`num_samples`](Self::num_samples); `count` above
-    /// [`max_count`](Self::max_count) or past the end; `samples` above 2^32 when read as `u32`), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start` above [`num_samples`](Self::num_samples); `count` above [`max_count`](Self::max_count) or past the end;
+    /// `samples` above 2^32 when read as `u32`), out of memory.
     pub fn window<I: Index>(&self, start: u64, count: u32) -> Result<Vec<I>, Error> {
         let read = |exports: &Samedeal, store: &mut _, sampler| {
             I::indices(exports.samedeal_deal_sampling(), store, sampler, start, count)
@@ -349,8 +393,11 @@ impl Sampler {
     }
 
     /// The samples of this rank in a range of any length. `..` means all.
-    /// Errors: out of range (`start`, `count` where the range ends after [`num_samples`](Self::num_samples), `samples`
-    /// above 2^32 when read as `u32`), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start`, `count` where the range ends after [`num_samples`](Self::num_samples), `samples` above 2^32 when read as
+    /// `u32`), out of memory.
     pub fn indices<I: Index>(&self, range: impl RangeBounds<u64>) -> Result<Vec<I>, Error> {
         let run = run(range, self.num_samples())?;
         read(run, self.known.max_count, |start, count| self.window(start, count))
@@ -358,19 +405,24 @@ impl Sampler {
 
     /// Iterates over all samples of this rank. It holds at most one window of them in memory.
     pub fn iter(&self) -> Indices<'_> {
-        Indices::new(self)
+        Indices::new(Of::Borrowed(self))
     }
 
     /// How many batches of `batch_size` this rank gets: rounded down with `drop_last`, else up.
-    /// Errors: out of range (`batch-size` is 0).
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`batch-size` is 0).
     pub fn num_batches(&self, batch_size: u32, drop_last: bool) -> Result<u64, Error> {
         self.ask(|methods, store, sampler| methods.call_num_batches(store, sampler, batch_size, drop_last))
     }
 
     /// Batch number `batch` of this rank; the last one may be shorter unless `drop_last`.
-    /// Errors: out of range (`batch-size` is 0; `batch-size` where the batch would really hold more than
-    /// [`max_count`](Self::max_count) samples; `batch` at or above [`num_batches`](Self::num_batches); `samples`
-    /// above 2^32 when read as `u32`), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`batch-size` is 0; `batch-size` where the batch would really hold more than [`max_count`](Self::max_count) samples;
+    /// `batch` at or above [`num_batches`](Self::num_batches); `samples` above 2^32 when read as `u32`), out of memory.
     pub fn batch<I: Index>(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<I>, Error> {
         let read = |exports: &Samedeal, store: &mut _, sampler| {
             I::batch(exports.samedeal_deal_sampling(), store, sampler, batch, batch_size, drop_last)
@@ -378,21 +430,42 @@ impl Sampler {
         self.sampler.ask(read)
     }
 
-    /// Iterates over the batches of this rank. Errors: out of range (`batch-size` is 0; `batch-size` where a batch
-    /// would really hold more than [`max_count`](Self::max_count) samples).
+    /// Iterates over the batches of this rank.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`batch-size` is 0; `batch-size` where a batch would really hold more than [`max_count`](Self::max_count) samples).
     pub fn batches(&self, batch_size: u32, drop_last: bool) -> Result<Batches<'_>, Error> {
+        Ok(Batches::new(self.iter(), self.checked_batches(batch_size, drop_last)?, batch_size))
+    }
+
+    /// The same by an iterator that owns the sampler, such as for a stream or another thread.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`batches`](Self::batches).
+    pub fn into_batches(self, batch_size: u32, drop_last: bool) -> Result<Batches<'static>, Error> {
+        let batches = self.checked_batches(batch_size, drop_last)?;
+        Ok(Batches::new(self.into_iter(), batches, batch_size))
+    }
+
+    /// The number of batches, none of which is longer than one call hands out.
+    fn checked_batches(&self, batch_size: u32, drop_last: bool) -> Result<u64, Error> {
         let batches = self.num_batches(batch_size, drop_last)?;
         let longest = self.num_samples().min(batch_size.into());
         if batches > 0 && longest > self.max_count().into() {
             // No batch is longer than the first one: the component itself says why it refuses it.
             self.batch::<u64>(0, batch_size, drop_last)?;
         }
-        Ok(Batches::new(self.iter(), batches, batch_size))
+        Ok(batches)
     }
 
     /// Batch number `batch` of each of these ranks: what they see at one step. A rank that has no such batch, where others have, has an
     /// empty one.
-    /// Errors: out of range (`batch-size` is 0; `batch` at or above the most batches of a rank; `first`, `count`: there are no such ranks), out of
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`batch-size` is 0; `batch` at or above the most batches of a rank; `first`, `count`: there are no such ranks), out of
     /// memory.
     pub fn step(
         &self,
@@ -437,41 +510,61 @@ impl Sampler {
     }
 
     /// What became of a sample once every rank has taken `taken` of its samples, or all that it has, and what is to come.
-    /// Errors: out of range (`sample` at or above `samples`; `batch-size` is 0; `taken`: no rank has as many), contradiction (`layout`: as
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`sample` at or above `samples`; `batch-size` is 0; `taken`: no rank has as many), contradiction (`layout`: as
     /// [`state`](Self::state)), out of memory.
     pub fn fate(&self, sample: u64, batch_size: u32, taken: u64) -> Result<Fate, Error> {
         self.ask(|methods, store, sampler| methods.call_fate(store, sampler, sample, batch_size, taken)).map(Fate::from)
     }
 
-    /// The sample at a global position of the epoch, whichever rank it is or was dealt to. Errors: out of range
-    /// (`position` at or above `consumed` + [`num_positions`](Self::num_positions)), out of memory.
+    /// The sample at a global position of the epoch, whichever rank it is or was dealt to.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`position` at or above `consumed` + [`num_positions`](Self::num_positions)), out of memory.
     pub fn sample_at(&self, position: u64) -> Result<u64, Error> {
         self.ask(|methods, store, sampler| methods.call_sample_at(store, sampler, position))
     }
 
-    /// The inverse: where in the epoch a sample is seen first, on whichever rank, with batches of `batch_size`; `None`
-    /// if it is dropped, or was dealt before. O(1) for `feistel` and `sequential`, O(log shards) for `sharded`, one pass over the table
-    /// for orders that have one. [`locate_from`](Self::locate_from) finds it again. Errors: out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
+    /// The inverse: where in the epoch a sample is seen first, on whichever rank, with batches of `batch_size`; `None` if it is dropped, or
+    /// was dealt before. O(1) for `feistel` and `sequential`, O(log shards) for `sharded`, one pass over the table for orders that have
+    /// one. [`locate_from`](Self::locate_from) finds it again.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`sample` at or above `samples`, `batch-size` is 0), out of memory.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Place>, Error> {
         let place = self.ask(|methods, store, sampler_| methods.call_locate(store, sampler_, sample, batch_size))?;
         Ok(place.map(Place::from))
     }
 
-    /// Which rank sees a global position, and when. `copies` counts from this position on. Errors: out of range
-    /// (`position` below `consumed`, or at or above `consumed` + [`num_positions`](Self::num_positions); `batch-size`
-    /// is 0).
+    /// Which rank sees a global position, and when. `copies` counts from this position on.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`position` below `consumed`, or at or above `consumed` + [`num_positions`](Self::num_positions); `batch-size` is 0).
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Place, Error> {
         self.ask(|methods, store, sampler| methods.call_place_of(store, sampler, position, batch_size)).map(Place::from)
     }
 
-    /// SHA-256 over all of this rank's indices of the epoch, each as 8 bytes, little-endian, in order; as 64 lower-case
-    /// hexadecimal digits. One pass over the rank's samples, tens of nanoseconds each. Errors: out of memory.
+    /// SHA-256 over all of this rank's indices of the epoch, each as 8 bytes, little-endian, in order; as 64 lower-case hexadecimal digits.
+    /// One pass over the rank's samples, tens of nanoseconds each.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn fingerprint(&self) -> Result<String, Error> {
         self.ask(|methods, store, sampler| methods.call_fingerprint(store, sampler))
     }
 
-    /// SHA-256 over the configuration without the rank, in O(1), as 64 lower-case hexadecimal digits: it is equal on
-    /// all ranks of one deal, and differs if any value differs that decides the deal. Errors: only those of the engine.
+    /// SHA-256 over the configuration without the rank, in O(1), as 64 lower-case hexadecimal digits: it is equal on all ranks of one deal,
+    /// and differs if any value differs that decides the deal.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn config_fingerprint(&self) -> Result<String, Error> {
         self.call(|methods, store, sampler| methods.call_config_fingerprint(store, sampler))
     }
@@ -515,6 +608,15 @@ impl<'a> IntoIterator for &'a Sampler {
 
     fn into_iter(self) -> Indices<'a> {
         self.iter()
+    }
+}
+
+impl IntoIterator for Sampler {
+    type Item = Result<u64, Error>;
+    type IntoIter = Indices<'static>;
+
+    fn into_iter(self) -> Indices<'static> {
+        Indices::new(Of::Owned(Box::new(self)))
     }
 }
 

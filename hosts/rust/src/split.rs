@@ -122,12 +122,20 @@ impl Split {
     }
 
     /// The recipe of this split: JSON in one line, with every member that there is, the same text in every host.
-    /// [`from_recipe`](Self::from_recipe) makes the split again. Errors: only those of the engine.
+    /// [`from_recipe`](Self::from_recipe) makes the split again.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
         self.split.call(|exports, store, split| exports.samedeal_deal_splits().split().call_recipe(store, split))
     }
 
-    /// SHA-256 over the recipe, in hexadecimal: it names the split. Errors: only those of the engine.
+    /// SHA-256 over the recipe, in hexadecimal: it names the split.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
         self.split
             .call(|exports, store, split| exports.samedeal_deal_splits().split().call_recipe_fingerprint(store, split))
@@ -138,13 +146,21 @@ impl Split {
         &self.parts
     }
 
-    /// The name of a part by its number. Errors: out of range (`part`).
+    /// The name of a part by its number.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`part`).
     pub fn name_of(&self, part: u32) -> Result<&str, Error> {
         let name = self.parts.get(part as usize).map(String::as_str);
         name.ok_or_else(|| Failure::not_below("part", part, self.parts.len() as u64).into())
     }
 
-    /// The number of a part. Errors: [`UnknownName`](crate::FailureKind::UnknownName) or out of range (`part`).
+    /// The number of a part.
+    ///
+    /// # Errors
+    ///
+    /// [`UnknownName`](crate::FailureKind::UnknownName) or out of range (`part`).
     pub fn number_of<'a>(&self, part: impl Into<Part<'a>>) -> Result<u32, Error> {
         match part.into() {
             Part::Number(number) => self.name_of(number).map(|_| number),
@@ -168,7 +184,10 @@ impl Split {
     /// assert_eq!((parts[0], parts[3]), (parts[2], parts[4]));
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    /// Errors: out of range (`ids`: the first one that is too large), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`ids`: the first one that is too large), out of memory.
     pub fn part_of(&self, ids: &[u64]) -> Result<Vec<u32>, Error> {
         let mut parts = Vec::new();
         for some in ids.chunks(self.window(size_of::<u64>())) {
@@ -177,8 +196,11 @@ impl Split {
         Ok(parts)
     }
 
-    /// The same in one call of the component. Errors: out of range (`ids`: more than 2^20; the first one that is too large), out of
-    /// memory.
+    /// The same in one call of the component.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`ids`: more than 2^20; the first one that is too large), out of memory.
     pub fn part_of_window(&self, ids: &[u64]) -> Result<Vec<u32>, Error> {
         if size_of_val(ids) > self.split.room() {
             return Err(Failure::out_of_memory("ids", ids.len(), "fewer at a time").into());
@@ -186,8 +208,11 @@ impl Split {
         self.ask(|methods, store, split| methods.call_part_of(store, split, ids))
     }
 
-    /// The same for the ids `start` to `start + count - 1`, in one call of the component. Errors: out of range (`start`; `count` above 2^20 or
-    /// past the last id), out of memory.
+    /// The same for the ids `start` to `start + count - 1`, in one call of the component.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start`; `count` above 2^20 or past the last id), out of memory.
     pub fn part_of_run(&self, start: u64, count: u32) -> Result<Vec<u32>, Error> {
         self.ask(|methods, store, split| methods.call_part_of_run(store, split, start, count))
     }
@@ -201,7 +226,10 @@ impl Split {
     /// assert_eq!(parts[0], parts[2]);
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`sizes`: the parts have sizes, and texts have no number), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`sizes`: the parts have sizes, and texts have no number), out of memory.
     pub fn part_of_keys<K: AsRef<str>>(&self, keys: &[K]) -> Result<Vec<u32>, Error> {
         let most = self.window(size_of::<String>());
         let (mut parts, mut some, mut bytes) = (Vec::new(), Vec::new(), 0);
@@ -219,7 +247,11 @@ impl Split {
         Ok(parts)
     }
 
-    /// The same in one call of the component. Errors: contradiction (`sizes`), out of range (`keys`: more than 2^20), out of memory.
+    /// The same in one call of the component.
+    ///
+    /// # Errors
+    ///
+    /// Contradiction (`sizes`), out of range (`keys`: more than 2^20), out of memory.
     pub fn part_of_keys_window(&self, keys: &[String]) -> Result<Vec<u32>, Error> {
         let bytes = keys.iter().map(|key| key.len() + size_of::<String>()).sum::<usize>();
         if bytes > self.split.room() {
@@ -228,9 +260,12 @@ impl Split {
         self.ask(|methods, store, split| methods.call_part_of_keys(store, split, keys))
     }
 
-    /// All sample indices below `samples` that are in a part, in ascending order. [`Order::subset`](crate::Order::subset) takes them. The part
-    /// is named by its name or its number. Errors: unknown name or out of range (`part`), out of range (`start`, `count`: `samples` is above
-    /// the sum of the sizes), out of memory.
+    /// All sample indices below `samples` that are in a part, in ascending order. [`Order::subset`](crate::Order::subset) takes them. The
+    /// part is named by its name or its number.
+    ///
+    /// # Errors
+    ///
+    /// Unknown name or out of range (`part`), out of range (`start`, `count`: `samples` is above the sum of the sizes), out of memory.
     pub fn indices<'a>(&self, part: impl Into<Part<'a>>, samples: u64) -> Result<Vec<u64>, Error> {
         let part = self.number_of(part)?;
         let mut found = Vec::new();
@@ -240,8 +275,11 @@ impl Split {
         Ok(found)
     }
 
-    /// All sample indices below `samples` that are in another part, in ascending order: the training side of a fold. Errors: those of
-    /// [`indices`](Self::indices).
+    /// All sample indices below `samples` that are in another part, in ascending order: the training side of a fold.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`indices`](Self::indices).
     pub fn others<'a>(&self, part: impl Into<Part<'a>>, samples: u64) -> Result<Vec<u64>, Error> {
         let part = self.number_of(part)?;
         let mut found = Vec::new();
@@ -252,8 +290,11 @@ impl Split {
         Ok(found)
     }
 
-    /// How many of the ids below `samples` each part has. Errors: out of range (`start`, `count`: `samples` is above the sum of the sizes),
-    /// out of memory.
+    /// How many of the ids below `samples` each part has.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start`, `count`: `samples` is above the sum of the sizes), out of memory.
     pub fn counts(&self, samples: u64) -> Result<Vec<u64>, Error> {
         let mut counts = vec![0; self.parts.len()];
         for (start, count) in windows(samples) {
@@ -264,8 +305,11 @@ impl Split {
         Ok(counts)
     }
 
-    /// Which of the ids `start` to `start + count - 1` are in a part, in ascending order, in one call of the component. Errors: out of range
-    /// (`part`; `start`; `count` above 2^20 or past the last id), out of memory.
+    /// Which of the ids `start` to `start + count - 1` are in a part, in ascending order, in one call of the component.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`part`; `start`; `count` above 2^20 or past the last id), out of memory.
     pub fn members(&self, part: u32, start: u64, count: u32) -> Result<Vec<u64>, Error> {
         self.ask(|methods, store, split| methods.call_members(store, split, part, start, count))
     }
@@ -330,12 +374,15 @@ impl SplitBuilder {
         self
     }
 
-    /// Makes the split, in O(parts). Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`parts`: more than 2^16; `part`: the length of a
-    /// name; `weight`, `size`: all together 0, or above 2^53 - 1; `recipe`: more than 2^24 bytes; `memory-limit`),
-    /// [`Missing`](crate::FailureKind::Missing) (`split`, `parts`, `part`, `weight`, `size`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`part`: a name twice; `samples`); of a recipe also
-    /// [`WrongType`](crate::FailureKind::WrongType) and [`UnknownName`](crate::FailureKind::UnknownName) (any member), and contradiction (a member
-    /// that is there twice, or belongs to another kind of recipe).
+    /// Makes the split, in O(parts).
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`parts`: more than 2^16; `part`: the length of a name; `weight`, `size`: all
+    /// together 0, or above 2^53 - 1; `recipe`: more than 2^24 bytes; `memory-limit`), [`Missing`](crate::FailureKind::Missing) (`split`,
+    /// `parts`, `part`, `weight`, `size`), [`Contradiction`](crate::FailureKind::Contradiction) (`part`: a name twice; `samples`); of a
+    /// recipe also [`WrongType`](crate::FailureKind::WrongType) and [`UnknownName`](crate::FailureKind::UnknownName) (any member), and
+    /// contradiction (a member that is there twice, or belongs to another kind of recipe).
     pub fn build(self) -> Result<Split, Error> {
         let Self { draft, folds, memory_limit } = self;
         if folds > MOST_PARTS {

@@ -36,6 +36,8 @@ class Life:
     """The rank that another process replaces in the middle, as a part of all ranks."""
     lost: float | None
     """The file that is lost before this life, as a part of all files."""
+    loader_workers: int
+    """Processes that read ahead of the loop."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +63,7 @@ def draw(rng: random.Random) -> Loop:
             rng.choice((rng.random(), rng.random() ** 2, 1.0)),
             rng.random() if rng.random() < 0.4 else None,
             rng.random() if number and kind == "files" and rng.random() < 0.3 else None,
+            rng.choice((1, 2)) if rng.random() < 0.03 else 0,
         )
         for number in range(rng.choice((1, 2, 3, 4)))
     ]
@@ -132,14 +135,15 @@ def _lose(loop: Loop, folder: Path, number: int, lost: dict[Path, int]) -> set[i
 
 def _loader(loop: Loop, life: Life, folder: Path, lost: dict[Path, int], rank: int) -> Resumable:
     samples, seed = sum(loop.sizes), loop.seed
+    workers: dict[str, Any] = {"num_workers": life.loader_workers}
     if loop.kind == "samples":
         table = DistributedSampler(range(samples), life.world_size, rank, seed=seed, remainder="uneven")
-        return Resumable(DataLoader(range(samples), life.batch_size, sampler=table, collate_fn=list))  # type: ignore[arg-type]
+        return Resumable(DataLoader(range(samples), life.batch_size, sampler=table, collate_fn=list, **workers))  # type: ignore[arg-type]
     if loop.kind == "batches":
         lengths = [1 + sample * 7 % 5 for sample in range(samples)]
         # The recipe of batches is the same in all lives.
         batches = BatchSampler(lengths, max_tokens=12, seed=seed, rank=rank, world_size=life.world_size)
-        return Resumable(DataLoader(range(samples), batch_sampler=batches, collate_fn=list))  # type: ignore[arg-type]
+        return Resumable(DataLoader(range(samples), batch_sampler=batches, collate_fn=list, **workers))  # type: ignore[arg-type]
     files = ShardedDataset(
         folder,
         batch_size=life.batch_size,
@@ -152,7 +156,7 @@ def _loader(loop: Loop, life: Life, folder: Path, lost: dict[Path, int], rank: i
         transform=_real,
         lost=lost,
     )
-    return Resumable(DataLoader(files, batch_size=None))
+    return Resumable(DataLoader(files, batch_size=None, **workers))
 
 
 def _real(batch: Any) -> list[int]:

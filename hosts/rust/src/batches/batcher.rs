@@ -6,6 +6,7 @@ use wasmtime::component::ResourceAny;
 
 use super::{Batch, BatchBuilder, BatchPlace, BatchRecipe, Lengths, Metrics, RankBatches, Segment};
 use crate::engine::{Object, Store, batches, checked_state, types};
+use crate::iter::Of;
 use crate::range::run;
 use crate::{Error, Failure};
 
@@ -96,11 +97,19 @@ impl Batcher {
     /// The recipe of these batches: everything that decides the batches of every epoch, the defaults too, as JSON in one line. It is
     /// the same on all ranks and in all epochs, and the same text in every host. More than 256 lengths are a hash.
     /// [`from_recipe`](Self::from_recipe) makes the batches again.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
         self.recipe.text()
     }
 
     /// SHA-256 over the recipe, in hexadecimal: it names the run.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
         self.recipe.fingerprint()
     }
@@ -136,13 +145,20 @@ impl Batcher {
     }
 
     /// The batches of the whole of an epoch, also of this one. They share the memory of this batcher. As costly as a new batcher.
-    /// Errors: out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
         self.another(|methods, store, batcher| methods.call_at_epoch(store, batcher, epoch))
     }
 
-    /// Plans another epoch, of which nothing was taken; as costly as a new batcher. The epoch that it is at stays as it is, also
-    /// where a part of it was taken. Errors: out of memory, and then the batches are those of the epoch before.
+    /// Plans another epoch, of which nothing was taken; as costly as a new batcher. The epoch that it is at stays as it is, also where a
+    /// part of it was taken.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory, and then the batches are those of the epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         if epoch != self.epoch {
             *self = self.at_epoch(epoch)?;
@@ -150,29 +166,39 @@ impl Batcher {
         Ok(())
     }
 
-    /// The state after every rank has taken `steps` steps: JSON in one line, for a checkpoint. All ranks that took the same number of
-    /// steps write the same state. [`resume`](Self::resume) goes on there, in any host and with any number of ranks. Errors: out of range (`steps`
-    /// above [`num_steps`](Self::num_steps)), out of memory.
+    /// The state after every rank has taken `steps` steps: JSON in one line, for a checkpoint. All ranks that took the same number of steps
+    /// write the same state. [`resume`](Self::resume) goes on there, in any host and with any number of ranks.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`steps` above [`num_steps`](Self::num_steps)), out of memory.
     pub fn state(&self, steps: u64) -> Result<String, Error> {
         self.ask(|methods, store, batcher| methods.call_state(store, batcher, steps))
     }
 
-    /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. With
-    /// the world size of the state, they are what that plan has left, batch for batch; with another one, what is left is planned anew.
-    /// As costly as a new batcher, for each segment of the history. A composed order may have got more since the state was taken, such as
-    /// stages and sources of a blend: if the state has steps, what changes the order begins with the next epoch or later. After a failure,
-    /// nothing has changed. Errors:
+    /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. With the world
+    /// size of the state, they are what that plan has left, batch for batch; with another one, what is left is planned anew. As costly as a
+    /// new batcher, for each segment of the history. A composed order may have got more since the state was taken, such as stages and
+    /// sources of a blend: if the state has steps, what changes the order begins with the next epoch or later. After a failure, nothing has
+    /// changed.
+    ///
+    /// # Errors
+    ///
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a batcher of this version),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of
-    /// range (`state`: more than 2^24 bytes; `history`), out of memory.
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of range
+    /// (`state`: more than 2^24 bytes; `history`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         let state = checked_state(state, self.batcher.room())?;
         *self = self.another(|methods, store, batcher| methods.call_resume(store, batcher, state))?;
         Ok(())
     }
 
-    /// The inverse: where a sample is, in the order of steps. Once, or as often as it has parts or is repeated; never where it
-    /// is left out, or was taken before. Costs planning its windows. Errors: out of range (`sample`), out of memory.
+    /// The inverse: where a sample is, in the order of steps. Once, or as often as it has parts or is repeated; never where it is left out,
+    /// or was taken before. Costs planning its windows.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`sample`), out of memory.
     pub fn locate(&self, sample: u64) -> Result<Vec<BatchPlace>, Error> {
         let places = self.ask(|methods, store, batcher| methods.call_locate(store, batcher, sample))?;
         Ok(places.into_iter().map(Into::into).collect())
@@ -192,13 +218,20 @@ impl Batcher {
         Self::of(Arc::clone(&self.recipe), batcher, self.rank)
     }
 
-    /// The batch of this rank at a step: any at once, at the price of planning a window. Errors: out of range (`step` at or
-    /// above [`num_steps`](Self::num_steps)), out of memory.
+    /// The batch of this rank at a step: any at once, at the price of planning a window.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`step` at or above [`num_steps`](Self::num_steps)), out of memory.
     pub fn batch(&self, step: u64) -> Result<Batch, Error> {
         self.batch_of(self.rank, step)
     }
 
-    /// The batch of any rank at a step. Errors: out of range (`step`, `rank`), out of memory.
+    /// The batch of any rank at a step.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`step`, `rank`), out of memory.
     pub fn batch_of(&self, rank: u32, step: u64) -> Result<Batch, Error> {
         if step >= self.num_steps() {
             return Err(Failure::not_below("step", step, self.num_steps()).into());
@@ -208,30 +241,43 @@ impl Batcher {
 
     /// Iterates over this rank's batches of the epoch.
     pub fn iter(&self) -> RankBatches<'_> {
-        RankBatches::new(self, self.rank, (0, self.num_steps()))
+        RankBatches::new(Of::Borrowed(self), self.rank, (0, self.num_steps()))
     }
 
-    /// Iterates over this rank's batches of a range of steps, such as `100..`. Errors: out of range (`start`, `count` where
-    /// the range ends after the epoch).
+    /// Iterates over this rank's batches of a range of steps, such as `100..`.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start`, `count` where the range ends after the epoch).
     pub fn batches(&self, steps: impl RangeBounds<u64>) -> Result<RankBatches<'_>, Error> {
         self.batches_of(self.rank, steps)
     }
 
-    /// The same for any rank. Errors: out of range (`rank`, `start`, `count`).
+    /// The same for any rank.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`, `start`, `count`).
     pub fn batches_of(&self, rank: u32, steps: impl RangeBounds<u64>) -> Result<RankBatches<'_>, Error> {
         // The component says what is wrong with the rank.
         self.batches_window(rank, 0, 0)?;
-        Ok(RankBatches::new(self, rank, run(steps, self.num_steps())?))
+        Ok(RankBatches::new(Of::Borrowed(self), rank, run(steps, self.num_steps())?))
     }
 
     /// The batches of a rank at the steps number `start` to `start + count - 1`, in one call of the component.
-    /// Errors: out of range (`rank`, `start`, `count` above 2^20 or past the end), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`, `start`, `count` above 2^20 or past the end), out of memory.
     pub fn batches_window(&self, rank: u32, start: u64, count: u32) -> Result<Vec<Batch>, Error> {
         self.ask(|methods, store, batcher| methods.call_take(store, batcher, rank, start, count)).map(Batch::all_of)
     }
 
     /// SHA-256 over all batches of all ranks, as 64 lower-case hexadecimal digits: equal on all ranks that plan alike.
-    /// Errors: out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn fingerprint(&self) -> Result<String, Error> {
         self.ask(|methods, store, batcher| methods.call_fingerprint(store, batcher))
     }
@@ -264,6 +310,16 @@ impl<'a> IntoIterator for &'a Batcher {
 
     fn into_iter(self) -> RankBatches<'a> {
         self.iter()
+    }
+}
+
+impl IntoIterator for Batcher {
+    type Item = Result<Batch, Error>;
+    type IntoIter = RankBatches<'static>;
+
+    fn into_iter(self) -> RankBatches<'static> {
+        let (rank, steps) = (self.rank, self.num_steps());
+        RankBatches::new(Of::Owned(Box::new(self)), rank, (0, steps))
     }
 }
 

@@ -215,14 +215,16 @@ impl BatchBuilder<Batcher> {
         self
     }
 
-    /// Plans the epoch: a million samples take less than a second. The first plan on a machine also compiles the component, in
-    /// about 0.4 seconds (several in a debug build); later processes load what it compiled. Errors:
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (any number; `lengths` if a sample is too long; `recipe`: more than 2^24
-    /// bytes), [`Missing`](crate::FailureKind::Missing) (`max-tokens`, `max-cost` or
-    /// `capacity`, if the strategy needs it; `lengths`), [`Contradiction`](crate::FailureKind::Contradiction) (any option that the
-    /// strategy does not use, `boundaries` that do not ascend, `samples`, `lengths`),
-    /// [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (`recipe`, and its members),
-    /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// Plans the epoch: a million samples take less than a second. The first plan on a machine also compiles the component, in about 0.4
+    /// seconds (several in a debug build); later processes load what it compiled.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (any number; `lengths` if a sample is too long; `recipe`: more than 2^24 bytes),
+    /// [`Missing`](crate::FailureKind::Missing) (`max-tokens`, `max-cost` or `capacity`, if the strategy needs it; `lengths`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (any option that the strategy does not use, `boundaries` that do not ascend,
+    /// `samples`, `lengths`), [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (`recipe`, and
+    /// its members), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(mut self) -> Result<Batcher, Error> {
         let (epoch, history, rank) = (self.choice.epoch, std::mem::take(&mut self.choice.history), self.choice.rank);
         let recipe = self.choice.recipe()?;
@@ -232,8 +234,11 @@ impl BatchBuilder<Batcher> {
 
 /// For a stream.
 impl BatchBuilder<BatchStream> {
-    /// Checks the options. Errors: as those of a batcher; contradiction (`quantiles`), out of range (`rank`; `batch-window` above
-    /// 2^24).
+    /// Checks the options.
+    ///
+    /// # Errors
+    ///
+    /// As those of a batcher; contradiction (`quantiles`), out of range (`rank`; `batch-window` above 2^24).
     pub fn build(self) -> Result<BatchStream, Error> {
         let Choice { epoch, rank, .. } = self.choice;
         BatchStream::build(self.choice.recipe()?, epoch, rank)

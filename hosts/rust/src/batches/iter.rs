@@ -2,7 +2,7 @@ use std::iter::FusedIterator;
 use std::vec;
 
 use super::{Batch, Batcher};
-use crate::iter::size_hint;
+use crate::iter::{Of, size_hint};
 use crate::{Error, FailureKind};
 
 /// How many batches are read at a time.
@@ -11,7 +11,7 @@ const AHEAD: u32 = 64;
 /// The batches of a rank, step by step; see [`Batcher::iter`] and [`Batcher::batches`]. After an error it ends.
 #[derive(Debug)]
 pub struct RankBatches<'a> {
-    batcher: &'a Batcher,
+    batcher: Of<'a, Batcher>,
     rank: u32,
     /// What was read and not yet handed out.
     window: vec::IntoIter<Batch>,
@@ -23,7 +23,7 @@ pub struct RankBatches<'a> {
 
 impl<'a> RankBatches<'a> {
     /// The batcher has checked that there are such a rank and such steps.
-    pub(super) fn new(batcher: &'a Batcher, rank: u32, (start, count): (u64, u64)) -> Self {
+    pub(super) fn new(batcher: Of<'a, Batcher>, rank: u32, (start, count): (u64, u64)) -> Self {
         Self { batcher, rank, window: Vec::new().into_iter(), unread: start, end: start + count, ahead: AHEAD }
     }
 }

@@ -3,6 +3,7 @@ use crate::{Error, of_millionths};
 
 /// Where an item of a sample is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct BatchPlace {
     /// Number of the step.
@@ -25,6 +26,7 @@ impl From<batches::BatchPlace> for BatchPlace {
 
 /// Steps that a group of ranks took.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 pub struct Segment {
     /// How many ranks there were. Range: 1 to 2^20.
     pub world_size: u32,
@@ -49,6 +51,7 @@ impl From<batches::Segment> for Segment {
 /// An *item* is a sample, or a part of one with [`TooLong::Split`](crate::TooLong::Split). A *row* is an item, or several
 /// with [`Strategy::Pack`](crate::Strategy::Pack).
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Batch {
     /// The sample of every item.
@@ -111,6 +114,7 @@ macro_rules! metrics {
     ($($(#[$doc:meta])* $field:ident: $name:literal,)*) => {
         /// What the batches of all ranks add up to. The unit is tokens, unless a field says otherwise.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+        #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
         #[non_exhaustive]
         pub struct Metrics {
             $($(#[$doc])* pub $field: u64,)*

@@ -56,11 +56,19 @@ impl BatchStream {
     }
 
     /// The recipe of these batches, without lengths: JSON in one line, the same on all ranks and in every host.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
         self.recipe.text()
     }
 
     /// SHA-256 over the recipe, in hexadecimal.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
         self.recipe.fingerprint()
     }
@@ -71,8 +79,11 @@ impl BatchStream {
     }
 
     /// Adds samples, their numbers (0 to 2^53 - 1) and as many lengths, in tokens; all of them or, after a failure, none.
-    /// Errors: [`Contradiction`](crate::FailureKind::Contradiction) (`lengths`: another number of them; `samples`: after
-    /// [`flush`](Self::flush)), out of range (`samples`; `lengths` where a sample is too long), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths`: another number of them; `samples`: after [`flush`](Self::flush)),
+    /// out of range (`samples`; `lengths` where a sample is too long), out of memory.
     pub fn push(&mut self, samples: &[u64], lengths: &[u32]) -> Result<(), Error> {
         if size_of_val(samples).saturating_add(size_of_val(lengths)) > self.stream.room() {
             return Err(Failure::out_of_memory("samples", samples.len(), "fewer at a time").into());
@@ -82,14 +93,21 @@ impl BatchStream {
         })
     }
 
-    /// Ends the stream: what waits becomes batches, as they are taken. Errors: the engine's alone.
+    /// Ends the stream: what waits becomes batches, as they are taken.
+    ///
+    /// # Errors
+    ///
+    /// The engine's alone.
     pub fn flush(&mut self) -> Result<(), Error> {
         self.stream
             .call(|exports, store, stream| exports.samedeal_deal_batches().batch_stream().call_flush(store, stream))
     }
 
     /// The batches of the next window that is ready, at least one; none where no window is. It plans the window.
-    /// Errors: out of memory; nothing is lost then.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory; nothing is lost then.
     pub fn take(&mut self) -> Result<Option<Vec<Batch>>, Error> {
         let run = self
             .stream
@@ -102,8 +120,12 @@ impl BatchStream {
         ReadyBatches { stream: self, window: Vec::new().into_iter(), done: false }
     }
 
-    /// What the batches of all windows that were taken amount to, those of the other ranks too; and what happened to samples
-    /// that are too long, of all that were pushed. Errors: the engine's alone.
+    /// What the batches of all windows that were taken amount to, those of the other ranks too; and what happened to samples that are too
+    /// long, of all that were pushed.
+    ///
+    /// # Errors
+    ///
+    /// The engine's alone.
     pub fn metrics(&self) -> Result<Metrics, Error> {
         let found = self.stream.call(|exports, store, stream| {
             exports.samedeal_deal_batches().batch_stream().call_metrics(store, stream)

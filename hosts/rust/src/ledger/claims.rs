@@ -43,13 +43,16 @@ impl LedgerBuilder {
         self
     }
 
-    /// Begins the log, or joins it if it has entries. It is for the positions of the sampler's epoch that are not
-    /// consumed; the rank and world size of the sampler do not matter. Claims of an earlier life of this reader are free
-    /// again. If another process has the log open with the same reader number, it loses its claims, and cannot claim
-    /// any more. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint-interval`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`,
-    /// `state`: the log belongs to something else; `entry`; `log`: it refused an entry, but has no other entry with
-    /// that number), [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is no log), [`Error::Log`].
+    /// Begins the log, or joins it if it has entries. It is for the positions of the sampler's epoch that are not consumed; the rank and
+    /// world size of the sampler do not matter. Claims of an earlier life of this reader are free again. If another process has the log
+    /// open with the same reader number, it loses its claims, and cannot claim any more.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`block`, `lease`, `checkpoint-interval`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state`: the log
+    /// belongs to something else; `entry`; `log`: it refused an entry, but has no other entry with that number),
+    /// [`WrongType`](crate::FailureKind::WrongType) (`state`, `entry`: it is no log), [`Error::Log`].
     pub fn open(self, sampler: &Sampler, log: impl Log + 'static) -> Result<Ledger, Error> {
         let Self { reader, block, lease, checkpoint_interval } = self;
         let lease = lease.map(milliseconds);
@@ -71,7 +74,11 @@ pub(super) fn whole(sampler: &Sampler) -> Result<Sampler, Error> {
     sampler.to_builder()?.rank(0).world_size(1).layout(Layout::Strided).build()
 }
 
-/// The samples at some of so many positions from `start` on. Errors: out of range (`start`, `count`).
+/// The samples at some of so many positions from `start` on.
+///
+/// # Errors
+///
+/// Out of range (`start`, `count`).
 pub(super) fn samples<I: Index>(
     whole: &Sampler,
     start: u64,
@@ -130,16 +137,22 @@ impl Ledger {
         self.reader.number
     }
 
-    /// Claims positions, or returns why there are none. Errors: [`Error::Log`]; contradiction, wrong type (`entry`: a
-    /// new entry of the log does not belong to this ledger; `log`); contradiction (`reader`: another process opened the
-    /// log as this reader).
+    /// Claims positions, or returns why there are none.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::Log`]; contradiction, wrong type (`entry`: a new entry of the log does not belong to this ledger; `log`); contradiction
+    /// (`reader`: another process opened the log as this reader).
     pub fn try_claim(&self) -> Result<Attempt, Error> {
         self.attempt(false)
     }
 
     /// Claims positions. If others hold all positions that are left, it waits. None if every position is committed.
-    /// Errors: as [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: this
-    /// reader itself holds all positions that are left).
+    ///
+    /// # Errors
+    ///
+    /// As [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: this reader itself holds all
+    /// positions that are left).
     pub fn claim(&self) -> Result<Option<Claim>, Error> {
         loop {
             match self.attempt(true)? {
@@ -165,23 +178,33 @@ impl Ledger {
         })
     }
 
-    /// How much of the epoch is done. Errors: as [`try_claim`](Self::try_claim), without `reader`.
+    /// How much of the epoch is done.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_claim`](Self::try_claim), without `reader`.
     pub fn progress(&self) -> Result<Progress, Error> {
         let mut shared = self.reader.locked();
         shared.run(Client::catch_up)?;
         shared.client.progress()
     }
 
-    /// The lease, by the log as it is now. Errors: as
-    /// [`progress`](Self::progress).
+    /// The lease, by the log as it is now.
+    ///
+    /// # Errors
+    ///
+    /// As [`progress`](Self::progress).
     pub fn lease(&self) -> Result<Duration, Error> {
         let mut shared = self.reader.locked();
         shared.run(Client::catch_up)?;
         shared.client.lease().map(Duration::from_millis)
     }
 
-    /// Changes the lease of the log, for all readers. Range: 1 to 2^53 - 1 milliseconds. Errors: as
-    /// [`try_claim`](Self::try_claim); out of range (`lease`).
+    /// Changes the lease of the log, for all readers. Range: 1 to 2^53 - 1 milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// As [`try_claim`](Self::try_claim); out of range (`lease`).
     pub fn set_lease(&self, silence: Duration) -> Result<(), Error> {
         self.reader.locked().run(|client, now| client.set_lease(milliseconds(silence), now)).map(drop)
     }
@@ -224,25 +247,33 @@ impl Claim {
         self.run.committed
     }
 
-    /// The sample indices at a range of these positions, counted from 0, such as `..` for all of them. Errors: out of
-    /// range (`start`, `count` where the range ends after the claim, `samples` above 2^32 when read as `u32`), out of
-    /// memory.
+    /// The sample indices at a range of these positions, counted from 0, such as `..` for all of them.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start`, `count` where the range ends after the claim, `samples` above 2^32 when read as `u32`), out of memory.
     pub fn samples<I: Index>(&self, range: impl RangeBounds<u64>) -> Result<Vec<I>, Error> {
         samples(&self.reader.whole, self.run.start, self.run.count, range)
     }
 
-    /// Commits the next `count` positions. Nobody does the work on them again, so write the results to the disk before:
-    /// the log guarantees commits, not results. After [`Error::Log`], it is unknown whether the entry was written. Make
-    /// the same commit again before anything else: nothing is committed twice. Errors:
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, because its lease ended or another
-    /// process has the same number; others read the rest of it), out of range (`count`: more than are left),
-    /// contradiction, wrong type (`entry`: a new entry of the log does not belong to this ledger; `log`),
-    /// [`Error::Log`].
+    /// Commits the next `count` positions. Nobody does the work on them again, so write the results to the disk before: the log guarantees
+    /// commits, not results. After [`Error::Log`], it is unknown whether the entry was written. Make the same commit again before anything
+    /// else: nothing is committed twice.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: it was lost, because its lease ended or another process has the same
+    /// number; others read the rest of it), out of range (`count`: more than are left), contradiction, wrong type (`entry`: a new entry of
+    /// the log does not belong to this ledger; `log`), [`Error::Log`].
     pub fn commit(&mut self, count: u32) -> Result<(), Error> {
         self.commit_next(Some(count))
     }
 
-    /// Commits all positions that are left. Errors: as [`commit`](Self::commit).
+    /// Commits all positions that are left.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
     pub fn commit_rest(&mut self) -> Result<(), Error> {
         self.commit_next(None)
     }
@@ -254,13 +285,20 @@ impl Claim {
         Ok(())
     }
 
-    /// Renews the lease of all claims of this reader. Use it if a step takes longer than the lease. Errors: as
-    /// [`commit`](Self::commit).
+    /// Renews the lease of all claims of this reader. Use it if a step takes longer than the lease.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
     pub fn renew(&self) -> Result<(), Error> {
         self.reader.locked().run(|client, now| client.renew(self.handle, now)).map(drop)
     }
 
-    /// Gives back the positions that are not committed. Errors: as [`commit`](Self::commit).
+    /// Gives back the positions that are not committed.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
     pub fn release(self) -> Result<(), Error> {
         self.reader.locked().run(|client, now| client.release(self.handle, now)).map(drop)
     }

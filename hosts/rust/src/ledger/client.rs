@@ -34,6 +34,7 @@ impl ClientOptions {
 
 /// What the host does next, or the result of an operation; see [`Client`].
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct ClientStep {
     /// `checkpoint`, `read` and `append` are steps for the host. With `done`, `claimed`, `wait`, `held` and `finished`,
@@ -56,6 +57,7 @@ impl From<ledger::Step> for ClientStep {
 
 /// A claim of a [`Client`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct ClientRun {
     /// The number of its entry in the log.
@@ -81,8 +83,12 @@ pub struct Client {
 }
 
 impl Client {
-    /// A reader whose log is not open. Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`),
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`, `checkpoint-interval`).
+    /// A reader whose log is not open.
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`,
+    /// `checkpoint-interval`).
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
         let ClientOptions { state, reader, life, block, lease, checkpoint_interval } = options;
         let state = checked_state(state, MOST_MEMORY)?;
@@ -106,51 +112,84 @@ impl Client {
         Ok(Self { client })
     }
 
-    /// Begins the log, or joins it if it has entries. Every other operation does this first. Errors: those of
-    /// [`LedgerBuilder::open`](super::LedgerBuilder::open) without those of the log.
+    /// Begins the log, or joins it if it has entries. Every other operation does this first.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`LedgerBuilder::open`](super::LedgerBuilder::open) without those of the log.
     pub fn open(&self, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_open(store, client, now))
     }
 
-    /// Claims positions. `waits` says that the host will wait and claim again after a step `wait`. Errors: those of
-    /// [`Ledger::claim`](super::Ledger::claim) without those of the log.
+    /// Claims positions. `waits` says that the host will wait and claim again after a step `wait`.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Ledger::claim`](super::Ledger::claim) without those of the log.
     pub fn claim(&self, waits: bool, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_claim(store, client, waits, now))
     }
 
-    /// Commits the next positions of the claim with this handle, by default all that are left. Errors: those of
-    /// [`Claim::commit`](super::Claim::commit) without those of the log.
+    /// Commits the next positions of the claim with this handle, by default all that are left.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`Claim::commit`](super::Claim::commit) without those of the log.
     pub fn commit(&self, handle: u64, count: Option<u32>, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_commit(store, client, handle, count, now))
     }
 
-    /// Renews the lease of all claims of this reader. Errors: as [`commit`](Self::commit).
+    /// Renews the lease of all claims of this reader.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
     pub fn renew(&self, handle: u64, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_renew(store, client, handle, now))
     }
 
-    /// Gives back the positions that are not committed. Errors: as [`commit`](Self::commit).
+    /// Gives back the positions that are not committed.
+    ///
+    /// # Errors
+    ///
+    /// As [`commit`](Self::commit).
     pub fn release(&self, handle: u64, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_release(store, client, handle, now))
     }
 
-    /// Changes the lease of the log. Errors: out of range (`lease`), contradiction (`reader`).
+    /// Changes the lease of the log.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`lease`), contradiction (`reader`).
     pub fn set_lease(&self, milliseconds: u64, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_set_lease(store, client, milliseconds, now))
     }
 
     /// Reads the new entries of the log.
+    ///
+    /// # Errors
+    ///
+    /// Contradiction (`reader`).
     pub fn catch_up(&self, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_catch_up(store, client, now))
     }
 
     /// The last checkpoint of the log, if one was found.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`RawLedger::apply`](super::RawLedger::apply), and contradiction (`step`: the last step did not ask for this).
     pub fn tell_checkpoint(&self, checkpoint: Option<&str>, now: u64) -> Result<ClientStep, Error> {
         let checkpoint = checkpoint.map(cut);
         self.step(|methods, store, client| methods.call_tell_checkpoint(store, client, checkpoint, now))
     }
 
     /// The entries from number `from` on, as they were read; none at the end of the log.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`tell_checkpoint`](Self::tell_checkpoint), and contradiction (`log`: it refused an entry, but has no other entry with that number).
     pub fn tell_entries(&self, from: u64, entries: &[String], now: u64) -> Result<ClientStep, Error> {
         let tell = |entries: &[String]| {
             let entries: Vec<_> = entries.iter().map(|entry| cut(entry)).map(String::from).collect();
@@ -172,40 +211,66 @@ impl Client {
     }
 
     /// Whether the entry was appended; if not, another one has its number.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`tell_checkpoint`](Self::tell_checkpoint).
     pub fn tell_appended(&self, appended: bool, now: u64) -> Result<ClientStep, Error> {
         self.step(|methods, store, client| methods.call_tell_appended(store, client, appended, now))
     }
 
-    /// The claim with this handle. Errors: contradiction (`claim`: there is none).
+    /// The claim with this handle.
+    ///
+    /// # Errors
+    ///
+    /// Contradiction (`claim`: there is none).
     pub fn run(&self, handle: u64) -> Result<ClientRun, Error> {
         let ledger::Run { claim, start, count, committed } =
             self.ask(|methods, store, client| methods.call_run(store, client, handle))?;
         Ok(ClientRun { claim, start, count, committed })
     }
 
-    /// Whether the positions of a claim that are not committed were taken away, as far as the log was read. Errors: as
-    /// [`run`](Self::run).
+    /// Whether the positions of a claim that are not committed were taken away, as far as the log was read.
+    ///
+    /// # Errors
+    ///
+    /// As [`run`](Self::run).
     pub fn is_lost(&self, handle: u64) -> Result<bool, Error> {
         self.ask(|methods, store, client| methods.call_is_lost(store, client, handle))
     }
 
-    /// Tells the client that the program does not use a claim any more. The next claim has the positions of it that are
-    /// not committed. Errors: only those of the engine.
+    /// Tells the client that the program does not use a claim any more. The next claim has the positions of it that are not committed.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn forget(&self, handle: u64) -> Result<(), Error> {
         self.call(|methods, store, client| methods.call_forget(store, client, handle))
     }
 
-    /// How much of the epoch is done, as far as the log was read. Errors: only those of the engine.
+    /// How much of the epoch is done, as far as the log was read.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.call(|methods, store, client| methods.call_progress(store, client)).map(Progress::from)
     }
 
-    /// Number of positions in a claim. Errors: only those of the engine.
+    /// Number of positions in a claim.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn block(&self) -> Result<u32, Error> {
         self.call(|methods, store, client| methods.call_block(store, client))
     }
 
-    /// The lease in milliseconds, as far as the log was read. Errors: only those of the engine.
+    /// The lease in milliseconds, as far as the log was read.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn lease(&self) -> Result<u64, Error> {
         self.call(|methods, store, client| methods.call_lease(store, client))
     }

@@ -32,6 +32,10 @@ pub struct FileLog {
 
 impl FileLog {
     /// Opens the log in a file. If there is no file, an empty one is made.
+    ///
+    /// # Errors
+    ///
+    /// Those of the file system: the file cannot be opened or made, or is no file.
     pub fn open(path: impl AsRef<Path>) -> io::Result<Self> {
         let path = path.as_ref().to_owned();
         let opened = OpenOptions::new().read(true).write(true).create(true).truncate(false).open(&path);

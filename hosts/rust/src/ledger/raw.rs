@@ -6,6 +6,7 @@ use crate::{Error, Failure};
 
 /// An entry of a log about a run of positions.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Event {
     /// The number of the entry.
@@ -35,6 +36,7 @@ impl From<ledger::Event> for Event {
 
 /// A run of positions that a reader committed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct CommittedRun {
     /// The number of the `commit` entry.
@@ -57,6 +59,7 @@ impl From<ledger::CommittedRun> for CommittedRun {
 
 /// How much of the epoch of a log is done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Progress {
     /// How many positions there are.
@@ -82,10 +85,12 @@ impl Progress {
     }
 }
 
-/// The first entry of a log, for the positions that are left after a state of a sampler
-/// ([`Sampler::state`](crate::Sampler::state)). A claim has `block` positions. If a reader writes no entry for `lease`
-/// milliseconds, others can take its claims. Errors: wrong type, out of range (`state`), out of range (`block` is 0,
-/// `lease` is not 1 to 2^53 - 1).
+/// The first entry of a log, for the positions that are left after a state of a sampler ([`Sampler::state`](crate::Sampler::state)). A
+/// claim has `block` positions. If a reader writes no entry for `lease` milliseconds, others can take its claims.
+///
+/// # Errors
+///
+/// Wrong type, out of range (`state`), out of range (`block` is 0, `lease` is not 1 to 2^53 - 1).
 pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     let state = checked_state(state, MOST_MEMORY)?;
     Instance::new(LEAST_MEMORY)?
@@ -100,8 +105,10 @@ pub struct RawLedger {
 
 impl RawLedger {
     /// The ledger of a log whose first entry is `header`. The header must also be applied, like all other entries.
-    /// Errors: [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange)
-    /// (`state`, `block`, `lease`).
+    ///
+    /// # Errors
+    ///
+    /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`).
     pub fn new(header: &str) -> Result<Self, Error> {
         let header = checked_state(header, MOST_MEMORY)?;
         let ledger = Object::new(MOST_MEMORY, |exports, store| {
@@ -110,36 +117,48 @@ impl RawLedger {
         Ok(Self { ledger })
     }
 
-    /// Applies the next entry of the log. Returns none if the entry is not about a run (the first entry, `join`,
-    /// `lease`, `checkpoint`). After an error, nothing has changed. Errors:
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`,
-    /// `state`: the first entry is of another log; `entry`: it does not follow from those before it),
-    /// [`WrongType`](crate::FailureKind::WrongType) (`entry`, `state`: it is none), out of memory (`entry`).
+    /// Applies the next entry of the log. Returns none if the entry is not about a run (the first entry, `join`, `lease`, `checkpoint`).
+    /// After an error, nothing has changed.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`, `samples`, `seed`, `epoch`, `consumed`, `block`, `state`: the first
+    /// entry is of another log; `entry`: it does not follow from those before it), [`WrongType`](crate::FailureKind::WrongType) (`entry`,
+    /// `state`: it is none), out of memory (`entry`).
     pub fn apply(&self, entry: &str) -> Result<Option<Event>, Error> {
         let event = self.ask(|methods, store, ledger| methods.call_apply(store, ledger, cut(entry)))?;
         Ok(event.map(Event::from))
     }
 
-    /// Applies the next entries of the log, the first one included, and returns the runs that reader `reader` of
-    /// `readers` reads in a replay, in this order: the runs that were committed by all readers whose number mod
-    /// `readers` is `reader`. The ledger does not keep the runs: pass a long log in parts. An empty list only checks
-    /// `reader` and `readers`. After an error, the entries before the refused one are applied
-    /// ([`progress`](Self::progress) has their number), but their runs are not returned. Errors:
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`: 0; `reader`: not below `readers`), out of memory
-    /// (`entries`), those of [`apply`](Self::apply).
+    /// Applies the next entries of the log, the first one included, and returns the runs that reader `reader` of `readers` reads in a
+    /// replay, in this order: the runs that were committed by all readers whose number mod `readers` is `reader`. The ledger does not keep
+    /// the runs: pass a long log in parts. An empty list only checks `reader` and `readers`. After an error, the entries before the refused
+    /// one are applied ([`progress`](Self::progress) has their number), but their runs are not returned.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`: 0; `reader`: not below `readers`), out of memory (`entries`), those of
+    /// [`apply`](Self::apply).
     pub fn replay<S: AsRef<str>>(&self, entries: &[S], reader: u32, readers: u32) -> Result<Vec<CommittedRun>, Error> {
         let entries: Vec<_> = entries.iter().map(|entry| String::from(cut(entry.as_ref()))).collect();
         let runs = self.ask(|methods, store, ledger| methods.call_replay(store, ledger, &entries, reader, readers))?;
         Ok(runs.into_iter().map(CommittedRun::from).collect())
     }
 
-    /// How much of the epoch is done. Errors: only those of the engine.
+    /// How much of the epoch is done.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.call(|methods, store, ledger| methods.call_progress(store, ledger)).map(Progress::from)
     }
 
-    /// The state of the sampler from which the log was made, for
-    /// [`Sampler::resume`](crate::Sampler::resume). Errors: only those of the engine.
+    /// The state of the sampler from which the log was made, for [`Sampler::resume`](crate::Sampler::resume).
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn initial_state(&self) -> Result<String, Error> {
         self.call(|methods, store, ledger| methods.call_initial_state(store, ledger))
     }

@@ -29,7 +29,11 @@ pub struct Schedule<R> {
 }
 
 impl Schedule<BufReader<File>> {
-    /// The log of a file. Errors: as [`new`](Self::new).
+    /// The log of a file.
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         Self::new(BufReader::new(File::open(path).map_err(|error| named(path, error))?))
@@ -37,16 +41,23 @@ impl Schedule<BufReader<File>> {
 }
 
 impl<L: Log> Schedule<Lines<L>> {
-    /// The entries of a log, such as a [`FolderLog`](super::FolderLog). Errors: as [`new`](Self::new).
+    /// The entries of a log, such as a [`FolderLog`](super::FolderLog).
+    ///
+    /// # Errors
+    ///
+    /// As [`new`](Self::new).
     pub fn of_log(log: L) -> Result<Self, Error> {
         Self::new(Lines::new(log))
     }
 }
 
 impl<R: BufRead> Schedule<R> {
-    /// The log in the lines of a text, for one reader. Errors: [`Missing`](crate::FailureKind::Missing) (`entry`: there
-    /// is no first one), [`WrongType`](crate::FailureKind::WrongType), [`OutOfRange`](crate::FailureKind::OutOfRange)
-    /// (`state`, `block`, `lease`: it is of no ledger), [`Error::Log`].
+    /// The log in the lines of a text, for one reader.
+    ///
+    /// # Errors
+    ///
+    /// [`Missing`](crate::FailureKind::Missing) (`entry`: there is no first one), [`WrongType`](crate::FailureKind::WrongType),
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`: it is of no ledger), [`Error::Log`].
     pub fn new(mut source: R) -> Result<Self, Error> {
         let needed = "the first line of the log of a ledger";
         let header = next_line(&mut source, 1)?.ok_or_else(|| Failure::missing("entry", needed))?;
@@ -55,7 +66,11 @@ impl<R: BufRead> Schedule<R> {
         Ok(Self { source, ledger, line: 1, reader: 0, readers: 1, ended: false })
     }
 
-    /// The same for reader `reader` of `readers`. Errors: out of range (`readers` is 0, `reader` is not below it).
+    /// The same for reader `reader` of `readers`.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`readers` is 0, `reader` is not below it).
     pub fn of(mut self, reader: u32, readers: u32) -> Result<Self, Error> {
         self.ledger.replay::<&str>(&[], reader, readers)?;
         (self.reader, self.readers) = (reader, readers);
@@ -63,18 +78,28 @@ impl<R: BufRead> Schedule<R> {
     }
 
     /// How much of the epoch is done, up to the entry that was read last.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn progress(&self) -> Result<Progress, Error> {
         self.ledger.progress()
     }
 
-    /// The state of the sampler from which the log was made. Errors: only those of
-    /// the engine.
+    /// The state of the sampler from which the log was made.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn initial_state(&self) -> Result<String, Error> {
         self.ledger.initial_state()
     }
 
-    /// The next entry about a run, of any reader; none at the end. Errors: contradiction, wrong type
-    /// (`entry`, with its line), [`Error::Log`].
+    /// The next entry about a run, of any reader; none at the end.
+    ///
+    /// # Errors
+    ///
+    /// Contradiction, wrong type (`entry`, with its line), [`Error::Log`].
     pub fn next_event(&mut self) -> Result<Option<Event>, Error> {
         self.next_of(|ledger, entry| ledger.apply(entry))
     }
@@ -98,9 +123,12 @@ impl<R: BufRead> Schedule<R> {
         Ok(None)
     }
 
-    /// Iterates over samples instead of positions. `sampler` has the same dataset, seed and order as the log; its
-    /// epoch, rank and world size do not matter. Errors: [`Contradiction`](crate::FailureKind::Contradiction) (the
-    /// first member of the order that is not that of the log).
+    /// Iterates over samples instead of positions. `sampler` has the same dataset, seed and order as the log; its epoch, rank and world
+    /// size do not matter.
+    ///
+    /// # Errors
+    ///
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that is not that of the log).
     pub fn samples(self, sampler: &Sampler) -> Result<Samples<R>, Error> {
         let mut whole = whole(sampler)?;
         whole.resume(&self.initial_state()?)?;

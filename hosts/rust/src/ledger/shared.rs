@@ -23,8 +23,11 @@ impl Shared {
         self.begun.elapsed().as_millis() as u64
     }
 
-    /// Does what an operation says until it is over; what came of it. Errors: `unknown-name` (`action`), those of the
-    /// client and of the log.
+    /// Does what an operation says until it is over; what came of it.
+    ///
+    /// # Errors
+    ///
+    /// `unknown-name` (`action`), those of the client and of the log.
     pub fn run(&mut self, begin: impl FnOnce(&Client, u64) -> Result<ClientStep, Error>) -> Result<ClientStep, Error> {
         let mut step = begin(&self.client, self.now())?;
         loop {

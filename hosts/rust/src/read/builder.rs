@@ -167,12 +167,16 @@ impl ReadingBuilder {
         self
     }
 
-    /// The whole epoch. Costs O(shards). The first object compiles the component, in about 0.4 s (in a debug build, in seconds),
-    /// unless the cache has its machine code. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`memory-limit`; `recipe`: more than 2^24 bytes; `samples`
-    /// if the samples and the padding are more than 2^53 - 1; any option), [`Missing`](crate::FailureKind::Missing) (`sizes`,
-    /// `bytes`), [`Contradiction`](crate::FailureKind::Contradiction) (any option that the deal does not use; a list that does not
-    /// fit the others or the recipe), of a recipe [`UnknownName`](crate::FailureKind::UnknownName) and
-    /// [`WrongType`](crate::FailureKind::WrongType) (any member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// The whole epoch. Costs O(shards). The first object compiles the component, in about 0.4 s (in a debug build, in seconds), unless the
+    /// cache has its machine code.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`memory-limit`; `recipe`: more than 2^24 bytes; `samples` if the samples and the
+    /// padding are more than 2^53 - 1; any option), [`Missing`](crate::FailureKind::Missing) (`sizes`, `bytes`),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (any option that the deal does not use; a list that does not fit the others or
+    /// the recipe), of a recipe [`UnknownName`](crate::FailureKind::UnknownName) and [`WrongType`](crate::FailureKind::WrongType) (any
+    /// member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Reading, Error> {
         let Self { mut draft, deal, seed, shuffle, epoch, memory_limit } = self;
         let section = match deal {

@@ -4,6 +4,7 @@ use crate::place;
 
 /// A run of a reader's samples, and the rows to read for it; see [`Reading::round`](crate::Reading::round).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct ReadRound {
     /// Number of the first sample of the round. The samples of a reader are counted from 0.
@@ -17,6 +18,7 @@ pub struct ReadRound {
 
 /// A batch of a loader worker; see [`Reading::batch`](crate::Reading::batch).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct ReadBatch {
     /// The worker that makes this batch.
@@ -35,6 +37,7 @@ pub struct ReadBatch {
 
 /// For some samples of a round, the rows that hold them; see [`Reading::round_rows`](crate::Reading::round_rows).
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct RoundRows {
     /// For each sample, the number of its row. The rows of all spans of the round are counted from 0, span after span.
@@ -46,6 +49,7 @@ pub struct RoundRows {
 /// A number of lanes and a window with which batches are closer to random ones; see
 /// [`Reading::mixing_advice`](crate::Reading::mixing_advice).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct MixingAdvice {
     /// Number of lanes that each reader has now. The rows of a batch come from this many places of the dataset.

@@ -145,13 +145,16 @@ impl PlanBuilder {
         self
     }
 
-    /// Gives every shard to one reader: a million shards to thousands of ranks take less than a second, and the first
-    /// plan compiles the component, in about 0.4 s (in a debug build, in seconds), unless the cache has its machine code. Errors:
+    /// Gives every shard to one reader: a million shards to thousands of ranks take less than a second, and the first plan compiles the
+    /// component, in about 0.4 s (in a debug build, in seconds), unless the cache has its machine code.
+    ///
+    /// # Errors
+    ///
     /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`memory-limit`; `recipe`: more than 2^24 bytes; any option),
     /// [`Missing`](crate::FailureKind::Missing) (`sizes`, `bytes`, `holders`, `rank-nodes`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (an option that the policy does not use; a list that does not fit the
-    /// others or the recipe), of a recipe [`UnknownName`](crate::FailureKind::UnknownName) and
-    /// [`WrongType`](crate::FailureKind::WrongType) (any member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (an option that the policy does not use; a list that does not fit the others or
+    /// the recipe), of a recipe [`UnknownName`](crate::FailureKind::UnknownName) and [`WrongType`](crate::FailureKind::WrongType) (any
+    /// member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<ShardPlan, Error> {
         let Self { draft, epoch, memory_limit } = self;
         ShardPlan::of(draft.make(memory_limit, |exports, store, recipe, lists| {

@@ -71,14 +71,21 @@ impl ShardPlan {
         Ok(Self { plan, epoch, seed, world_size, workers, sizes: OnceLock::new() })
     }
 
-    /// The recipe of this plan: JSON in one line, with every member that is used, the defaults too. It is the same in all epochs and
-    /// in every host. Lists of more than 256 numbers are a hash. [`from_recipe`](Self::from_recipe) makes the plan again. Errors: only
-    /// those of the engine.
+    /// The recipe of this plan: JSON in one line, with every member that is used, the defaults too. It is the same in all epochs and in
+    /// every host. Lists of more than 256 numbers are a hash. [`from_recipe`](Self::from_recipe) makes the plan again.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
         self.call(|methods, store, plan| methods.call_recipe(store, plan))
     }
 
-    /// SHA-256 over the recipe, in hexadecimal. Errors: only those of the engine.
+    /// SHA-256 over the recipe, in hexadecimal.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
         self.call(|methods, store, plan| methods.call_recipe_fingerprint(store, plan))
     }
@@ -103,7 +110,11 @@ impl ShardPlan {
         self.workers
     }
 
-    /// Number of samples in each shard. Errors: out of memory.
+    /// Number of samples in each shard.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn sizes(&self) -> Result<&[u64], Error> {
         if let Some(sizes) = self.sizes.get() {
             return Ok(sizes);
@@ -112,12 +123,20 @@ impl ShardPlan {
         Ok(self.sizes.get_or_init(|| sizes.into()))
     }
 
-    /// Number of bytes in each shard; none if the recipe has no bytes. Errors: out of memory.
+    /// Number of bytes in each shard; none if the recipe has no bytes.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn bytes(&self) -> Result<Option<Vec<u64>>, Error> {
         self.ask(|methods, store, plan| methods.call_bytes(store, plan))
     }
 
-    /// The plan of another epoch, which shares the memory of this one. Costs as much as a new plan. Errors: out of memory.
+    /// The plan of another epoch, which shares the memory of this one. Costs as much as a new plan.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
         let plan = self
             .plan
@@ -125,8 +144,11 @@ impl ShardPlan {
         Ok(Self { sizes: self.sizes.clone(), ..Self::of(plan)? })
     }
 
-    /// Changes the plan to another epoch. Costs as much as a new plan. Errors: out of memory; the plan is then still that of the
-    /// epoch before.
+    /// Changes the plan to another epoch. Costs as much as a new plan.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory; the plan is then still that of the epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         if epoch != self.epoch {
             *self = self.at_epoch(epoch)?;
@@ -134,24 +156,39 @@ impl ShardPlan {
         Ok(())
     }
 
-    /// Number of shards of a reader. Errors: out of range (`rank`, `worker`).
+    /// Number of shards of a reader.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`, `worker`).
     pub fn num_shards(&self, rank: u32, worker: u32) -> Result<u32, Error> {
         self.ask(|methods, store, plan| methods.call_num_shards(store, plan, rank, worker))
     }
 
-    /// A reader's shards, in the order in which it reads them. Errors: out of range (`rank`, `worker`).
+    /// A reader's shards, in the order in which it reads them.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`, `worker`).
     pub fn shards(&self, rank: u32, worker: u32) -> Result<Vec<u32>, Error> {
         let all = (0, self.num_shards(rank, worker)?.into());
         read(all, WINDOW, |start, count| self.shards_window(rank, worker, start as u32, count))
     }
 
     /// A reader's shards number `start` to `start + count - 1`, in one call of the component.
-    /// Errors: out of range (`rank`, `worker`, `start`, `count` above 2^20 or past the end).
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`, `worker`, `start`, `count` above 2^20 or past the end).
     pub fn shards_window(&self, rank: u32, worker: u32, start: u32, count: u32) -> Result<Vec<u32>, Error> {
         self.ask(|methods, store, plan| methods.call_shards(store, plan, rank, worker, start, count))
     }
 
-    /// The loads of all ranks, or of all workers. Errors: out of memory.
+    /// The loads of all ranks, or of all workers.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn loads(&self, tier: Tier) -> Result<Loads, Error> {
         let members = match tier {
             Tier::Ranks => self.world_size,
@@ -165,7 +202,10 @@ impl ShardPlan {
     }
 
     /// The loads of `count` ranks or workers, from number `start` on, in one call of the component.
-    /// Errors: out of range (`start`, `count`), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start`, `count`), out of memory.
     pub fn loads_window(&self, tier: Tier, start: u32, count: u32) -> Result<Loads, Error> {
         let mut loads = Loads::default();
         self.add_loads(&mut loads, tier, start, count)?;
@@ -179,7 +219,10 @@ impl ShardPlan {
     }
 
     /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes.
-    /// Errors: [`Missing`](crate::FailureKind::Missing) (`bytes`).
+    ///
+    /// # Errors
+    ///
+    /// [`Missing`](crate::FailureKind::Missing) (`bytes`).
     pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Error> {
         let found = self.ask(|methods, store, plan| methods.call_balance(store, plan, tier.name(), weight.name()))?;
         let shards::Balance { least, most, total, members } = found;
@@ -189,9 +232,12 @@ impl ShardPlan {
     }
 
     /// The rows of a shard, in the order in which its reader gives them, in a range of any length; `..` means all rows. A row is the
-    /// 0-based number of a sample within its shard. With [`shuffle_rows`](PlanBuilder::shuffle_rows), the order depends on the seed,
-    /// the epoch and the shard; else it is the storage order. Errors: out of range (`shard`, `start`; `count` if the range ends after
-    /// the shard), out of memory.
+    /// 0-based number of a sample within its shard. With [`shuffle_rows`](PlanBuilder::shuffle_rows), the order depends on the seed, the
+    /// epoch and the shard; else it is the storage order.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`shard`, `start`; `count` if the range ends after the shard), out of memory.
     pub fn rows(&self, shard: u32, range: impl RangeBounds<u64>) -> Result<Vec<u64>, Error> {
         let Some(&samples) = self.sizes()?.get(shard as usize) else {
             // The component itself says what is wrong.
@@ -201,28 +247,40 @@ impl ShardPlan {
     }
 
     /// The rows of a shard number `start` to `start + count - 1`, in one call of the component.
-    /// Errors: out of range (`shard`, `start`, `count` above 2^20 or past the end), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`shard`, `start`, `count` above 2^20 or past the end), out of memory.
     pub fn rows_window(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, Error> {
         self.ask(|methods, store, plan| methods.call_rows(store, plan, shard, start, count))
     }
 
-    /// The smallest and the largest number of steps of a rank, if each worker makes batches of `batch_size` from its
-    /// own samples. Errors: out of range (`batch-size` is 0).
+    /// The smallest and the largest number of steps of a rank, if each worker makes batches of `batch_size` from its own samples.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`batch-size` is 0).
     pub fn steps(&self, batch_size: u32, drop_last: bool) -> Result<Steps, Error> {
         let shards::Steps { least, most } =
             self.ask(|methods, store, plan| methods.call_steps(store, plan, batch_size, drop_last))?;
         Ok(Steps { least, most })
     }
 
-    /// SHA-256 over the options and the epoch, as 64 lower-case hexadecimal digits. It is equal on all
-    /// ranks that have the same plan, and differs if any value differs that decides the plan or its loads. Costs
-    /// O(shards). Errors: only those of the engine.
+    /// SHA-256 over the options and the epoch, as 64 lower-case hexadecimal digits. It is equal on all ranks that have the same plan, and
+    /// differs if any value differs that decides the plan or its loads. Costs O(shards).
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn config_fingerprint(&self) -> Result<String, Error> {
         self.call(|methods, store, plan| methods.call_config_fingerprint(store, plan))
     }
 
-    /// Checks that every shard has exactly one reader in this plan. Reader number r * workers + w is worker w of rank
-    /// r. Errors: out of memory.
+    /// Checks that every shard has exactly one reader in this plan. Reader number r * workers + w is worker w of rank r.
+    ///
+    /// # Errors
+    ///
+    /// Out of memory.
     pub fn verify(&self) -> Result<Verification, Error> {
         let (count, workers) = (self.sizes()?.len(), self.workers);
         let no_memory = |_| Failure::out_of_memory("sizes", count, "fewer shards");

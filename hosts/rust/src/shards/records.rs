@@ -2,6 +2,7 @@ use crate::of_millionths;
 
 /// The loads of ranks or workers, as columns. Every list has one number for each rank or worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Loads {
     /// Number of shards.
@@ -33,6 +34,7 @@ impl Loads {
 
 /// The smallest and the largest load of a rank or a worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Balance {
     /// The smallest load.
@@ -56,6 +58,7 @@ impl Balance {
 /// The smallest and the largest number of steps of a rank. If they differ, ranks that wait for each other in each step
 /// hang at the end of the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Steps {
     /// The smallest number of steps of a rank.

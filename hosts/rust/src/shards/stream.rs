@@ -29,7 +29,10 @@ pub struct ChunkStream {
 
 impl ChunkStream {
     /// The stream of reader `reader` of `readers`, with an unknown number of chunks.
-    /// Errors: out of range (`readers` is 0, `reader` is not below it).
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`readers` is 0, `reader` is not below it).
     pub fn new(reader: u32, readers: u32) -> Result<Self, Error> {
         Self::builder(reader, readers).build()
     }
@@ -47,7 +50,11 @@ impl ChunkStream {
         ChunkStreamBuilder { draft: Draft::new(Some(recipe.into())), reader, epoch: 0, memory_limit: MOST_MEMORY }
     }
 
-    /// The recipe of this stream: JSON in one line, the same for all readers and in every host. Errors: only those of the engine.
+    /// The recipe of this stream: JSON in one line, the same for all readers and in every host.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
         self.stream
             .call(|exports, store, stream| exports.samedeal_deal_shards().chunk_stream().call_recipe(store, stream))
@@ -59,9 +66,11 @@ impl ChunkStream {
     }
 
     /// This reader's chunks number `start` to `start + count - 1`. Costs O(`count`) with `feistel` and `sequential`.
-    /// Errors: out of range (`start`: the place in the list would be above 2^53 - 1; `count`: above 2^20, or the order
-    /// shuffles a table for each cycle, and these chunks need more than two tables with more than 2^24 elements), out
-    /// of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start`: the place in the list would be above 2^53 - 1; `count`: above 2^20, or the order shuffles a table for each
+    /// cycle, and these chunks need more than two tables with more than 2^24 elements), out of memory.
     pub fn chunks(&self, start: u64, count: u32) -> Result<Vec<u64>, Error> {
         self.stream.ask(|exports, store, stream| {
             exports.samedeal_deal_shards().chunk_stream().call_chunks(store, stream, start, count)
@@ -132,10 +141,13 @@ impl ChunkStreamBuilder {
         self
     }
 
-    /// Makes the stream, in O(1). Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`, `reader`, `chunks`, `seed`,
-    /// `memory-limit`), [`UnknownName`](crate::FailureKind::UnknownName) (`order`),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order`: not `sequential`, and the number of chunks is not known); of a
-    /// recipe also [`WrongType`](crate::FailureKind::WrongType) (any member).
+    /// Makes the stream, in O(1).
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`readers`, `reader`, `chunks`, `seed`, `memory-limit`),
+    /// [`UnknownName`](crate::FailureKind::UnknownName) (`order`), [`Contradiction`](crate::FailureKind::Contradiction) (`order`: not
+    /// `sequential`, and the number of chunks is not known); of a recipe also [`WrongType`](crate::FailureKind::WrongType) (any member).
     pub fn build(self) -> Result<ChunkStream, Error> {
         let Self { draft, reader, epoch, memory_limit } = self;
         let stream = draft.make(memory_limit, |exports, store, recipe, _| {

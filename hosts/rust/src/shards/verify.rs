@@ -6,6 +6,7 @@ use crate::{Error, Failure};
 /// Shards that are read more than once, and shards that no reader has. If both lists are empty, every shard has one
 /// reader.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Verification {
     /// Shards that are read more than once.
@@ -23,6 +24,7 @@ impl Verification {
 
 /// A shard that is read more than once.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Overlap {
     /// Number of the shard.
@@ -33,8 +35,7 @@ pub struct Overlap {
     pub other_reader: u32,
 }
 
-/// Checks lists of shards that were collected from readers: does every one of the shards 0 to `shards - 1` have exactly
-/// one reader? Errors: out of range (`assigned`: no such shard), out of memory.
+/// Checks lists of shards that were collected from readers: does every one of the shards 0 to `shards - 1` have exactly one reader?
 ///
 /// ```
 /// let found = samedeal::verify_shards(5, &[vec![0, 1], vec![1, 4], vec![2]])?;
@@ -44,6 +45,10 @@ pub struct Overlap {
 /// assert_eq!(found.gaps, [3..4]);
 /// # Ok::<(), samedeal::Error>(())
 /// ```
+///
+/// # Errors
+///
+/// Out of range (`assigned`: no such shard), out of memory.
 pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Verification, Error> {
     let lists = || assigned.iter().map(AsRef::as_ref);
     let count = lists().fold(0, |count: usize, list| count.saturating_add(list.len()));
@@ -58,9 +63,8 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
     verify_runs(shards, &offsets, &values)
 }
 
-/// The same for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`. The memory that it needs depends on
-/// the length of `assigned`, not on `shards`. Errors: as [`verify_shards`], and
-/// [`Contradiction`](crate::FailureKind::Contradiction) (`offsets` that do not ascend from 0 to the number of items).
+/// The same for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`. The memory that it needs depends on the
+/// length of `assigned`, not on `shards`.
 ///
 /// ```
 /// let found = samedeal::verify_runs(4_000_000_000, &[0, 2, 3], &[7, 8, 7])?;
@@ -68,6 +72,11 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
 /// assert_eq!((found.overlaps.len(), found.overlaps[0].shard), (1, 7));
 /// # Ok::<(), samedeal::Error>(())
 /// ```
+///
+/// # Errors
+///
+/// As [`verify_shards`], and [`Contradiction`](crate::FailureKind::Contradiction) (`offsets` that do not ascend from 0 to the number of
+/// items).
 pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Error> {
     check(assigned.len(), offsets.len())?;
     let mut instance = Instance::new(MOST_MEMORY)?;

@@ -127,11 +127,15 @@ impl ScheduleBuilder {
         self
     }
 
-    /// Makes the schedule. Errors: [`OutOfRange`](crate::FailureKind::OutOfRange) (`batch-size`; `stages`: more than 2^16; `from`: not above that
-    /// of the stage before; `rank`; `samples`: epoch 0 has no positions; any option), [`Contradiction`](crate::FailureKind::Contradiction)
-    /// (`batch-size`: no multiple of `world_size` * `unit`, of a stage that is the last one or comes after such a multiple; `remainder`: a recipe has it; an option that the order does not use),
-    /// [`Missing`](crate::FailureKind::Missing) (`steps`, `batch-size`, `from`, and those of a sampler),
-    /// [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member),
+    /// Makes the schedule.
+    ///
+    /// # Errors
+    ///
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`batch-size`; `stages`: more than 2^16; `from`: not above that of the stage before;
+    /// `rank`; `samples`: epoch 0 has no positions; any option), [`Contradiction`](crate::FailureKind::Contradiction) (`batch-size`: no
+    /// multiple of `world_size` * `unit`, of a stage that is the last one or comes after such a multiple; `remainder`: a recipe has it; an
+    /// option that the order does not use), [`Missing`](crate::FailureKind::Missing) (`steps`, `batch-size`, `from`, and those of a
+    /// sampler), [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (of a recipe, any member),
     /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<Schedule, Error> {
         let Self { draft, rank, memory_limit } = self;

@@ -3,7 +3,7 @@ use std::vec;
 
 use super::Schedule;
 use crate::Error;
-use crate::iter::size_hint;
+use crate::iter::{Of, size_hint};
 
 /// How many samples are read at a time: enough that crossing into the component costs nothing.
 const WINDOW: u64 = 1 << 14;
@@ -11,7 +11,7 @@ const WINDOW: u64 = 1 << 14;
 /// This rank's batches, step by step; see [`Schedule::iter`] and [`Schedule::steps`]. After an error it ends.
 #[derive(Debug)]
 pub struct ScheduleSteps<'a> {
-    schedule: &'a Schedule,
+    schedule: Of<'a, Schedule>,
     /// What was read and not yet handed out.
     window: vec::IntoIter<Vec<u64>>,
     /// The first step that was not read yet, and the end.
@@ -21,13 +21,13 @@ pub struct ScheduleSteps<'a> {
 
 impl<'a> ScheduleSteps<'a> {
     /// The schedule has checked that there are such steps.
-    pub(super) fn new(schedule: &'a Schedule, (start, count): (u64, u64)) -> Self {
+    pub(super) fn new(schedule: Of<'a, Schedule>, (start, count): (u64, u64)) -> Self {
         Self { schedule, window: Vec::new().into_iter(), unread: start, end: start + count }
     }
 
     /// The batches of the next steps: of several, if all of them have the same size.
     fn read(&self) -> Result<Vec<Vec<u64>>, Error> {
-        let (schedule, start) = (self.schedule, self.unread);
+        let (schedule, start) = (&self.schedule, self.unread);
         let size = u64::from(schedule.batch_size(start)?);
         let first = schedule.samples_consumed(start)?;
         let mut count = (WINDOW * u64::from(schedule.world_size()) / size).clamp(1, self.end - start);

@@ -2,6 +2,7 @@ use crate::engine::steps;
 
 /// An epoch and a position of it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct EpochPosition {
     /// The number of the epoch.
@@ -18,6 +19,7 @@ impl From<steps::EpochPosition> for EpochPosition {
 
 /// When and where a sample is seen; see [`Schedule::locate`](crate::Schedule::locate).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct StepPlace {
     /// How many samples all ranks together took before it, since the beginning of the training.

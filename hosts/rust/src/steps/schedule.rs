@@ -5,6 +5,7 @@ use wasmtime::component::ResourceAny;
 
 use super::{EpochPosition, ScheduleBuilder, ScheduleSteps, StepPlace};
 use crate::engine::{Object, Samedeal, Store, checked_state, steps, types};
+use crate::iter::Of;
 use crate::range::run;
 use crate::recipe::Shared;
 use crate::{Error, Layout, Order};
@@ -123,13 +124,20 @@ impl Schedule {
         Ok(Self { known: Known::ask(&schedule)?, schedule, lists })
     }
 
-    /// The options of this schedule, with its rank, for another one that differs in some of them. The memory limit is 2 GiB again. Errors:
-    /// only those of the engine.
+    /// The options of this schedule, with its rank, for another one that differs in some of them. The memory limit is 2 GiB again.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn to_builder(&self) -> Result<ScheduleBuilder, Error> {
         Ok(Self::from_recipe(self.recipe()?).rank(self.rank()).share_lists(self.lists.to_vec()))
     }
 
-    /// The same for another rank. It shares the memory of this schedule. Costs O(1). Errors: out of range (`rank`), out of memory.
+    /// The same for another rank. It shares the memory of this schedule. Costs O(1).
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`rank`), out of memory.
     pub fn at_rank(&self, rank: u32) -> Result<Self, Error> {
         let make = |exports: &Samedeal, store: &mut Store, schedule| {
             exports.samedeal_deal_steps().schedule().call_at_rank(store, schedule, rank)
@@ -137,13 +145,21 @@ impl Schedule {
         Self::of(self.schedule.another(make)?, Arc::clone(&self.lists))
     }
 
-    /// The recipe of this schedule: JSON in one line, with every member that there is, the defaults too. It is the same on all ranks, and the
-    /// same text in every host. [`from_recipe`](Self::from_recipe) makes the schedule again. Errors: only those of the engine.
+    /// The recipe of this schedule: JSON in one line, with every member that there is, the defaults too. It is the same on all ranks, and
+    /// the same text in every host. [`from_recipe`](Self::from_recipe) makes the schedule again.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
         self.call(|methods, store, schedule| methods.call_recipe(store, schedule))
     }
 
-    /// SHA-256 over the recipe, in hexadecimal: it names the run. Errors: only those of the engine.
+    /// SHA-256 over the recipe, in hexadecimal: it names the run.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
         self.call(|methods, store, schedule| methods.call_recipe_fingerprint(store, schedule))
     }
@@ -188,54 +204,85 @@ impl Schedule {
         self.known.num_steps
     }
 
-    /// The global batch size of a step: of all ranks together. Errors: out of range (`step`).
+    /// The global batch size of a step: of all ranks together.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`step`).
     pub fn batch_size(&self, step: u64) -> Result<u32, Error> {
         self.ask(|methods, store, schedule| methods.call_batch_size(store, schedule, step))
     }
 
-    /// How many samples all ranks together took before a step. Errors: out of range (`step`).
+    /// How many samples all ranks together took before a step.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`step`).
     pub fn samples_consumed(&self, step: u64) -> Result<u64, Error> {
         self.ask(|methods, store, schedule| methods.call_samples_consumed(store, schedule, step))
     }
 
-    /// The epoch and the position at which a step begins. Errors: out of range (`step`), out of memory.
+    /// The epoch and the position at which a step begins.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`step`), out of memory.
     pub fn place_of(&self, step: u64) -> Result<EpochPosition, Error> {
         self.ask(|methods, store, schedule| methods.call_place_of(store, schedule, step)).map(Into::into)
     }
 
-    /// The step that takes a sample before which all ranks together took `draw` samples. Errors: out of range (`draw`).
+    /// The step that takes a sample before which all ranks together took `draw` samples.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`draw`).
     pub fn step_of_draw(&self, draw: u64) -> Result<u64, Error> {
         self.ask(|methods, store, schedule| methods.call_step_of_draw(store, schedule, draw))
     }
 
-    /// The step that takes a position of an epoch. Errors: out of range (`epoch`, `position`), out of memory.
+    /// The step that takes a position of an epoch.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`epoch`, `position`), out of memory.
     pub fn step_of(&self, epoch: u64, position: u64) -> Result<u64, Error> {
         self.ask(|methods, store, schedule| methods.call_step_of(store, schedule, epoch, position))
     }
 
     /// This rank's samples at the steps number `start` to `start + count - 1`, one step after the other, in one call of the component. A
-    /// step has `batch_size` / `world_size` of them. Errors: out of range (`start`; `count` past the end, or where there are more than 2^20
-    /// samples), [`Contradiction`](crate::FailureKind::Contradiction) (`batch-size`: that of a step from `start` on, however late, is no multiple of
+    /// step has `batch_size` / `world_size` of them.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start`; `count` past the end, or where there are more than 2^20 samples),
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (`batch-size`: that of a step from `start` on, however late, is no multiple of
     /// `world_size` * `unit`), out of memory.
     pub fn indices(&self, start: u64, count: u32) -> Result<Vec<u64>, Error> {
         self.ask(|methods, store, schedule| methods.call_indices(store, schedule, start, count))
     }
 
-    /// This rank's samples at a step. Errors: those of [`indices`](Self::indices): out of range (`start`, `count`: there is no such step, or this
-    /// rank has more than 2^20 samples at it), contradiction (`batch-size`), out of memory.
+    /// This rank's samples at a step.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`indices`](Self::indices): out of range (`start`, `count`: there is no such step, or this rank has more than 2^20 samples
+    /// at it), contradiction (`batch-size`), out of memory.
     pub fn batch(&self, step: u64) -> Result<Vec<u64>, Error> {
         self.indices(step, 1)
     }
 
     /// Iterates over this rank's batches, step by step, from step 0 on. It ends after [`num_steps`](Self::num_steps): `take` what is needed.
     pub fn iter(&self) -> ScheduleSteps<'_> {
-        ScheduleSteps::new(self, (0, self.num_steps()))
+        ScheduleSteps::new(Of::Borrowed(self), (0, self.num_steps()))
     }
 
-    /// Iterates over this rank's batches of a range of steps, such as `1_000..`. Errors: out of range (`start`, `count` where the range ends after
-    /// [`num_steps`](Self::num_steps)).
+    /// Iterates over this rank's batches of a range of steps, such as `1_000..`.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`start`, `count` where the range ends after [`num_steps`](Self::num_steps)).
     pub fn steps(&self, steps: impl RangeBounds<u64>) -> Result<ScheduleSteps<'_>, Error> {
-        Ok(ScheduleSteps::new(self, run(steps, self.num_steps())?))
+        Ok(ScheduleSteps::new(Of::Borrowed(self), run(steps, self.num_steps())?))
     }
 
     /// When and where a sample is seen first, on any rank, from a step on. `None` if it is not seen again.
@@ -251,23 +298,34 @@ impl Schedule {
     /// assert_eq!(batch[second.index_in_batch as usize], 7);
     /// # Ok::<(), samedeal::Error>(())
     /// ```
-    /// Errors: out of range (`sample`, `step`), contradiction (`batch-size`, as with [`indices`](Self::indices)), out of memory.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`sample`, `step`), contradiction (`batch-size`, as with [`indices`](Self::indices)), out of memory.
     pub fn locate(&self, sample: u64, step: u64) -> Result<Option<StepPlace>, Error> {
         let place = self.ask(|methods, store, schedule| methods.call_locate(store, schedule, sample, step))?;
         Ok(place.map(Into::into))
     }
 
-    /// The state before a step: JSON in one line, for a checkpoint. It is the same on all ranks. [`resume`](Self::resume) continues there, in
-    /// any host, with any number of ranks. Errors: out of range (`step`), out of memory.
+    /// The state before a step: JSON in one line, for a checkpoint. It is the same on all ranks. [`resume`](Self::resume) continues there,
+    /// in any host, with any number of ranks.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`step`), out of memory.
     pub fn state(&self, step: u64) -> Result<String, Error> {
         self.ask(|methods, store, schedule| methods.call_state(store, schedule, step))
     }
 
     /// The step to go on with after a state. The world size may be another one, and stages from this step on may be others. A recipe of
-    /// composed orders may have got more, as with [`Sampler::resume`](crate::Sampler::resume). The schedule does not change. Errors:
+    /// composed orders may have got more, as with [`Sampler::resume`](crate::Sampler::resume). The schedule does not change.
+    ///
+    /// # Errors
+    ///
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a schedule of this version),
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that differs; `batch-size`, `stages`; `consumed`: not that
-    /// of the step; `batch-size`, as with [`indices`](Self::indices)), out of range (`state`: more than 2^24 bytes; `step`), out of memory.
+    /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that differs; `batch-size`, `stages`;
+    /// `consumed`: not that of the step; `batch-size`, as with [`indices`](Self::indices)), out of range (`state`: more than 2^24 bytes;
+    /// `step`), out of memory.
     pub fn resume(&self, state: &str) -> Result<u64, Error> {
         let state = checked_state(state, self.schedule.room())?;
         self.ask(|methods, store, schedule| methods.call_resume(store, schedule, state))
@@ -294,6 +352,16 @@ impl std::fmt::Debug for Schedule {
         shown.field("order", &self.order()).field("samples", &self.samples()).field("seed", &self.seed());
         shown.field("rank", &self.rank()).field("world_size", &self.world_size());
         shown.field("layout", &self.layout()).field("unit", &self.unit()).finish_non_exhaustive()
+    }
+}
+
+impl IntoIterator for Schedule {
+    type Item = Result<Vec<u64>, Error>;
+    type IntoIter = ScheduleSteps<'static>;
+
+    fn into_iter(self) -> ScheduleSteps<'static> {
+        let steps = self.num_steps();
+        ScheduleSteps::new(Of::Owned(Box::new(self)), (0, steps))
     }
 }
 

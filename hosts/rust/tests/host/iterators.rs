@@ -136,3 +136,80 @@ fn threads_share_a_sampler() {
         }
     });
 }
+
+/// Takes from both ends until nothing is left, by turns that depend on `pattern`.
+fn from_both_ends<T>(mut iterator: impl DoubleEndedIterator<Item = T>, pattern: u64) -> Vec<T> {
+    let (mut front, mut back) = (Vec::new(), Vec::new());
+    for turn in 0.. {
+        let at_front = pattern >> (turn % 64) & 1 == 0;
+        match if at_front { iterator.next() } else { iterator.next_back() } {
+            Some(item) if at_front => front.push(item),
+            Some(item) => back.push(item),
+            None => break,
+        }
+    }
+    assert!(iterator.next().is_none() && iterator.next_back().is_none());
+    front.extend(back.into_iter().rev());
+    front
+}
+
+#[test]
+fn both_ends_give_the_same_samples() {
+    // Three windows of an iterator, and a short one.
+    let sampler = Sampler::new(200_000).unwrap();
+    let whole: Vec<u64> = sampler.indices(..).unwrap();
+    for pattern in [0, 1, 0b1010, 0b1100, u64::MAX, 0xFFFF_0000_0F0F_3333] {
+        let found: Vec<u64> = from_both_ends(sampler.iter(), pattern).into_iter().map(Result::unwrap).collect();
+        assert!(found == whole, "{pattern:#x}");
+    }
+    for skipped in [0, 1, 65_535, 65_536, 65_537, 131_072, 199_999, 200_000] {
+        let left = 200_000 - skipped;
+        assert_eq!(sampler.iter().rev().nth(skipped).transpose().unwrap(), left.checked_sub(1).map(|at| whole[at]));
+        let mut iterator = sampler.iter();
+        iterator.next_back();
+        iterator.next();
+        assert_eq!(iterator.nth(skipped).transpose().unwrap(), whole[..199_999].get(skipped + 1).copied());
+        assert_eq!(iterator.nth_back(9).is_some(), left > 12);
+    }
+}
+
+#[test]
+fn both_ends_give_the_same_batches() {
+    for (samples, batch_size) in [(0, 3), (1, 3), (10, 3), (12, 3), (100_000, 70_000), (100_000, 999)] {
+        for drop_last in [false, true] {
+            let sampler = Sampler::new(samples).unwrap();
+            let batches = || sampler.batches(batch_size, drop_last).unwrap();
+            let whole: Vec<Vec<u64>> = batches().map(Result::unwrap).collect();
+            for pattern in [0, 0b1010, u64::MAX, 0b1001] {
+                let found: Vec<Vec<u64>> = from_both_ends(batches(), pattern).into_iter().map(Result::unwrap).collect();
+                assert!(found == whole, "{samples} {batch_size} {drop_last} {pattern:#b}");
+            }
+            for skipped in 0..whole.len() + 2 {
+                let mut iterator = batches();
+                let found = iterator.nth_back(skipped).transpose().unwrap();
+                assert!(
+                    found.as_ref() == whole.iter().nth_back(skipped),
+                    "{samples} {batch_size} {drop_last} {skipped}"
+                );
+                let rest: Vec<Vec<u64>> = iterator.map(Result::unwrap).collect();
+                assert!(rest == whole[..whole.len().saturating_sub(skipped + 1)]);
+            }
+        }
+    }
+}
+
+#[test]
+fn iterators_that_own_what_they_read_outlive_it() {
+    let sampler = || Sampler::new(1_000).unwrap();
+    let whole: Vec<u64> = sampler().indices(..).unwrap();
+    let read = std::thread::spawn({
+        let batches = sampler().into_batches(7, false).unwrap();
+        move || batches.map(Result::unwrap).flatten().collect::<Vec<u64>>()
+    });
+    assert_eq!(read.join().unwrap(), whole);
+    assert_eq!(sampler().into_iter().collect::<Result<Vec<u64>, _>>().unwrap(), whole);
+    assert_eq!(sampler().into_batches(0, false).unwrap_err().to_string(), "batch-size is 0; allowed: 1 to 4294967295");
+    let batcher = || Batcher::builder([3, 9, 4, 4, 7].as_slice()).max_tokens(12).build().unwrap();
+    let batches: Vec<_> = batcher().iter().map(Result::unwrap).collect();
+    assert_eq!(batcher().into_iter().map(Result::unwrap).collect::<Vec<_>>(), batches);
+}

@@ -13,6 +13,8 @@ mod ledger;
 mod places;
 mod readings;
 mod recipes;
+#[cfg(feature = "serde")]
+mod records;
 mod schedules;
 mod sharded;
 mod shards;

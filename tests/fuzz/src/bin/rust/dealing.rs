@@ -73,6 +73,13 @@ pub fn samplers(a: &mut Asked) {
             let next = batches.next().transpose();
             a.end(&next);
         }
+        if let Ok(own) = s.at_epoch(s.epoch())
+            && let Some(mut batches) = made!(a, "into_batches", own.into_batches(size, drop_last))
+        {
+            a.begin("into_batches: next_back");
+            let last = batches.next_back().transpose();
+            a.end(&last);
+        }
         if let Some(builder) = made!(a, "to_builder", s.to_builder()) {
             let _ = made!(a, "to_builder: build", builder.build());
         }

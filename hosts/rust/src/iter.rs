@@ -81,24 +81,24 @@ impl<'a> Indices<'a> {
     fn leap(&mut self, count: u64, at_front: bool) {
         let (first, last) =
             if at_front { (&mut self.front, &mut self.back) } else { (&mut self.back, &mut self.front) };
-        let mut drop = |from: &mut VecDeque<u64>, count: u64| {
+        let pass = |from: &mut VecDeque<u64>, count: u64| {
             let count = count.min(from.len() as u64) as usize;
             if at_front {
-                drop(from.drain(..count))
+                from.drain(..count);
             } else {
-                from.truncate(from.len() - count)
+                from.truncate(from.len() - count);
             }
             count as u64
         };
-        let mut left = count - drop(first, count);
+        let mut left = count - pass(first, count);
         let unread = left.min(self.unread.end - self.unread.start);
         if at_front {
-            self.unread.start += unread
+            self.unread.start += unread;
         } else {
-            self.unread.end -= unread
+            self.unread.end -= unread;
         }
         left -= unread;
-        drop(last, left);
+        pass(last, left);
     }
 
     /// The next indices, as many as asked for unless the end comes first.
@@ -179,7 +179,7 @@ impl<'a> Batches<'a> {
     }
 
     /// How many indices the last batches have that are left.
-    fn last(&self, batches: u64) -> u64 {
+    fn length_of_last(&self, batches: u64) -> u64 {
         self.indices.remaining().saturating_sub((self.remaining - batches).saturating_mul(self.batch_size.into()))
     }
 }
@@ -212,13 +212,13 @@ impl DoubleEndedIterator for Batches<'_> {
         if self.remaining == 0 {
             return None;
         }
-        let batch = self.indices.take_last(self.last(1));
+        let batch = self.indices.take_last(self.length_of_last(1));
         self.given(batch)
     }
 
     fn nth_back(&mut self, n: usize) -> Option<Self::Item> {
         let skipped = self.remaining.min(n as u64);
-        self.indices.leap(self.last(skipped), false);
+        self.indices.leap(self.length_of_last(skipped), false);
         self.remaining -= skipped;
         self.next_back()
     }

@@ -158,12 +158,12 @@ fn hostile() {
         assert_eq!(count(&[class(u64::MAX, 2)], u64::MAX, 1), 2);
         assert_eq!(count(&[class(1, 1)], u64::MAX, u32::MAX), 1);
         assert_eq!(count(&[class(1, u32::MAX)], u64::MAX, u32::MAX), 1);
-        assert_eq!(count(&[class(1, u32::MAX)], u64::MAX, 1), u32::MAX.into());
+        assert_eq!(count(&[class(1, u32::MAX)], u64::MAX, 1), u64::from(u32::MAX));
         let huge = [class(7, u32::MAX), class(5, u32::MAX), class(3, u32::MAX)];
         let bins = count(&huge, 15, u32::MAX);
-        assert!(bins == u32::MAX.into() || method == Packing::Fast && bins > u32::MAX.into());
+        assert!(bins == u64::from(u32::MAX) || method == Packing::Fast && bins > u64::from(u32::MAX));
         let huge = [class(8, u32::MAX), class(5, u32::MAX), class(3, u32::MAX), class(0, u32::MAX)];
-        assert!(count(&huge, 15, u32::MAX) > u32::MAX.into());
+        assert!(count(&huge, 15, u32::MAX) > u64::from(u32::MAX));
         let many: Vec<Class> = (1..=300).rev().map(|size| class(size * 3 + 100, u32::MAX)).collect();
         count(&many, 2_049, u32::MAX);
         let many: Vec<Class> = (0..20_000).map(|size| class((1 << 40) - size * 7_919, 3)).collect();

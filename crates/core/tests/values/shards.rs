@@ -99,7 +99,7 @@ fn size_aware_is_even_and_beats_round_robin() {
             let loads = loads(&plan(config, 0).unwrap(), "samples");
             let most = *loads.iter().max().unwrap();
             let total: u64 = loads.iter().sum();
-            assert_eq!(total, sizes.iter().sum());
+            assert_eq!(total, sizes.iter().sum::<u64>());
             most as f64 * f64::from(world_size) / total as f64
         };
         let even = imbalance(Policy::SizeAware, WorkerPolicy::SizeAware);

@@ -13,6 +13,10 @@ pub struct BatchRecipe {
 
 impl BatchRecipe {
     /// Of a text, with the lengths of samples, unless the text has them or there are none, and with other lists by their names.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`BatchBuilder::build`](super::BatchBuilder::build).
     pub fn new(text: &str, lengths: Option<&[u32]>, lists: Vec<List>, memory_limit: usize) -> Result<Self, Error> {
         Self::sharing(text, lengths, &shared(lists), memory_limit)
     }
@@ -35,12 +39,20 @@ impl BatchRecipe {
     }
 
     /// The canonical text.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn text(&self) -> Result<String, Error> {
         self.recipe
             .call(|exports, store, recipe| exports.samedeal_deal_batches().batch_recipe().call_text(store, recipe))
     }
 
     /// SHA-256 over it.
+    ///
+    /// # Errors
+    ///
+    /// Only those of the engine.
     pub fn fingerprint(&self) -> Result<String, Error> {
         self.recipe.call(|exports, store, recipe| {
             exports.samedeal_deal_batches().batch_recipe().call_fingerprint(store, recipe)

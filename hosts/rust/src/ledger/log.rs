@@ -8,15 +8,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 pub trait Log: Send {
     /// Entries in order, beginning with number `from`: all of them, or the first ones. An empty list means that the log
     /// has no entry number `from`.
+    ///
+    /// # Errors
+    ///
+    /// The store cannot be read. The ledger goes on once it can.
     fn read(&mut self, from: u64) -> io::Result<Vec<String>>;
 
     /// Adds an entry if it becomes entry number `number`. Returns whether it was added. If another reader adds an entry
     /// at the same time, only one of them is added.
+    ///
+    /// # Errors
+    ///
+    /// It is unknown whether the entry was added: the ledger finds out when it reads the log.
     fn append(&mut self, number: u64, entry: &str) -> io::Result<bool>;
 
     /// The last entry that begins with [`CHECKPOINT`], if the log can find it without reading all entries. A reader
     /// that opens the log then reads only the first entry, and the entries after the checkpoint. By default none: the
     /// reader reads all entries.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`read`](Self::read).
     fn last_checkpoint(&mut self) -> io::Result<Option<String>> {
         Ok(None)
     }

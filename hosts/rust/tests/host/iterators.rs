@@ -1,6 +1,6 @@
 //! The iterators hand out what windows and batches hold, and are as long as they say.
 
-use samedeal::{Layout, Remainder, Sampler};
+use samedeal::{Batcher, Layout, Remainder, Sampler};
 
 /// More than two of the windows that the iterator reads.
 const SAMPLES: u64 = 150_001;
@@ -204,7 +204,7 @@ fn iterators_that_own_what_they_read_outlive_it() {
     let whole: Vec<u64> = sampler().indices(..).unwrap();
     let read = std::thread::spawn({
         let batches = sampler().into_batches(7, false).unwrap();
-        move || batches.map(Result::unwrap).flatten().collect::<Vec<u64>>()
+        move || batches.flat_map(Result::unwrap).collect::<Vec<u64>>()
     });
     assert_eq!(read.join().unwrap(), whole);
     assert_eq!(sampler().into_iter().collect::<Result<Vec<u64>, _>>().unwrap(), whole);

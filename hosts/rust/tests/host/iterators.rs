@@ -208,7 +208,7 @@ fn iterators_that_own_what_they_read_outlive_it() {
     });
     assert_eq!(read.join().unwrap(), whole);
     assert_eq!(sampler().into_iter().collect::<Result<Vec<u64>, _>>().unwrap(), whole);
-    assert_eq!(sampler().into_batches(0, false).unwrap_err().to_string(), "batch-size is 0; allowed: 1 to 4294967295");
+    assert_eq!(sampler().into_batches(0, false).unwrap_err().to_string(), "batch_size is 0; allowed: 1 to 4294967295");
     let batcher = || Batcher::builder([3, 9, 4, 4, 7].as_slice()).max_tokens(12).build().unwrap();
     let batches: Vec<_> = batcher().iter().map(Result::unwrap).collect();
     assert_eq!(batcher().into_iter().map(Result::unwrap).collect::<Vec<_>>(), batches);

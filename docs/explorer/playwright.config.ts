@@ -13,7 +13,7 @@ export default defineConfig({
   reporter: 'list',
   // The page computes in a Worker, so each test keeps two cores busy.
   workers: 1,
-  timeout: 60_000,
-  expect: { timeout: 15_000 },
+  timeout: 600_000,
+  expect: { timeout: 120_000 },
   use: { viewport: { width: 1440, height: 900 }, launchOptions: { executablePath, args } },
 });

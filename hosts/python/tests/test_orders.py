@@ -730,3 +730,21 @@ def test_states_of_many_sources_resume() -> None:
     again.resume(state)
     assert again.consumed == 2000
     assert list(again) == list(sampler[1000:])
+
+
+@pytest.mark.parametrize("number", [3, 2**53, 2**63])
+def test_an_order_is_that_of_its_members(number: int) -> None:
+    """Numbers that JSON tools round are texts from the beginning, also those that no sampler takes."""
+    orders = (
+        samedeal.order("feistel", 10).copies(number),
+        samedeal.order("feistel", number),
+        samedeal.blend({"a": (1, number)}).stage(number, {"a": 1}),
+    )
+    for order in orders:
+        again = samedeal.Order(order.to_dict(), order.lists)
+        assert (again, hash(again)) == (order, hash(order))
+
+
+def test_a_step_of_no_size_is_refused() -> None:
+    with pytest.raises(samedeal.OutOfRangeError, match="batch_size is 0; allowed: 1 to 4294967295"):
+        samedeal.Sampler(50, world_size=4).step(0, 0)

@@ -201,7 +201,7 @@ def windows(
     >>> sorted(samedeal.Sampler(order=order))
     [0, 3, 6, 13, 16]
     """
-    counts = {"length": recipes.number("length", length), **write.counts(stride=stride, seed=seed)}
+    counts = {"length": recipes.written(recipes.number("length", length)), **write.counts(stride=stride, seed=seed)}
     return _with("windows", counts, sizes=sizes)
 
 
@@ -253,5 +253,5 @@ def _with(name: str, counts: dict[str, int | str], **numbers: Any) -> Order:
     return made(members, lists)
 
 
-def _samples(samples: SupportsIndex) -> dict[str, int]:
-    return {"samples": recipes.number("samples", samples)}
+def _samples(samples: SupportsIndex) -> dict[str, int | str]:
+    return {"samples": recipes.written(recipes.number("samples", samples))}

@@ -179,7 +179,7 @@ class Order:
         >>> [samedeal.Sampler(order=order, world_size=2, rank=rank, unit=2).indices().tolist() for rank in (0, 1)]
         [[1, 1, 2, 2], [0, 0, 0, 0]]
         """
-        return self._around("copies", copies=recipes.number("copies", copies))
+        return self._around("copies", copies=recipes.written(recipes.number("copies", copies)))
 
     def stage(
         self,
@@ -222,7 +222,9 @@ class Order:
             for each in stages:
                 each["weights"] = [*each["weights"], 0]
         known = [each["name"] for each in own]
-        stages.append({"from": recipes.number("from", from_), "weights": write.weights(weights, known)})
+        stages.append(
+            {"from": recipes.written(recipes.number("from", from_)), "weights": write.weights(weights, known)}
+        )
         return made({**self._members, "sources": own, "stages": stages}, lists)
 
     def grow(self, epoch: SupportsIndex, consumed: SupportsIndex, samples: SupportsIndex) -> Order:
@@ -313,9 +315,9 @@ def made(members: dict[str, Any], lists: Mapping[str, NDArray[np.uint64]]) -> Or
 def source(name: Any, of: SupportsIndex | Order, weight: Any, lists: dict[str, NDArray[np.uint64]]) -> dict[str, Any]:
     """A source of a blend; its lists are added to the others."""
     own = check.crossing("source", name)
-    member = {"name": own, "weight": write.weight(weight, own)}
+    member = {"name": own, "weight": recipes.written(write.weight(weight, own))}
     if not isinstance(of, Order):
-        return {**member, "samples": recipes.number("samples", of)}
+        return {**member, "samples": recipes.written(recipes.number("samples", of))}
     lists.update({f"sources/{own}/{path}": numbers for path, numbers in of._lists.items()})
     return {**member, "order": of._members}
 

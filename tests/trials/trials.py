@@ -39,7 +39,7 @@ TRIALS = {
     "chains of batchers": Trial("chains.batchers", 10_000),
     "chains of readings": Trial("chains.readings", 10_000),
     "chains of schedules": Trial("chains.schedules", 10_000),
-    "chains of training loops": Trial("chains.loops", 2_000),
+    "chains of training loops": Trial("chains.loops", 600),
     "ledgers over logs that fail": Trial("ledgers", 10_000),
     "ledgers whose readers are killed": Trial("killed_readers", 200),
     "processes that are killed": Trial("processes", 200),

@@ -120,12 +120,17 @@ def _member(field: str, value: Any) -> Any:
         return value
     if check.is_boolean(value):
         return bool(value)
+    return whole(field, value)
+
+
+def whole(field: str, value: Any) -> int | str:
+    """A whole number that a recipe takes, as `written` has it."""
     return written(number(field, value))
 
 
-def written(whole: int) -> int | str:
+def written(number: int) -> int | str:
     """A whole number as JSON has it: beyond 2**53 - 1 as a string, because JSON tools round such numbers."""
-    return whole if abs(whole) <= check.MAX_EXACT else str(whole)
+    return number if abs(number) <= check.MAX_EXACT else str(number)
 
 
 def _quoted(value: Any) -> Any:

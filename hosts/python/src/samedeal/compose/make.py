@@ -201,7 +201,7 @@ def windows(
     >>> sorted(samedeal.Sampler(order=order))
     [0, 3, 6, 13, 16]
     """
-    counts = {"length": recipes.written(recipes.number("length", length)), **write.counts(stride=stride, seed=seed)}
+    counts = {"length": recipes.whole("length", length), **write.counts(stride=stride, seed=seed)}
     return _with("windows", counts, sizes=sizes)
 
 
@@ -254,4 +254,4 @@ def _with(name: str, counts: dict[str, int | str], **numbers: Any) -> Order:
 
 
 def _samples(samples: SupportsIndex) -> dict[str, int | str]:
-    return {"samples": recipes.written(recipes.number("samples", samples))}
+    return {"samples": recipes.whole("samples", samples)}

@@ -34,7 +34,7 @@ def with_numbers(members: dict[str, Any], lists: dict[str, NDArray[np.uint64]], 
 def counts(**options: Any) -> dict[str, int | str]:
     """Members that are whole numbers: those that are not None."""
     given = ((name, value) for name, value in options.items() if value is not None)
-    return {name: recipes.written(recipes.number(name.replace("_", "-"), value)) for name, value in given}
+    return {name: recipes.whole(name.replace("_", "-"), value) for name, value in given}
 
 
 def names(**options: Any) -> dict[str, str]:
@@ -51,7 +51,7 @@ def objects(field: str, values: Any, members: Sequence[str]) -> list[dict[str, i
         if len(numbers) != len(members):
             raise WrongTypeError(field, f"one with {len(numbers)} numbers", allowed)
         own = zip(members, numbers, strict=True)
-        rows.append({name: recipes.written(recipes.number(name, value)) for name, value in own})
+        rows.append({name: recipes.whole(name, value) for name, value in own})
     return rows
 
 

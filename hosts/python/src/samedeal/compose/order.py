@@ -179,7 +179,7 @@ class Order:
         >>> [samedeal.Sampler(order=order, world_size=2, rank=rank, unit=2).indices().tolist() for rank in (0, 1)]
         [[1, 1, 2, 2], [0, 0, 0, 0]]
         """
-        return self._around("copies", copies=recipes.written(recipes.number("copies", copies)))
+        return self._around("copies", copies=recipes.whole("copies", copies))
 
     def stage(
         self,
@@ -222,9 +222,7 @@ class Order:
             for each in stages:
                 each["weights"] = [*each["weights"], 0]
         known = [each["name"] for each in own]
-        stages.append(
-            {"from": recipes.written(recipes.number("from", from_)), "weights": write.weights(weights, known)}
-        )
+        stages.append({"from": recipes.whole("from", from_), "weights": write.weights(weights, known)})
         return made({**self._members, "sources": own, "stages": stages}, lists)
 
     def grow(self, epoch: SupportsIndex, consumed: SupportsIndex, samples: SupportsIndex) -> Order:
@@ -317,7 +315,7 @@ def source(name: Any, of: SupportsIndex | Order, weight: Any, lists: dict[str, N
     own = check.crossing("source", name)
     member = {"name": own, "weight": recipes.written(write.weight(weight, own))}
     if not isinstance(of, Order):
-        return {**member, "samples": recipes.written(recipes.number("samples", of))}
+        return {**member, "samples": recipes.whole("samples", of)}
     lists.update({f"sources/{own}/{path}": numbers for path, numbers in of._lists.items()})
     return {**member, "order": of._members}
 

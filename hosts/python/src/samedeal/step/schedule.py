@@ -338,7 +338,7 @@ class Schedule(Answered):
 def _steps(batch_size: Any) -> dict[str, Any]:
     """The section of global batch sizes."""
     if not isinstance(batch_size, Iterable):
-        return {"batch_size": recipes.written(recipes.number("batch-size", batch_size))}
+        return {"batch_size": recipes.whole("batch-size", batch_size)}
     if isinstance(batch_size, Mapping):
         raise WrongTypeError("batch-size", check.described(batch_size), "a number, or a list of (from, batch_size)")
     stages = write.objects("batch-size", batch_size, ("from", "batch_size"))

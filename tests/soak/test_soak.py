@@ -65,5 +65,5 @@ def test_both_processes_do_all_kinds_of_work() -> None:
     assert kinds[0] == kinds[1]
     assert len(kinds[0]) == 10
     for intervals in found.values():
-        assert sum(each["operations"] for each in intervals) > 100
-        assert all(each["rss"] > MEBIBYTE for each in intervals)
+        # As many as a busy machine leaves time for, but each kind once.
+        assert all(each["operations"] >= 10 and each["rss"] > MEBIBYTE for each in intervals)

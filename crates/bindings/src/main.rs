@@ -2,6 +2,7 @@
 //! WIT FOLDER` writes that of the JavaScript host: a module for each world. `bindings manual WIT FOLDER` writes the interface as a page
 //! of the site. A file that is as it should be is not written again, and a module that is no longer made is removed.
 
+mod facade;
 mod javascript;
 mod manual;
 mod python;

@@ -56,6 +56,7 @@ class Engine(Generic[R, C]):
         """What the next caller is answered for. It is replaced as a whole, so that reading it needs no lock."""
         self.fixed = fixed
         self._make = make
+        self._facts: dict[Callable[..., Any], Any] = {}
         self._home: _Home[R] | None = None
         self.use(_nothing)
 
@@ -77,6 +78,13 @@ class Engine(Generic[R, C]):
                 if resource.core.whole:
                     home.idle = resource
 
+    def fact(self, function: Callable[[R], T]) -> T:
+        """The same of what no configuration changes: the instance is asked once."""
+        if function not in self._facts:
+            self._facts[function] = self.use(function)
+        found: T = self._facts[function]
+        return found
+
     def set(self, change: Callable[[C], C]) -> None:
         """Answers for a changed configuration from now on, which the component takes in any case."""
         with self._settle().lock:
@@ -96,7 +104,7 @@ class Engine(Generic[R, C]):
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the instance, for pickle and copy."""
-        return {**self.__dict__, "_home": None}
+        return {**self.__dict__, "_home": None, "_facts": {}}
 
     def _replace(self, change: Callable[[C], C]) -> None:
         config = None

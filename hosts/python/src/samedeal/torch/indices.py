@@ -44,7 +44,7 @@ class Cursor(Opening, Pass):
         self._read: tuple[int, Iterator[int]] = 0, iter(())
         """How many samples were read, and those that were not given yet."""
         self.end: int
-        self.end, first = core._engine.use(_opening, self.config)
+        self.end, first = core._engine.use(_opening, self.config, core.samples)
         if first:
             self._read = self.end, iter(first)
 
@@ -112,10 +112,10 @@ class Indices(itertools.chain[int]):
         self._cursor.load_state_dict(state_dict)
 
 
-def _opening(deal: Deal, config: Any) -> tuple[int, list[int]]:
+def _opening(deal: Deal, config: Any, samples: int) -> tuple[int, list[int]]:
     """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
     end = deal.num_samples()
-    is_short = max(end, deal.samples()) <= _FIRST and deal.current == config
+    is_short = max(end, samples) <= _FIRST and deal.current == config
     return end, deal.indices(0, end).tolist() if is_short else []
 
 

@@ -76,6 +76,10 @@ impl batches::GuestBatcher for Batcher {
         Ok(self.0.take(rank, start, count)?.into())
     }
 
+    fn step(&self, step: u64, first: u32, count: u32) -> Result<batches::Run, types::Failure> {
+        Ok(self.0.step(step, first, count)?.into())
+    }
+
     fn locate(&self, sample: u64) -> Result<Vec<batches::BatchPlace>, types::Failure> {
         Ok(self.0.locate(sample)?.into_iter().map(Into::into).collect())
     }

@@ -14,6 +14,7 @@ mod sampling;
 mod shards;
 mod splits;
 mod steps;
+mod texts;
 
 mod bindings {
     #![allow(missing_docs, unsafe_code)]

@@ -111,6 +111,10 @@ impl read::GuestReading for Reading {
         Ok(self.0.batch_at(rank, step)?.into())
     }
 
+    fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<Option<read::ReadBatch>>, types::Failure> {
+        Ok(self.0.step(step, first, count)?.into_iter().map(|batch| batch.map(Into::into)).collect())
+    }
+
     fn indices(&self, rank: u32, worker: u32, start: u64, count: u32) -> Result<Vec<u64>, types::Failure> {
         Ok(self.0.indices(rank, worker, start, count)?)
     }

@@ -114,6 +114,10 @@ impl sampling::GuestSampler for Sampler {
         self.0.num_samples()
     }
 
+    fn max_num_samples(&self) -> u64 {
+        self.0.max_num_samples()
+    }
+
     fn num_padding(&self) -> u64 {
         self.0.deal().num_padding()
     }
@@ -152,6 +156,10 @@ impl sampling::GuestSampler for Sampler {
 
     fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<sampling::Place>, types::Failure> {
         Ok(self.0.locate(sample, batch_size)?.map(Into::into))
+    }
+
+    fn locate_all(&self, samples: Vec<u64>, batch_size: u32) -> Result<Vec<Option<sampling::Place>>, types::Failure> {
+        Ok(self.0.locate_all(&samples, batch_size)?.into_iter().map(|place| place.map(Into::into)).collect())
     }
 
     fn locate_from(

@@ -84,6 +84,10 @@ impl steps::GuestSchedule for Schedule {
         Ok(self.0.indices(start, count)?)
     }
 
+    fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<u64>, types::Failure> {
+        Ok(self.0.step(step, first, count)?)
+    }
+
     fn locate(&self, sample: u64, step: u64) -> Result<Option<steps::StepPlace>, types::Failure> {
         Ok(self.0.locate(sample, step)?.map(|place| {
             let samedeal_core::StepPlace { draw, epoch, position, step, rank, index_in_batch } = place;

@@ -32,4 +32,5 @@ pub use split::Split;
 pub use state::recipe::List;
 #[cfg(feature = "texts")]
 pub use state::tables::{members, schema};
+pub use state::text::{TextKind, inspect, recipe_after};
 pub use topology::{Axis, Mesh, Role, launch};

@@ -118,11 +118,39 @@ pub fn compiled(progress: &Progress, folder: &str, flags: Option<&str>, carriers
     command.env("CARGO_TARGET_DIR", project::path(folder)).envs(flags.map(|flags| ("RUSTFLAGS", flags)));
     progress.run(&mut command)?;
     let built = fs::read(project::path(folder).join(COMPONENT.trim_start_matches("target/")))?;
+    let built = without_names(&built).ok_or_else(|| io::Error::other("the component cannot be read"))?;
     for folder in carriers {
         fs::create_dir_all(project::path(folder))?;
         replace(&project::path(folder).join("samedeal.wasm"), &built)?;
     }
     Ok(Report::note(format!("samedeal.wasm of {} bytes", built.len())))
+}
+
+/// A component without the section that names its parts for tools, which nobody who runs it reads.
+fn without_names(component: &[u8]) -> Option<Vec<u8>> {
+    // The magic number and the version, and then sections: a number of one byte, a length, and so many bytes.
+    let (head, mut rest) = component.split_at_checked(8)?;
+    let mut kept = head.to_vec();
+    while let [number, after @ ..] = rest {
+        let (length, body) = leb128(after)?;
+        let (body, next) = body.split_at_checked(length)?;
+        let is_names = *number == 0 && {
+            let (length, name) = leb128(body)?;
+            name.get(..length)? == b"component-name"
+        };
+        if !is_names {
+            kept.extend_from_slice(&rest[..rest.len() - next.len()]);
+        }
+        rest = next;
+    }
+    Some(kept)
+}
+
+/// A number of WebAssembly, and what follows it.
+fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
+    let end = 1 + bytes.iter().take(5).position(|byte| byte & 0x80 == 0)?;
+    let number = bytes[..end].iter().rev().fold(0, |number, byte| number << 7 | usize::from(byte & 0x7f));
+    Some((number, &bytes[end..]))
 }
 
 fn bindings(progress: &Progress) -> Outcome {

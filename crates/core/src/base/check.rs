@@ -1,6 +1,8 @@
 //! Numbers within their ranges.
 
-use super::failure::{Allowed, range};
+use alloc::format;
+
+use super::failure::{Allowed, at_most, range};
 
 use super::{Failure, MAX_COUNT};
 
@@ -22,4 +24,23 @@ pub(crate) fn check_below(field: &'static str, value: u64, end: u64) -> Result<(
     }
     let allowed = if end == 0 { Allowed::from("none, there are none") } else { range(0, end - 1) };
     Err(Failure::out_of_range(field, value, allowed))
+}
+
+/// Failures: `field`.
+pub(crate) fn check_count(field: &'static str, count: usize, of: &str) -> Result<(), Failure> {
+    if count > MAX_COUNT as usize {
+        return Err(Failure::out_of_range(field, format!("{count} {of}"), at_most(MAX_COUNT)));
+    }
+    Ok(())
+}
+
+/// Whether the ranks `first` to `first + count - 1` are there, and together have no more numbers at once than allowed, of which each
+/// has `each`. Failures: `first`, `count`.
+pub(crate) fn check_ranks(first: u32, count: u32, world_size: u32, each: u64) -> Result<(), Failure> {
+    check_below("first", first.into(), world_size.into())?;
+    let most = u64::from(world_size - first).min(u64::from(MAX_COUNT) / each.max(1));
+    if u64::from(count) > most {
+        return Err(Failure::out_of_range("count", count, range(0, most).and(format_args!(" from {first}"))));
+    }
+    Ok(())
 }

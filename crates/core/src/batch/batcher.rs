@@ -9,7 +9,7 @@ use super::metrics::Metrics;
 use super::plan::{Plan, Source};
 use super::recipe::{BatchRecipe, Samples};
 use super::run::Run;
-use crate::base::check::{check_below, check_run};
+use crate::base::check::{check_below, check_ranks, check_run};
 use crate::base::failure::at_most;
 use crate::base::fingerprint::Fingerprint;
 use crate::state::MAX_SEGMENTS;
@@ -110,6 +110,18 @@ impl Batcher {
                 run.add(&self.config, self.items(), steps, step, rank as usize)
             })?;
         }
+        Ok(run)
+    }
+
+    /// The batches of the ranks `first` to `first + count - 1` at a step. Costs as much as planning its window. Failures: `step`, `first`,
+    /// `count`, `out-of-memory`.
+    pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Run, Failure> {
+        check_below("step", step, self.plan.metrics.steps)?;
+        check_ranks(first, count, self.config.world, 1)?;
+        let mut run = Run::default();
+        self.plan.within(self.source(), self.first + step, |steps, step| {
+            (first..first + count).try_for_each(|rank| run.add(&self.config, self.items(), steps, step, rank as usize))
+        })?;
         Ok(run)
     }
 

@@ -4,10 +4,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
-use crate::base::check::{check_below, check_run};
+use crate::base::check::{check_below, check_count, check_ranks, check_run};
 use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
-use crate::base::memory::has_headroom;
+use crate::base::memory::{collect, has_headroom};
 use crate::order::{OrderPart, Stored, in_blocks};
 use crate::state::{self, SamplerState, recipe};
 use crate::{Config, Deal, Failure, Index, MAX_COUNT, Order, OrderId, Place};
@@ -113,6 +113,11 @@ impl Sampler {
         self.window(start, count, ("count", count))
     }
 
+    /// How many samples the rank with the most of them sees.
+    pub fn max_num_samples(&self) -> u64 {
+        self.deal.of_rank(self.deal.fullest()).num_samples()
+    }
+
     /// How many batches this rank gets: rounded down with `drop_last`, else up. Failures: `batch-size`.
     pub fn num_batches(&self, batch_size: u32, drop_last: bool) -> Result<u64, Failure> {
         let size = check_batch_size(batch_size)?;
@@ -151,12 +156,8 @@ impl Sampler {
         let fullest = of(self.deal.fullest());
         let batches = fullest.num_batches(batch_size, drop_last)?;
         check_below("batch", batch, batches)?;
-        check_below("first", first.into(), self.config.world_size.into())?;
         let each = u64::from(batch_size).min(fullest.num_samples() - batch * u64::from(batch_size));
-        let most = u64::from(self.config.world_size - first).min(u64::from(MAX_COUNT) / each);
-        if u64::from(count) > most {
-            return Err(Failure::out_of_range("count", count, range(0, most).and(format_args!(" from {first}"))));
-        }
+        check_ranks(first, count, self.config.world_size, each)?;
         let (mut samples, mut counts) = (Vec::new(), Vec::new());
         samples
             .try_reserve_exact((each * u64::from(count)) as usize)
@@ -193,6 +194,27 @@ impl Sampler {
         Ok(found.map(|position| self.deal.place(position, batch_size)))
     }
 
+    /// The same for each of these samples; one pass over a table, if the order has one. Failures: `samples` (too many), `sample`, `batch-size`.
+    pub fn locate_all(&self, samples: &[u64], batch_size: u32) -> Result<Vec<Option<Place>>, Failure> {
+        check_count("samples", samples.len(), "numbers")?;
+        for &sample in samples {
+            check_below("sample", sample, self.config.samples)?;
+        }
+        check_batch_size(batch_size)?;
+        let in_table = self.order()?.in_table(samples)?;
+        let mut found = collect("samples", samples.len(), [])?;
+        for (at, &sample) in samples.iter().enumerate() {
+            let position = match &in_table {
+                Some(positions) => {
+                    self.from_on(self.deal.consumed(), |from| Ok(Some(positions[at]).filter(|it| *it >= from)))?
+                }
+                None => self.next(sample, self.deal.consumed())?,
+            };
+            found.push(position.map(|position| self.deal.place(position, batch_size)));
+        }
+        Ok(found)
+    }
+
     /// Where in this deal a sample is seen first from a global position on. Failures: `sample`, `position`, `batch-size`.
     pub fn locate_from(&self, sample: u64, position: u64, batch_size: u32) -> Result<Option<Place>, Failure> {
         check_below("sample", sample, self.config.samples)?;
@@ -207,16 +229,21 @@ impl Sampler {
 
     /// The first position from one on that has a sample, padding included.
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
-        let length = self.deal.samples();
-        let (order, end) = (self.order()?, self.deal.end());
+        let order = self.order()?;
+        self.from_on(from, |from| order.next(sample, from))
+    }
+
+    /// The same of a sample of which `next(p)` is the first position of the order from p on.
+    fn from_on(&self, from: u64, next: impl Fn(u64) -> Result<Option<u64>, Failure>) -> Result<Option<u64>, Failure> {
+        let (length, end) = (self.deal.samples(), self.deal.end());
         if from >= end {
             return Ok(None);
         }
         let round = from - from % length;
-        let found = match order.next(sample, from - round)? {
+        let found = match next(from - round)? {
             Some(position) => Some(round + position),
             // It may be there again, as padding.
-            None if end - round > length => order.next(sample, 0)?.map(|position| round + length + position),
+            None if end - round > length => next(0)?.map(|position| round + length + position),
             None => None,
         };
         Ok(found.filter(|&position| position < end))

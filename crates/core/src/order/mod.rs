@@ -15,6 +15,7 @@ mod torch;
 
 use alloc::boxed::Box;
 use alloc::rc::Rc;
+use alloc::vec::Vec;
 
 use crate::base::failure::{known, range};
 use crate::base::memory::collect;
@@ -359,5 +360,10 @@ impl Order {
             Kind::Composed(epoch) => return epoch.next(sample, from),
         };
         Ok(Some(position).filter(|&position| position >= from))
+    }
+
+    /// If the order has a table: the position of each of these samples, in one pass. Failures: `out-of-memory`.
+    pub(crate) fn in_table(&self, samples: &[u64]) -> Result<Option<Vec<u64>>, Failure> {
+        if let Kind::Table(table) = &self.0 { table.positions(samples).map(Some) } else { Ok(None) }
     }
 }

@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use super::Index;
 use crate::Failure;
-use crate::base::memory::has_headroom;
+use crate::base::memory::{collect, has_headroom};
 
 /// An order held in memory: the sample at every position.
 pub(super) struct Table(Vec<u32>);
@@ -34,6 +34,22 @@ impl Table {
 
     pub(super) fn sample(&self, position: u64) -> u64 {
         self.0[position as usize].into()
+    }
+
+    /// The position of each of these samples, by one pass over the table for all of them. Failures: `out-of-memory`.
+    pub(super) fn positions(&self, samples: &[u64]) -> Result<Vec<u64>, Failure> {
+        let mut wanted =
+            collect("samples", samples.len(), (0..).zip(samples).map(|(at, &sample)| (sample, at as u32)))?;
+        wanted.sort_unstable();
+        let mut found = collect("samples", samples.len(), core::iter::repeat_n(0, samples.len()))?;
+        for (position, &value) in (0..).zip(&self.0) {
+            let sample = u64::from(value);
+            let first = wanted.partition_point(|&(other, _)| other < sample);
+            for &(_, at) in wanted[first..].iter().take_while(|&&(other, _)| other == sample) {
+                found[at as usize] = position;
+            }
+        }
+        Ok(found)
     }
 
     pub(super) fn position(&self, sample: u64) -> u64 {

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 use super::reading::Reading;
 use super::turns;
 use crate::Failure;
-use crate::base::check::check_below;
+use crate::base::check::{check_below, check_ranks};
 use crate::base::memory::collect;
 
 /// A batch of a loader worker.
@@ -57,6 +57,18 @@ impl Reading {
         let rows = self.rank_rows(rank)?;
         let (at, number) = turns::batch_at(&self.batches_of(&rows)?, step);
         self.made(rank, rows[at], number, step)
+    }
+
+    /// The batches that the loaders of the ranks `first` to `first + count - 1` take at a step; none for a rank that has fewer steps. Costs
+    /// O(workers) for each. Failures: `step`, `first`, `count`, `out-of-memory`.
+    pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<Option<ReadBatch>>, Failure> {
+        check_below("step", step, self.steps()?.1)?;
+        check_ranks(first, count, self.group().world_size, 1)?;
+        let mut found = collect("count", count as usize, [])?;
+        for rank in first..first + count {
+            found.push(if step < self.num_steps(rank)? { Some(self.batch_at(rank, step)?) } else { None });
+        }
+        Ok(found)
     }
 
     /// How many samples a reader has left. Failures: `rank`, `worker`, `out-of-memory`.

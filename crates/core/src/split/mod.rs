@@ -2,19 +2,17 @@
 
 mod recipe;
 
-use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::ops::Range;
 
 use sha2::{Digest, Sha256};
 
-use crate::base::check::{check_below, check_run};
-use crate::base::failure::at_most;
+use crate::base::check::{check_below, check_count, check_run};
 use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::order::Feistel;
-use crate::{Failure, MAX_COUNT, MAX_EXACT};
+use crate::{Failure, MAX_EXACT};
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;
 
@@ -138,14 +136,6 @@ fn id_of(text: &str) -> u64 {
     (first >> 11) % MAX_EXACT
 }
 
-/// Failures: `field`.
-fn check_count(field: &'static str, count: usize, of: &str) -> Result<(), Failure> {
-    if count > MAX_COUNT as usize {
-        return Err(Failure::out_of_range(field, format!("{count} {of}"), at_most(MAX_COUNT)));
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use alloc::format;
@@ -217,6 +207,6 @@ mod tests {
         assert_eq!(split.part_of(&[MAX_EXACT]).unwrap_err().value, "9007199254740991");
         assert_eq!(split.part_of_run(MAX_EXACT, 1).unwrap_err().field, "count");
         assert_eq!(split.members(2, 0, 1).unwrap_err().field, "part");
-        assert_eq!(split.part_of(&alloc::vec![0; 1 + MAX_COUNT as usize]).unwrap_err().value, "1048577 numbers");
+        assert_eq!(split.part_of(&alloc::vec![0; 1 + (1 << 20)]).unwrap_err().value, "1048577 numbers");
     }
 }

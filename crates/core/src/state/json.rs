@@ -322,6 +322,27 @@ impl<'a> Reader<'a> {
         rest.starts_with(word).then(|| self.at += word.len())
     }
 
+    /// Goes beyond a value of any type, in which objects and lists nest no deeper than this.
+    #[inline(never)]
+    pub(crate) fn skip(&mut self, depth: u32) -> Option<()> {
+        let depth = depth.checked_sub(1)?;
+        self.space();
+        match self.peek()? {
+            b'{' => self.object(|reader, _| reader.skip(depth)),
+            b'[' => self.list(b'[', b']', |reader| reader.skip(depth)),
+            b'"' => self.string().map(|_| ()),
+            b't' | b'f' => self.flag().map(|_| ()),
+            b'n' => self.word("null"),
+            _ => {
+                // Any number: whoever reads the member checks it.
+                let of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
+                let length = self.rest().as_bytes().iter().take_while(|byte| of_number(byte)).count();
+                self.at += length;
+                (length > 0).then_some(())
+            }
+        }
+    }
+
     /// A list of natural numbers.
     #[inline(never)]
     fn naturals(&mut self) -> Option<Vec<u64>> {

@@ -8,6 +8,7 @@ pub(crate) mod numbers;
 pub(crate) mod recipe;
 #[cfg(feature = "texts")]
 pub(crate) mod tables;
+pub(crate) mod text;
 
 pub(crate) use self::json::{
     EntryFields, Number, Reader, in_digits, is_exact, number_text, quoted, signed, signed_text, unsigned, unsigned_text,

@@ -11,7 +11,7 @@ use core::cell::RefCell;
 
 use super::dealt::Rotation;
 use super::{Deal, Layout, Remainder};
-use crate::base::check::check_below;
+use crate::base::check::{check_below, check_ranks};
 use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::order::OrderPart;
@@ -214,6 +214,21 @@ impl Schedule {
             let (own, others) = rest.split_at_mut(deal.num_samples() as usize);
             self.fill(&deal, own)?;
             rest = others;
+        }
+        Ok(out)
+    }
+
+    /// The samples of the ranks `first` to `first + count - 1` at a step, rank after rank: each has as many. Failures: `step`, `first`,
+    /// `count`, `batch-size`, `out-of-memory`.
+    pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<u64>, Failure> {
+        let each = u64::from(self.batch_size(step)?) / u64::from(self.world_size);
+        self.check_dealt(step)?;
+        check_ranks(first, count, self.world_size, each)?;
+        let total = each as usize * count as usize;
+        let mut out = collect("count", total, core::iter::repeat_n(0, total))?;
+        let deal = self.deal(step)?;
+        for (rank, own) in (first..).zip(out.chunks_mut(each as usize)) {
+            self.fill(&deal.of_rank(rank), own)?;
         }
         Ok(out)
     }

@@ -1,0 +1,228 @@
+//! What a text is: a recipe, a state or a log; and what goes on after a state.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::json::Reader;
+use super::{MAX_TEXT, VERSION, unsigned};
+use crate::Failure;
+use crate::base::failure::{at_most, known, range};
+use crate::base::memory::grow;
+
+/// What a text is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextKind {
+    /// `recipe`, `state`, or `log`: the first entry of the log of a ledger.
+    pub form: &'static str,
+    /// What it is of: `sampler`, `batches`, `plan`, `reading`, `chunk-stream`, `schedule` or `split`. A log is of a sampler.
+    pub of: &'static str,
+}
+
+/// The kinds of states, by their names there.
+const STATES: [(&str, TextKind); 5] = [
+    ("sampler", TextKind { form: "state", of: "sampler" }),
+    ("batcher", TextKind { form: "state", of: "batches" }),
+    ("reading", TextKind { form: "state", of: "reading" }),
+    ("steps", TextKind { form: "state", of: "schedule" }),
+    ("ledger", TextKind { form: "log", of: "sampler" }),
+];
+
+/// How deep objects and lists nest in a text that is looked at.
+const DEEPEST: u32 = 64;
+
+/// Says what a text is, by the members that it has. They are not checked. Failures: `text`, `samedeal`, `kind`, `out-of-memory`.
+pub fn inspect(text: &str) -> Result<TextKind, Failure> {
+    let found = Found::read("text", text)?;
+    if let Some(version) = found.version.filter(|&version| version != VERSION) {
+        return Err(Failure::out_of_range("samedeal", version, range(VERSION, VERSION)));
+    }
+    match found.kind {
+        Some(kind) => {
+            let of_name = STATES.into_iter().find(|(name, _)| *name == kind);
+            let names = || known(STATES.map(|(name, _)| name));
+            of_name.map(|(_, kind)| kind).ok_or_else(|| Failure::unknown_name("kind", &kind, names()))
+        }
+        None => {
+            let of = found.recipe_of().ok_or_else(|| {
+                Failure::wrong_type("text", text, "a recipe, a state, or the first entry of the log of a ledger")
+            })?;
+            Ok(TextKind { form: "recipe", of })
+        }
+    }
+}
+
+/// The recipe of what goes on after a state: the sections that the state has, and those of `sections`, an object that says what is not
+/// in a state, such as the deal. It is no checked recipe. Failures: `state`, `sections`, `out-of-memory`.
+pub fn recipe_after(state: &str, sections: &str) -> Result<String, Failure> {
+    let found = Found::read("state", state)?;
+    let recipe = found.recipe.filter(|_| found.kind.is_some());
+    let own =
+        recipe.and_then(inner).ok_or_else(|| Failure::wrong_type("state", state, "the text that `state` gave"))?;
+    Found::read("sections", sections)?;
+    let other = inner(sections.trim()).unwrap_or_default();
+    let comma = if own.is_empty() || other.is_empty() { "" } else { "," };
+    Ok(format!("{{{own}{comma}{other}}}"))
+}
+
+/// What stands within the braces of an object.
+fn inner(object: &str) -> Option<&str> {
+    Some(object.strip_prefix('{')?.strip_suffix('}')?.trim())
+}
+
+/// What the objects of a text have, as far as it says what the text is.
+#[derive(Default)]
+struct Found<'a> {
+    version: Option<u64>,
+    kind: Option<String>,
+    /// The text of the member `recipe`, if it is an object.
+    recipe: Option<&'a str>,
+    /// The sections, and the members of those: `deal`, `deal.workers`.
+    members: Vec<String>,
+}
+
+impl<'a> Found<'a> {
+    /// Failures: `field`, `out-of-memory`.
+    fn read(field: &'static str, text: &'a str) -> Result<Self, Failure> {
+        if text.len() > MAX_TEXT {
+            return Err(Failure::out_of_range(field, format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
+        }
+        let (mut found, mut failed) = (Self::default(), None);
+        let mut reader = Reader::new(text);
+        let read = reader.object(|reader, name| {
+            found.add(reader, text, &name).unwrap_or_else(|failure| {
+                failed = Some(failure);
+                None
+            })
+        });
+        match (failed, read.filter(|()| reader.is_at_end())) {
+            (Some(failure), _) => Err(failure),
+            (None, Some(())) => Ok(found),
+            (None, None) => Err(Failure::wrong_type(field, text, "a JSON object, and nothing else")),
+        }
+    }
+
+    /// Reads a member; none where the text is no JSON. Failures: `out-of-memory`.
+    fn add(&mut self, reader: &mut Reader<'a>, text: &'a str, name: &str) -> Result<Option<()>, Failure> {
+        match name {
+            "samedeal" => self.version = reader.number().and_then(unsigned),
+            "kind" => self.kind = reader.string().map(|kind| kind.chars().take(65).collect()),
+            "recipe" if reader.is_at(b'{') => {
+                let start = reader.place();
+                if reader.skip(DEEPEST).is_none() {
+                    return Ok(None);
+                }
+                self.recipe = text.get(start..reader.place());
+                return Ok(Some(()));
+            }
+            "order" | "shards" | "deal" | "batch" | "steps" | "split" if reader.is_at(b'{') => {
+                self.note(name.into())?;
+                let mut failed = None;
+                let read = reader.object(|reader, member| {
+                    let noted = match (name, &*member) {
+                        ("deal", "readers" | "workers")
+                        | ("order", "chunks")
+                        | ("batch", "batch_size" | "drop_last") => self.note(format!("{name}.{member}")),
+                        _ => Ok(()),
+                    };
+                    failed = noted.err();
+                    if failed.is_some() { None } else { reader.skip(DEEPEST) }
+                });
+                return failed.map_or(Ok(read), Err);
+            }
+            _ => return Ok(reader.skip(DEEPEST)),
+        }
+        // A number or a text of another type says nothing.
+        let is_read = if name == "kind" { self.kind.is_some() } else { self.version.is_some() };
+        Ok(if is_read { Some(()) } else { None })
+    }
+
+    fn note(&mut self, member: String) -> Result<(), Failure> {
+        grow("text", 1, &mut self.members)?;
+        self.members.push(member);
+        Ok(())
+    }
+
+    /// What a recipe is of: each kind has a section or a member of its own, but that of a sampler.
+    fn recipe_of(&self) -> Option<&'static str> {
+        let has = |member: &str| self.members.iter().any(|own| own == member);
+        Some(match () {
+            () if has("split") => "split",
+            () if has("steps") => "schedule",
+            () if has("deal.readers") || has("order.chunks") => "chunk-stream",
+            () if has("batch.batch_size") || has("batch.drop_last") => "reading",
+            () if has("shards") => "plan",
+            () if has("batch") => "batches",
+            () if has("deal.workers") => "reading",
+            () if has("order") || has("deal") => "sampler",
+            () => return None,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(text: &str) -> Option<(&'static str, &'static str)> {
+        inspect(text).ok().map(|kind| (kind.form, kind.of))
+    }
+
+    #[test]
+    fn every_kind_of_recipe_has_its_own_members() {
+        for (text, of) in [
+            (r#"{"order": {"samples": 10}}"#, "sampler"),
+            (r#"{"samedeal": 1, "order": {"samples": 10, "of": {"name": "x"}}, "deal": {"world_size": 2}}"#, "sampler"),
+            (r#"{"order": {"samples": 10}, "batch": {"strategy": "pack"}}"#, "batches"),
+            (r#"{"order": {"sizes": [1, [2]]}, "deal": {"workers": 2}}"#, "reading"),
+            (r#"{"shards": {}, "batch": {"batch_size": 4}}"#, "reading"),
+            (r#"{"shards": {"sizes": [3]}}"#, "plan"),
+            (r#"{"order": {"chunks": 7}}"#, "chunk-stream"),
+            (r#"{"deal": {"readers": 7}}"#, "chunk-stream"),
+            (r#"{"order": {"samples": 10}, "steps": {"batch_size": 4}}"#, "schedule"),
+            (r#"{"split": {"parts": []}}"#, "split"),
+        ] {
+            assert_eq!(kind(text), Some(("recipe", of)), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_none_of_them_says_why() {
+        for (text, field) in [
+            ("", "text"),
+            ("[]", "text"),
+            ("{}", "text"),
+            (r#"{"name": 1.5e3}"#, "text"),
+            (r#"{"order": 7}"#, "text"),
+            (r#"{"order": {}} x"#, "text"),
+            (r#"{"order": {}"#, "text"),
+            (r#"{"samedeal": 2, "order": {}}"#, "samedeal"),
+            (r#"{"kind": "future", "recipe": {}}"#, "kind"),
+            (r#"{"kind": 7}"#, "text"),
+        ] {
+            assert_eq!(inspect(text).unwrap_err().into_parts().field, field, "{text}");
+        }
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(100), "]".repeat(100));
+        assert!(inspect(&deep).is_err());
+    }
+
+    #[test]
+    fn what_goes_on_has_the_sections_of_both() {
+        let state = r#"{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":9}},"epoch":1}"#;
+        assert_eq!(
+            recipe_after(state, r#" {"deal": {"world_size": 2}} "#).unwrap(),
+            r#"{"order":{"name":"feistel","samples":9},"deal": {"world_size": 2}}"#
+        );
+        assert_eq!(recipe_after(state, "{}").unwrap(), r#"{"order":{"name":"feistel","samples":9}}"#);
+        for (state, sections, field) in [
+            (r#"{"order": {"samples": 9}}"#, "{}", "state"),
+            (r#"{"recipe": {"order": {}}}"#, "{}", "state"),
+            (r#"{"kind": "sampler"}"#, "{}", "state"),
+            (state, "", "sections"),
+            (state, "[]", "sections"),
+            (state, "{} {}", "sections"),
+        ] {
+            assert_eq!(recipe_after(state, sections).unwrap_err().into_parts().field, field, "{state} {sections}");
+        }
+    }
+}

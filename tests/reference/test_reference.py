@@ -44,13 +44,23 @@ SLOW = {
 
 # Numbers of 64 bits are strings in the files: the results, or fields of results, that are such numbers or lists.
 WIDE_RESULTS = {
-    *("num-samples", "num-padding", "num-positions", "num-dropped", "num-batches", "indices", "batch", "sample-at"),
+    *(
+        "num-samples",
+        "max-num-samples",
+        "num-padding",
+        "num-positions",
+        "num-dropped",
+        "num-batches",
+        "indices",
+        "batch",
+        "sample-at",
+    ),
     *("num-rounds", "loads", "rows", "chunks"),
     *("consumed", "samples", "seed", "sizes", "bytes"),
     "lease",
     *("length", "source-bounds"),
     *("epoch", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
-    *("members", "samples-consumed", "step-of-draw", "step-of", "resume"),
+    *("members", "samples-consumed", "step", "step-of-draw", "step-of", "resume"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.BatchPlace: ("step",),
@@ -82,7 +92,7 @@ NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher,
 
 # Fields and arguments that are text, not numbers.
 TEXTS = {"weight", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
-TEXTS |= {"entries", "checkpoint", "keys"}
+TEXTS |= {"entries", "checkpoint", "keys", "text", "sections"}
 
 
 def read(name: str, value: Any) -> Any:
@@ -145,11 +155,15 @@ FUNCTIONS = SimpleNamespace(
     variables=reference.variables,
     pad=reference.pad,
     pack=reference.pack_rows,
+    inspect=reference.inspect,
+    recipe_after=reference.recipe_after,
 )
 
 
 def as_text(value: Any) -> Any:
-    return [str(item) for item in value] if isinstance(value, list) else str(value)
+    if isinstance(value, list):
+        return [item if item is None else str(item) for item in value]
+    return str(value)
 
 
 def written(call: str, value: Any) -> Any:
@@ -160,8 +174,8 @@ def written(call: str, value: Any) -> Any:
         return {name.replace("_", "-"): as_text(item) if name in wide else written("", item) for name, item in fields}
     if isinstance(value, dict) and call == "loads":
         return {name: as_text(numbers) for name, numbers in value.items()}
-    if isinstance(value, list) and value and hasattr(value[0], "__dataclass_fields__"):
-        return [written(call, item) for item in value]
+    if isinstance(value, list) and any(hasattr(item, "__dataclass_fields__") for item in value):
+        return [item and written(call, item) for item in value]
     if call == "history":
         return [{"world-size": past["world_size"], "steps": str(past["steps"])} for past in value]
     return as_text(value) if call in WIDE_RESULTS and value is not None else value

@@ -172,6 +172,7 @@ pub enum Call {
     Lanes,
     ShuffleWindow,
     NumSamples,
+    MaxNumSamples,
     NumPadding,
     NumPositions,
     NumDropped,
@@ -205,6 +206,10 @@ pub enum Call {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         batch_size: Option<u32>,
     },
+    LocateAll {
+        samples: Vec<U64>,
+        batch_size: u32,
+    },
     LocateFrom {
         sample: U64,
         position: U64,
@@ -214,13 +219,8 @@ pub enum Call {
         position: U64,
         batch_size: u32,
     },
-    Step {
-        batch: U64,
-        batch_size: u32,
-        drop_last: bool,
-        first: u32,
-        count: u32,
-    },
+    // Of a sampler, or of a batcher.
+    Step(AllRanks),
     Fate {
         sample: U64,
         batch_size: u32,
@@ -364,6 +364,13 @@ pub enum Call {
         world_size: Option<u32>,
     },
     Variables,
+    Inspect {
+        text: String,
+    },
+    RecipeAfter {
+        state: String,
+        sections: String,
+    },
     // Of a reading: only a case tells these from others of the same name.
     #[serde(untagged, skip_deserializing)]
     Reading(ReadCall),
@@ -374,6 +381,14 @@ pub enum Call {
     Split(SplitCall),
     #[serde(untagged, skip_deserializing)]
     Schedule(ScheduleCall),
+}
+
+/// What some ranks do at a step.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(untagged, rename_all_fields = "kebab-case")]
+pub enum AllRanks {
+    Sampler { batch: U64, batch_size: u32, drop_last: bool, first: u32, count: u32 },
+    Batcher { step: U64, first: u32, count: u32 },
 }
 
 /// A `u64` as a decimal string.
@@ -410,6 +425,13 @@ pub fn strings(values: &[u64]) -> Value {
 /// A result that is a record, in the notation of the format.
 pub fn record(record: impl Serialize) -> Value {
     serde_json::to_value(record).expect("a result is plain data")
+}
+
+/// What a text is.
+#[derive(Serialize)]
+pub struct TextKind {
+    pub form: String,
+    pub of: String,
 }
 
 #[derive(Serialize)]

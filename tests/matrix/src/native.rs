@@ -13,7 +13,7 @@ use samedeal_core::{batch, launch, shard};
 use serde_json::Value;
 
 use crate::Engine;
-use crate::format::{self, Call, Failure, Subject, U64, record, strings};
+use crate::format::{self, AllRanks, Call, Failure, Subject, U64, record, strings};
 
 /// Whatever a case is about.
 pub enum Native {
@@ -128,6 +128,7 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::Lanes => sampler.lanes().map(|(lanes, _)| lanes).into(),
         Call::ShuffleWindow => sampler.lanes().map(|(_, window)| window).into(),
         Call::NumSamples => number(sampler.num_samples()),
+        Call::MaxNumSamples => number(sampler.max_num_samples()),
         Call::NumPadding => number(sampler.deal().num_padding()),
         Call::NumPositions => number(sampler.deal().num_positions()),
         Call::NumDropped => number(sampler.deal().num_dropped()),
@@ -138,10 +139,14 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
         Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
+        Call::LocateAll { ref samples, batch_size } => {
+            let places = sampler.locate_all(&numbers(samples), batch_size)?.into_iter();
+            places.map(|found| found.map_or(Value::Null, place)).collect()
+        }
         Call::LocateFrom { sample, position, batch_size } => {
             sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
         }
-        Call::Step { batch, batch_size, drop_last, first, count } => {
+        Call::Step(AllRanks::Sampler { batch, batch_size, drop_last, first, count }) => {
             let (samples, counts) = sampler.step(batch.0, batch_size, drop_last, first, count)?;
             record(format::RankBatches { samples: samples.into_iter().map(U64).collect(), counts })
         }
@@ -289,6 +294,11 @@ fn ask_functions(call: &Call) -> Answer {
             record(format::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings })
         }
         Call::Variables => launch::variables().collect(),
+        Call::Inspect { text } => {
+            let core::TextKind { form, of } = core::inspect(text)?;
+            record(format::TextKind { form: form.into(), of: of.into() })
+        }
+        Call::RecipeAfter { state, sections } => core::recipe_after(state, sections)?.into(),
         _ => panic!("no function: {call:?}"),
     })
 }

@@ -19,6 +19,7 @@ from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, Sourc
 from .sharded import Spans
 from .splits import Split
 from .steps import EpochPosition, Schedule, StepPlace
+from .texts import TextKind, inspect, recipe_after
 
 __all__ = [
     "Axis",
@@ -63,11 +64,14 @@ __all__ = [
     "Split",
     "StepPlace",
     "Steps",
+    "TextKind",
     "Verification",
     "detect",
     "header",
+    "inspect",
     "pack_rows",
     "pad",
+    "recipe_after",
     "variables",
     "verify",
 ]

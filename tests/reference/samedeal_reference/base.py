@@ -31,6 +31,12 @@ def require_window(start: int, count: int, n: int) -> None:
     require(count <= min(MAX_WINDOW, n - start), "count", count)
 
 
+def require_ranks(first: int, count: int, world_size: int, each: int = 1) -> None:
+    """The failures of `step`, where each of these ranks has so many numbers."""
+    require(first < world_size, "first", first)
+    require(count <= min(world_size - first, MAX_WINDOW // max(1, each)), "count", count)
+
+
 def millionths(part: int, of: int) -> int:
     """A ratio in parts per million, to the nearest integer, and at most 2^53 - 1."""
     return min((2 * 10**6 * part + of) // (2 * of), MAX_SAMPLES)

@@ -7,7 +7,18 @@ from collections.abc import Callable
 from dataclasses import dataclass, fields, replace
 from itertools import chain, cycle, groupby, islice
 
-from .base import MAX_SAMPLES, Failure, ceil_div, le, millionths, require, require_window, shuffle, stream
+from .base import (
+    MAX_SAMPLES,
+    Failure,
+    ceil_div,
+    le,
+    millionths,
+    require,
+    require_ranks,
+    require_window,
+    shuffle,
+    stream,
+)
 from .batch_config import BatchConfig
 from .batch_items import Item, items_of
 from .batch_recipes import BatchRecipe
@@ -497,6 +508,11 @@ class Batcher:
         require(rank < self._config.world_size, "rank", rank)
         require_window(start, count, len(self._steps))
         return run_of(self._config, [step[rank] for step in self._steps[start : start + count]])
+
+    def step(self, step: int, first: int, count: int) -> Run:
+        require(step < len(self._steps), "step", step)
+        require_ranks(first, count, self._config.world_size)
+        return run_of(self._config, self._steps[step][first : first + count])
 
     def locate(self, sample: int) -> list[BatchPlace]:
         require(sample < len(self._given.lengths or []), "sample", sample)

@@ -10,7 +10,7 @@ from itertools import accumulate
 from typing import Any
 
 from . import readings_state as texts
-from .base import Failure, ceil_div, require, require_window
+from .base import Failure, ceil_div, require, require_ranks, require_window
 from .composed import MEMBERS, own_members
 from .members import BATCH_OF_READERS, DEAL_OF_READERS, checked
 from .plan import PlanConfig, Steps, read_shards
@@ -334,6 +334,12 @@ class Reading:
         while g[worker] == b[worker]:
             worker = (worker + 1) % len(b)
         return self._batch(rank, worker, g[worker], step)
+
+    def step(self, step: int, first: int, count: int) -> list[ReadBatch | None]:
+        require(step < self.steps().most, "step", step)
+        require_ranks(first, count, self._group.world_size)
+        ranks = range(first, first + count)
+        return [self.batch_at(rank, step) if step < self.num_steps(rank) else None for rank in ranks]
 
     def _batch(self, rank: int, worker: int, number: int, step: int) -> ReadBatch:
         reader = self._reader(rank, worker)

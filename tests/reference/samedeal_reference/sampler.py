@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any
 
-from .base import MASK32, MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_window
+from .base import MASK32, MAX_SAMPLES, MAX_WINDOW, Failure, ceil_div, le, require, require_ranks, require_window
 from .composed_base import Composed, Plain
 from .composed_blend import Blend
 from .composed_states import goes_on
@@ -222,6 +222,9 @@ class Sampler:
     def num_samples(self) -> int:
         return self._deal.num_samples(self._config.rank)
 
+    def max_num_samples(self) -> int:
+        return self._deal.most()
+
     def _positions(self) -> Sequence[int]:
         """The positions of the rank, ascending."""
         return self._deal.positions(self._config.rank)
@@ -263,9 +266,7 @@ class Sampler:
         require(batch_size > 0, "batch-size", batch_size)
         world, most = self._config.world_size, self._deal.most()
         require(batch < (most // batch_size if drop_last else ceil_div(most, batch_size)), "batch", batch)
-        require(first < world, "first", first)
-        longest = min(batch_size, most - batch * batch_size)
-        require(count <= min(world - first, MAX_WINDOW // longest), "count", count)
+        require_ranks(first, count, world, min(batch_size, most - batch * batch_size))
         ranks = [self._moved(rank=rank) for rank in range(first, first + count)]
         own = [
             rank.batch(batch, batch_size, drop_last) if batch < rank.num_batches(batch_size, drop_last) else []
@@ -311,6 +312,13 @@ class Sampler:
 
     def locate(self, sample: int, batch_size: int) -> Place | None:
         return self._locate(sample, self._config.consumed, batch_size)
+
+    def locate_all(self, samples: list[int], batch_size: int) -> list[Place | None]:
+        require(len(samples) <= MAX_WINDOW, "samples", None)
+        for sample in samples:
+            require(sample < self.samples(), "sample", sample)
+        require(batch_size > 0, "batch-size", batch_size)
+        return [self.locate(sample, batch_size) for sample in samples]
 
     def locate_from(self, sample: int, position: int, batch_size: int) -> Place | None:
         c = self._config

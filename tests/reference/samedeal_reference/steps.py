@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require
+from .base import MAX_SAMPLES, MAX_WINDOW, Failure, require, require_ranks
 from .composed import read
 from .composed_base import Plain
 from .composed_states import goes_on
@@ -228,6 +228,14 @@ class Schedule:
             for step in range(start, start + count)
             for draw in self._deal(step).positions(self._rank)
         ]
+
+    def step(self, step: int, first: int, count: int) -> list[int]:
+        require(step < self._num_steps, "step", step)
+        self._require_ranks(step)
+        require_ranks(first, count, self._world_size, self._size(step) // self._world_size)
+        deal = self._deal(step)
+        ranks = range(first, first + count)
+        return [self._order.sample(*self._order.find(draw)) for rank in ranks for draw in deal.positions(rank)]
 
     def locate(self, sample: int, step: int) -> StepPlace | None:
         require(sample < self._order.range, "sample", sample)

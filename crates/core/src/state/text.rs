@@ -65,6 +65,12 @@ pub fn recipe_after(state: &str, sections: &str) -> Result<String, Failure> {
     Ok(format!("{{{own}{comma}{other}}}"))
 }
 
+/// That a member is of another type. `text` begins with its value.
+fn mistyped(field: &'static str, text: &str, allowed: &'static str) -> Failure {
+    let value = text.trim_start();
+    Failure::wrong_type(field, &value[..value.find([',', '}']).unwrap_or(value.len())], allowed)
+}
+
 /// What stands within the braces of an object.
 fn inner(object: &str) -> Option<&str> {
     Some(object.strip_prefix('{')?.strip_suffix('}')?.trim())
@@ -82,7 +88,7 @@ struct Found<'a> {
 }
 
 impl<'a> Found<'a> {
-    /// Failures: `field`, `out-of-memory`.
+    /// Failures: `field`, `samedeal`, `kind`, `out-of-memory`.
     fn read(field: &'static str, text: &'a str) -> Result<Self, Failure> {
         if text.len() > MAX_TEXT {
             return Err(Failure::out_of_range(field, format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
@@ -102,11 +108,19 @@ impl<'a> Found<'a> {
         }
     }
 
-    /// Reads a member; none where the text is no JSON. Failures: `out-of-memory`.
+    /// Reads a member; none where the text is no JSON. Failures: `samedeal`, `kind`, `out-of-memory`.
     fn add(&mut self, reader: &mut Reader<'a>, text: &'a str, name: &str) -> Result<Option<()>, Failure> {
         match name {
-            "samedeal" => self.version = reader.number().and_then(unsigned),
-            "kind" => self.kind = reader.string().map(|kind| kind.chars().take(65).collect()),
+            "samedeal" => {
+                let before = reader.rest();
+                let version = reader.number().and_then(unsigned);
+                self.version = Some(version.ok_or_else(|| mistyped("samedeal", before, "a whole number"))?);
+            }
+            "kind" => {
+                let before = reader.rest();
+                let kind = reader.string().map(|kind| kind.chars().take(65).collect());
+                self.kind = Some(kind.ok_or_else(|| mistyped("kind", before, "a text"))?);
+            }
             "recipe" if reader.is_at(b'{') => {
                 let start = reader.place();
                 if reader.skip(DEEPEST).is_none() {
@@ -132,9 +146,7 @@ impl<'a> Found<'a> {
             }
             _ => return Ok(reader.skip(DEEPEST)),
         }
-        // A number or a text of another type says nothing.
-        let is_read = if name == "kind" { self.kind.is_some() } else { self.version.is_some() };
-        Ok(if is_read { Some(()) } else { None })
+        Ok(Some(()))
     }
 
     fn note(&mut self, member: String) -> Result<(), Failure> {
@@ -198,7 +210,8 @@ mod tests {
             (r#"{"order": {}"#, "text"),
             (r#"{"samedeal": 2, "order": {}}"#, "samedeal"),
             (r#"{"kind": "future", "recipe": {}}"#, "kind"),
-            (r#"{"kind": 7}"#, "text"),
+            (r#"{"kind": 7}"#, "kind"),
+            (r#"{"samedeal": "1", "order": {}}"#, "samedeal"),
         ] {
             assert_eq!(inspect(text).unwrap_err().into_parts().field, field, "{text}");
         }

@@ -52,6 +52,7 @@ fn look(subject: &Subject) -> Vec<Call> {
         }
         let taken = U64(own.min(1));
         calls.push(Call::Fate { sample: U64(samples / 3), batch_size: 3, taken });
+        calls.push(Call::LocateAll { samples: numbers(&[samples / 3, 0]), batch_size: 3 });
         calls.push(Call::LocateFrom { sample: U64(0), position: U64(u64::MAX), batch_size: 3 });
     }
     calls.extend([

@@ -21,6 +21,7 @@ mod sharded;
 mod splits;
 mod states;
 mod streams;
+mod texts;
 mod units;
 mod verify;
 
@@ -54,6 +55,7 @@ pub fn files() -> Vec<File> {
     files.push(group("recipes-shards", recipes_shards::cases()));
     files.push(group("recipes-batch", batch_recipes::cases()));
     files.push(group("launch", launches::cases()));
+    files.push(group("texts", texts::cases()));
     files.extend(batching::files());
     files
 }

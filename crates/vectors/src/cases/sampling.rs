@@ -2,9 +2,9 @@
 //! and after each failure a call that must still work.
 
 use crate::cases::forms::{Config, Native, Subject};
-use matrix::format::{Call, Case, File, S64, U64};
+use matrix::format::{AllRanks, Call, Case, File, S64, U64};
 
-use super::{EPOCHS, MAX_EXACT, SEEDS, asked, base, config_name, group, indices, rare};
+use super::{EPOCHS, MAX_EXACT, SEEDS, asked, base, config_name, group, indices, numbers, rare};
 
 pub fn files() -> Vec<File> {
     let mut files = Vec::new();
@@ -170,6 +170,10 @@ fn fate(sample: u64, batch_size: u32, taken: u64) -> Call {
     Call::Fate { sample: U64(sample), batch_size, taken: U64(taken) }
 }
 
+fn step(batch: u64, batch_size: u32, drop_last: bool, (first, count): (u32, u32)) -> Call {
+    Call::Step(AllRanks::Sampler { batch: U64(batch), batch_size, drop_last, first, count })
+}
+
 fn inverse() -> Vec<Case> {
     let mut cases = Vec::new();
     for order in ["feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet"] {
@@ -185,16 +189,17 @@ fn inverse() -> Vec<Case> {
                 let all = (0..12).map(|sample| Call::Locate { sample: U64(sample), batch_size: Some(2) });
                 let places = (0..15).map(|position| Call::PlaceOf { position: U64(position), batch_size: 2 });
                 let samples = (0..15).map(|position| Call::SampleAt { position: U64(position) });
-                cases.push(case(config(12, 5), all.chain(places).chain(samples)));
+                let many = Call::LocateAll { samples: numbers(&[11, 0, 3, 3, 7]), batch_size: 2 };
+                cases.push(case(config(12, 5), all.chain(places).chain(samples).chain([many.clone()])));
                 let fates = [0, 2, 3].map(|taken| (0..12).map(move |sample| fate(sample, 2, taken)));
                 let mut all: Vec<Call> = fates.into_iter().flatten().collect();
                 for batch in 0..3 {
                     for (drop_last, first, count) in [(false, 0, 5), (true, 0, 5), (false, 3, 2), (false, 4, 0)] {
-                        all.push(Call::Step { batch: U64(batch), batch_size: 2, drop_last, first, count });
+                        all.push(step(batch, 2, drop_last, (first, count)));
                     }
                 }
                 // What was read before this deal, too.
-                all.extend([Call::Rest { consumed: U64(7) }, Call::NumSamples]);
+                all.extend([Call::Rest { consumed: U64(7) }, Call::NumSamples, Call::MaxNumSamples, many]);
                 all.extend((0..12).map(|sample| fate(sample, 2, 1)));
                 cases.push(case(config(12, 5), all));
                 cases.push(case(
@@ -209,7 +214,9 @@ fn inverse() -> Vec<Case> {
     }
     for samples in [1 << 32, 10_u64.pow(12), MAX_EXACT] {
         let sought = (0..20).map(|i| locate(samples / 20 * i)).chain([locate(samples - 1)]);
-        cases.push(case(Config { world: 8, remainder: "uneven".into(), ..base("feistel", samples) }, sought));
+        let all = [Call::MaxNumSamples, Call::LocateAll { samples: numbers(&[samples - 1, 0]), batch_size: 1 }];
+        let config = Config { world: 8, remainder: "uneven".into(), ..base("feistel", samples) };
+        cases.push(case(config, sought.chain(all)));
     }
     cases
 }
@@ -344,12 +351,13 @@ fn failures() -> Vec<Case> {
                 calls.push(Call::PlaceOf { position: U64(at), batch_size });
                 calls.push(fate(at, batch_size, 0));
                 calls.push(fate(0, batch_size, at));
-                calls.push(Call::Step { batch: U64(at), batch_size, drop_last: false, first: 0, count: 1 });
+                calls.push(step(at, batch_size, false, (0, 1)));
+                calls.push(Call::LocateAll { samples: numbers(&[0, at]), batch_size });
                 calls.push(Call::SampleAt { position: U64(at) });
             }
         }
         for (first, count) in [(0, 2), (1, 0), (1, 1), (u32::MAX, u32::MAX)] {
-            calls.push(Call::Step { batch: U64(0), batch_size: 2, drop_last: false, first, count });
+            calls.push(step(0, 2, false, (first, count)));
         }
         calls.extend([Call::AtRank { rank: 1 }, indices(0, samples as u32)]);
         cases.push(case(base("feistel", samples), calls));

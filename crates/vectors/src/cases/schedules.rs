@@ -63,6 +63,9 @@ fn look(steps: &[u64]) -> Vec<Call> {
             .map(ask),
         );
         calls.push(indices(step.0, 1));
+        for (first, count) in [(0, 1), (1, 1), (0, 4)] {
+            calls.push(ask(ScheduleCall::Step { step, first, count }));
+        }
     }
     calls
 }

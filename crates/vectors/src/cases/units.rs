@@ -24,7 +24,7 @@ fn state(taken: u64) -> Call {
 
 /// Everything that a deal says of some ranks.
 fn look(order: &str, deal: &str, samples: u64, world: u32, unit: u64) -> Vec<Call> {
-    let mut calls = vec![Call::Recipe, Call::Unit, Call::NumPositions, Call::NumDropped];
+    let mut calls = vec![Call::Recipe, Call::Unit, Call::MaxNumSamples, Call::NumPositions, Call::NumDropped];
     for rank in [0, 1, world / 2, world - 1] {
         if rank >= world {
             continue;

@@ -34,6 +34,7 @@ pub enum ReadCall {
     NumBatches { rank: u32, worker: u32 },
     Batch { rank: u32, worker: u32, number: U64 },
     BatchAt { rank: u32, step: U64 },
+    Step { step: U64, first: u32, count: u32 },
     Indices { rank: u32, worker: u32, start: U64, count: u32 },
     NumRounds { rank: u32, worker: u32 },
     Round { rank: u32, worker: u32, number: U64 },

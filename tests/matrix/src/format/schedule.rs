@@ -35,6 +35,7 @@ pub enum ScheduleCall {
     StepOfDraw { draw: U64 },
     StepOf { epoch: U64, position: U64 },
     Indices { start: U64, count: u32 },
+    Step { step: U64, first: u32, count: u32 },
     Locate { sample: U64, step: U64 },
     State { step: U64 },
     Resume { state: String },

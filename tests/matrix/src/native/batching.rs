@@ -7,7 +7,7 @@ use samedeal_core::batch::{self, collate};
 use serde_json::Value;
 
 use super::Answer;
-use crate::format::{self, Call, U64, record, strings};
+use crate::format::{self, AllRanks, Call, U64, record, strings};
 
 pub(super) fn read_recipe(given: &format::BatchRecipe) -> Result<Rc<batch::BatchRecipe>, Failure> {
     let format::BatchRecipe { recipe, lengths, lists } = given;
@@ -52,6 +52,7 @@ pub(super) fn ask_batcher(batcher: &mut batch::Batcher, call: &Call) -> Answer {
         Call::Take { steps: Some(format::Window { rank, start, count }) } => {
             write_run(batcher.take(rank, start.0, count)?)
         }
+        Call::Step(AllRanks::Batcher { step, first, count }) => write_run(batcher.step(step.0, first, count)?),
         Call::Fingerprint => batcher.fingerprint()?.into(),
         _ => panic!("no call of a batcher: {call:?}"),
     })

@@ -28,6 +28,7 @@ pub(super) fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
         ScheduleCall::StepOfDraw { draw } => number(schedule.step_of_draw(draw.0)?),
         ScheduleCall::StepOf { epoch, position } => number(schedule.step_of(epoch.0, position.0)?),
         ScheduleCall::Indices { start, count } => strings(&schedule.indices(start.0, count)?),
+        ScheduleCall::Step { step, first, count } => strings(&schedule.step(step.0, first, count)?),
         ScheduleCall::Locate { sample, step } => schedule.locate(sample.0, step.0)?.map_or(Value::Null, |place| {
             let StepPlace { draw, epoch, position, step, rank, index_in_batch } = place;
             let [draw, epoch, position, step] = [draw, epoch, position, step].map(U64);

@@ -14,7 +14,7 @@ mod stream;
 
 use config::{BatchConfig, Buckets, batcher};
 use matrix::Engine;
-use matrix::format::{Call, Case, File, S64, U64, Window};
+use matrix::format::{AllRanks, Call, Case, File, S64, U64, Window};
 use matrix::native::Native;
 
 use super::{asked, group};
@@ -73,7 +73,8 @@ fn whole(name: &str, config: BatchConfig) -> Case {
     };
     let ranks = if last == 0 { vec![0] } else { vec![0, last] };
     let runs = ranks.into_iter().map(|rank| take(rank, 0, steps));
-    asked(name, subject, [Call::Metrics].into_iter().chain(runs).chain([Call::Fingerprint]))
+    let middle = [step(u64::from(steps / 2), 0, last + 1), step(steps.into(), 0, 1), step(0, last, 2)];
+    asked(name, subject, [Call::Metrics].into_iter().chain(runs).chain(middle).chain([Call::Fingerprint]))
 }
 
 fn num_steps(plan: &mut Native) -> u32 {
@@ -83,6 +84,10 @@ fn num_steps(plan: &mut Native) -> u32 {
 
 fn state_after(steps: u64) -> Call {
     Call::State { taken: None, steps: Some(U64(steps)) }
+}
+
+fn step(step: u64, first: u32, count: u32) -> Call {
+    Call::Step(AllRanks::Batcher { step: U64(step), first, count })
 }
 
 fn take(rank: u32, start: u64, count: u32) -> Call {

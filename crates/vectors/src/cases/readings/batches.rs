@@ -15,6 +15,11 @@ impl Script {
     /// Every batch, by its number and by its step, and the rows of every round.
     fn batches(&mut self) {
         let (world, workers) = self.group;
+        for step in [0, 1, 4, 1 << 40] {
+            for (first, count) in [(0, world), (1, 1), (0, world + 1), (world, 0)] {
+                self.ask([ReadCall::Step { step: U64(step), first, count }]);
+            }
+        }
         for rank in 0..world {
             let steps = self.number(ReadCall::NumSteps { rank });
             self.ask((0..=steps).map(|step| ReadCall::BatchAt { rank, step: U64(step) }));

@@ -14,7 +14,7 @@ mod bindings {
 pub(crate) use bindings::Samedeal;
 use bindings::SamedealPre;
 pub(crate) use bindings::exports::samedeal::deal::{
-    batches, collation, launch, ledger, mesh, read, sampling, shards, splits, steps, types,
+    batches, collation, launch, ledger, mesh, read, sampling, shards, splits, steps, texts, types,
 };
 
 /// The least memory limit: what a component begins with, and room for a few windows.

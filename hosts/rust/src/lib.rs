@@ -26,6 +26,7 @@ mod sharded;
 mod shards;
 mod split;
 mod steps;
+mod texts;
 
 pub use batches::{
     Batch, BatchBuilder, BatchPlace, BatchRecipe, BatchStream, Batcher, Counting, Lengths, Metrics, Packing,
@@ -49,6 +50,7 @@ pub use shards::{
 
 pub use split::{Part, Split, SplitBuilder};
 pub use steps::{EpochPosition, Schedule, ScheduleBuilder, ScheduleSteps, StepPlace};
+pub use texts::{TextKind, inspect};
 
 /// The version of this crate, and so of the component within it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

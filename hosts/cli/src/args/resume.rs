@@ -38,8 +38,8 @@ impl EpochArgs {
         let why = match (saved.kind(), by_length) {
             (Kind::Worker, _) => "only the StatefulDataLoader of torchdata resumes it",
             (Kind::Steps, _) => "`samedeal steps --resume` continues it",
-            (Kind::Recipe, _) => "it does not say how far anything was read; give it with --recipe",
-            (Kind::Other, _) => {
+            (Kind::Recipe(_), _) => "it does not say how far anything was read; give it with --recipe",
+            (Kind::Log | Kind::Other, _) => {
                 "this version resumes states of version 1: of samplers, of batches and of datasets in files"
             }
             (Kind::Batcher, false) => "add --lengths, and the recipe or the options that the batches were made with",

@@ -10,7 +10,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 
 use crate::args::format::{Format, Output};
-use crate::read::checkpoint::{self, Kind, RecipeOf, Saved};
+use crate::read::checkpoint::{self, RecipeOf, Saved};
 use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, note, verdict};
@@ -168,7 +168,7 @@ impl Decides {
 /// The members with their paths. Recipes are in their full form, as far as they need nothing beside them.
 fn members(saved: &Saved) -> Map<String, Value> {
     let full = |text: &str| -> Option<Result<String, Error>> {
-        Some(match saved.recipe_of().filter(|_| saved.kind() == Kind::Recipe)? {
+        Some(match saved.recipe_of()? {
             RecipeOf::Sampler => Sampler::from_recipe(text).build().and_then(|it| it.recipe()),
             RecipeOf::Reading => Reading::from_recipe(text).build().and_then(|it| it.recipe()),
             RecipeOf::Steps => Schedule::from_recipe(text).build().and_then(|it| it.recipe()),

@@ -191,7 +191,7 @@ impl Facts {
                 let rest = left(saved, &Dataset::default()).and_then(|mut readers| Ok(readers.reader(0, 0)?.samples));
                 Some(rest.map_err(|problem| impossible(saved, problem))?)
             }
-            Kind::Reading | Kind::Worker | Kind::Recipe => None,
+            Kind::Reading | Kind::Worker | Kind::Recipe(_) => None,
             _ => extent.zip(saved.number("consumed")).and_then(|((_, length), consumed)| length.checked_sub(consumed)),
         };
         let progress = extent.zip(left).and_then(|((_, length), left)| Some((length.checked_sub(left)?, left)));
@@ -358,7 +358,7 @@ fn resumed_by(saved: &Saved, facts: &Facts) -> &'static str {
         Kind::Worker => "StatefulDataLoader of torchdata",
         Kind::Sampler | Kind::Batcher | Kind::Reading => "every library, and --resume",
         Kind::Steps => "every library, and samedeal steps --resume",
-        Kind::Recipe | Kind::Other => "nothing of this version",
+        Kind::Recipe(_) | Kind::Log | Kind::Other => "nothing of this version",
     }
 }
 
@@ -417,7 +417,7 @@ impl<'a> State<'a> {
         };
         Self {
             place: &saved.place,
-            kind: if saved.kind() == Kind::Recipe { "recipe" } else { saved.word("kind") },
+            kind: if saved.recipe_of().is_some() { "recipe" } else { saved.word("kind") },
             recipe_of: saved.recipe_of().map(RecipeOf::name),
             order: saved.field("name"),
             seed: saved.seed().map(Whole::of),

@@ -65,12 +65,13 @@ pub struct Saved {
     pub batch_size: Option<u64>,
     /// How many batches of the epoch were read, if Lightning's checkpoint says so.
     pub batches: Option<u64>,
+    kind: Kind,
     /// Whether it is of one loader worker alone.
     of_worker: bool,
 }
 
 /// What can be done with a state.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Sampler,
     /// Of batches of samples of different length.
@@ -82,15 +83,30 @@ pub enum Kind {
     /// Of steps over epochs.
     Steps,
     /// No state: what decides a run.
-    Recipe,
+    Recipe(RecipeOf),
+    /// The first entry of the log of a ledger.
+    Log,
     Other,
 }
 
-/// The sections of recipes. Every recipe has one of them that says what it is of.
-const SECTIONS: [&str; 4] = ["order", "shards", "deal", "split"];
+impl Kind {
+    /// What the core says of a text.
+    fn of(text: &str) -> Self {
+        let Ok(found) = samedeal::inspect(text) else { return Self::Other };
+        match (&*found.form, &*found.of) {
+            ("state", "sampler") => Self::Sampler,
+            ("state", "batches") => Self::Batcher,
+            ("state", "reading") => Self::Reading,
+            ("state", "schedule") => Self::Steps,
+            ("log", _) => Self::Log,
+            ("recipe", of) => RecipeOf::ALL.into_iter().find(|it| it.name() == of).map_or(Self::Other, Self::Recipe),
+            _ => Self::Other,
+        }
+    }
+}
 
 /// What a recipe is of.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum RecipeOf {
     Sampler,
     Batches,
@@ -102,6 +118,9 @@ pub enum RecipeOf {
 }
 
 impl RecipeOf {
+    const ALL: [Self; 7] =
+        [Self::Sampler, Self::Batches, Self::Plan, Self::Reading, Self::Chunks, Self::Split, Self::Steps];
+
     /// For programs.
     pub const fn name(self) -> &'static str {
         match self {
@@ -111,7 +130,7 @@ impl RecipeOf {
             Self::Reading => "reading",
             Self::Chunks => "chunk-stream",
             Self::Split => "split",
-            Self::Steps => "steps",
+            Self::Steps => "schedule",
         }
     }
 
@@ -216,45 +235,25 @@ impl Saved {
     pub fn is_composed(&self) -> Result<bool, Error> {
         let order = self.order();
         let is_plain = order.is_empty() || order == SHARDED || samedeal::orders()?.iter().any(|name| name == order);
-        let is_of_order = matches!(self.kind(), Kind::Sampler | Kind::Batcher | Kind::Steps | Kind::Recipe);
+        let is_of_order = matches!(self.kind(), Kind::Sampler | Kind::Batcher | Kind::Steps | Kind::Recipe(_));
         Ok(is_of_order && !is_plain)
     }
 
     /// What decides every epoch, by the states that have it.
     pub fn recipe(&self) -> Option<&Map<String, Value>> {
         match self.kind() {
-            Kind::Recipe => Some(&self.fields),
+            Kind::Recipe(_) => Some(&self.fields),
             _ => self.fields.get("recipe").and_then(Value::as_object),
         }
     }
 
     pub fn kind(&self) -> Kind {
-        let is_recipe = || SECTIONS.iter().any(|section| self.fields.get(*section).is_some_and(Value::is_object));
-        match self.fields.get("kind").map(|kind| kind.as_str().unwrap_or_default()) {
-            _ if self.of_worker => Kind::Worker,
-            Some("sampler") => Kind::Sampler,
-            Some("batcher") => Kind::Batcher,
-            Some("reading") => Kind::Reading,
-            Some("steps") => Kind::Steps,
-            None if is_recipe() => Kind::Recipe,
-            _ => Kind::Other,
-        }
+        if self.of_worker { Kind::Worker } else { self.kind }
     }
 
-    /// What a recipe is of, by its sections.
+    /// What a recipe is of.
     pub fn recipe_of(&self) -> Option<RecipeOf> {
-        let recipe = self.recipe().filter(|_| self.kind() == Kind::Recipe)?;
-        let has = |section: &str, member: &str| recipe.get(section).is_some_and(|own| own.get(member).is_some());
-        Some(match () {
-            () if recipe.contains_key("split") => RecipeOf::Split,
-            () if recipe.contains_key("steps") => RecipeOf::Steps,
-            () if has("deal", "readers") || has("order", "chunks") => RecipeOf::Chunks,
-            () if has("batch", "batch_size") || has("batch", "drop_last") => RecipeOf::Reading,
-            () if recipe.contains_key("shards") => RecipeOf::Plan,
-            () if recipe.contains_key("batch") => RecipeOf::Batches,
-            () if has("deal", "workers") => RecipeOf::Reading,
-            () => RecipeOf::Sampler,
-        })
+        if let Kind::Recipe(of) = self.kind() { Some(of) } else { None }
     }
 
     /// What the state is of, in words.
@@ -265,8 +264,8 @@ impl Saved {
             Kind::Reading => "the state of a dataset in files",
             Kind::Worker => "the state of one worker of a loader",
             Kind::Steps => "the state of steps over epochs",
-            Kind::Recipe => self.recipe_of().map_or("a recipe", RecipeOf::described),
-            Kind::Other if self.word("kind") == "ledger" => "the first entry of the log of a ledger",
+            Kind::Recipe(of) => of.described(),
+            Kind::Log => "the first entry of the log of a ledger",
             Kind::Other => "a state of an unknown kind",
         }
     }
@@ -335,8 +334,8 @@ pub fn places<'a>(states: impl IntoIterator<Item = &'a Saved>) -> String {
 /// The states that may be meant: those that differ. A recipe beside a state says nothing of how far anything was read.
 pub fn candidates(states: &[Saved]) -> Vec<&Saved> {
     let mut differing = distinct(states);
-    if differing.iter().any(|saved| saved.kind() != Kind::Recipe) {
-        differing.retain(|saved| saved.kind() != Kind::Recipe);
+    if differing.iter().any(|saved| saved.recipe_of().is_none()) {
+        differing.retain(|saved| saved.recipe_of().is_none());
     }
     differing
 }
@@ -355,8 +354,7 @@ fn in_directory(path: &Path) -> String {
         ending && path.is_file()
     };
     let holds_state = |path: &PathBuf| {
-        File::open(path)
-            .is_ok_and(|file| of(file).is_ok_and(|states| states.iter().any(|it| it.kind() != Kind::Recipe)))
+        File::open(path).is_ok_and(|file| of(file).is_ok_and(|states| states.iter().any(|it| it.recipe_of().is_none())))
     };
     let files = entries(path).into_iter().flat_map(within).filter(may_hold).take(LOOKED_INTO);
     let found = files.filter(holds_state).take(NAMED).map(|path| path.display().to_string()).collect::<Vec<_>>();
@@ -509,7 +507,8 @@ impl Saved {
         };
         let history = fields.get("history").and_then(Value::as_array);
         let history = history.map_or(Vec::new(), |history| history.iter().filter_map(past).collect());
-        Self { path: PathBuf::new(), place, text, fields, history, batch_size: None, batches: None, of_worker: false }
+        let (path, kind) = (PathBuf::new(), Kind::of(&text));
+        Self { path, place, text, fields, history, batch_size: None, batches: None, kind, of_worker: false }
     }
 }
 
@@ -638,7 +637,7 @@ fn weight(text: &str) -> usize {
 /// Whether a dictionary may be a state or a recipe: it has the version of its format, and says what it is.
 fn is_versioned(values: &Values<'_>, id: Id) -> bool {
     let has = |name: &str| values.field(id, name).is_some();
-    values.number(id, "samedeal").is_some() && (has("kind") || SECTIONS.iter().any(|section| has(section)))
+    values.number(id, "samedeal").is_some() && (has("kind") || ["order", "shards", "deal", "split"].into_iter().any(has))
 }
 
 /// Where a value is, for people.

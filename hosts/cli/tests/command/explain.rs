@@ -578,7 +578,7 @@ fn a_recipe_says_what_it_is_of() {
     let chunks = samedeal::ChunkStream::new(0, 2).unwrap().recipe().unwrap();
     for (recipe, of, described, more) in [
         (sampler, "sampler", "the recipe of a sampler", vec!["feistel", "unit", "world size"]),
-        (schedule, "steps", "the recipe of steps over epochs", vec!["128 from step 1,000 on", "web 7, books 3"]),
+        (schedule, "schedule", "the recipe of steps over epochs", vec!["128 from step 1,000 on", "web 7, books 3"]),
         (split, "split", "the recipe of a split", vec!["training, weight 90", "42"]),
         (batches, "batches", "the recipe of batches of samples of different length", vec!["max tokens"]),
         (plan, "plan", "the recipe of a plan, which deals whole files", vec!["whole shards"]),

@@ -7,7 +7,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
 
 from .errors import OutOfMemoryError, OutOfRangeError, UnknownNameError, WrongTypeError
 
@@ -74,6 +74,68 @@ def integer(field: str, value: Any, width: Width) -> int:
     if width.least <= number <= width.most:
         return number
     raise OutOfRangeError(field, shown(number), width.allowed, width.facts)
+
+
+def run(start: Any, stop: Any, count: int) -> tuple[int, int]:
+    """The run `start` to `stop` - 1 of `count` things; by default up to the end."""
+    first = integer("start", start, Width(0, count, f"0 to {count}"))
+    last = count if stop is None else integer("stop", stop, Width(first, count, f"{first} to {count}"))
+    return first, last
+
+
+class Beyond(int):
+    """The greatest number that crosses, in place of one that does not. `Answered._ask` tells it as what it is."""
+
+    field: str
+    given: int
+    width: Width
+
+
+def u32(field: str, value: Any) -> int:
+    """`value` as an `int` of 32 bits, if it is a whole number, or what stands in for it."""
+    if type(value) is int and 0 <= value <= U32_MAX:
+        return value
+    return _within(field, value, U32)
+
+
+def u53(field: str, value: Any) -> int:
+    """The same of a count, an index or a position. The component refuses those above 2**53 - 1."""
+    if type(value) is int and 0 <= value <= MAX_EXACT:
+        return value
+    return _within(field, value, COUNT)
+
+
+def _within(field: str, value: Any, width: Width) -> int:
+    number = whole(field, value)
+    if width.least <= number <= width.most:
+        return number
+    stands_in = Beyond(width.most)
+    stands_in.field, stands_in.given, stands_in.width = field, number, width
+    return stands_in
+
+
+def u64(field: str, value: Any) -> int:
+    """A number of 64 bits, each of which is allowed."""
+    return integer(field, value, U64)
+
+
+def refuse(ask: Callable[..., Any], arguments: Sequence[Any]) -> NoReturn:
+    """Raises what the component says of numbers that do not cross.
+
+    It is asked with the greatest that cross, and where it takes them, with 0. If it takes both, what crosses is the
+    range.
+    """
+    beyond = [each for each in arguments if type(each) is Beyond]
+    for given in (arguments, [0 if type(each) is Beyond else each for each in arguments]):
+        try:
+            ask(*given)
+        except OutOfRangeError as error:
+            for each in beyond:
+                if each.field == error.field:
+                    raise OutOfRangeError(error.field, shown(each.given), error.allowed, error.facts) from None
+            raise
+    first = beyond[0]
+    raise OutOfRangeError(first.field, shown(first.given), first.width.allowed, first.width.facts)
 
 
 def seed(value: Any) -> int:
@@ -271,6 +333,8 @@ _NUMPY_BOOLEANS = {("numpy", "bool"), ("numpy", "bool_")}
 
 def boolean(field: str, value: Any) -> bool:
     """`value` as a `bool`, if it is one."""
+    if value is True or value is False:
+        return value
     if is_boolean(value):
         return bool(value)
     raise WrongTypeError(field, described(value), "True or False")

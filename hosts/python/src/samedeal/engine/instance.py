@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, Generic, TypeVar
 
+from . import arguments as check
 from . import component as components
 from .abi import Handle
 
@@ -136,6 +137,13 @@ class Answered:
     """An object whose `_engine` answers for it."""
 
     _engine: Engine[Any, Any]
+
+    def _ask(self, function: Callable[..., T], *arguments: Any) -> T:
+        """What a function of the resource says of arguments that were checked."""
+        for argument in arguments:
+            if type(argument) is check.Beyond:
+                check.refuse(lambda *given: self._engine.use(function, *given), arguments)
+        return self._engine.use(function, *arguments)
 
     def __getstate__(self) -> dict[str, Any]:
         """With an engine that is not yet at work, for pickle and copy."""

@@ -6,15 +6,15 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
+from ..bindings.shards import ChunkStreamBase
 from ..engine import arguments as check
 from ..engine.errors import OutOfRangeError
-from ..engine.instance import Answered, Engine
+from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Place, Stream
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 Self = TypeVar("Self", bound="ChunkStream")
 
@@ -22,7 +22,7 @@ _WINDOW = 2**10
 """Chunks that iteration reads at a time."""
 
 
-class ChunkStream(Answered):
+class ChunkStream(ChunkStreamBase):
     """The chunks of one reader, without end. Chunks are the numbered parts of a stream.
 
     The stream is an endless list of chunks: 0, 1, 2, and so on, or one cycle through a known number of chunks after the
@@ -93,16 +93,11 @@ class ChunkStream(Answered):
         return self
 
     def _begin(self, recipe: Recipe, reader: SupportsIndex, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        first = check.integer("epoch", epoch, check.U64)
+        first = check.u64("epoch", epoch)
         limit = check.integer("memory-limit", memory_limit, check.MEMORY)
         self._engine = check.crossed(
             "reader", reader, lambda number: Engine(Stream, Place(first, number), recipe, limit)
         )
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of this stream: JSON in one line, with every default; `from_recipe` takes it."""
-        return self._engine.use(Stream.recipe)
 
     @property
     def reader(self) -> int:
@@ -113,20 +108,6 @@ class ChunkStream(Answered):
     def epoch(self) -> int:
         """The epoch of the first cycle."""
         return self._engine.config.epoch
-
-    def chunks(self, start: SupportsIndex, count: SupportsIndex) -> NDArray[np.int64]:
-        """This reader's chunks number `start` to `start` + `count` - 1.
-
-        Raises:
-            OutOfRangeError: `count` is above 2**20, or a chunk's place in the row above 2**53 - 1. Or the order has a
-                table for each cycle, and these chunks need more than 2**24 elements in more than two tables.
-            OutOfMemoryError: There is no memory for the table of the order.
-        """
-        return self._engine.use(
-            Stream.chunks,
-            check.integer("start", start, check.COUNT),
-            check.integer("count", count, check.Width(0, check.U32_MAX, f"0 to {2**20}")),
-        )
 
     def __iter__(self) -> Iterator[int]:
         """This reader's chunks from the first one on, without end."""

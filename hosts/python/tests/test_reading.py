@@ -112,11 +112,11 @@ def test_a_reading_is_made_again_by_its_recipe(options: dict[str, Any]) -> None:
     for sizes in (SIZES, np.arange(300)):
         reading = Reading(sizes, **GROUP, **options).at_epoch(3)
         for recipe in (reading.recipe, json.loads(reading.recipe)):
-            again = Reading.from_recipe(recipe, sizes=sizes, epoch=3)
+            again = Reading.from_recipe(recipe, lists={"sizes": sizes}, epoch=3)
             assert (again.recipe, again.epoch) == (reading.recipe, 3)
             assert all_of(again, 2, 3) == all_of(reading, 2, 3)
         with pytest.raises(ContradictionError, match="sizes"):
-            Reading.from_recipe(reading.recipe, sizes=[*sizes[:-1], 3])
+            Reading.from_recipe(reading.recipe, lists={"sizes": [*sizes[:-1], 3]})
     with pytest.raises(MissingError, match="sizes is missing"):
         Reading.from_recipe(reading.recipe)
 

@@ -210,7 +210,7 @@ fn named(code: &str, known: &Known) -> String {
         let (word, after) =
             if end == 0 { rest.split_at(rest.chars().next().map_or(0, char::len_utf8)) } else { rest.split_at(end) };
         if known.values.contains(word) {
-            out += &names::snake(word);
+            out += &word.replace('-', "_");
         } else if known.classes.contains(word) {
             out += &names::pascal(word);
         } else {

@@ -16,28 +16,44 @@ struct Facade {
     by_hand: &'static [&'static str],
     /// The values that the engine of an object knows without a call, as it takes the object to them.
     known: &'static [&'static str],
+    /// The other values that change when the object moves. What is left never does, and the instance is asked once.
+    moving: &'static [&'static str],
 }
 
 const FACADES: &[Facade] = &[
-    // Any number of indices, batches of all ranks, columns in a dictionary.
     Facade {
         of: "sampler",
+        // Any number of indices, batches of all ranks, columns in a dictionary.
         by_hand: &["indices", "indices32", "batch32", "step", "source-counts"],
         known: &["epoch", "rank", "consumed"],
+        moving: &[
+            "length",
+            "num-samples",
+            "max-num-samples",
+            "num-padding",
+            "num-positions",
+            "num-dropped",
+            "num-rounds",
+        ],
     },
     // Batches as objects, metrics as one.
-    Facade { of: "batcher", by_hand: &["take", "metrics", "ratio"], known: &["epoch", "history"] },
+    Facade { of: "batcher", by_hand: &["take", "step", "metrics", "ratio"], known: &["epoch", "history"], moving: &[] },
     // Arrays of any length, loads as one object, a balance with its imbalance, steps that can be compared.
-    Facade { of: "plan", by_hand: &["shards", "loads", "balance", "imbalance", "rows", "steps"], known: &[] },
-    Facade { of: "chunk-stream", by_hand: &[], known: &[] },
+    Facade {
+        of: "plan",
+        by_hand: &["shards", "loads", "balance", "imbalance", "rows", "steps"],
+        known: &[],
+        moving: &["epoch"],
+    },
+    Facade { of: "chunk-stream", by_hand: &[], known: &[], moving: &[] },
     // Arrays of any length, steps that can be compared.
-    Facade { of: "reading", by_hand: &["steps", "indices", "round-rows"], known: &[] },
+    Facade { of: "reading", by_hand: &["step", "steps", "indices", "round-rows"], known: &[], moving: &[] },
     // Any number of steps.
-    Facade { of: "schedule", by_hand: &["indices"], known: &["rank"] },
+    Facade { of: "schedule", by_hand: &["step", "indices"], known: &["rank"], moving: &[] },
     // Any number of ids, texts and samples.
-    Facade { of: "split", by_hand: &["part-of", "part-of-run", "part-of-keys", "members"], known: &[] },
+    Facade { of: "split", by_hand: &["part-of", "part-of-run", "part-of-keys", "members"], known: &[], moving: &[] },
     // Coordinates by the names of axes, peers as `torch.distributed` takes them.
-    Facade { of: "mesh", by_hand: &["coordinates", "rank-at", "peers"], known: &[] },
+    Facade { of: "mesh", by_hand: &["coordinates", "rank-at", "peers"], known: &[], moving: &[] },
 ];
 
 /// What parameters are if they are left out: of one function, or of all.
@@ -49,6 +65,10 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("locate", "step", "0"),
     ("step-of", "position", "0"),
 ];
+
+/// What Python adds to a recipe.
+const FROM_RECIPE: &str = "`recipe` is a dictionary, or a text of JSON. `memory_limit`: bytes of memory that the engine may use; 2^31 is the \
+                           most that it can use.";
 
 impl Module<'_> {
     /// The facade of a resource, if it has one.
@@ -76,12 +96,49 @@ impl Module<'_> {
             "\nclass {class}Base(Answered):\n    \"\"\"What a `{class}` is asked, for the class that users have.\"\"\"\n\n"
         );
         let functions = self.resolve.interfaces[self.id].functions.values();
-        for function in
-            functions.filter(|function| function.kind.resource() == Some(resource) && self.is_plain(function))
-        {
-            text += &self.plain_function(function, &class, facade)?;
+        for function in functions.filter(|function| function.kind.resource() == Some(resource)) {
+            if self.is_plain(function) {
+                text += &self.plain_function(function, &class, facade)?;
+            } else if matches!(function.kind, FunctionKind::Constructor(_)) && function.params[0].ty == Type::String {
+                text += &self.of_recipe(function)?;
+            }
         }
         Ok(text)
+    }
+
+    /// The class method that makes an object of a recipe, at the place that the other numbers of the constructor say.
+    fn of_recipe(&self, function: &Function) -> Result<String, String> {
+        self.uses(Use::Mapping);
+        self.uses(Use::SupportsIndex);
+        self.uses(Use::Recipes);
+        self.uses(Use::Check);
+        let mut parameters =
+            vec!["cls: type[Self]".to_owned(), "recipe: str | Mapping[str, Any]".to_owned(), "*".to_owned()];
+        let mut read = "recipes.read(recipe)";
+        let mut place = Vec::new();
+        for parameter in &function.params[1..] {
+            let own = snake(&parameter.name);
+            if own == "lists" {
+                self.uses(Use::Array);
+                self.uses(Use::Iterable);
+                parameters.push("lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None".to_owned());
+                read = "recipes.read(recipe, lists)";
+                continue;
+            }
+            let (kind, check) = self.check(&own, &parameter.ty).ok_or("a parameter of another kind")?;
+            parameters.push(format!("{own}: {kind} = 0"));
+            place.push(format!("check.{check}(\"{}\", {own})", parameter.name));
+        }
+        parameters.push("memory_limit: SupportsIndex = 2**31".to_owned());
+        let mut docs = self.text_of(function);
+        docs.paragraphs.push(FROM_RECIPE.to_owned());
+        let mut text = "    @classmethod\n".to_owned();
+        text += &spread("    def from_recipe(", &parameters, ") -> Self:\n", 4);
+        text += &docstring(&docs, 8, self.known);
+        text += "        made = cls.__new__(cls)\n";
+        place.splice(0..0, [read.to_owned(), "memory_limit".to_owned()]);
+        text += &spread("        made._begin(", &place, ")\n", 8);
+        Ok(text + "        return made\n\n")
     }
 
     fn plain_function(&self, function: &Function, class: &str, facade: &Facade) -> Result<String, String> {
@@ -98,6 +155,10 @@ impl Module<'_> {
             }
             if kind.contains("Mapping") {
                 self.uses(Use::Mapping);
+            }
+            if kind.contains("ArrayLike") {
+                self.uses(Use::Array);
+                self.uses(Use::Iterable);
             }
             // Python takes none without a default behind one that has it.
             let rest = &function.params[i..];
@@ -116,7 +177,13 @@ impl Module<'_> {
             text += &format!("        found: {returned} = self._engine.config.{name}\n        return found\n\n");
             return Ok(text);
         }
-        let ask = if arguments.len() == 1 { "self._engine.use" } else { "self._ask" };
+        // Whoever has an array may change it.
+        let fixed = value && !facade.moving.contains(&item(function)) && !returned.contains("NDArray");
+        let ask = match arguments.len() {
+            1 if fixed => "self._engine.fact",
+            1 => "self._engine.use",
+            _ => "self._ask",
+        };
         if self.is_samples(&result) {
             self.uses(Use::Check);
             text += &spread(&format!("        found = {ask}("), &arguments, ")\n", 8);
@@ -137,6 +204,12 @@ impl Module<'_> {
             Type::U64 => ("SupportsIndex", "u53"),
             Type::String if name == "state" => ("str | Mapping[str, Any]", "state"),
             Type::String => ("str", "name"),
+            Type::Id(id) => match self.resolve.types[id].kind {
+                TypeDefKind::List(of) if self.plain(&of) == Type::U64 => {
+                    ("ArrayLike | Iterable[SupportsIndex]", "u53s")
+                }
+                _ => return None,
+            },
             _ => return None,
         })
     }

@@ -53,6 +53,8 @@ enum Use {
     /// What a facade is made of.
     Answered,
     Check,
+    Recipes,
+    Iterable,
     Mapping,
     SupportsIndex,
 }
@@ -120,7 +122,12 @@ impl Module<'_> {
             head += "from ..engine import arguments as check\n";
         }
         if uses.contains(&Use::Answered) {
-            head += "from ..engine.instance import Answered\n";
+            let made = if uses.contains(&Use::Recipes) { ", Self" } else { "" };
+            head += &format!("from ..engine.instance import Answered{made}\n");
+        }
+        if uses.contains(&Use::Recipes) {
+            head = head
+                .replace("from ..engine import abi\n", "from .. import recipe as recipes\nfrom ..engine import abi\n");
         }
         for used in uses.iter() {
             if let Use::Interface(name) = used {
@@ -128,7 +135,7 @@ impl Module<'_> {
             }
         }
         let mut types = String::new();
-        let containers: Vec<_> = [(Use::Mapping, "Mapping"), (Use::Sequence, "Sequence")]
+        let containers: Vec<_> = [(Use::Iterable, "Iterable"), (Use::Mapping, "Mapping"), (Use::Sequence, "Sequence")]
             .iter()
             .filter_map(|(used, name)| uses.contains(used).then_some(*name))
             .collect();
@@ -136,7 +143,8 @@ impl Module<'_> {
             types += &format!("    from collections.abc import {}\n\n", containers.join(", "));
         }
         if uses.contains(&Use::Array) {
-            types += "    import numpy as np\n    from numpy.typing import NDArray\n\n";
+            let like = if uses.contains(&Use::Iterable) { "ArrayLike, " } else { "" };
+            types += &format!("    import numpy as np\n    from numpy.typing import {like}NDArray\n\n");
         }
         if uses.contains(&Use::Core) {
             types += "    from ..engine.core import Core\n\n";

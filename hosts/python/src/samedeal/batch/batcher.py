@@ -140,7 +140,7 @@ class Batcher(BatcherBase):
             OutOfMemoryError: There is no memory for so many samples.
         """
         recipe = written(locals())
-        self._begin(recipe, joined(lengths, order), epoch, history, rank, memory_limit)
+        self._open(recipe, joined(lengths, order), epoch, history, rank, memory_limit)
 
     @classmethod
     def from_recipe(
@@ -148,7 +148,6 @@ class Batcher(BatcherBase):
         recipe: str | Mapping[str, Any],
         lengths: ArrayLike | Iterable[SupportsIndex] | None = None,
         *,
-        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
         lists: Mapping[str, Numbers] | None = None,
         rank: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
@@ -164,8 +163,8 @@ class Batcher(BatcherBase):
                 the recipe of a `Sampler`; "deal" has "world_size"; "batch" has the other options of `Batcher`, by the
                 same names, and "lengths". A value that you leave out has its default.
             lengths: The length of every sample, if the recipe has their hash, or does not have them.
-            boundaries: The boundaries of buckets, if the recipe has their hash.
-            lists: Lists of the order that the recipe has as a hash, or not at all, as for `Sampler.from_recipe`.
+            lists: Numbers that the recipe has as a hash, or not at all, by their names: "boundaries", and those of the
+                order, as for `Sampler.from_recipe`.
             rank: The rank whose batches iteration gives, 0 to the world size - 1.
             epoch: As for `Batcher`.
             history: As for `Batcher`.
@@ -177,13 +176,10 @@ class Batcher(BatcherBase):
         """
         numbers = None if lengths is None else check.u32s("lengths", lengths, check.U32)
         self = cls.__new__(cls)
-        given = recipes.read(recipe, boundaries=boundaries)
-        more = recipes.beside("", recipes.numbers(lists)).lists
-        given = given._replace(lists=given.lists + more)
-        self._begin(given, numbers, epoch, history, rank, memory_limit)
+        self._open(recipes.read(recipe, lists), numbers, epoch, history, rank, memory_limit)
         return self
 
-    def _begin(
+    def _open(
         self,
         recipe: Recipe,
         lengths: NDArray[np.uint32] | None,
@@ -198,7 +194,7 @@ class Batcher(BatcherBase):
         self._known_world_size = None
         if self._rank:
             # The component says what is wrong with it.
-            check.crossed("rank", self._rank, lambda number: self._engine.use(Plan.take, number, 0, 0))
+            self._ask(Plan.take, check.u32("rank", self._rank), 0, 0)
 
     @property
     def recipe(self) -> str:

@@ -99,7 +99,7 @@ class BatchStream:
         cls: type[Self],
         recipe: str | Mapping[str, Any],
         *,
-        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
+        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
         rank: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
@@ -108,7 +108,7 @@ class BatchStream:
 
         Args:
             recipe: As for `Batcher.from_recipe`.
-            boundaries: The boundaries of buckets, if the recipe has their hash.
+            lists: The boundaries of buckets, by the name "boundaries", if the recipe has their hash.
             rank: The rank whose batches are given, 0 to the world size - 1.
             epoch: Number of the epoch, 0 to 2**64 - 1.
             memory_limit: As for `BatchStream`.
@@ -117,7 +117,7 @@ class BatchStream:
             SamedealError: As `Batcher`.
         """
         self = cls.__new__(cls)
-        self._begin(recipes.read(recipe, boundaries=boundaries), epoch, rank, memory_limit)
+        self._begin(recipes.read(recipe, lists), epoch, rank, memory_limit)
         return self
 
     def _begin(self, recipe: Recipe, epoch: SupportsIndex, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
@@ -125,8 +125,8 @@ class BatchStream:
         self._process = components.process
         self._lock = threading.RLock()
         limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        first = check.integer("epoch", epoch, check.U64)
-        self._stream = check.crossed("rank", self._rank, lambda number: Stream(recipe, first, number, limit))
+        first = check.u64("epoch", epoch)
+        self._stream = check.asked(lambda number: Stream(recipe, first, number, limit), [check.u32("rank", self._rank)])
         self._left: deque[Batch] = deque()
 
     @property

@@ -37,6 +37,7 @@ class Sampler(SamplerBase):
     """
 
     _engine: Engine[Deal, Where]
+    _resource, _place = Deal, Where
 
     def __init__(
         self,
@@ -100,7 +101,8 @@ class Sampler(SamplerBase):
             if samples is not None:
                 check.whole("samples", samples)
             recipe = recipes.made({"order": {"order": order, "samples": samples, "seed": seed}, "deal": deal})
-        self._begin(recipe, epoch, rank, consumed, memory_limit)
+        place = check.u64("epoch", epoch), check.u32("rank", rank), check.u53("consumed", consumed)
+        self._begin(recipe, memory_limit, *place)
 
     @classmethod
     def sharded(
@@ -152,64 +154,9 @@ class Sampler(SamplerBase):
         deal = {"world_size": world_size, "remainder": remainder, "layout": layout, "unit": unit}
         self = cls.__new__(cls)
         recipe = recipes.made({"order": order, "deal": deal}, sizes=sizes)
-        self._begin(recipe, epoch, rank, consumed, memory_limit)
+        place = check.u64("epoch", epoch), check.u32("rank", rank), check.u53("consumed", consumed)
+        self._begin(recipe, memory_limit, *place)
         return self
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
-        rank: SupportsIndex = 0,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The sampler of a recipe: one document that has the order, the world size, the remainder and the layout.
-
-            Sampler.from_recipe({"order": {"samples": 1000, "seed": 42}, "deal": {"world_size": 4}}, rank=3)
-
-        Args:
-            recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed"; with the order "sharded"
-                also "lanes", "shuffle_window", "shards" and "sizes". "deal" has "world_size", "remainder", "layout" and
-                "unit".
-                SPEC.md, section 15, has the members of blends and other orders that are made of orders.
-                A value that is left out has its default; "order" must be there, with "samples" or "sizes".
-            sizes: Samples in each shard, for the order "sharded", if the recipe has their hash, or does not have them.
-            lists: Lists of numbers that the recipe has as a hash, or not at all, by their paths, such as "of/indices"
-                and "sources/web/sizes"; `Order.lists` has those of an order.
-            rank: Which of the data-parallel readers this is, 0 to the world size - 1.
-            epoch: Number of the epoch, 0 to 2**64 - 1.
-            memory_limit: As for `Sampler`.
-
-        Raises:
-            OutOfRangeError: A number is outside its range.
-            UnknownNameError: There is no such field, order, remainder or layout.
-            WrongTypeError: It is no JSON object, or a value is not of the type that its field takes.
-            MissingError: The samples, or the sizes, are missing.
-            ContradictionError: A field is there that the order does not use, or `sizes` are not those of the recipe.
-            OutOfMemoryError: There is no memory for so many shards.
-        """
-        self = cls.__new__(cls)
-        given = recipes.read(recipe, sizes=sizes)
-        more = recipes.beside("", recipes.numbers(lists)).lists
-        self._begin(given._replace(lists=given.lists + more), epoch, rank, 0, memory_limit)
-        return self
-
-    def _begin(
-        self,
-        recipe: Recipe,
-        epoch: SupportsIndex,
-        rank: SupportsIndex,
-        consumed: SupportsIndex,
-        memory_limit: SupportsIndex,
-    ) -> None:
-        first, taken = check.u64("epoch", epoch), check.integer("consumed", consumed, check.COUNT)
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = check.crossed(
-            "rank", rank, lambda number: Engine(Deal, Where(first, number, taken), recipe, limit)
-        )
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
         """Moves to the beginning of another epoch, 0 to 2**64 - 1, in O(1).
@@ -225,7 +172,11 @@ class Sampler(SamplerBase):
 
     def set_rank(self, rank: SupportsIndex) -> None:
         """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1). A table that was built is kept."""
-        check.crossed("rank", rank, lambda number: self._engine.ask_and_set(lambda where: where._replace(rank=number)))
+
+        def move(number: int) -> None:
+            self._engine.ask_and_set(lambda where: where._replace(rank=number))
+
+        check.asked(move, [check.u32("rank", rank)])
 
     def resume(self, state: str | Mapping[str, Any]) -> None:
         """Continues from a state, in O(1): moves to its epoch, and deals the positions that were not consumed.

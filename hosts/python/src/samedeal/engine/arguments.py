@@ -7,7 +7,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain, islice
-from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .errors import OutOfMemoryError, OutOfRangeError, UnknownNameError, WrongTypeError
 
@@ -119,13 +119,15 @@ def u64(field: str, value: Any) -> int:
     return integer(field, value, U64)
 
 
-def refuse(ask: Callable[..., Any], arguments: Sequence[Any]) -> NoReturn:
-    """Raises what the component says of numbers that do not cross.
+def asked(ask: Callable[..., T], arguments: Sequence[Any]) -> T:
+    """What `ask` says. Of numbers that do not cross, it is what the component says of others that it refuses.
 
     It is asked with the greatest that cross, and where it takes them, with 0. If it takes both, what crosses is the
     range.
     """
     beyond = [each for each in arguments if type(each) is Beyond]
+    if not beyond:
+        return ask(*arguments)
     for given in (arguments, [0 if type(each) is Beyond else each for each in arguments]):
         try:
             ask(*given)
@@ -142,22 +144,6 @@ def seed(value: Any) -> int:
     """A seed as torch has it: one from 2**63 on is the same as that number less 2**64."""
     number = integer("seed", value, SEED)
     return number - 2**64 if number >= 2**63 else number
-
-
-def crossed(field: str, value: Any, ask: Callable[[int], T]) -> T:
-    """What `ask` says of a number in 32 bits, such as a rank; only the component knows how many of these there are.
-
-    One that does not cross is asked as the greatest that does, which is never one of them, and told as what it is.
-    """
-    given = whole(field, value)
-    if 0 <= given <= U32_MAX:
-        return ask(given)
-    try:
-        return ask(U32_MAX)
-    except OutOfRangeError as error:
-        if error.field != field:
-            raise
-        raise OutOfRangeError(field, shown(given), error.allowed, error.facts) from None
 
 
 def is_masked(value: Any) -> bool:
@@ -188,6 +174,11 @@ def below(count: int) -> str:
 def u64s(field: str, values: Any, width: Width) -> NDArray[np.uint64]:
     """`values` as an array of their own, if they are whole numbers that cross as this width."""
     return _numbers(field, values, width, "uint64")
+
+
+def u53s(field: str, values: Any) -> NDArray[np.uint64]:
+    """The same of counts, indices or positions. The component refuses those above 2**53 - 1."""
+    return u64s(field, values, COUNT)
 
 
 def u32s(

@@ -46,6 +46,7 @@ class Reading(ReadingBase):
     """
 
     _engine: Engine[Read, Where]
+    _resource, _place = Read, Where
 
     def __init__(
         self,
@@ -129,48 +130,7 @@ class Reading(ReadingBase):
                 **readers,
             }
             recipe = recipes.made(sections, sizes=sizes, bytes=bytes)
-        self._begin(recipe, 0, memory_limit)
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The reading of a recipe: one document that has the order or the shards, the readers, and the batches.
-
-            Reading.from_recipe({"order": {"sizes": [40, 100]}, "deal": {"world_size": 2}, "batch": {"batch_size": 16}})
-
-        Args:
-            recipe: A dictionary, or a text of JSON. If single samples are dealt, it has "order", with "name" ("sharded"
-                or "sequential"), "lanes", "shuffle_window", "seed" and "sizes", or an order that is made of orders
-                "sharded" (SPEC.md, section 15). If whole shards are dealt, it has
-                "shards", with the options of `ShardPlan`. "deal" has "world_size", "workers" and, with "order",
-                "remainder"; "batch" has "batch_size" and "drop_last". A value that you leave out has its default.
-            sizes: Samples in each shard, if the recipe has their hash, or does not have them.
-            bytes: Bytes in each shard, likewise.
-            lists: As for `Sampler.from_recipe`.
-            epoch: Number of the epoch, 0 to 2**64 - 1.
-            memory_limit: As for `Reading`.
-
-        Raises:
-            SamedealError: As `Reading`. It is a ContradictionError if a list is not that of the recipe, and a
-                MissingError if neither has it.
-        """
-        self = cls.__new__(cls)
-        given = recipes.read(recipe, sizes=sizes, bytes=bytes)
-        more = recipes.beside("", recipes.numbers(lists)).lists
-        self._begin(given._replace(lists=given.lists + more), epoch, memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = Engine(Read, Where(check.u64("epoch", epoch)), recipe, limit)
+        self._begin(recipe, memory_limit, 0)
 
     def at_epoch(self, epoch: SupportsIndex) -> Reading:
         """The whole epoch `epoch`, 0 to 2**64 - 1, for the same readers."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
@@ -31,6 +31,7 @@ class ShardPlan(PlanBase):
     """
 
     _engine: Engine[Plan, int]
+    _resource, _place = Plan, int
 
     def __init__(
         self,
@@ -99,48 +100,7 @@ class ShardPlan(PlanBase):
         }
         lists = {"sizes": sizes, "bytes": bytes, "rank_nodes": rank_nodes, **_nodes(holders)}
         deal = {"world_size": world_size, "workers": workers}
-        self._begin(recipes.made({"shards": options, "deal": deal}, **lists), epoch, memory_limit)
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        holders: Sequence[Iterable[SupportsIndex]] | None = None,
-        rank_nodes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The plan of a recipe: one document that has the numbers of ranks and workers, and how shards are dealt.
-
-            ShardPlan.from_recipe({"shards": {"sizes": [40, 100]}, "deal": {"world_size": 2}})
-
-        Args:
-            recipe: A dictionary, or a text of JSON. "shards" has the options of `ShardPlan`, by the same names, and
-                "holder_offsets"; "deal" has "world_size" and "workers". A value that you leave out has its default.
-                "shards"
-                must be there.
-            sizes: Samples in each shard, if the recipe has their hash, or does not have them.
-            bytes: Bytes in each shard, likewise.
-            holders: For each shard, the nodes that store it, likewise.
-            rank_nodes: The node of each rank, likewise.
-            epoch: As for `ShardPlan`.
-            memory_limit: As for `ShardPlan`.
-
-        Raises:
-            SamedealError: As `ShardPlan`. It is a ContradictionError if a list is not that of the recipe, and a
-                MissingError if neither has it.
-        """
-        lists = {"sizes": sizes, "bytes": bytes, "rank_nodes": rank_nodes, **_nodes(holders)}
-        self = cls.__new__(cls)
-        self._begin(recipes.read(recipe, **lists), epoch, memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = Engine(Plan, check.u64("epoch", epoch), recipe, limit)
+        self._begin(recipes.made({"shards": options, "deal": deal}, **lists), memory_limit, check.u64("epoch", epoch))
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
         """Plans another epoch, 0 to 2**64 - 1. This costs as much as a new plan.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
 from ..bindings.shards import ChunkStreamBase
@@ -31,6 +31,7 @@ class ChunkStream(ChunkStreamBase):
     """
 
     _engine: Engine[Stream, Place]
+    _resource, _place = Stream, Place
 
     def __init__(
         self,
@@ -65,39 +66,8 @@ class ChunkStream(ChunkStreamBase):
             OutOfMemoryError: There is no memory for another stream.
         """
         of_chunks = {"order": order, "chunks": chunks, "seed": seed}
-        self._begin(recipes.made({"order": of_chunks, "deal": {"readers": readers}}), reader, epoch, memory_limit)
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        reader: SupportsIndex = 0,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The stream of a recipe: one document that has the order of the chunks and the number of readers.
-
-        Args:
-            recipe: A dictionary, or a text of JSON. "order" has "name", "chunks" and "seed"; "deal" has "readers". A
-                value that you leave out has its default.
-            reader: As for `ChunkStream`.
-            epoch: As for `ChunkStream`.
-            memory_limit: As for `ChunkStream`.
-
-        Raises:
-            SamedealError: As `ChunkStream`.
-        """
-        self = cls.__new__(cls)
-        self._begin(recipes.read(recipe), reader, epoch, memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, reader: SupportsIndex, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        first = check.u64("epoch", epoch)
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = check.crossed(
-            "reader", reader, lambda number: Engine(Stream, Place(first, number), recipe, limit)
-        )
+        recipe = recipes.made({"order": of_chunks, "deal": {"readers": readers}})
+        self._begin(recipe, memory_limit, check.u64("epoch", epoch), check.u32("reader", reader))
 
     @property
     def reader(self) -> int:

@@ -18,7 +18,6 @@ from ..engine.errors import (
     WrongTypeError,
 )
 from ..engine.instance import Engine
-from ..recipe import Recipe
 from .binding import Parts
 
 if TYPE_CHECKING:
@@ -52,6 +51,7 @@ class Split(SplitBase):
     """
 
     _engine: Engine[Parts, None]
+    _resource, _place = Parts, type(None)
 
     def __init__(
         self,
@@ -125,29 +125,6 @@ class Split(SplitBase):
         """
         count = check.integer("folds", folds, check.Width(1, 2**16, f"1 to {2**16}"))
         return cls({str(number): 1 for number in range(count)}, seed=seed, memory_limit=memory_limit)
-
-    @classmethod
-    def from_recipe(cls: type[Self], recipe: str | Mapping[str, Any], *, memory_limit: SupportsIndex = 2**31) -> Self:
-        """The split of a recipe.
-
-        Args:
-            recipe: A dictionary, or a text of JSON. It has "split", with "seed" and "parts", which is a list of objects
-                with a "name", and a "weight" or a "size".
-            memory_limit: As for `Split`.
-
-        Raises:
-            SamedealError: As `Split`. It is an UnknownNameError if there is no such member.
-
-        >>> parts = [{"name": "test", "weight": 1}, {"name": "rest", "weight": 9}]
-        >>> Split.from_recipe({"split": {"parts": parts}}).parts
-        ('test', 'rest')
-        """
-        self = cls.__new__(cls)
-        self._begin(recipes.read(recipe), memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, memory_limit: SupportsIndex) -> None:
-        self._engine = Engine(Parts, None, recipe, check.integer("memory-limit", memory_limit, check.MEMORY))
 
     def part_of(self, ids: ArrayLike | Iterable[SupportsIndex]) -> NDArray[np.uint32]:
         """The number of the part of each id.

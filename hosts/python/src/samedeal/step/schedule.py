@@ -19,7 +19,7 @@ from .binding import Steps, Where
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     BatchSizes = SupportsIndex | Iterable[tuple[SupportsIndex, SupportsIndex]]
 
@@ -55,6 +55,7 @@ class Schedule(ScheduleBase):
     """
 
     _engine: Engine[Steps, Where]
+    _resource, _place = Steps, Where
 
     def __init__(
         self,
@@ -109,41 +110,7 @@ class Schedule(ScheduleBase):
             samples = check.whole("samples", order_or_samples)
             own = recipes.given({"order": order, "samples": samples, "seed": seed})
             recipe = recipes.read({"order": own, **sections})
-        self._begin(recipe, rank, memory_limit)
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
-        rank: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The schedule of a recipe.
-
-        Args:
-            recipe: A dictionary, or a text of JSON. It has "order" and "deal", as the recipe of a `Sampler` (without
-                "remainder"), and "steps", with "batch_size", "epochs", and "stages": a list of objects with "from"
-                and "batch_size".
-            lists: As for `Sampler.from_recipe`.
-            rank: As for `Schedule`.
-            memory_limit: As for `Schedule`.
-
-        Raises:
-            SamedealError: As `Schedule`. It is an UnknownNameError if there is no such member.
-
-        >>> made = Schedule.from_recipe({"order": {"samples": 10}, "steps": {"batch_size": 4}})
-        >>> made.recipe_fingerprint() == Schedule(10, 4).recipe_fingerprint()
-        True
-        """
-        self = cls.__new__(cls)
-        self._begin(recipes.beside(recipe, recipes.numbers(lists)), rank, memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = check.crossed("rank", rank, lambda number: Engine(Steps, Where(number), recipe, limit))
+        self._begin(recipe, memory_limit, check.u32("rank", rank))
 
     def at_rank(self, rank: SupportsIndex) -> Schedule:
         """The same for another rank, 0 to `world_size` - 1.
@@ -153,7 +120,7 @@ class Schedule(ScheduleBase):
         True
         """
         made = self.__class__.__new__(self.__class__)
-        made._engine = check.crossed("rank", rank, lambda number: Engine(Steps, Where(number), *self._engine.fixed))
+        made._begin(*self._engine.fixed, check.u32("rank", rank))
         return made
 
     def indices(self, start: SupportsIndex, count: SupportsIndex = 1) -> NDArray[np.int64]:

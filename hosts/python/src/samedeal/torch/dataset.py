@@ -376,7 +376,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             raise ContradictionError("deal", self.deal, "shards, where there is a plan")
         deal = {"world_size": self.world_size, "workers": max(1, check.integer("workers", workers, _WORKERS))}
         recipe = {"shards": self._order, "deal": deal}
-        return ShardPlan.from_recipe(recipe, sizes=self.shards.sizes, bytes=self.shards.bytes, epoch=self.epoch)
+        lists = {"sizes": self.shards.sizes} | ({} if self.shards.bytes is None else {"bytes": self.shards.bytes})
+        return ShardPlan.from_recipe(recipe, lists=lists, epoch=self.epoch)
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks and workers.

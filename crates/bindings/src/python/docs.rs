@@ -68,7 +68,7 @@ fn raised(errors: &[Cause]) -> Vec<(String, String)> {
 }
 
 /// The same with a capital letter in front.
-fn capital(text: &str) -> String {
+pub fn capital(text: &str) -> String {
     let first = text.chars().next().map_or(0, char::len_utf8);
     text[..first].to_uppercase() + &text[first..]
 }

@@ -4,7 +4,7 @@
 
 use wit_parser::{Function, FunctionKind, Type, TypeDefKind, TypeId};
 
-use super::docs::docstring;
+use super::docs::{capital, docstring, note};
 use super::names::{item, pascal, snake};
 use super::{Module, Use, spread};
 use crate::facade::is_value;
@@ -91,6 +91,7 @@ impl Module<'_> {
     pub(super) fn facade(&self, resource: TypeId, name: &str) -> Result<String, String> {
         let Some(facade) = self.facade_of(resource) else { return Ok(String::new()) };
         self.uses(Use::Answered);
+        let metrics = self.metrics(resource);
         let class = pascal(name);
         let mut text = format!(
             "\nclass {class}Base(Answered):\n    \"\"\"What a `{class}` is asked, for the class that users have.\"\"\"\n\n"
@@ -103,7 +104,43 @@ impl Module<'_> {
                 text += &self.of_recipe(function)?;
             }
         }
-        Ok(text)
+        Ok(text + &metrics)
+    }
+
+    /// The class of numbers by name that a resource has, and of their ratios, if it has some: each is an item of the list in the text.
+    fn metrics(&self, resource: TypeId) -> String {
+        let functions = self.resolve.interfaces[self.id].functions.values();
+        let own = |name: &str| {
+            functions
+                .clone()
+                .find(|function| function.kind.resource() == Some(resource) && function.item_name() == name)
+        };
+        let (Some(metrics), Some(ratio)) = (own("metrics"), own("ratio")) else { return String::new() };
+        self.uses(Use::Namespace);
+        let listed = |function: &Function| -> Vec<(String, String)> {
+            let items = self.text_of(function).paragraphs.into_iter();
+            items
+                .filter_map(|item| {
+                    let (name, about) = item.strip_prefix("- `")?.split_once("`: ")?;
+                    Some((name.to_owned(), capital(about)))
+                })
+                .collect()
+        };
+        let (numbers, ratios) = (listed(metrics), listed(ratio));
+        let mut known = self.known.clone();
+        known.values.extend(numbers.iter().map(|(name, _)| name.clone()));
+        let mut text =
+            "\nclass MetricsBase(SimpleNamespace):\n    \"\"\"Numbers by name, and ratios of them.\"\"\"\n\n"
+                .to_owned();
+        for (name, about) in numbers {
+            text += &format!("    {}: int\n{}", snake(&name), note(&about, 4, &known));
+        }
+        for (name, about) in ratios {
+            // Next to `padded`.
+            let name = if name == "padding" { "padding_ratio".to_owned() } else { snake(&name) };
+            text += &format!("    {name}: float\n{}", note(&about.replace("1,000,000", "1.0"), 4, &known));
+        }
+        text + "\n"
     }
 
     /// The class method that makes an object of a recipe, at the place that the other numbers of the constructor say.

@@ -54,6 +54,7 @@ enum Use {
     Answered,
     Check,
     Recipes,
+    Namespace,
     Iterable,
     Mapping,
     SupportsIndex,
@@ -117,6 +118,9 @@ impl Module<'_> {
         }
         typing.sort_by_key(|name| (*name != "TYPE_CHECKING", *name));
         head += "\nfrom __future__ import annotations\n\n";
+        if uses.contains(&Use::Namespace) {
+            head += "from types import SimpleNamespace\n";
+        }
         head += &format!("from typing import {}\n\nfrom ..engine import abi\n", typing.join(", "));
         if uses.contains(&Use::Check) {
             head += "from ..engine import arguments as check\n";

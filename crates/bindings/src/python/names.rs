@@ -46,7 +46,7 @@ pub fn item(function: &Function) -> &str {
 }
 
 /// What a word in the documentation may name.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Known {
     /// Fields, parameters and functions.
     pub values: BTreeSet<String>,

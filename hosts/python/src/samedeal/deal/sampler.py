@@ -128,21 +128,11 @@ class Sampler(SamplerBase):
         divides the lanes, each rank reads its own lanes, and holds one window of each in memory. `round` returns the
         rows to read.
 
-        Args:
-            sizes: Number of samples in each shard: a list, or an array of whole numbers. Sample index 0 is the first
-                sample of the first shard; indices go on through the shards in this order. Shards may be empty.
-            lanes: Number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096; 64 by default.
-                Choose a multiple of every number of readers that may read the dataset.
-            shuffle_window: How many neighbouring samples of a lane are shuffled together, 1 to 2**20; 256 by default.
-            seed: As for `Sampler`.
-            epoch: As for `Sampler`.
-            rank: As for `Sampler`.
-            world_size: As for `Sampler`.
-            remainder: As for `Sampler`.
-            layout: As for `Sampler`.
-            unit: As for `Sampler`.
-            consumed: As for `Sampler`.
-            memory_limit: As for `Sampler`.
+        `sizes` is the number of samples in each shard: a list, or an array of whole numbers. Sample index 0 is the
+        first sample of the first shard; indices go on through the shards in this order. Shards may be empty. `lanes` is
+        the number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096; 64 by default. Choose
+        a multiple of every number of readers that may read the dataset. `shuffle_window` is how many neighbouring
+        samples of a lane are shuffled together, 1 to 2**20; 256 by default. The other options are those of `Sampler`.
 
         Raises:
             OutOfRangeError: A number is outside its range.

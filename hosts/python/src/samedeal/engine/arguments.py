@@ -152,15 +152,6 @@ def is_masked(value: Any) -> bool:
     return masked is not None and isinstance(value, masked.MaskedArray) and bool(masked.is_masked(value))
 
 
-def number(field: str, value: Any, count: Callable[[], int], most: int = U64_MAX) -> int:
-    """`value` as the number of one of `count()` things, if it crosses: `count` is asked for the message alone."""
-    given = whole(field, value)
-    if 0 <= given <= most:
-        return given
-    end = count()
-    raise OutOfRangeError(field, shown(given), below(end), _told(0, end - 1)[1] if end else None)
-
-
 def one_of(field: str, value: Any, count: int) -> int:
     """`value` as the number of one of `count` things."""
     return integer(field, value, Width(0, count - 1, below(count), _told(0, count - 1)[1] if count else None))

@@ -309,9 +309,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if workers is not None:
             count = max(1, check.integer("workers", workers, _WORKERS))
         if worker is not None:
-            own = check.number("worker", worker, lambda: count, check.U32_MAX)
-        if own >= count:
-            raise OutOfRangeError("worker", str(own), check.below(count))
+            own = check.one_of("worker", worker, count)
         reading = self._reading(count)
         shards = None if self.deal == "samples" else tuple(reading.shards(self.rank, own).tolist())
         samples, padding = reading.num_samples(self.rank, own), reading.num_padding(self.rank, own)

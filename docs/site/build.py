@@ -115,7 +115,11 @@ def write_names() -> None:
         file = ROOT / "hosts/python/src" / module.replace(".", "/")
         file = file / "__init__.py" if file.is_dir() else file.with_suffix(".py")
         text += f"\n## {module}\n\n{what}\n"
-        text += "".join(f"\n::: {module}.{name}\n" for name in public(file))
+        for name in public(file):
+            text += f"\n::: {module}.{name}\n"
+            if name.endswith("Error") and name != "SamedealError":
+                # All of them are alike.
+                text += "    options:\n      inherited_members: false\n"
     put("reference/python/names.md", text)
     put(
         "reference/javascript/names.md",

@@ -30,7 +30,7 @@ SCHEMA = pa.schema(
 
 def places(shards: Shards, recipe: str, epoch: int, step: int, batch_size: int) -> pa.Table:
     """Which row of which shard each rank reads at the step. The recipe must be one of these shards."""
-    sampler = Sampler.from_recipe(recipe, sizes=shards.sizes, epoch=epoch)
+    sampler = Sampler.from_recipe(recipe, lists={"sizes": shards.sizes}, epoch=epoch)
     rows = []
     for rank in range(sampler.world_size):
         sampler.set_rank(rank)

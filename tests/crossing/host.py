@@ -109,7 +109,7 @@ class Readings(Steps):
         self.made = Reading.from_recipe(recipe, epoch=int(case["epoch"]))
         if before is not None:
             self.made = self.made.resume(before["state"])
-        self.end = self.made.steps().most
+        self.end = self.made.steps.most
 
     def read(self, step: int) -> list[Any]:
         def batch(rank: int) -> list[int] | None:
@@ -141,7 +141,7 @@ class Schedules(Steps):
 
 class Plans(Steps):
     def __init__(self, case: Job, recipe: str, before: Job | None) -> None:
-        self.made = ShardPlan.from_recipe(recipe, sizes=case["sizes"], epoch=int(case["epoch"]))
+        self.made = ShardPlan.from_recipe(recipe, lists={"sizes": case["sizes"]}, epoch=int(case["epoch"]))
         readers = [(rank, worker) for rank in range(self.made.world_size) for worker in range(self.made.workers)]
         self.shards = [self.made.shards(*reader).tolist() for reader in readers]
         self.first = 0 if before is None else before["steps"]

@@ -18,7 +18,7 @@ import samedeal
 from samedeal import collate
 from samedeal.batch import binding as batching
 from samedeal.batch.records import split
-from samedeal.bindings import ledger
+from samedeal.bindings import ledger, texts
 from samedeal.bindings.batches import BatchPlace, BatchRecipe, BatchStream, Run, Segment
 from samedeal.bindings.collation import Packed, Padded
 from samedeal.bindings.ledger import CommittedRun, Event
@@ -44,7 +44,7 @@ SLOW = "SAMEDEAL_SLOW" in os.environ
 BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 """The processor time that a case may take, in milliseconds. Golden cases have no bound."""
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
-TEXTS |= {"side", "keys"}
+TEXTS |= {"side", "keys", "text", "sections"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
 WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries", "draw", "step"}
@@ -80,27 +80,15 @@ class Subject:
 
     kind: type[Any]
     """The layer below."""
-    lists: frozenset[str] = frozenset({"sizes"})
-    """Those that the public call takes."""
-
-    def __init__(self, public: Callable[..., Any], raw: Callable[[Recipe], Any], recipe: str, lists: Lists) -> None:
-        self.now = self.raw = None
-        if lists.keys() <= self.lists:
-            self.now = public(recipe, **lists)
-        else:
-            # The public call cannot say what the case says.
-            self.raw = raw(document(recipe, lists))
+    now: Any
 
     def use(self, name: str, *values: Any) -> Any:
         """A method of the layer below."""
-        function = getattr(self.kind, name)
-        return function(self.raw, *values) if self.now is None else self.now._engine.use(function, *values)
+        return self.now._engine.use(getattr(self.kind, name), *values)
 
     def move(self, name: str, *values: Any) -> None:
         """Takes the place of another one."""
-        if self.now is None:
-            self.raw.become(getattr(self.raw, name)(*values), self.raw.current)
-        elif name == "at_epoch":
+        if name == "at_epoch":
             if self.now.epoch == values[0] and hasattr(self.now._engine.config, "whole"):
                 # It stays in its epoch, of which a part may be consumed.
                 self.now._engine.ask_and_set(lambda where: where.whole(values[0]))
@@ -117,9 +105,9 @@ class Subject:
         """The public call of that name; what has none is asked of the layer below."""
         if name in ("at_epoch", "at_rank", "rest", "resume"):
             return self.move(name, *values)
-        if self.now is None or name in self.windows or not hasattr(self.now, name):
+        if name in self.windows or not hasattr(self.now, name):
             result = self.use(name, *values)
-            if self.now is not None and name in self.windows:
+            if name in self.windows:
                 assert same_values(result, self.windows[name](self.now, *values))
             return Named(result) if name == "loads" else result
         found = getattr(self.now, name)
@@ -138,14 +126,7 @@ class Samplers(Subject):
     }
 
     def __init__(self, recipe: str, epoch: int, rank: int, lists: Lists | None = None) -> None:
-        def public(text: str, **beside: Any) -> Any:
-            if beside.keys() != {"sizes"}:
-                beside = {"lists": beside}
-            return samedeal.Sampler.from_recipe(text, epoch=epoch, rank=rank, **beside)
-
-        where = dealing.Where(epoch, rank)
-        self.lists = frozenset(lists or {})
-        super().__init__(public, lambda given: dealing.Deal(where, given, MEMORY), recipe, lists or {})
+        self.now = samedeal.Sampler.from_recipe(recipe, epoch=epoch, rank=rank, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
         """The public call of that name."""
@@ -157,7 +138,6 @@ class Samplers(Subject):
 
 class Plans(Subject):
     kind = planning.Plan
-    lists = frozenset({"sizes", "bytes", "holders", "rank_nodes"})
     windows = {  # noqa: RUF012
         "shards": lambda plan, rank, worker, start, count: plan.shards(rank, worker)[start : start + count],
         "rows": lambda plan, shard, start, count: plan.rows(shard, start, start + count),
@@ -168,25 +148,11 @@ class Plans(Subject):
     }
 
     def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:
-        given: dict[str, Any] = dict(lists or {})
-        nodes = parts(given.get("holder_offsets", []), given.get("holders", []))
-        if nodes is not None and given.keys() <= self.lists | {"holder_offsets"} and "holders" in given:
-            del given["holder_offsets"]
-            given["holders"] = nodes
-        elif "holders" in given:
-            # The public call takes lists of nodes, and no others.
-            self.lists = frozenset()
-            given = dict(lists or {})
-
-        def public(text: str, **beside: Any) -> Any:
-            return samedeal.ShardPlan.from_recipe(text, epoch=epoch, **beside)
-
-        super().__init__(public, lambda made: planning.Plan(epoch, made, MEMORY), recipe, given)
+        self.now = samedeal.ShardPlan.from_recipe(recipe, epoch=epoch, lists=lists)
 
 
 class Readings(Subject):
     kind = reads.Read
-    lists = frozenset({"sizes", "bytes"})
     windows = {  # noqa: RUF012
         "indices": lambda made, rank, worker, start, count: made.indices(rank, worker, start, start + count),
         "round_rows": lambda made, rank, worker, number, start, count: made.round_rows(
@@ -195,17 +161,11 @@ class Readings(Subject):
     }
 
     def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:
-        def public(text: str, **beside: Any) -> Any:
-            return samedeal.Reading.from_recipe(text, epoch=epoch, **beside)
-
-        super().__init__(public, lambda given: reads.Read(reads.Where(epoch), given, MEMORY), recipe, lists or {})
+        self.now = samedeal.Reading.from_recipe(recipe, epoch=epoch, lists=lists)
 
     def move(self, name: str, *values: Any) -> None:
-        """A reading never changes, but for the layer below."""
-        if self.now is None:
-            super().move(name, *values)
-        else:
-            self.now = getattr(self.now, name)(*values)
+        """A reading never changes."""
+        self.now = getattr(self.now, name)(*values)
 
 
 class Schedules(Subject):
@@ -213,12 +173,7 @@ class Schedules(Subject):
     windows = {"indices": lambda made, start, count: made.indices(start, count)}  # noqa: RUF012
 
     def __init__(self, recipe: str, rank: int, lists: Lists | None = None) -> None:
-        def public(text: str, **beside: Any) -> Any:
-            return samedeal.Schedule.from_recipe(text, rank=rank, lists=beside)
-
-        where = stepping.Where(rank)
-        self.lists = frozenset(lists or {})
-        super().__init__(public, lambda given: stepping.Steps(where, given, MEMORY), recipe, lists or {})
+        self.now = samedeal.Schedule.from_recipe(recipe, rank=rank, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
         """The public call of that name. A schedule never changes, and `resume` gives a number."""
@@ -230,13 +185,12 @@ class Schedules(Subject):
 
 class Splits(Subject):
     kind = splitting.Parts
-    lists = frozenset()
     windows = {  # noqa: RUF012
         "part_of_run": lambda made, start, count: made.part_of(range(start, start + count)),
     }
 
     def __init__(self, recipe: str) -> None:
-        super().__init__(samedeal.Split.from_recipe, lambda given: splitting.Parts(None, given, MEMORY), recipe, {})
+        self.now = samedeal.Split.from_recipe(recipe)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
         """The public call of that name."""
@@ -270,11 +224,9 @@ def make_mesh(world_size: int, axes: list[dict[str, Any]]) -> Any:
 
 
 def make_batch_stream(recipe: str, lengths: list[int] | None, epoch: int, rank: int, lists: Lists | None = None) -> Any:
-    """By the public call, which has parameters for the boundaries, and for no other list and no lengths."""
-    if lengths is None and (lists or {}).keys() <= {"boundaries"}:
-        return samedeal.BatchStream.from_recipe(recipe, epoch=epoch, rank=rank, **lists or {})
+    """By the public call, which has no lengths."""
     if lengths is None:
-        return batching.Stream(document(recipe, lists), epoch, rank, MEMORY)
+        return samedeal.BatchStream.from_recipe(recipe, epoch=epoch, rank=rank, lists=lists)
     core = Core(MEMORY)
     beside = document(recipe, lists)
     made = BatchRecipe(core, beside.text, u32s(lengths), beside.lists)
@@ -283,7 +235,6 @@ def make_batch_stream(recipe: str, lengths: list[int] | None, epoch: int, rank: 
 
 class Batches(Subject):
     kind = batching.Plan
-    lists = frozenset({"boundaries"})
     windows = {  # noqa: RUF012
         "state": lambda made, steps: made.state(steps),
         "history": lambda made: made.history,
@@ -299,25 +250,18 @@ class Batches(Subject):
     ) -> None:
         pasts = tuple(Segment(past["world_size"], past["steps"]) for past in history)
 
-        def public(text: str, **beside: Any) -> Any:
-            return samedeal.Batcher.from_recipe(text, lengths, epoch=epoch, history=pasts, **beside)
-
-        def raw(given: Recipe) -> Any:
-            beside = None if lengths is None else u32s(lengths)
-            return batching.Plan(batching.Where(epoch, pasts), given, beside, MEMORY)
-
-        super().__init__(public, raw, recipe, lists or {})
+        self.now = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch, history=pasts, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
         """The public call of that name; of batches and metrics, also the same of the layer below."""
-        if name == "take" and self.now is not None:
+        if name == "take":
             result = self.use(name, *values)
             rank, start, count = values
             assert same(split(result), islice(self.now.batches(start, rank), count))
             return result
         if name == "metrics":
             result = self.use("named_metrics")
-            public = result if self.now is None else vars(self.now.metrics())
+            public = vars(self.now.metrics())
             assert all(public.get(metric.replace("-", "_"), number) == number for metric, number in result.items())
             return Named(result)
         return super().call(name, values)
@@ -337,8 +281,8 @@ class Recipes:
         core = Core(MEMORY)
         self.now = BatchRecipe(core, given.text, None if lengths is None else u32s(lengths), given.lists)
         self.public = None
-        if lengths is not None and (lists or {}).keys() <= {"boundaries"}:
-            self.public = samedeal.Batcher.from_recipe(recipe, lengths, **lists or {})
+        if lengths is not None:
+            self.public = samedeal.Batcher.from_recipe(recipe, lengths, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
         """Its text, or its fingerprint."""
@@ -448,6 +392,8 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "detect": call_detect,
     "header": header,
     "variables": lambda: list(variables()),
+    "inspect": lambda text: Named(zip(("form", "of"), texts.inspect(Core(MEMORY), text), strict=True)),
+    "recipe_after": lambda state, sections: texts.recipe_after(Core(MEMORY), state, sections),
 }
 
 

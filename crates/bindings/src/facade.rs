@@ -1,6 +1,6 @@
 //! What the facades of all languages have alike: which functions of a resource are values, and what the text of a function says.
 
-use wit_parser::{Function, FunctionKind};
+use wit_parser::{Function, FunctionKind, Interface};
 
 /// Functions without parameters that compute something, or hand out much: they are called also in languages that have properties.
 const COMPUTED: [&str; 5] = ["fingerprint", "recipe-fingerprint", "config-fingerprint", "metrics", "rest"];
@@ -41,6 +41,25 @@ impl Text {
             None => Self { paragraphs: paragraphs(&text), errors: Vec::new() },
             Some(at) => Self { paragraphs: paragraphs(&text[..at]), errors: causes(&text[at + ERRORS.len()..]) },
         }
+    }
+
+    /// The same, with the errors of functions of the same resource in place of what refers to them.
+    pub fn resolved(mut self, function: &Function, interface: &Interface) -> Self {
+        let of = |name: &str| {
+            let mut others = interface.functions.values();
+            let other =
+                others.find(|other| other.kind.resource() == function.kind.resource() && other.item_name() == name)?;
+            Some(Self::of(other.docs.contents.as_deref()?).resolved(other, interface).errors)
+        };
+        let given = std::mem::take(&mut self.errors);
+        self.errors = given
+            .into_iter()
+            .flat_map(|cause| match &cause {
+                Cause::Same(same) => same.split('`').nth(1).and_then(of).unwrap_or_else(|| vec![cause]),
+                Cause::Kind(..) => vec![cause],
+            })
+            .collect();
+        self
     }
 }
 

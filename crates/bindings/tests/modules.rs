@@ -96,6 +96,42 @@ fn resources_come_and_go_by_their_handles() {
 }
 
 #[test]
+fn a_facade_has_values_and_calls_that_check() {
+    let items = "type u53 = u64;
+    record place { at: u53 }
+    record failure { kind: string, field: string, value: string, allowed: string, facts: list<tuple<string, string>> }
+    /// Steps.
+    resource schedule {
+        /// Reads a recipe. Errors: `out-of-range` (`rank`).
+        constructor(recipe: string, rank: u32) -> result<schedule, failure>;
+        /// The rank.
+        rank: func() -> u32;
+        /// The step of a `draw`, 64-bit. Errors: `out-of-range` (`draw`: above 2^53 - 1), `out-of-memory`.
+        step-of: func(draw: u53, position: u53, drop-last: bool) -> result<place, failure>;
+        /// The name. Errors: as `step-of`.
+        name-of: func(state: string) -> result<string, failure>;
+        indices: func(start: u53) -> list<u53>;
+        at-rank: func(rank: u32) -> schedule;
+    }";
+    let text = sample("facade", items).unwrap();
+    let (_, facade) = text.split_once("class ScheduleBase(Answered):").unwrap();
+    for part in [
+        "        memory_limit: SupportsIndex = 2**31,\n    ) -> Self:\n        \"\"\"Reads a recipe.\n",
+        "        made._begin(recipes.read(recipe), memory_limit, check.u32(\"rank\", rank))\n        return made\n",
+        "    @property\n    def rank(self) -> int:\n        \"\"\"The rank.\"\"\"\n        found: int = self._engine.config.rank\n",
+        "    def step_of(self, draw: SupportsIndex, position: SupportsIndex = 0, drop_last: bool = False) -> Place:\n",
+        "        \"\"\"The step of a `draw`.\n\n        Raises:\n            OutOfRangeError: `draw`: above 2**53 - 1.\n",
+        "            check.u53(\"draw\", draw),\n",
+        "    def name_of(self, state: str | Mapping[str, Any]) -> str:\n        \"\"\"The name.\n\n        Raises:\n            OutOfRangeError",
+        "        return self._ask(Schedule.name_of, check.state(state))\n",
+    ] {
+        assert!(facade.contains(part), "{part} is not in\n{facade}");
+    }
+    // Those are written by hand.
+    assert!(!facade.contains("def indices") && !facade.contains("def at_rank"), "{facade}");
+}
+
+#[test]
 fn results_are_values_or_errors() {
     let items = "record failure { why: string }\n a: func() -> result<u32, failure>;\n b: func() -> result<_, failure>;
         c: func() -> result<option<list<u64>>, failure>;";

@@ -639,7 +639,7 @@ def test_states_go_on_where_they_were_taken() -> None:
     state = batcher.state(4)
     rest = make(world_size=2)
     rest.resume(state)
-    assert (rest.epoch, rest.history, len(rest)) == (3, [(2, 4)], len(batcher) - 4)
+    assert (rest.epoch, rest.history, len(rest)) == (3, ((2, 4),), len(batcher) - 4)
     assert plain(rest) == plain(batcher.batches(4))
     assert rest.state(1) == batcher.state(5)
     for twin in (pickle.loads(pickle.dumps(rest)), copy.copy(rest)):
@@ -652,7 +652,7 @@ def test_states_go_on_where_they_were_taken() -> None:
     rest.set_epoch(3)
     assert len(rest) == len(batcher) - 5
     rest.set_epoch(4)
-    assert rest.history == []
+    assert rest.history == ()
     other = make(world_size=3)
     other.resume(state)
     taken = [int(sample) for rank in (0, 1) for step in range(4) for sample in batcher.batch(step, rank).samples]

@@ -68,7 +68,7 @@ def test_whole_shards_of_many_groups() -> None:
         reading = Reading(sizes, deal="shards", world_size=world_size, batch_size=1)
         if state is not None:
             reading = reading.resume(state)
-        _, most = reading.steps()
+        _, most = reading.steps
         steps = min(3, most) if life < LIVES else most
         for rank in range(world_size):
             count = min(steps, reading.num_samples(rank, 0))

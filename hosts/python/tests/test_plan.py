@@ -212,11 +212,11 @@ def test_a_plan_is_made_again_by_its_recipe(options: dict[str, Any]) -> None:
         assert (again.recipe, readers(again)) == (plan.recipe, readers(plan))
         assert again.config_fingerprint() == plan.config_fingerprint()
     many = ShardPlan(range(300), world_size=2)
-    assert readers(ShardPlan.from_recipe(many.recipe, sizes=range(300))) == readers(many)
+    assert readers(ShardPlan.from_recipe(many.recipe, lists={"sizes": range(300)})) == readers(many)
     with pytest.raises(MissingError, match="sizes is missing"):
         ShardPlan.from_recipe(many.recipe)
     with pytest.raises(ContradictionError, match="sizes"):
-        ShardPlan.from_recipe(many.recipe, sizes=range(1, 301))
+        ShardPlan.from_recipe(many.recipe, lists={"sizes": range(1, 301)})
 
 
 def test_the_sizes_are_those_that_were_given() -> None:

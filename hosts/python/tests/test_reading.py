@@ -91,7 +91,7 @@ def test_it_never_changes_and_travels() -> None:
     options = "order='sharded', seed=1, world_size=2, workers=3, batch_size=4, epoch=7"
     assert repr(moved) == f"<Reading of 4 shards, {options}>"
     assert repr(rest) == f"<Reading of 4 shards, {options}, the rest>"
-    assert isinstance(rest.steps(), Steps)
+    assert isinstance(rest.steps, Steps)
     assert (
         rest.recipe
         == reading.recipe
@@ -112,11 +112,11 @@ def test_a_reading_is_made_again_by_its_recipe(options: dict[str, Any]) -> None:
     for sizes in (SIZES, np.arange(300)):
         reading = Reading(sizes, **GROUP, **options).at_epoch(3)
         for recipe in (reading.recipe, json.loads(reading.recipe)):
-            again = Reading.from_recipe(recipe, sizes=sizes, epoch=3)
+            again = Reading.from_recipe(recipe, lists={"sizes": sizes}, epoch=3)
             assert (again.recipe, again.epoch) == (reading.recipe, 3)
             assert all_of(again, 2, 3) == all_of(reading, 2, 3)
         with pytest.raises(ContradictionError, match="sizes"):
-            Reading.from_recipe(reading.recipe, sizes=[*sizes[:-1], 3])
+            Reading.from_recipe(reading.recipe, lists={"sizes": [*sizes[:-1], 3]})
     with pytest.raises(MissingError, match="sizes is missing"):
         Reading.from_recipe(reading.recipe)
 
@@ -161,12 +161,12 @@ def test_rows_of_rounds() -> None:
 
 def test_advice_about_lanes() -> None:
     reading = Reading(SIZES, world_size=3)
-    assert (reading.reads_per_row, reading.lanes_read_once, reading.mixing_advice()) == (3, 63, None)
-    found = Reading([1_003], world_size=8, batch_size=32).mixing_advice()
+    assert (reading.reads_per_row, reading.lanes_read_once, reading.mixing_advice) == (3, 63, None)
+    found = Reading([1_003], world_size=8, batch_size=32).mixing_advice
     assert found is not None
     assert found._asdict() == {"lanes_per_reader": 8, "variance_ratio": 4, "lanes": 128, "shuffle_window": 128}
     for none in (Reading(SIZES, shuffle=False), Reading(SIZES, deal="shards"), reading.resume(reading.state(1))):
-        assert (none.lanes_read_once, none.mixing_advice()) == (None, None)
+        assert (none.lanes_read_once, none.mixing_advice) == (None, None)
 
 
 @pytest.mark.parametrize(

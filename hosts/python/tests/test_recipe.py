@@ -51,15 +51,15 @@ def test_shards_are_named_or_hashed() -> None:
     assert isinstance(json.loads(many.recipe)["order"]["sizes"], str)
     with pytest.raises(MissingError, match="sizes is missing"):
         Sampler.from_recipe(many.recipe)
-    assert Sampler.from_recipe(many.recipe, sizes=sizes).config_fingerprint() == many.config_fingerprint()
+    assert Sampler.from_recipe(many.recipe, lists={"sizes": sizes}).config_fingerprint() == many.config_fingerprint()
     with pytest.raises(ContradictionError, match="sizes"):
-        Sampler.from_recipe(many.recipe, sizes=sizes[1:])
+        Sampler.from_recipe(many.recipe, lists={"sizes": sizes[1:]})
 
 
 def test_a_list_does_not_choose_the_order() -> None:
     with pytest.raises(ContradictionError, match="sizes"):
-        Sampler.from_recipe({"order": {"samples": 10}}, sizes=[5, 5])
-    assert Sampler.from_recipe({"order": {"name": "sharded"}}, sizes=[5, 5]).order == "sharded"
+        Sampler.from_recipe({"order": {"samples": 10}}, lists={"sizes": [5, 5]})
+    assert Sampler.from_recipe({"order": {"name": "sharded"}}, lists={"sizes": [5, 5]}).order == "sharded"
 
 
 WHOLE: dict[str, Any] = {"order": {"samples": 7}}
@@ -153,13 +153,13 @@ def test_lists_of_batches_are_named_or_hashed() -> None:
     with pytest.raises(MissingError, match="boundaries is missing"):
         Batcher.from_recipe(batcher.recipe, LENGTHS)
     with pytest.raises(MissingError, match="lengths is missing"):
-        Batcher.from_recipe(batcher.recipe, boundaries=range(300))
-    again = Batcher.from_recipe(batcher.recipe, LENGTHS, boundaries=range(300))
+        Batcher.from_recipe(batcher.recipe, lists={"boundaries": range(300)})
+    again = Batcher.from_recipe(batcher.recipe, LENGTHS, lists={"boundaries": range(300)})
     assert again.fingerprint() == batcher.fingerprint()
     assert "boundaries=<300 numbers>" in repr(again)
     for lengths, boundaries in ((LENGTHS[1:], range(300)), (LENGTHS, range(1, 300))):
         with pytest.raises(ContradictionError):
-            Batcher.from_recipe(batcher.recipe, lengths, boundaries=boundaries)
+            Batcher.from_recipe(batcher.recipe, lengths, lists={"boundaries": boundaries})
 
 
 def test_a_stream_is_made_again_by_its_recipe() -> None:

@@ -97,7 +97,7 @@ _CONTROLS: dict[type, Callable[[Any], Any]] = {
     samedeal.Sampler: _of_sampler,
     samedeal.Batcher: _of_batcher,
     samedeal.Schedule: lambda own: (own.rank, own.num_steps, own.batch_size(0)),
-    samedeal.Reading: lambda own: (own.epoch, own.is_rest, tuple(own.steps())),
+    samedeal.Reading: lambda own: (own.epoch, own.is_rest, tuple(own.steps)),
     samedeal.ShardPlan: lambda own: (own.epoch, own.num_shards(0)),
     samedeal.ChunkStream: lambda own: (own.epoch, own.reader, _first(own.chunks(0, 3))),
     samedeal.Split: lambda own: own.parts[:3],
@@ -217,7 +217,7 @@ def _reading(own: samedeal.Reading) -> None:
         law("indices are below samples", not len(mine) or mine.max() < own.sizes.sum())
         law("rounds have the samples", sum(found.count for found in own.rounds(*reader)) == len(mine))
     steps = [own.num_steps(rank) for rank in range(own.world_size)]
-    law("steps are those of the ranks", tuple(own.steps()) == (min(steps), max(steps)))
+    law("steps are those of the ranks", tuple(own.steps) == (min(steps), max(steps)))
     half = max(steps) // 2
     rest = own.resume(own.state(half))
     law("a state gives the rest", rest.num_steps(0) == max(0, steps[0] - half), half)

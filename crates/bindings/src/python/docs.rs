@@ -1,49 +1,89 @@
 //! From the documentation of the WIT to docstrings.
 
 use super::names::{self, Known};
+use crate::facade::{Cause, Text, paragraphs};
 
 /// The longest line.
 pub const WIDTH: usize = 120;
-const ERRORS: &str = "Errors: ";
 
 /// A docstring, its lines indented. The first sentence stands alone; what is said of errors becomes a section.
-pub fn docstring(text: &str, indent: usize, known: &Known) -> String {
-    let (text, errors) = split_errors(text);
-    let mut paragraphs = paragraphs(&text);
+pub fn docstring(text: &Text, indent: usize, known: &Known) -> String {
+    let mut paragraphs = text.paragraphs.clone();
     if let Some(first) = paragraphs.first_mut() {
-        let end = first_sentence(first);
-        let rest = first[end..].trim().to_owned();
-        first.truncate(end);
+        let (sentence, rest) = opening(first, indent, known);
+        *first = sentence;
         if !rest.is_empty() {
             paragraphs.insert(1, rest);
         }
     }
+    let mut lines = all_wrapped(&paragraphs, indent, known);
+    if !text.errors.is_empty() {
+        lines.extend([String::new(), "Raises:".to_owned()]);
+        for (class, about) in raised(&text.errors) {
+            lines.extend(hanging(&format!("{class}: {}", spelled(&about, known)), indent));
+        }
+    }
+    quoted(&lines, indent)
+}
+
+/// The first sentence of a docstring.
+pub fn summary(text: &Text, indent: usize, known: &Known) -> String {
+    let first = text.paragraphs.first().map(|first| opening(first, indent, known).0);
+    docstring(&Text { paragraphs: first.into_iter().collect(), errors: Vec::new() }, indent, known)
+}
+
+/// The documentation of a field or a constant: paragraphs alone.
+pub fn note(text: &str, indent: usize, known: &Known) -> String {
+    quoted(&all_wrapped(&paragraphs(text), indent, known), indent)
+}
+
+/// The exceptions of these errors, each class once, and when they are raised.
+fn raised(errors: &[Cause]) -> Vec<(String, String)> {
+    let mut found: Vec<(String, Vec<&str>)> = Vec::new();
+    for error in errors {
+        let (class, about) = match error {
+            Cause::Kind(kind, about) => (names::pascal(kind) + "Error", about),
+            Cause::Same(of) => ("SamedealError".to_owned(), of),
+        };
+        match found.iter_mut().find(|(other, _)| *other == class) {
+            Some((_, all)) if all.contains(&about.as_str()) => {}
+            Some((_, all)) => all.push(about),
+            None => found.push((class, vec![about])),
+        }
+    }
+    let sentence = |(class, about): (String, Vec<&str>)| {
+        let about = about.join("; ");
+        let names = about.split([',', ';']).map(str::trim);
+        let only_names = names.clone().all(|name| name.matches('`').count() == 2 && name.ends_with('`'));
+        let about = match class.as_str() {
+            _ if about.is_empty() => "There is not enough memory".to_owned(),
+            "OutOfRangeError" if only_names => {
+                format!("{} is outside its range", names.collect::<Vec<_>>().join(" or "))
+            }
+            _ => capital(&about),
+        };
+        (class, about + ".")
+    };
+    found.into_iter().map(sentence).collect()
+}
+
+/// The same with a capital letter in front.
+pub fn capital(text: &str) -> String {
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    text[..first].to_uppercase() + &text[first..]
+}
+
+/// Lines of all paragraphs, with an empty one between them.
+fn all_wrapped(paragraphs: &[String], indent: usize, known: &Known) -> Vec<String> {
     let mut lines: Vec<String> = Vec::new();
-    for paragraph in &paragraphs {
+    for paragraph in paragraphs {
         if !lines.is_empty() {
             lines.push(String::new());
         }
         // The quotes stand before the first line.
         lines.extend(wrapped(&spelled(paragraph, known), indent, if lines.is_empty() { 3 } else { 0 }));
     }
-    if let Some(errors) = errors {
-        lines.extend([String::new(), "Raises:".to_owned()]);
-        let text = format!("SamedealError: {}", spelled(&errors, known));
-        lines.extend(hanging(&text, indent));
-    }
-    quoted(&lines, indent)
-}
-
-/// The documentation of a field or a constant: paragraphs alone.
-pub fn note(text: &str, indent: usize, known: &Known) -> String {
-    let mut lines: Vec<String> = Vec::new();
-    for paragraph in paragraphs(text) {
-        if !lines.is_empty() {
-            lines.push(String::new());
-        }
-        lines.extend(wrapped(&spelled(&paragraph, known), indent, if lines.is_empty() { 3 } else { 0 }));
-    }
-    quoted(&lines, indent)
+    lines
 }
 
 fn quoted(lines: &[String], indent: usize) -> String {
@@ -69,20 +109,19 @@ fn quoted(lines: &[String], indent: usize) -> String {
     format!("{space}\"\"\"{text}\"\"\"\n")
 }
 
-/// Paragraphs, each in one line. An item of a list is a paragraph of its own.
-fn paragraphs(text: &str) -> Vec<String> {
-    let words = |lines: &str| lines.split_whitespace().collect::<Vec<_>>().join(" ");
-    text.replace("\n- ", "\n\n- ").split("\n\n").map(words).filter(|paragraph| !paragraph.is_empty()).collect()
-}
-
-/// What is said before the errors, and what is said of them, which comes last in the WIT.
-fn split_errors(text: &str) -> (String, Option<String>) {
-    let text = paragraphs(text).join("\n\n");
-    let begins = |at: &usize| *at == 0 || text[..*at].ends_with(". ") || text[..*at].ends_with('\n');
-    match text.find(ERRORS).filter(begins) {
-        Some(at) => (text[..at].trim().to_owned(), Some(text[at + ERRORS.len()..].replace("\n\n", " "))),
-        None => (text, None),
+/// The first sentence, and the rest. One that is too long for a line ends at its colon or semicolon, if it has one there.
+fn opening(text: &str, indent: usize, known: &Known) -> (String, String) {
+    let end = first_sentence(text);
+    let (sentence, rest) = (&text[..end], text[end..].trim());
+    let room = WIDTH - indent - 6;
+    if spelled(sentence, known).chars().count() > room {
+        let mut ends = sentence.match_indices([':', ';']).filter(|(at, _)| sentence[at + 1..].starts_with(' '));
+        if let Some((at, _)) = ends.rfind(|(at, _)| spelled(&sentence[..*at], known).chars().count() < room) {
+            let more = format!("{} {rest}", capital(sentence[at + 1..].trim()));
+            return (format!("{}.", &sentence[..at]), more.trim().to_owned());
+        }
     }
+    (sentence.to_owned(), rest.to_owned())
 }
 
 /// Where the first sentence ends: at a full stop before a capital letter or a name.
@@ -138,19 +177,28 @@ fn spelled(text: &str, known: &Known) -> String {
     // Every second part stands in backticks.
     for (i, part) in text.split('`').enumerate() {
         if i % 2 == 0 {
-            out += &powers(part);
-        } else if is_kebab(part) && !known.values.contains(part) && !known.classes.contains(part) {
-            // The name of a case, which is a string in Python.
+            out += &plain(part);
+        } else if is_word(part) && !known.values.contains(part) && !known.classes.contains(part) {
+            // A name or a member of a recipe, which is a string in Python.
             out += &format!("\"{part}\"");
         } else {
-            out += &format!("`{}`", powers(&named(part, known)));
+            out += &format!("`{}`", powers(&named(without_interface(part, known), known)));
         }
     }
     out.replace('\\', "\\\\")
 }
 
-fn is_kebab(text: &str) -> bool {
-    text.contains('-') && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+fn is_word(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')
+}
+
+/// Users find all names in one module: `sampling.sampler.layout` is `sampler.layout` to them.
+fn without_interface<'a>(code: &'a str, known: &Known) -> &'a str {
+    match code.split_once('.') {
+        Some((interface, inner)) if known.interfaces.contains(interface) => inner,
+        _ => code,
+    }
 }
 
 fn named(code: &str, known: &Known) -> String {
@@ -161,10 +209,8 @@ fn named(code: &str, known: &Known) -> String {
             rest.find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')).unwrap_or(rest.len());
         let (word, after) =
             if end == 0 { rest.split_at(rest.chars().next().map_or(0, char::len_utf8)) } else { rest.split_at(end) };
-        if !is_kebab(word) {
-            out += word;
-        } else if known.values.contains(word) {
-            out += &names::snake(word);
+        if known.values.contains(word) {
+            out += &word.replace('-', "_");
         } else if known.classes.contains(word) {
             out += &names::pascal(word);
         } else {
@@ -173,6 +219,11 @@ fn named(code: &str, known: &Known) -> String {
         rest = after;
     }
     out
+}
+
+/// Text between names. In Python, a number may have any number of bits, and what is not there is None.
+fn plain(text: &str) -> String {
+    powers(text).replace(", 64-bit", "").replace(" (64-bit)", "").replace(" is none", " is None")
 }
 
 /// `2^53` as Python has it.
@@ -199,20 +250,23 @@ mod tests {
 
     #[test]
     fn a_docstring_has_a_first_line_and_a_section_of_errors() {
-        let text = "How many batches of\n`batch-size` there are: up to 2^53 - 1. See `batch-stream`.\nErrors: `out-of-range` (`batch-size` is 0).";
+        let text = "How many batches of\n`batch-size` there are: up to 2^53 - 1. See `batch-stream`.\nErrors: `out-of-range` (`batch-size` is 0), \
+                    `contradiction` (`layout`: `none-such`), `out-of-range` (`num-batches`), `out-of-memory`.";
         let expected = concat!(
             "    \"\"\"How many batches of `batch_size` there are: up to 2**53 - 1.\n\n",
             "    See `BatchStream`.\n\n",
             "    Raises:\n",
-            "        SamedealError: \"out-of-range\" (`batch_size` is 0).\n",
+            "        OutOfRangeError: `batch_size` is 0; `num_batches`.\n",
+            "        ContradictionError: \"layout\": \"none-such\".\n",
+            "        OutOfMemoryError: There is not enough memory.\n",
             "    \"\"\"\n"
         );
-        assert_eq!(docstring(text, 4, &known()), expected);
+        assert_eq!(docstring(&Text::of(text), 4, &known()), expected);
     }
 
     #[test]
     fn one_sentence_takes_one_line() {
-        assert_eq!(docstring("The names.", 0, &known()), "\"\"\"The names.\"\"\"\n");
+        assert_eq!(docstring(&Text::of("The names."), 0, &known()), "\"\"\"The names.\"\"\"\n");
         assert_eq!(note("", 0, &known()), "");
         assert_eq!(note("`a-b`", 0, &known()), "\"\"\" \"a-b\" \"\"\"\n");
     }
@@ -221,7 +275,7 @@ mod tests {
     fn items_of_a_list_stay_apart() {
         let text = format!("Names:\n\n- `a`: one;\n  more.\n- `b`: {}", "word ".repeat(40));
         let made = note(&text, 0, &known());
-        assert!(made.starts_with("\"\"\"Names:\n\n- `a`: one; more.\n\n- `b`: word word"), "{made}");
+        assert!(made.starts_with("\"\"\"Names:\n\n- \"a\": one; more.\n\n- \"b\": word word"), "{made}");
         assert!(made.contains("word\n  word"), "{made}");
         assert!(made.lines().all(|line| line.len() <= WIDTH));
     }
@@ -229,6 +283,6 @@ mod tests {
     #[test]
     fn long_lines_are_wrapped() {
         let text = "word ".repeat(100);
-        assert!(docstring(&text, 8, &known()).lines().all(|line| line.len() <= WIDTH));
+        assert!(docstring(&Text::of(&text), 8, &known()).lines().all(|line| line.len() <= WIDTH));
     }
 }

@@ -4,6 +4,7 @@
 //! that take the instance they are called in. Below it stand the layouts and the calls, as data for the runtime.
 
 mod docs;
+mod facades;
 mod names;
 mod types;
 
@@ -13,14 +14,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use wit_parser::abi::AbiVariant;
 use wit_parser::{Function, FunctionKind, InterfaceId, PackageId, Resolve, Type, TypeDefKind, TypeId, TypeOwner};
 
-use self::docs::{WIDTH, docstring, note};
+use self::docs::{WIDTH, docstring, note, summary};
 use self::names::{Known, TUPLE_METHODS, item, pascal, passed, snake, upper};
+use crate::facade::Text;
 
 const MADE: &str = "Written by `cargo xtask build` from the WIT. Changes here are lost.";
 
 /// The modules of all interfaces of a package, and that of the package, by the names of their files.
 pub fn modules(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String, String>, String> {
-    let known = Known::of(resolve, package);
     let passed = passed(resolve, package);
     let interfaces = &resolve.packages[package].interfaces;
     let mut files = BTreeMap::new();
@@ -31,6 +32,7 @@ pub fn modules(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String,
         format!("\"\"\"The interfaces of the component.\n\n{MADE}\n\"\"\"\n\n{listed}\n\"\"\"A module each.\"\"\"\n"),
     );
     for (name, &id) in interfaces {
+        let known = Known::of(resolve, package, id);
         let module = Module { resolve, id, known: &known, passed: &passed, uses: RefCell::default() };
         let text = module.text().map_err(|error| format!("interface {name}: {error}"))?;
         files.insert(format!("{}.py", snake(name)), text);
@@ -48,6 +50,14 @@ enum Use {
     Sequence,
     Core,
     Array,
+    /// What a facade is made of.
+    Answered,
+    Check,
+    Recipes,
+    Namespace,
+    Iterable,
+    Mapping,
+    SupportsIndex,
 }
 
 struct Module<'a> {
@@ -96,23 +106,49 @@ impl Module<'_> {
 
     fn head(&self) -> String {
         let text = self.resolve.interfaces[self.id].docs.contents.clone().unwrap_or_else(|| "An interface.".into());
-        let mut head = docstring(&format!("{text}\n\n{MADE}"), 0, self.known);
+        let mut head = docstring(&Text::of(&format!("{text}\n\n{MADE}")), 0, self.known);
         let uses = self.uses.borrow();
         let mut typing: Vec<&str> = vec!["TYPE_CHECKING"];
         typing.extend(uses.iter().filter_map(|used| if let Use::Typing(name) = used { Some(*name) } else { None }));
+        if uses.contains(&Use::Mapping) {
+            typing.push("Any");
+        }
+        if uses.contains(&Use::SupportsIndex) {
+            typing.push("SupportsIndex");
+        }
+        typing.sort_by_key(|name| (*name != "TYPE_CHECKING", *name));
         head += "\nfrom __future__ import annotations\n\n";
+        if uses.contains(&Use::Namespace) {
+            head += "from types import SimpleNamespace\n";
+        }
         head += &format!("from typing import {}\n\nfrom ..engine import abi\n", typing.join(", "));
+        if uses.contains(&Use::Check) {
+            head += "from ..engine import arguments as check\n";
+        }
+        if uses.contains(&Use::Answered) {
+            let made = if uses.contains(&Use::Recipes) { ", Self" } else { "" };
+            head += &format!("from ..engine.instance import Answered{made}\n");
+        }
+        if uses.contains(&Use::Recipes) {
+            head = head
+                .replace("from ..engine import abi\n", "from .. import recipe as recipes\nfrom ..engine import abi\n");
+        }
         for used in uses.iter() {
             if let Use::Interface(name) = used {
                 head += &format!("from . import {name}\n");
             }
         }
         let mut types = String::new();
-        if uses.contains(&Use::Sequence) {
-            types += "    from collections.abc import Sequence\n\n";
+        let containers: Vec<_> = [(Use::Iterable, "Iterable"), (Use::Mapping, "Mapping"), (Use::Sequence, "Sequence")]
+            .iter()
+            .filter_map(|(used, name)| uses.contains(used).then_some(*name))
+            .collect();
+        if !containers.is_empty() {
+            types += &format!("    from collections.abc import {}\n\n", containers.join(", "));
         }
         if uses.contains(&Use::Array) {
-            types += "    import numpy as np\n    from numpy.typing import NDArray\n\n";
+            let like = if uses.contains(&Use::Iterable) { "ArrayLike, " } else { "" };
+            types += &format!("    import numpy as np\n    from numpy.typing import {like}NDArray\n\n");
         }
         if uses.contains(&Use::Core) {
             types += "    from ..engine.core import Core\n\n";
@@ -149,7 +185,8 @@ impl Module<'_> {
         match &def.kind {
             TypeDefKind::Record(record) => {
                 self.uses(Use::Typing("NamedTuple"));
-                let mut text = format!("\nclass {class}(NamedTuple):\n{}\n", docstring(&about, 4, self.known));
+                let mut text =
+                    format!("\nclass {class}(NamedTuple):\n{}\n", docstring(&Text::of(&about), 4, self.known));
                 for field in &record.fields {
                     let is_wide = self.is_wide_list(&field.ty);
                     let annotation = self.annotation(&field.ty, is_wide || self.passed.contains(&id))?;
@@ -182,7 +219,8 @@ impl Module<'_> {
                         held.push(annotation);
                     }
                 }
-                let mut text = format!("\nclass {class}(NamedTuple):\n{}\n", docstring(&about, 4, self.known));
+                let mut text =
+                    format!("\nclass {class}(NamedTuple):\n{}\n", docstring(&Text::of(&about), 4, self.known));
                 text += &spread("    kind: Literal[", &quoted(&cases), "]\n", 4);
                 text += &note(&listed("", &cases), 4, self.known);
                 text += &format!("    value: {}\n    \"\"\"What the case holds.\"\"\"\n\n", held.join(" | "));
@@ -202,14 +240,16 @@ impl Module<'_> {
     }
 
     fn resource(&self, id: TypeId, name: &str, about: &str) -> Result<String, String> {
-        let mut text = format!("\nclass {}(abi.Handle):\n{}\n", pascal(name), docstring(about, 4, self.known));
+        let mut text =
+            format!("\nclass {}(abi.Handle):\n{}\n", pascal(name), docstring(&Text::of(about), 4, self.known));
         let functions = self.resolve.interfaces[self.id].functions.values();
         for function in functions.filter(|function| function.kind.resource() == Some(id)) {
             text += &self.function(function)?;
         }
         text +=
             "    def drop(self) -> None:\n        \"\"\"Frees it in the instance. Do not use it after this.\"\"\"\n";
-        Ok(text + &format!("        call_{}_drop(self.core, self.handle)\n\n", snake(name)))
+        text += &format!("        call_{}_drop(self.core, self.handle)\n\n", snake(name));
+        Ok(text + &self.facade(id, name)?)
     }
 
     /// The Python function.
@@ -217,7 +257,6 @@ impl Module<'_> {
         self.checked(function)?;
         self.uses(Use::Core);
         let name = snake(item(function));
-        let about = function.docs.contents.clone().unwrap_or_else(|| format!("`{}` of the interface.", item(function)));
         let bound = matches!(function.kind, FunctionKind::Method(_));
         let mut parameters = Vec::new();
         let mut arguments = Vec::new();
@@ -245,7 +284,9 @@ impl Module<'_> {
         let returned = if makes { "None" } else { &returned };
         let mut text = if indent == 0 { "\n".to_owned() } else { decorator.to_owned() };
         text += &spread(&format!("{space}def {head}("), &parameters, &format!(") -> {returned}:\n"), indent);
-        text += &docstring(&about, indent + 4, self.known);
+        // The facade has the whole text.
+        let about = if self.is_plain(function) { summary } else { docstring };
+        text += &about(&self.text_of(function), indent + 4, self.known);
         let body = match (makes, returned) {
             (true, _) => {
                 text += &format!("{space}    self.core = core\n");
@@ -256,6 +297,14 @@ impl Module<'_> {
         };
         text += &spread(&format!("{space}    {body}{call}("), &arguments, ")\n", indent + 4);
         Ok(text + "\n")
+    }
+
+    /// The text of a function, with the errors of the functions that it refers to.
+    fn text_of(&self, function: &Function) -> Text {
+        match &function.docs.contents {
+            Some(contents) => Text::of(contents).resolved(function, &self.resolve.interfaces[self.id]),
+            None => Text { paragraphs: vec![format!("`{}` of the interface.", item(function))], errors: Vec::new() },
+        }
     }
 
     fn checked(&self, function: &Function) -> Result<(), String> {
@@ -278,7 +327,7 @@ impl Module<'_> {
                     Ok(format!("\"{}\": {held}", field.name))
                 });
                 let fields = fields.collect::<Result<Vec<_>, String>>()?;
-                nested(&format!("{own} = abi.record({class}, {{"), &fields)
+                nested(&format!("{own} = abi.record("), &class, &fields)
             }
             TypeDefKind::Variant(variant) => {
                 let cases = variant.cases.iter().map(|case| {
@@ -286,7 +335,7 @@ impl Module<'_> {
                     Ok(format!("\"{}\": {held}", case.name))
                 });
                 let cases = cases.collect::<Result<Vec<_>, String>>()?;
-                nested(&format!("{own} = abi.variant({class}, {{"), &cases)
+                nested(&format!("{own} = abi.variant("), &class, &cases)
             }
             TypeDefKind::Enum(_) => format!("{own} = abi.enum({}_NAMES)\n", upper(name)),
             TypeDefKind::Resource => format!("{own} = abi.handle({class})\n"),
@@ -322,7 +371,11 @@ impl Module<'_> {
             let kind = if bound && i == 0 { "abi.U32".to_owned() } else { self.abi(&parameter.ty)? };
             parameters.push(format!("\"{}\": {kind}", parameter.name));
         }
-        let items = [format!("f\"{{_INTERFACE}}#{}\"", function.name), lift, format!("{{{}}}", parameters.join(", "))];
+        let mut given = format!("{{{}}}", parameters.join(", "));
+        if given.chars().count() + 5 > WIDTH {
+            given = format!("{{\n        {},\n    }}", parameters.join(",\n        "));
+        }
+        let items = [format!("f\"{{_INTERFACE}}#{}\"", function.name), lift, given];
         Ok(spread(&format!("{} = abi.Function(", self.call_name(function)), &items, ")\n", 0))
     }
 
@@ -362,12 +415,12 @@ fn spread(open: &str, items: &[String], close: &str, indent: usize) -> String {
     format!("{open}\n{items}{space}{}", close.trim_start_matches(','))
 }
 
-/// Entries of a dictionary that is the last argument of a call.
-fn nested(open: &str, entries: &[String]) -> String {
-    let line = format!("{open}{}}})\n", entries.join(", "));
+/// A call whose last argument is a dictionary.
+fn nested(open: &str, first: &str, entries: &[String]) -> String {
+    let line = format!("{open}{first}, {{{}}})\n", entries.join(", "));
     if line.trim_end().chars().count() <= WIDTH {
         return line;
     }
-    let entries: String = entries.iter().map(|entry| format!("    {entry},\n")).collect();
-    format!("{open}\n{entries}}})\n")
+    let entries: String = entries.iter().map(|entry| format!("        {entry},\n")).collect();
+    format!("{open}\n    {first},\n    {{\n{entries}    }},\n)\n")
 }

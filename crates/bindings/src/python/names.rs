@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wit_parser::{Function, FunctionKind, PackageId, Resolve, Type, TypeDefKind, TypeId};
+use wit_parser::{Function, FunctionKind, InterfaceId, PackageId, Resolve, Type, TypeDefKind, TypeId};
 
 /// Keywords of Python, and names that the generated code uses itself: they get an underscore at their end.
 const TAKEN: &[&str] = &[
@@ -46,31 +46,38 @@ pub fn item(function: &Function) -> &str {
 }
 
 /// What a word in the documentation may name.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub struct Known {
-    /// Fields, parameters, functions and interfaces.
+    /// Fields, parameters and functions.
     pub values: BTreeSet<String>,
+    pub interfaces: BTreeSet<String>,
     /// Records, variants and resources.
     pub classes: BTreeSet<String>,
 }
 
 impl Known {
-    pub fn of(resolve: &Resolve, package: PackageId) -> Known {
+    /// What a word may name in the documentation of an interface.
+    pub fn of(resolve: &Resolve, package: PackageId, within: InterfaceId) -> Known {
         let mut known = Known::default();
-        for (name, &id) in &resolve.packages[package].interfaces {
-            known.values.insert(name.clone());
-            let interface = &resolve.interfaces[id];
+        for (name, &id_of) in &resolve.packages[package].interfaces {
+            known.interfaces.insert(name.clone());
+            let interface = &resolve.interfaces[id_of];
             for function in interface.functions.values() {
-                known.values.insert(item(function).to_owned());
+                // Elsewhere, `pad`, `split` and their like are names in recipes, and not these functions and types.
+                if id_of == within || function.kind.resource().is_some() || function.name.contains('-') {
+                    known.values.insert(item(function).to_owned());
+                }
                 known.values.extend(function.params.iter().map(|parameter| parameter.name.clone()));
             }
             for (name, &id) in &interface.types {
                 match &resolve.types[id].kind {
                     TypeDefKind::Record(record) => {
-                        known.classes.insert(name.clone());
+                        if id_of == within || name.contains('-') {
+                            known.classes.insert(name.clone());
+                        }
                         known.values.extend(record.fields.iter().map(|field| field.name.clone()));
                     }
-                    TypeDefKind::Variant(_) | TypeDefKind::Resource => {
+                    TypeDefKind::Variant(_) | TypeDefKind::Resource if id_of == within || name.contains('-') => {
                         known.classes.insert(name.clone());
                     }
                     _ => {}

@@ -52,12 +52,13 @@ class Recipe(NamedTuple):
 
 def made(sections: Mapping[str, Mapping[str, Any]], **lists: Any) -> Recipe:
     """The recipe of options that were given to a call: those that are not None, section by section."""
-    return read({name: given(own) for name, own in sections.items()}, **lists)
+    own = {name: list for name, list in lists.items() if list is not None}
+    return read({name: given(options) for name, options in sections.items()}, own)
 
 
-def read(recipe: str | Mapping[str, Any], **lists: Any) -> Recipe:
-    """A recipe from a dictionary or a text of JSON, and the lists beside it that are not None."""
-    return beside(recipe, numbers({name: list for name, list in lists.items() if list is not None}))
+def read(recipe: str | Mapping[str, Any], lists: Mapping[str, Any] | None = None) -> Recipe:
+    """A recipe from a dictionary or a text of JSON, and the lists beside it, by their paths."""
+    return beside(recipe, numbers(lists))
 
 
 def beside(recipe: str | Mapping[str, Any], lists: Mapping[str, NDArray[np.uint64]]) -> Recipe:

@@ -596,7 +596,7 @@ def test_readers_without_a_batch_are_counted(tmp_path: Path, deal: dict[str, Any
             for worker in range(workers):
                 rows = dataset.shard_info(worker, workers).samples
                 without += rows < (size if drop_last else 1)
-        assert ranks[0]._reading(workers).num_idle_readers() == without
+        assert ranks[0]._reading(workers).num_idle_readers == without
 
 
 @pytest.mark.parametrize("deal", ["samples", "shards"])

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
-from ..bindings.batches import BatchPlace, Segment
+from ..bindings.batches import BatcherBase
 from ..compose.order import Order
 from ..deal.binding import orders
 from ..engine import arguments as check
 from ..engine.errors import OutOfMemoryError, OutOfRangeError
-from ..engine.instance import Answered, Engine
+from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Plan, Where, recipe_fingerprint, recipe_text
 from .recipe import joined, past, written
@@ -31,7 +31,7 @@ _WINDOW = 64
 """Steps that iteration reads at a time."""
 
 
-class Batcher(Answered):
+class Batcher(BatcherBase):
     """The batches of an epoch of sequences of different length, with the same number of steps on every rank.
 
     A step is one batch on every rank. The batches of a step have similar lengths and costs. The number of steps is
@@ -140,7 +140,7 @@ class Batcher(Answered):
             OutOfMemoryError: There is no memory for so many samples.
         """
         recipe = written(locals())
-        self._begin(recipe, joined(lengths, order), epoch, history, rank, memory_limit)
+        self._open(recipe, joined(lengths, order), epoch, history, rank, memory_limit)
 
     @classmethod
     def from_recipe(
@@ -148,7 +148,6 @@ class Batcher(Answered):
         recipe: str | Mapping[str, Any],
         lengths: ArrayLike | Iterable[SupportsIndex] | None = None,
         *,
-        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
         lists: Mapping[str, Numbers] | None = None,
         rank: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
@@ -164,8 +163,8 @@ class Batcher(Answered):
                 the recipe of a `Sampler`; "deal" has "world_size"; "batch" has the other options of `Batcher`, by the
                 same names, and "lengths". A value that you leave out has its default.
             lengths: The length of every sample, if the recipe has their hash, or does not have them.
-            boundaries: The boundaries of buckets, if the recipe has their hash.
-            lists: Lists of the order that the recipe has as a hash, or not at all, as for `Sampler.from_recipe`.
+            lists: Numbers that the recipe has as a hash, or not at all, by their names: "boundaries", and those of the
+                order, as for `Sampler.from_recipe`.
             rank: The rank whose batches iteration gives, 0 to the world size - 1.
             epoch: As for `Batcher`.
             history: As for `Batcher`.
@@ -177,13 +176,10 @@ class Batcher(Answered):
         """
         numbers = None if lengths is None else check.u32s("lengths", lengths, check.U32)
         self = cls.__new__(cls)
-        given = recipes.read(recipe, boundaries=boundaries)
-        more = recipes.beside("", recipes.numbers(lists)).lists
-        given = given._replace(lists=given.lists + more)
-        self._begin(given, numbers, epoch, history, rank, memory_limit)
+        self._open(recipes.read(recipe, lists), numbers, epoch, history, rank, memory_limit)
         return self
 
-    def _begin(
+    def _open(
         self,
         recipe: Recipe,
         lengths: NDArray[np.uint32] | None,
@@ -192,13 +188,13 @@ class Batcher(Answered):
         rank: SupportsIndex,
         memory_limit: SupportsIndex,
     ) -> None:
-        where = Where(check.integer("epoch", epoch, check.U64), past(history))
+        where = Where(check.u64("epoch", epoch), past(history))
         self._rank = check.whole("rank", rank)
         self._engine = Engine(Plan, where, recipe, lengths, check.integer("memory-limit", memory_limit, check.MEMORY))
         self._known_world_size = None
         if self._rank:
             # The component says what is wrong with it.
-            check.crossed("rank", self._rank, lambda number: self._engine.use(Plan.take, number, 0, 0))
+            self._ask(Plan.take, check.u32("rank", self._rank), 0, 0)
 
     @property
     def recipe(self) -> str:
@@ -219,11 +215,6 @@ class Batcher(Answered):
         recipe, lengths, _ = self._engine.fixed
         # The recipe has them, if they do not stand beside it.
         return check.u32s("lengths", recipe.options["lengths"], check.U32) if lengths is None else lengths
-
-    @property
-    def epoch(self) -> int:
-        """The epoch; `set_epoch` plans another."""
-        return self._engine.config.epoch
 
     @property
     def rank(self) -> int:
@@ -256,19 +247,8 @@ class Batcher(Answered):
         Raises:
             OutOfMemoryError: There is no memory for the plan. The old epoch is still planned.
         """
-        number = check.integer("epoch", epoch, check.U64)
+        number = check.u64("epoch", epoch)
         self._engine.ask_and_set(lambda where: where.in_epoch(number))
-
-    def state(self, steps: SupportsIndex) -> str:
-        """The state after every rank has taken so many steps: a text for a checkpoint.
-
-        It is JSON in one line, and the same on all ranks. `resume` continues there, in any language and on any world
-        size.
-
-        Raises:
-            OutOfRangeError: There are not so many steps.
-        """
-        return self._engine.use(Plan.state, check.integer("steps", steps, check.U64))
 
     def resume(self, state: str | Mapping[str, Any]) -> None:
         """Continues from a state: moves to its epoch, and plans the rest.
@@ -288,22 +268,6 @@ class Batcher(Answered):
         """
         self._engine.resume(Plan.go_on, check.state(state), lambda _, found: found)
 
-    @property
-    def history(self) -> list[Segment]:
-        """The steps of this epoch that were taken before. Do not change the list."""
-        return list(self._engine.config.history)
-
-    def locate(self, sample: SupportsIndex) -> list[BatchPlace]:
-        """The inverse: where a sample is, in the order of steps.
-
-        A sample has one place, or one for each of its parts and repetitions. It has none if it is left out or was taken
-        before. This plans the windows of the sample again.
-
-        Raises:
-            OutOfRangeError: There is no such sample.
-        """
-        return list(self._engine.use(Plan.locate, check.number("sample", sample, lambda: len(self.lengths))))
-
     def metrics(self) -> Metrics:
         """Metrics of the batches of all ranks."""
         return self._engine.use(Metrics.of)
@@ -315,9 +279,8 @@ class Batcher(Answered):
             OutOfRangeError: There is no such step or rank.
             OutOfMemoryError: There is no memory for the batch.
         """
-        number = check.number("step", step, lambda: self.num_steps)
-        whose = self._rank if rank is None else check.number("rank", rank, lambda: self.world_size, check.U32_MAX)
-        return self._engine.use(_batch, whose, number)
+        whose = self._rank if rank is None else check.u32("rank", rank)
+        return self._ask(_batch, whose, check.u53("step", step))
 
     def batches(self, start: SupportsIndex = 0, rank: SupportsIndex | None = None) -> Iterator[Batch]:
         """One pass over the batches of a rank, from a step on. By default, it is the rank of this batcher.
@@ -331,9 +294,9 @@ class Batcher(Answered):
         Raises:
             OutOfRangeError: There is no such step or rank.
         """
-        whose = self._rank if rank is None else check.number("rank", rank, lambda: self.world_size, check.U32_MAX)
+        whose = self._rank if rank is None else check.u32("rank", rank)
         first = check.whole("start", start)
-        config, steps = self._engine.use(_extent, whose)
+        config, steps = self._ask(_extent, whose)
         if not 0 <= first <= steps:
             raise OutOfRangeError("start", check.shown(first), f"0 to {steps}")
         return self._pass(whose, config, first, steps)
@@ -341,10 +304,6 @@ class Batcher(Answered):
     def __iter__(self) -> Iterator[Batch]:
         """One pass over the batches of this rank in this epoch."""
         return self.batches()
-
-    def fingerprint(self) -> str:
-        """SHA-256 over all batches of all ranks, in hexadecimal: equal on all ranks with the same plan."""
-        return self._engine.use(Plan.fingerprint)
 
     def __repr__(self) -> str:
         """The call that makes an equal batcher, without the memory limit; long lists in short."""
@@ -360,7 +319,7 @@ class Batcher(Answered):
             options = {"order": Order(order, lists), **deal, **batch, **boundaries, **where}
         options.pop("lengths", None)
         if self.history:
-            options["history"] = self.history
+            options["history"] = list(self.history)
         return recipes.call("Batcher", self.lengths, options)
 
     @property

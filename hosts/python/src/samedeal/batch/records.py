@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from itertools import pairwise
-from types import SimpleNamespace
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings import batches
@@ -61,53 +60,11 @@ def split(run: batches.Run) -> list[Batch]:
     return made
 
 
-class Metrics(SimpleNamespace):
-    """Metrics of batches, over all ranks. Unless a field says otherwise, it counts tokens.
+class Metrics(batches.MetricsBase):
+    """Metrics of batches, over all ranks, in tokens unless a text says otherwise. Ratios have six decimal places.
 
     `vars` gives all of them by name, also those that a newer component adds.
     """
-
-    steps: int
-    """Steps of every rank."""
-    items: int
-    """Items in batches, repetitions included."""
-    rows: int
-    """Rows in batches."""
-    tokens: int
-    """Tokens of the items."""
-    padded: int
-    """The tokens of the batches with padding."""
-    slowest: int
-    """The sum over all steps of the greatest number of tokens, with padding, that a rank has in the step."""
-    cost: int
-    """The cost of all batches."""
-    slowest_cost: int
-    """The sum over all steps of the greatest cost of a rank in the step."""
-    packs_bound: int
-    """A lower bound on the number of packs: no packing of the same windows has fewer. 0 if nothing is packed, or if
-    some of the packs were taken before."""
-    over_budget: int
-    """Batches that exceed `max_tokens` or `max_cost`. Each of them is one sample."""
-    empty: int
-    """Batches without an item."""
-    repeated: int
-    """Items that are repeated to fill a step."""
-    dropped: int
-    """Items that are left out at the end."""
-    truncated: int
-    """Samples that were cut."""
-    too_long: int
-    """Samples that were left out because of their length."""
-    split: int
-    """Samples that became several items."""
-    padding_ratio: float
-    """What part of the padded tokens is padding: 0.0 if there are none. Ratios have six decimal places."""
-    budget_utilisation: float
-    """Tokens, or with "weighted" the cost, divided by the budget of all batches: 1.0 if there is none."""
-    slowest_rank_utilisation: float
-    """Tokens divided by what all ranks compute while they wait for the slowest of each step: 1.0 for no tokens."""
-    cost_imbalance: float
-    """The greatest cost of a step divided by the mean: 1.0 if all ranks cost the same, or nothing."""
 
     @classmethod
     def of(cls, source: batches.Batcher | batches.BatchStream) -> Metrics:

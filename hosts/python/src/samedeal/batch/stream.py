@@ -65,29 +65,9 @@ class BatchStream:
     ) -> None:
         """Checks the options. One that is None has its default; one that the strategy does not use is refused.
 
-        Args:
-            seed: Seed of the order of steps, -2**63 to 2**63 - 1; 0 by default.
-            epoch: Number of the epoch, 0 to 2**64 - 1.
-            rank: The rank whose batches are given, 0 to `world_size` - 1.
-            world_size: As in `Batcher`.
-            strategy: As in `Batcher`.
-            max_batch_size: As in `Batcher`.
-            max_length: As in `Batcher`.
-            max_tokens: As in `Batcher`.
-            max_cost: As in `Batcher`.
-            counting: As in `Batcher`.
-            linear: As in `Batcher`.
-            quadratic: As in `Batcher`.
-            batch_size_multiple: As in `Batcher`.
-            capacity: As in `Batcher`.
-            packing: As in `Batcher`.
-            bucket_width: Buckets of equal width, with "bucket"; 64 by default, because lengths are not known before.
-            boundaries: As in `Batcher`.
-            batch_window: How many samples are sorted together, 0 to 2**24. 8,192 by default on every world size,
-                because every reader holds the samples of a window.
-            too_long: As in `Batcher`; with "error", `push` fails.
-            tail: As in `Batcher`.
-            memory_limit: Bytes of memory that the engine may use for this stream; 2**31 is the most it can use.
+        The options are those of `Batcher`, but for these. `bucket_width` is 64 by default, because lengths are not
+        known before. `batch_window` is 0 to 2**24, and by default 8,192 on every world size, because every reader holds
+        the samples of a window. With `too_long="error"`, `push` fails.
 
         Raises:
             SamedealError: As `Batcher`.
@@ -99,25 +79,20 @@ class BatchStream:
         cls: type[Self],
         recipe: str | Mapping[str, Any],
         *,
-        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
+        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
         rank: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
         memory_limit: SupportsIndex = 2**31,
     ) -> Self:
         """The stream of a recipe, which has no lengths.
 
-        Args:
-            recipe: As for `Batcher.from_recipe`.
-            boundaries: The boundaries of buckets, if the recipe has their hash.
-            rank: The rank whose batches are given, 0 to the world size - 1.
-            epoch: Number of the epoch, 0 to 2**64 - 1.
-            memory_limit: As for `BatchStream`.
+        `recipe`, `lists`, `rank` and `epoch` are those of `Batcher.from_recipe`.
 
         Raises:
             SamedealError: As `Batcher`.
         """
         self = cls.__new__(cls)
-        self._begin(recipes.read(recipe, boundaries=boundaries), epoch, rank, memory_limit)
+        self._begin(recipes.read(recipe, lists), epoch, rank, memory_limit)
         return self
 
     def _begin(self, recipe: Recipe, epoch: SupportsIndex, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
@@ -125,8 +100,8 @@ class BatchStream:
         self._process = components.process
         self._lock = threading.RLock()
         limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        first = check.integer("epoch", epoch, check.U64)
-        self._stream = check.crossed("rank", self._rank, lambda number: Stream(recipe, first, number, limit))
+        first = check.u64("epoch", epoch)
+        self._stream = check.asked(lambda number: Stream(recipe, first, number, limit), [check.u32("rank", self._rank)])
         self._left: deque[Batch] = deque()
 
     @property

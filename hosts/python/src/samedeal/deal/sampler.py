@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
 from .. import recipe as recipes
-from ..bindings.sampling import Fate, Place, Round, ShardPlace, SourcePlace
+from ..bindings.sampling import SamplerBase
 from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError
-from ..engine.instance import Answered, Engine
+from ..engine.instance import Engine
 from ..recipe import Recipe
 from . import windows
 from .batches import Batches
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="Sampler")
 
 
-class Sampler(Answered):
+class Sampler(SamplerBase):
     """The samples of one rank in one epoch, as a sequence of indices.
 
     It is a sequence of whole numbers (`len`, `sampler[i]`, slices, iteration). It can be pickled (as its
@@ -37,6 +37,7 @@ class Sampler(Answered):
     """
 
     _engine: Engine[Deal, Where]
+    _resource, _place = Deal, Where
 
     def __init__(
         self,
@@ -100,7 +101,8 @@ class Sampler(Answered):
             if samples is not None:
                 check.whole("samples", samples)
             recipe = recipes.made({"order": {"order": order, "samples": samples, "seed": seed}, "deal": deal})
-        self._begin(recipe, epoch, rank, consumed, memory_limit)
+        place = check.u64("epoch", epoch), check.u32("rank", rank), check.u53("consumed", consumed)
+        self._begin(recipe, memory_limit, *place)
 
     @classmethod
     def sharded(
@@ -126,21 +128,11 @@ class Sampler(Answered):
         divides the lanes, each rank reads its own lanes, and holds one window of each in memory. `round` returns the
         rows to read.
 
-        Args:
-            sizes: Number of samples in each shard: a list, or an array of whole numbers. Sample index 0 is the first
-                sample of the first shard; indices go on through the shards in this order. Shards may be empty.
-            lanes: Number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096; 64 by default.
-                Choose a multiple of every number of readers that may read the dataset.
-            shuffle_window: How many neighbouring samples of a lane are shuffled together, 1 to 2**20; 256 by default.
-            seed: As for `Sampler`.
-            epoch: As for `Sampler`.
-            rank: As for `Sampler`.
-            world_size: As for `Sampler`.
-            remainder: As for `Sampler`.
-            layout: As for `Sampler`.
-            unit: As for `Sampler`.
-            consumed: As for `Sampler`.
-            memory_limit: As for `Sampler`.
+        `sizes` is the number of samples in each shard: a list, or an array of whole numbers. Sample index 0 is the
+        first sample of the first shard; indices go on through the shards in this order. Shards may be empty. `lanes` is
+        the number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096; 64 by default. Choose
+        a multiple of every number of readers that may read the dataset. `shuffle_window` is how many neighbouring
+        samples of a lane are shuffled together, 1 to 2**20; 256 by default. The other options are those of `Sampler`.
 
         Raises:
             OutOfRangeError: A number is outside its range.
@@ -152,170 +144,9 @@ class Sampler(Answered):
         deal = {"world_size": world_size, "remainder": remainder, "layout": layout, "unit": unit}
         self = cls.__new__(cls)
         recipe = recipes.made({"order": order, "deal": deal}, sizes=sizes)
-        self._begin(recipe, epoch, rank, consumed, memory_limit)
+        place = check.u64("epoch", epoch), check.u32("rank", rank), check.u53("consumed", consumed)
+        self._begin(recipe, memory_limit, *place)
         return self
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
-        rank: SupportsIndex = 0,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The sampler of a recipe: one document that has the order, the world size, the remainder and the layout.
-
-            Sampler.from_recipe({"order": {"samples": 1000, "seed": 42}, "deal": {"world_size": 4}}, rank=3)
-
-        Args:
-            recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed"; with the order "sharded"
-                also "lanes", "shuffle_window", "shards" and "sizes". "deal" has "world_size", "remainder", "layout" and
-                "unit".
-                SPEC.md, section 15, has the members of blends and other orders that are made of orders.
-                A value that is left out has its default; "order" must be there, with "samples" or "sizes".
-            sizes: Samples in each shard, for the order "sharded", if the recipe has their hash, or does not have them.
-            lists: Lists of numbers that the recipe has as a hash, or not at all, by their paths, such as "of/indices"
-                and "sources/web/sizes"; `Order.lists` has those of an order.
-            rank: Which of the data-parallel readers this is, 0 to the world size - 1.
-            epoch: Number of the epoch, 0 to 2**64 - 1.
-            memory_limit: As for `Sampler`.
-
-        Raises:
-            OutOfRangeError: A number is outside its range.
-            UnknownNameError: There is no such field, order, remainder or layout.
-            WrongTypeError: It is no JSON object, or a value is not of the type that its field takes.
-            MissingError: The samples, or the sizes, are missing.
-            ContradictionError: A field is there that the order does not use, or `sizes` are not those of the recipe.
-            OutOfMemoryError: There is no memory for so many shards.
-        """
-        self = cls.__new__(cls)
-        given = recipes.read(recipe, sizes=sizes)
-        more = recipes.beside("", recipes.numbers(lists)).lists
-        self._begin(given._replace(lists=given.lists + more), epoch, rank, 0, memory_limit)
-        return self
-
-    def _begin(
-        self,
-        recipe: Recipe,
-        epoch: SupportsIndex,
-        rank: SupportsIndex,
-        consumed: SupportsIndex,
-        memory_limit: SupportsIndex,
-    ) -> None:
-        first, taken = check.integer("epoch", epoch, check.U64), check.integer("consumed", consumed, check.COUNT)
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = check.crossed(
-            "rank", rank, lambda number: Engine(Deal, Where(first, number, taken), recipe, limit)
-        )
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of this sampler: JSON in one line, with every field, the defaults too; `from_recipe` takes it.
-
-        It is the same on all ranks and in all epochs, and the same text in every language. Lists of more than 256
-        numbers, such as the "sizes" of shards, are a hash.
-        """
-        return self._engine.use(Deal.recipe)
-
-    def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
-        return self._engine.use(Deal.recipe_fingerprint)
-
-    @property
-    def samples(self) -> int:
-        """Number of samples in the dataset: indices are 0 to `samples` - 1. A blend has those of all sources."""
-        return self._engine.use(Deal.samples)
-
-    @property
-    def length(self) -> int:
-        """Number of positions in this epoch for all ranks together, without padding.
-
-        It is `samples` unless the order is made of others. It may differ from epoch to epoch.
-        """
-        return self._engine.use(Deal.length)
-
-    @property
-    def seed(self) -> int:
-        """Seed of the order. A view of an order has the seed of that order."""
-        return self._engine.use(Deal.seed)
-
-    @property
-    def epoch(self) -> int:
-        """Number of the epoch; `set_epoch` moves to another."""
-        return self._engine.config.epoch
-
-    @property
-    def order(self) -> str:
-        """Name of the order."""
-        return self._engine.use(Deal.order)
-
-    @property
-    def rank(self) -> int:
-        """Number of this data-parallel reader; `set_rank` moves to another."""
-        return self._engine.config.rank
-
-    @property
-    def world_size(self) -> int:
-        """Number of data-parallel readers."""
-        return self._engine.use(Deal.world_size)
-
-    @property
-    def remainder(self) -> str:
-        """What happens if `world_size` does not divide the positions."""
-        return self._engine.use(Deal.remainder)
-
-    @property
-    def layout(self) -> str:
-        """Which positions belong to a rank."""
-        return self._engine.use(Deal.layout)
-
-    @property
-    def unit(self) -> int:
-        """How many neighbouring positions always go to the same rank."""
-        return self._engine.use(Deal.unit)
-
-    @property
-    def sizes(self) -> NDArray[np.int64] | None:
-        """Samples in each shard, with the order "sharded", else None."""
-        return self._engine.use(Deal.sizes)
-
-    @property
-    def lanes(self) -> int | None:
-        """Number of lanes, with the order "sharded", else None."""
-        return self._engine.use(Deal.lanes)
-
-    @property
-    def shuffle_window(self) -> int | None:
-        """Number of neighbouring samples of a lane that are shuffled together, with the order "sharded", else None."""
-        return self._engine.use(Deal.shuffle_window)
-
-    @property
-    def num_samples(self) -> int:
-        """Number of samples that this rank sees in the epoch, or the rest of it, with padding: `len(sampler)`."""
-        return self._engine.use(Deal.num_samples)
-
-    @property
-    def num_padding(self) -> int:
-        """How many of these samples are padding. They are the last ones of the rank."""
-        return self._engine.use(Deal.num_padding)
-
-    @property
-    def num_positions(self) -> int:
-        """Number of positions that are dealt to all ranks together, padding included."""
-        return self._engine.use(Deal.num_positions)
-
-    @property
-    def num_dropped(self) -> int:
-        """Number of samples that no rank sees in this epoch."""
-        return self._engine.use(Deal.num_dropped)
-
-    @property
-    def consumed(self) -> int:
-        """How many positions of the epoch were dealt before. They are the first ones."""
-        return self._engine.config.consumed
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
         """Moves to the beginning of another epoch, 0 to 2**64 - 1, in O(1).
@@ -326,24 +157,16 @@ class Sampler(Answered):
             OutOfRangeError: The order is made of others, and all epochs up to this one have more than 2**53 - 1
                 positions.
         """
-        number = check.integer("epoch", epoch, check.U64)
+        number = check.u64("epoch", epoch)
         self._engine.ask_and_set(lambda where: where.in_epoch(number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
         """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1). A table that was built is kept."""
-        check.crossed("rank", rank, lambda number: self._engine.ask_and_set(lambda where: where._replace(rank=number)))
 
-    def state(self, taken: SupportsIndex) -> str:
-        """The state for a checkpoint, after every rank has taken `taken` of its samples (or all that it has).
+        def move(number: int) -> None:
+            self._engine.ask_and_set(lambda where: where._replace(rank=number))
 
-        It is JSON in one line, the same on all ranks. `resume` continues there, in any language, with any number of
-        ranks.
-
-        Raises:
-            OutOfRangeError: No rank has `taken` samples; or `taken` is in the middle of a unit.
-            ContradictionError: The layout is "contiguous", which has no states within an epoch.
-        """
-        return self._engine.use(Deal.state, check.integer("taken", taken, check.U64))
+        check.asked(move, [check.u32("rank", rank)])
 
     def resume(self, state: str | Mapping[str, Any]) -> None:
         """Continues from a state, in O(1): moves to its epoch, and deals the positions that were not consumed.
@@ -398,24 +221,6 @@ class Sampler(Answered):
         """
         return windows.Pass(self._engine).values()
 
-    def num_batches(self, batch_size: SupportsIndex, drop_last: bool = False) -> int:
-        """Number of batches of `batch_size` that this rank gets: rounded down with `drop_last`, otherwise up."""
-        size = check.integer("batch-size", batch_size, check.U32_FROM_1)
-        return self._engine.use(Deal.num_batches, size, check.boolean("drop-last", drop_last))
-
-    def batch(self, batch: SupportsIndex, batch_size: SupportsIndex, drop_last: bool = False) -> NDArray[np.int64]:
-        """Batch number `batch` of this rank; the last one may be shorter unless `drop_last`.
-
-        Raises:
-            OutOfRangeError: `batch` is not below `num_batches`, or the batch would be longer than 2**20 (a larger
-                `batch_size` is allowed if the batch is shorter).
-            OutOfMemoryError: There is no memory for the table of the order.
-        """
-        size = check.integer("batch-size", batch_size, check.U32_FROM_1)
-        drop = check.boolean("drop-last", drop_last)
-        number = check.number("batch", batch, lambda: self.num_batches(size, drop))
-        return check.indices(self._engine.use(Deal.batch, number, size, drop))
-
     def step(self, batch: SupportsIndex, batch_size: SupportsIndex, drop_last: bool = False) -> list[NDArray[np.int64]]:
         """Batch number `batch` of every rank, in the order of ranks: what all of them see at one step.
 
@@ -425,28 +230,8 @@ class Sampler(Answered):
             OutOfRangeError: No rank has such a batch.
             OutOfMemoryError: There is no memory for the table of the order.
         """
-        return self._engine.use(
-            windows.step,
-            check.integer("batch", batch, check.U64),
-            check.integer("batch-size", batch_size, check.U32_FROM_1),
-            check.boolean("drop-last", drop_last),
-        )
-
-    def fate(self, sample: SupportsIndex, batch_size: SupportsIndex = 1, *, taken: SupportsIndex = 0) -> Fate:
-        """What became of a sample once every rank has taken `taken` of its samples, and what is to come.
-
-        `taken` counts as in `state`. A rank that has fewer samples has taken all of them.
-
-        Raises:
-            OutOfRangeError: There is no such sample; no rank has as many samples as `taken`.
-            ContradictionError: `layout`, as with `state`.
-        """
-        return self._engine.use(
-            Deal.fate,
-            check.number("sample", sample, lambda: self.samples),
-            check.integer("batch-size", batch_size, check.U32_FROM_1),
-            check.integer("taken", taken, check.U64),
-        )
+        size, drop = check.u32("batch-size", batch_size), check.boolean("drop-last", drop_last)
+        return self._ask(windows.step, check.u53("batch", batch), size, drop)
 
     def batches(self, batch_size: SupportsIndex, drop_last: bool = False, *, start: SupportsIndex = 0) -> Batches:
         """The batches of this rank, in order, from number `start` on. Iterate over it once in each epoch.
@@ -458,106 +243,6 @@ class Sampler(Answered):
                 longer than 2**20.
         """
         return Batches(self, batch_size, drop_last, start=start)
-
-    def sample_at(self, position: SupportsIndex) -> int:
-        """The sample at a global position of the epoch, whichever rank it is or was dealt to."""
-        return self._engine.use(Deal.sample_at, self._position(position))
-
-    def locate(self, sample: SupportsIndex, batch_size: SupportsIndex) -> Place | None:
-        """The inverse: when and on which rank a sample is seen first. None if it is dropped, or was dealt before.
-
-        After a resume, `position` of the place counts from the beginning of the epoch, and `index` and `batch` count
-        from the state on.
-
-        A shorter last batch is counted: with `drop_last`, a place whose batch is `num_batches(batch_size, True)` of its
-        rank is not read. Costs O(1) for the orders "feistel" and "sequential", one pass over
-        the table for orders with a table.
-        """
-        return self._engine.use(
-            Deal.locate,
-            check.number("sample", sample, lambda: self.samples),
-            check.integer("batch-size", batch_size, check.U32_FROM_1),
-        )
-
-    def locate_from(self, sample: SupportsIndex, position: SupportsIndex, batch_size: SupportsIndex) -> Place | None:
-        """When and on which rank a sample is seen first from a global position on. None if it is not seen again.
-
-        Use it for orders that have a sample several times in an epoch, such as blends: with the position after the last
-        place, it gives the next one. For `drop_last`, see `locate`.
-
-        Raises:
-            OutOfRangeError: There is no such sample; or `position` is below `consumed`, or above `consumed` +
-                `num_positions`.
-        """
-        return self._engine.use(
-            Deal.locate_from,
-            check.number("sample", sample, lambda: self.samples),
-            check.number("position", position, lambda: self.consumed + self.num_positions + 1),
-            check.integer("batch-size", batch_size, check.U32_FROM_1),
-        )
-
-    def place_of(self, position: SupportsIndex, batch_size: SupportsIndex) -> Place:
-        """Which rank sees a global position, and when. `copies` counts from this position on.
-
-        For `drop_last`, see `locate`.
-        """
-        return self._engine.use(
-            Deal.place_of,
-            self._position(position),
-            check.integer("batch-size", batch_size, check.U32_FROM_1),
-        )
-
-    @property
-    def num_rounds(self) -> int:
-        """With the order "sharded": number of rounds of the epoch.
-
-        Raises:
-            ContradictionError: The order is another one.
-        """
-        return self._engine.use(Deal.num_rounds)
-
-    def round(self, number: SupportsIndex) -> Round:
-        """With the order "sharded": the rows that this rank reads for a run of its samples.
-
-        Round k of a whole epoch has the positions k * `lanes` * `shuffle_window` to (k + 1) * `lanes` *
-        `shuffle_window` - 1: window k of every lane.
-
-        Raises:
-            ContradictionError: The order is another one.
-            OutOfRangeError: `number` is not below `num_rounds`; or the round has more than 2**20 spans, and
-                `shuffle_window` is too wide for so many lanes or so small shards.
-            OutOfMemoryError: There is no memory for the spans.
-        """
-        return self._engine.use(Deal.round, check.number("number", number, lambda: self.num_rounds))
-
-    def shard_of(self, sample: SupportsIndex) -> ShardPlace:
-        """With the order "sharded": the shard and the row of a sample, in O(log shards).
-
-        Raises:
-            ContradictionError: The order is another one.
-            OutOfRangeError: There is no such sample.
-        """
-        return self._engine.use(Deal.shard_of, check.number("sample", sample, lambda: self.samples))
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """With a blend: the names of the sources, in their order.
-
-        Raises:
-            ContradictionError: The order is no blend.
-        """
-        return self._engine.use(Deal.sources)
-
-    @property
-    def source_bounds(self) -> NDArray[np.int64]:
-        """With a blend: how far the count of each source is from exact proportion at most, in any prefix of a stage.
-
-        In millionths of a sample: 1_500_000 is one and a half samples.
-
-        Raises:
-            ContradictionError: The order is no blend.
-        """
-        return self._engine.use(Deal.source_bounds)
 
     def source_counts(self, start: SupportsIndex = 0, end: SupportsIndex | None = None) -> dict[str, NDArray[np.int64]]:
         """With a blend: what each source gives to the positions `start` to `end` - 1 of this epoch; by default to all.
@@ -575,31 +260,9 @@ class Sampler(Answered):
             ContradictionError: The order is no blend.
             OutOfRangeError: Not 0 <= start <= end <= length.
         """
-        first = check.number("start", start, lambda: self.length + 1)
-        last = None if end is None else check.number("end", end, lambda: self.length + 1)
-        found = self._engine.use(windows.source_counts, first, last)
+        last = None if end is None else check.u53("end", end)
+        found = self._ask(windows.source_counts, check.u53("start", start), last)
         return {column.replace("-", "_"): numbers.view("int64") for column, numbers in found}
-
-    def source_of(self, sample: SupportsIndex) -> SourcePlace:
-        """With a blend: the source that has a sample, by its number in `sources`, and the index of the sample there.
-
-        Raises:
-            ContradictionError: The order is no blend; or the index space is "shared", where several sources may have a
-                sample.
-            OutOfRangeError: There is no such sample.
-        """
-        return self._engine.use(Deal.source_of, check.number("sample", sample, lambda: self.samples))
-
-    def fingerprint(self) -> str:
-        """SHA-256 over all of this rank's indices of the epoch, each as 8 bytes, little-endian; in hexadecimal.
-
-        Costs one pass over the rank's samples (tens of nanoseconds each).
-        """
-        return self._engine.use(Deal.fingerprint)
-
-    def config_fingerprint(self) -> str:
-        """SHA-256 over the configuration without the rank, in hexadecimal: equal on all ranks of one deal."""
-        return self._engine.use(Deal.config_fingerprint)
 
     def __repr__(self) -> str:
         """The call that makes an equal sampler, without the memory limit; many sizes in short."""
@@ -621,6 +284,3 @@ class Sampler(Answered):
         if where["consumed"] == 0:
             del where["consumed"]
         return where
-
-    def _position(self, position: SupportsIndex) -> int:
-        return check.number("position", position, lambda: self.consumed + self.num_positions)

@@ -31,10 +31,7 @@ SPARSE = 256
 
 def indices(deal: Deal, start: SupportsIndex, stop: SupportsIndex | None) -> NDArray[np.int64]:
     """A run of this rank's samples."""
-    end = deal.num_samples()
-    first = check.integer("start", start, check.Width(0, end, f"0 to {end}"))
-    last = end if stop is None else check.integer("stop", stop, check.Width(first, end, f"{first} to {end}"))
-    return _read(deal, first, last)
+    return _read(deal, *check.run(start, stop, deal.num_samples()))
 
 
 def step(deal: Deal, batch: int, batch_size: int, drop_last: bool) -> list[NDArray[np.int64]]:
@@ -70,7 +67,10 @@ def part(deal: Deal, at: slice) -> NDArray[np.int64]:
     backwards = run.step < 0
     if backwards:
         run = run[::-1]
-    out = _empty(len(run))
+    # Here, since it needs NumPy.
+    from ..engine.indices import empty
+
+    out: NDArray[np.int64] = empty(len(run))
     if run.step > SPARSE:
         for i, number in enumerate(run):
             out[i] = deal.indices(number, 1)[0]
@@ -164,17 +164,11 @@ def _stay(config: Where, current: Where) -> None:
 
 
 def _read(deal: Deal, start: int, stop: int) -> NDArray[np.int64]:
-    out = _empty(stop - start)
+    # Here, since it needs NumPy.
+    from ..engine.indices import empty
+
+    out: NDArray[np.int64] = empty(stop - start)
     for at in range(start, stop, WINDOW):
         end = min(at + WINDOW, stop)
         deal.indices_into(out[at - start : end - start], at)
     return out
-
-
-def _empty(count: int) -> NDArray[np.int64]:
-    import numpy
-
-    try:
-        return numpy.empty(count, dtype=numpy.int64)
-    except (MemoryError, ValueError) as error:
-        raise OutOfMemoryError("count", str(count), "a shorter run") from error

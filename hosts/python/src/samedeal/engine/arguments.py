@@ -76,41 +76,80 @@ def integer(field: str, value: Any, width: Width) -> int:
     raise OutOfRangeError(field, shown(number), width.allowed, width.facts)
 
 
+def run(start: Any, stop: Any, count: int) -> tuple[int, int]:
+    """The run `start` to `stop` - 1 of `count` things; by default up to the end."""
+    first = integer("start", start, Width(0, count, f"0 to {count}"))
+    last = count if stop is None else integer("stop", stop, Width(first, count, f"{first} to {count}"))
+    return first, last
+
+
+class Beyond(int):
+    """The greatest number that crosses, in place of one that does not. `Answered._ask` tells it as what it is."""
+
+    field: str
+    given: int
+    width: Width
+
+
+def u32(field: str, value: Any) -> int:
+    """`value` as an `int` of 32 bits, if it is a whole number, or what stands in for it."""
+    if type(value) is int and 0 <= value <= U32_MAX:
+        return value
+    return _within(field, value, U32)
+
+
+def u53(field: str, value: Any) -> int:
+    """The same of a count, an index or a position. The component refuses those above 2**53 - 1."""
+    if type(value) is int and 0 <= value <= MAX_EXACT:
+        return value
+    return _within(field, value, COUNT)
+
+
+def _within(field: str, value: Any, width: Width) -> int:
+    number = whole(field, value)
+    if width.least <= number <= width.most:
+        return number
+    stands_in = Beyond(width.most)
+    stands_in.field, stands_in.given, stands_in.width = field, number, width
+    return stands_in
+
+
+def u64(field: str, value: Any) -> int:
+    """A number of 64 bits, each of which is allowed."""
+    return integer(field, value, U64)
+
+
+def asked(ask: Callable[..., T], arguments: Sequence[Any]) -> T:
+    """What `ask` says. Of numbers that do not cross, it is what the component says of others that it refuses.
+
+    It is asked with the greatest that cross, and where it takes them, with 0. If it takes both, what crosses is the
+    range.
+    """
+    beyond = [each for each in arguments if type(each) is Beyond]
+    if not beyond:
+        return ask(*arguments)
+    for given in (arguments, [0 if type(each) is Beyond else each for each in arguments]):
+        try:
+            ask(*given)
+        except OutOfRangeError as error:
+            for each in beyond:
+                if each.field == error.field:
+                    raise OutOfRangeError(error.field, shown(each.given), error.allowed, error.facts) from None
+            raise
+    first = beyond[0]
+    raise OutOfRangeError(first.field, shown(first.given), first.width.allowed, first.width.facts)
+
+
 def seed(value: Any) -> int:
     """A seed as torch has it: one from 2**63 on is the same as that number less 2**64."""
     number = integer("seed", value, SEED)
     return number - 2**64 if number >= 2**63 else number
 
 
-def crossed(field: str, value: Any, ask: Callable[[int], T]) -> T:
-    """What `ask` says of a number in 32 bits, such as a rank; only the component knows how many of these there are.
-
-    One that does not cross is asked as the greatest that does, which is never one of them, and told as what it is.
-    """
-    given = whole(field, value)
-    if 0 <= given <= U32_MAX:
-        return ask(given)
-    try:
-        return ask(U32_MAX)
-    except OutOfRangeError as error:
-        if error.field != field:
-            raise
-        raise OutOfRangeError(field, shown(given), error.allowed, error.facts) from None
-
-
 def is_masked(value: Any) -> bool:
     """Whether a masked array of NumPy has a value that is masked out: as an array, it shows what is under the mask."""
     masked = sys.modules.get("numpy.ma")
     return masked is not None and isinstance(value, masked.MaskedArray) and bool(masked.is_masked(value))
-
-
-def number(field: str, value: Any, count: Callable[[], int], most: int = U64_MAX) -> int:
-    """`value` as the number of one of `count()` things, if it crosses: `count` is asked for the message alone."""
-    given = whole(field, value)
-    if 0 <= given <= most:
-        return given
-    end = count()
-    raise OutOfRangeError(field, shown(given), below(end), _told(0, end - 1)[1] if end else None)
 
 
 def one_of(field: str, value: Any, count: int) -> int:
@@ -126,6 +165,11 @@ def below(count: int) -> str:
 def u64s(field: str, values: Any, width: Width) -> NDArray[np.uint64]:
     """`values` as an array of their own, if they are whole numbers that cross as this width."""
     return _numbers(field, values, width, "uint64")
+
+
+def u53s(field: str, values: Any) -> NDArray[np.uint64]:
+    """The same of counts, indices or positions. The component refuses those above 2**53 - 1."""
+    return u64s(field, values, COUNT)
 
 
 def u32s(
@@ -271,6 +315,8 @@ _NUMPY_BOOLEANS = {("numpy", "bool"), ("numpy", "bool_")}
 
 def boolean(field: str, value: Any) -> bool:
     """`value` as a `bool`, if it is one."""
+    if value is True or value is False:
+        return value
     if is_boolean(value):
         return bool(value)
     raise WrongTypeError(field, described(value), "True or False")

@@ -2,10 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
+
+from .errors import OutOfMemoryError
+
+WINDOW = 2**16
+"""What is read at a time: half a megabyte, so that what the component wrote is still in the cache."""
+
+
+def empty(count: int, dtype: Any = np.int64) -> Any:
+    """An array to fill."""
+    try:
+        return np.empty(count, dtype=dtype)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemoryError("count", str(count), "a shorter run") from error
+
+
+def read(start: int, stop: int, ask: Callable[[int, int], Any], dtype: Any = np.int64) -> Any:
+    """A run of numbers, of which `ask(start, count)` gives a window."""
+    out = empty(stop - start, dtype)
+    for at in range(start, stop, WINDOW):
+        count = min(WINDOW, stop - at)
+        out[at - start : at - start + count] = ask(at, count)
+    return out
 
 
 class Indices(np.ndarray[Any, np.dtype[np.int64]]):

@@ -5,14 +5,19 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar
 
+from . import arguments as check
 from . import component as components
 from .abi import Handle
+
+if TYPE_CHECKING:
+    from ..recipe import Recipe
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Resource")
 C = TypeVar("C")
+Self = TypeVar("Self", bound="Answered")
 
 
 class Resource(Handle):
@@ -136,6 +141,25 @@ class Answered:
     """An object whose `_engine` answers for it."""
 
     _engine: Engine[Any, Any]
+    _resource: Callable[..., Resource]
+    _place: Callable[..., Any]
+    """The configuration of its engine, from what a constructor of the interface takes besides a recipe."""
+
+    def _begin(self, recipe: Recipe, memory_limit: SupportsIndex, *place: int) -> None:
+        """Makes the engine, at a place whose numbers were checked."""
+        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+
+        def made(*numbers: int) -> Engine[Any, Any]:
+            return Engine(self._resource, self._place(*numbers), recipe, limit)
+
+        self._engine = check.asked(made, place)
+
+    def _ask(self, function: Callable[..., T], *arguments: Any) -> T:
+        """What a function of the resource says of arguments that were checked."""
+        for argument in arguments:
+            if type(argument) is check.Beyond:
+                check.asked(lambda *given: self._engine.use(function, *given), arguments)
+        return self._engine.use(function, *arguments)
 
     def __getstate__(self) -> dict[str, Any]:
         """With an engine that is not yet at work, for pickle and copy."""

@@ -6,11 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
-from ..bindings.read import MixingAdvice, ReadBatch, ReadRound, RoundRows
+from ..bindings.read import ReadingBase, ReadRound, RoundRows
 from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, WrongTypeError
-from ..engine.instance import Answered, Engine
+from ..engine.instance import Engine
 from ..recipe import Recipe
 from ..shard.records import Steps
 from .binding import Read, Where
@@ -23,13 +23,11 @@ Self = TypeVar("Self", bound="Reading")
 
 DEALS = ("samples", "shards")
 """What may be dealt."""
-WINDOW = 2**16
-"""Indices that are read at a time."""
 ROWS = 2**20
 """Rows of a round that are read at a time: as many as can be, since each call finds the spans of the round again."""
 
 
-class Reading(Answered):
+class Reading(ReadingBase):
     """One epoch of a dataset in shards, or the rest of one, dealt to the loader workers of all ranks.
 
     It never changes: `at_epoch` and `resume` return a new one. It can be pickled, and used from several threads. Every
@@ -37,14 +35,18 @@ class Reading(Answered):
 
         >>> from samedeal import Reading
         >>> reading = Reading([40, 100], world_size=2, workers=2, batch_size=16)
-        >>> reading.steps()
+        >>> reading.steps
         Steps(least=6, most=6)
+        >>> batch = reading.batch(rank=0, worker=1, number=1)
+        >>> batch.start, batch.count, reading.batch_at(rank=0, step=batch.step) == batch
+        (16, 16, True)
         >>> rest = Reading([40, 100], world_size=3).resume(reading.state(3))
         >>> sum(rest.num_samples(rank) for rank in range(3))
         45
     """
 
     _engine: Engine[Read, Where]
+    _resource, _place = Read, Where
 
     def __init__(
         self,
@@ -128,52 +130,11 @@ class Reading(Answered):
                 **readers,
             }
             recipe = recipes.made(sections, sizes=sizes, bytes=bytes)
-        self._begin(recipe, 0, memory_limit)
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The reading of a recipe: one document that has the order or the shards, the readers, and the batches.
-
-            Reading.from_recipe({"order": {"sizes": [40, 100]}, "deal": {"world_size": 2}, "batch": {"batch_size": 16}})
-
-        Args:
-            recipe: A dictionary, or a text of JSON. If single samples are dealt, it has "order", with "name" ("sharded"
-                or "sequential"), "lanes", "shuffle_window", "seed" and "sizes", or an order that is made of orders
-                "sharded" (SPEC.md, section 15). If whole shards are dealt, it has
-                "shards", with the options of `ShardPlan`. "deal" has "world_size", "workers" and, with "order",
-                "remainder"; "batch" has "batch_size" and "drop_last". A value that you leave out has its default.
-            sizes: Samples in each shard, if the recipe has their hash, or does not have them.
-            bytes: Bytes in each shard, likewise.
-            lists: As for `Sampler.from_recipe`.
-            epoch: Number of the epoch, 0 to 2**64 - 1.
-            memory_limit: As for `Reading`.
-
-        Raises:
-            SamedealError: As `Reading`. It is a ContradictionError if a list is not that of the recipe, and a
-                MissingError if neither has it.
-        """
-        self = cls.__new__(cls)
-        given = recipes.read(recipe, sizes=sizes, bytes=bytes)
-        more = recipes.beside("", recipes.numbers(lists)).lists
-        self._begin(given._replace(lists=given.lists + more), epoch, memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = Engine(Read, Where(check.integer("epoch", epoch, check.U64)), recipe, limit)
+        self._begin(recipe, memory_limit, 0)
 
     def at_epoch(self, epoch: SupportsIndex) -> Reading:
         """The whole epoch `epoch`, 0 to 2**64 - 1, for the same readers."""
-        return self._moved(Where(check.integer("epoch", epoch, check.U64)))
+        return self._moved(Where(check.u64("epoch", epoch)))
 
     def resume(self, state: Any) -> Reading:
         """The rest of the epoch of a state, for the readers of this reading.
@@ -193,134 +154,10 @@ class Reading(Answered):
         made._engine = Engine(Read, where, *self._engine.fixed)
         return made
 
-    def state(self, steps: SupportsIndex) -> str:
-        """The state after `steps` steps of every rank (or all that it has): the same text on all ranks.
-
-        Raises:
-            OutOfRangeError: No rank has `steps` steps.
-        """
-        return self._engine.use(Read.state, check.integer("steps", steps, check.U64))
-
     @property
-    def recipe(self) -> str:
-        """The recipe of this reading: JSON in one line, with every default; `from_recipe` takes it.
-
-        It is the same in all epochs, and the same text in every language. Lists of more than 256 numbers are a hash.
-        States have the section "order" or "shards" of it.
-        """
-        return self._engine.use(Read.recipe)
-
-    def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
-        return self._engine.use(Read.recipe_fingerprint)
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """Number of samples in each shard."""
-        return self._engine.use(Read.sizes)
-
-    @property
-    def seed(self) -> int:
-        """Seed of all shuffles."""
-        return self._engine.use(Read.seed)
-
-    @property
-    def world_size(self) -> int:
-        """Number of ranks."""
-        return self._engine.use(Read.world_size)
-
-    @property
-    def workers(self) -> int:
-        """Number of loader workers of each rank."""
-        return self._engine.use(Read.workers)
-
-    @property
-    def batch_size(self) -> int:
-        """Number of samples in a batch."""
-        return self._engine.use(Read.batch_size)
-
-    @property
-    def epoch(self) -> int:
-        """The number of the epoch."""
-        return self._engine.use(Read.epoch)
-
-    @property
-    def is_rest(self) -> bool:
-        """Whether this is the rest of an epoch."""
-        return self._engine.use(Read.is_rest)
-
-    @property
-    def reads_per_row(self) -> int:
-        """How many readers decode each row: 1, or more if the number of readers does not divide the lanes."""
-        return self._engine.use(Read.reads_per_row)
-
-    @property
-    def lanes_read_once(self) -> int | None:
-        """The number of lanes, nearest to `lanes`, with which only one reader decodes each row.
-
-        None if there is no such number up to 4,096, if the order has no lanes, or if this is the rest of an epoch, in
-        which the number of lanes cannot change.
-        """
-        return self._engine.use(Read.lanes_read_once)
-
-    def mixing_advice(self) -> MixingAdvice | None:
-        """The lanes and the shuffle window to use instead, if the batch size is more than twice the lanes of a reader.
-
-        None if the batch size is not above that, if no number of lanes up to 4,096 is better, if a reader has at most
-        one batch of samples, if
-        the order has no lanes, or if this is the rest of an epoch.
-        """
-        return self._engine.use(Read.mixing_advice)
-
-    def num_steps(self, rank: SupportsIndex) -> int:
-        """Number of steps of a rank: the batches of all its workers."""
-        return self._engine.use(Read.num_steps, self._rank(rank))
-
     def steps(self) -> Steps:
         """The smallest and the largest number of steps of a rank."""
         return Steps(*self._engine.use(Read.steps))
-
-    def num_idle_readers(self) -> int:
-        """Number of readers that have no batch."""
-        return self._engine.use(Read.num_idle_readers)
-
-    def num_samples(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
-        """Number of samples of a reader, padding included."""
-        return self._engine.use(Read.num_samples, *self._reader(rank, worker))
-
-    def num_padding(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
-        """How many samples of a reader are padding. They are the last ones."""
-        return self._engine.use(Read.num_padding, *self._reader(rank, worker))
-
-    def num_batches(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
-        """Number of batches of a reader."""
-        return self._engine.use(Read.num_batches, *self._reader(rank, worker))
-
-    def batch(self, rank: SupportsIndex, worker: SupportsIndex, number: SupportsIndex) -> ReadBatch:
-        """Batch `number` of a reader: which of its samples it has, and at which step the loader of the rank takes it.
-
-        >>> from samedeal import Reading
-        >>> reading = Reading([40, 100], workers=2, batch_size=16)
-        >>> batch = reading.batch(rank=0, worker=1, number=4)
-        >>> batch.start, batch.count, batch.step
-        (64, 6, 9)
-        >>> reading.batch_at(rank=0, step=9) == batch
-        True
-
-        Raises:
-            OutOfRangeError: There is no such rank, worker or batch.
-        """
-        return self._engine.use(Read.batch, *self._reader(rank, worker), check.integer("number", number, check.U64))
-
-    def batch_at(self, rank: SupportsIndex, step: SupportsIndex) -> ReadBatch:
-        """The batch that the loader of a rank takes at a step.
-
-        Its samples are `indices(rank, batch.worker, batch.start, batch.start + batch.count)`.
-
-        Raises:
-            OutOfRangeError: There is no such rank, or it has fewer steps.
-        """
-        return self._engine.use(Read.batch_at, self._rank(rank), check.integer("step", step, check.U64))
 
     def indices(
         self,
@@ -334,51 +171,26 @@ class Reading(Answered):
         Returns:
             Sample indices, int64 of shape (stop - start,).
         """
-        import numpy
+        from ..engine.indices import read
 
-        reader = self._reader(rank, worker)
-        count = self._engine.use(Read.num_samples, *reader)
-        first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
-        last = count if stop is None else check.integer("stop", stop, check.Width(first, count, f"{first} to {count}"))
-        out = numpy.empty(last - first, dtype=numpy.int64)
-        for at in range(first, last, WINDOW):
-            end = min(at + WINDOW, last)
-            out[at - first : end - first] = self._engine.use(Read.indices, *reader, at, end - at)
-        return out
-
-    def num_rounds(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
-        """Number of rounds in which a reader reads."""
-        return self._engine.use(Read.num_rounds, *self._reader(rank, worker))
-
-    def round(self, rank: SupportsIndex, worker: SupportsIndex, number: SupportsIndex) -> ReadRound:
-        """Round `number` of a reader: which of its samples come together, and the rows to read for them.
-
-        It may have no samples.
-
-        Raises:
-            OutOfRangeError: There is no such rank, worker or round, or `shuffle_window` leads to more than 2**20 spans.
-        """
-        return self._engine.use(Read.round, *self._reader(rank, worker), check.integer("number", number, check.U64))
+        first, last = check.run(start, stop, self.num_samples(rank, worker))
+        found: NDArray[np.int64] = read(
+            first, last, lambda at, count: self._engine.use(Read.indices, rank, worker, at, count)
+        )
+        return found
 
     def rounds(self, rank: SupportsIndex, worker: SupportsIndex = 0, start: SupportsIndex = 0) -> Iterator[ReadRound]:
         """The rounds of a reader, beginning with the round of its sample number `start`.
 
         Rounds without samples are left out.
         """
-        reader = self._reader(rank, worker)
-        count = self._engine.use(Read.num_samples, *reader)
-        first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
-        if first == count:
+        first, last = check.run(start, None, self.num_samples(rank, worker))
+        if first == last:
             return
-        begin = self._engine.use(Read.round_of, *reader, first)
-        for number in range(begin, self._engine.use(Read.num_rounds, *reader)):
-            found = self._engine.use(Read.round, *reader, number)
+        for number in range(self.round_of(rank, worker, first), self.num_rounds(rank, worker)):
+            found = self.round(rank, worker, number)
             if found.count:
                 yield found
-
-    def round_of(self, rank: SupportsIndex, worker: SupportsIndex, index: SupportsIndex) -> int:
-        """Number of the round of the reader's sample number `index`."""
-        return self._engine.use(Read.round_of, *self._reader(rank, worker), check.integer("index", index, check.U64))
 
     def round_rows(
         self,
@@ -396,13 +208,10 @@ class Reading(Answered):
             `rows`, int64 of shape (stop - start,), and `padding`: how many of these samples are padding (the last
             ones).
         """
-        which = (*self._reader(rank, worker), check.integer("number", number, check.U64))
-        count = self._engine.use(Read.round, *which).count
-        first = check.integer("start", start, check.Width(0, count, f"0 to {count}"))
-        last = count if stop is None else check.integer("stop", stop, check.Width(first, count, f"{first} to {count}"))
-        return self._rows(which, first, last)
+        count = self.round(rank, worker, number).count
+        return self._rows((rank, worker, number), *check.run(start, stop, count))
 
-    def _rows(self, which: tuple[int, int, int], first: int, last: int) -> RoundRows:
+    def _rows(self, which: tuple[SupportsIndex, SupportsIndex, SupportsIndex], first: int, last: int) -> RoundRows:
         """The same where it is known how many samples the round has."""
         import numpy
 
@@ -413,22 +222,6 @@ class Reading(Answered):
             rows[at - first : end - first] = found.rows
             padding += found.padding
         return RoundRows(rows, padding)
-
-    def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
-        """The shards of a reader, in the order in which it reads them.
-
-        In the rest of an epoch, shards that were read completely are left out. Empty shards are included.
-
-        Raises:
-            ContradictionError: The deal is "samples".
-        """
-        return self._engine.use(Read.shards, *self._reader(rank, worker))
-
-    def _rank(self, rank: SupportsIndex) -> int:
-        return check.number("rank", rank, lambda: self.world_size, check.U32_MAX)
-
-    def _reader(self, rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:
-        return self._rank(rank), check.number("worker", worker, lambda: self.workers, check.U32_MAX)
 
     def __repr__(self) -> str:
         """The options that were given, and where it stands."""

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
+from ..bindings.shards import PlanBase
 from ..engine import arguments as check
-from ..engine.instance import Answered, Engine
+from ..engine.instance import Engine
 from ..recipe import Recipe
 from . import windows
 from .binding import Plan, verify
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
 Self = TypeVar("Self", bound="ShardPlan")
 
 
-class ShardPlan(Answered):
+class ShardPlan(PlanBase):
     """Which worker of which rank reads which shard in one epoch. Every shard has exactly one reader.
 
     It can be pickled (as its configuration), and used from several threads, in signal handlers and finalizers, and on
@@ -30,6 +31,7 @@ class ShardPlan(Answered):
     """
 
     _engine: Engine[Plan, int]
+    _resource, _place = Plan, int
 
     def __init__(
         self,
@@ -98,90 +100,7 @@ class ShardPlan(Answered):
         }
         lists = {"sizes": sizes, "bytes": bytes, "rank_nodes": rank_nodes, **_nodes(holders)}
         deal = {"world_size": world_size, "workers": workers}
-        self._begin(recipes.made({"shards": options, "deal": deal}, **lists), epoch, memory_limit)
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        holders: Sequence[Iterable[SupportsIndex]] | None = None,
-        rank_nodes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The plan of a recipe: one document that has the numbers of ranks and workers, and how shards are dealt.
-
-            ShardPlan.from_recipe({"shards": {"sizes": [40, 100]}, "deal": {"world_size": 2}})
-
-        Args:
-            recipe: A dictionary, or a text of JSON. "shards" has the options of `ShardPlan`, by the same names, and
-                "holder_offsets"; "deal" has "world_size" and "workers". A value that you leave out has its default.
-                "shards"
-                must be there.
-            sizes: Samples in each shard, if the recipe has their hash, or does not have them.
-            bytes: Bytes in each shard, likewise.
-            holders: For each shard, the nodes that store it, likewise.
-            rank_nodes: The node of each rank, likewise.
-            epoch: As for `ShardPlan`.
-            memory_limit: As for `ShardPlan`.
-
-        Raises:
-            SamedealError: As `ShardPlan`. It is a ContradictionError if a list is not that of the recipe, and a
-                MissingError if neither has it.
-        """
-        lists = {"sizes": sizes, "bytes": bytes, "rank_nodes": rank_nodes, **_nodes(holders)}
-        self = cls.__new__(cls)
-        self._begin(recipes.read(recipe, **lists), epoch, memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = Engine(Plan, check.integer("epoch", epoch, check.U64), recipe, limit)
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of this plan: JSON in one line, with every default; `from_recipe` takes it.
-
-        It is the same in all epochs, and the same text in every language. Lists of more than 256 numbers are a hash.
-        """
-        return self._engine.use(Plan.recipe)
-
-    def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
-        return self._engine.use(Plan.recipe_fingerprint)
-
-    @property
-    def sizes(self) -> NDArray[np.int64]:
-        """Number of samples in each shard."""
-        return self._engine.use(Plan.sizes)
-
-    @property
-    def bytes(self) -> NDArray[np.int64] | None:
-        """Number of bytes in each shard, or None."""
-        return self._engine.use(Plan.bytes)
-
-    @property
-    def world_size(self) -> int:
-        """Number of ranks."""
-        return self._engine.use(Plan.world_size)
-
-    @property
-    def workers(self) -> int:
-        """Number of loader workers of each rank."""
-        return self._engine.use(Plan.workers)
-
-    @property
-    def seed(self) -> int:
-        """Seed of all shuffles."""
-        return self._engine.use(Plan.seed)
-
-    @property
-    def epoch(self) -> int:
-        """Epoch of the shuffles; `set_epoch` plans another."""
-        return self._engine.config
+        self._begin(recipes.made({"shards": options, "deal": deal}, **lists), memory_limit, check.u64("epoch", epoch))
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
         """Plans another epoch, 0 to 2**64 - 1. This costs as much as a new plan.
@@ -189,16 +108,12 @@ class ShardPlan(Answered):
         Raises:
             OutOfMemoryError: There is no memory for it. The plan is still that of the epoch before.
         """
-        number = check.integer("epoch", epoch, check.U64)
+        number = check.u64("epoch", epoch)
         self._engine.ask_and_set(lambda _: number)
-
-    def num_shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> int:
-        """Number of shards of a worker of a rank."""
-        return self._engine.use(Plan.num_shards, *self._reader(rank, worker))
 
     def shards(self, rank: SupportsIndex, worker: SupportsIndex = 0) -> NDArray[np.uint32]:
         """The shards of a worker of a rank, in the order in which it reads them."""
-        return self._engine.use(windows.shards, *self._reader(rank, worker))
+        return self._ask(windows.shards, check.u32("rank", rank), check.u32("worker", worker))
 
     def rows(
         self, shard: SupportsIndex, start: SupportsIndex = 0, stop: SupportsIndex | None = None
@@ -217,8 +132,7 @@ class ShardPlan(Answered):
             OutOfRangeError: There is no such shard, or not 0 <= start <= stop <= its samples.
             OutOfMemoryError: There is no memory for the rows.
         """
-        number = check.number("shard", shard, lambda: len(self.sizes), check.U32_MAX)
-        return self._engine.use(windows.rows, number, start, stop)
+        return self._ask(windows.rows, check.u32("shard", shard), start, stop)
 
     def loads(self, tier: str = "ranks") -> Loads:
         """What each rank (tier "ranks") or each worker ("workers", those of rank 0 first) has to read."""
@@ -237,12 +151,8 @@ class ShardPlan(Answered):
 
         If they differ, ranks that wait for each other in each step hang at the end of the epoch.
         """
-        size = check.integer("batch-size", batch_size, check.U32_FROM_1)
-        return Steps(*self._engine.use(Plan.steps, size, check.boolean("drop-last", drop_last)))
-
-    def config_fingerprint(self) -> str:
-        """SHA-256 over the configuration with the current epoch, in hexadecimal: the same for the same plan."""
-        return self._engine.use(Plan.config_fingerprint)
+        drop = check.boolean("drop-last", drop_last)
+        return Steps(*self._ask(Plan.steps, check.u32("batch-size", batch_size), drop))
 
     def verify(self) -> Verification:
         """Checks that every shard has exactly one reader in this plan."""
@@ -256,12 +166,6 @@ class ShardPlan(Answered):
             offsets, nodes = (list(options.pop(name)) for name in ("holder_offsets", "holders"))
             options["holders"] = [nodes[start:end] for start, end in pairwise(offsets)]
         return recipes.call("ShardPlan", options.pop("sizes"), options)
-
-    def _reader(self, rank: SupportsIndex, worker: SupportsIndex) -> tuple[int, int]:
-        return (
-            check.number("rank", rank, lambda: self.world_size, check.U32_MAX),
-            check.number("worker", worker, lambda: self.workers, check.U32_MAX),
-        )
 
 
 def verify_shards(shards: SupportsIndex, assigned: Iterable[ArrayLike | Iterable[SupportsIndex]]) -> Verification:

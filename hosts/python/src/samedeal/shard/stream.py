@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
+from ..bindings.shards import ChunkStreamBase
 from ..engine import arguments as check
 from ..engine.errors import OutOfRangeError
-from ..engine.instance import Answered, Engine
+from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Place, Stream
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
+    pass
 
 Self = TypeVar("Self", bound="ChunkStream")
 
@@ -22,7 +22,7 @@ _WINDOW = 2**10
 """Chunks that iteration reads at a time."""
 
 
-class ChunkStream(Answered):
+class ChunkStream(ChunkStreamBase):
     """The chunks of one reader, without end. Chunks are the numbered parts of a stream.
 
     The stream is an endless list of chunks: 0, 1, 2, and so on, or one cycle through a known number of chunks after the
@@ -31,6 +31,7 @@ class ChunkStream(Answered):
     """
 
     _engine: Engine[Stream, Place]
+    _resource, _place = Stream, Place
 
     def __init__(
         self,
@@ -65,44 +66,8 @@ class ChunkStream(Answered):
             OutOfMemoryError: There is no memory for another stream.
         """
         of_chunks = {"order": order, "chunks": chunks, "seed": seed}
-        self._begin(recipes.made({"order": of_chunks, "deal": {"readers": readers}}), reader, epoch, memory_limit)
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        reader: SupportsIndex = 0,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The stream of a recipe: one document that has the order of the chunks and the number of readers.
-
-        Args:
-            recipe: A dictionary, or a text of JSON. "order" has "name", "chunks" and "seed"; "deal" has "readers". A
-                value that you leave out has its default.
-            reader: As for `ChunkStream`.
-            epoch: As for `ChunkStream`.
-            memory_limit: As for `ChunkStream`.
-
-        Raises:
-            SamedealError: As `ChunkStream`.
-        """
-        self = cls.__new__(cls)
-        self._begin(recipes.read(recipe), reader, epoch, memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, reader: SupportsIndex, epoch: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        first = check.integer("epoch", epoch, check.U64)
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = check.crossed(
-            "reader", reader, lambda number: Engine(Stream, Place(first, number), recipe, limit)
-        )
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of this stream: JSON in one line, with every default; `from_recipe` takes it."""
-        return self._engine.use(Stream.recipe)
+        recipe = recipes.made({"order": of_chunks, "deal": {"readers": readers}})
+        self._begin(recipe, memory_limit, check.u64("epoch", epoch), check.u32("reader", reader))
 
     @property
     def reader(self) -> int:
@@ -113,20 +78,6 @@ class ChunkStream(Answered):
     def epoch(self) -> int:
         """The epoch of the first cycle."""
         return self._engine.config.epoch
-
-    def chunks(self, start: SupportsIndex, count: SupportsIndex) -> NDArray[np.int64]:
-        """This reader's chunks number `start` to `start` + `count` - 1.
-
-        Raises:
-            OutOfRangeError: `count` is above 2**20, or a chunk's place in the row above 2**53 - 1. Or the order has a
-                table for each cycle, and these chunks need more than 2**24 elements in more than two tables.
-            OutOfMemoryError: There is no memory for the table of the order.
-        """
-        return self._engine.use(
-            Stream.chunks,
-            check.integer("start", start, check.COUNT),
-            check.integer("count", count, check.Width(0, check.U32_MAX, f"0 to {2**20}")),
-        )
 
     def __iter__(self) -> Iterator[int]:
         """This reader's chunks from the first one on, without end."""

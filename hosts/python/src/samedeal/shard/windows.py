@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING, SupportsIndex
 
 from ..engine import arguments as check
 from ..engine.arguments import MILLION
-from ..engine.errors import OutOfMemoryError
 from . import binding as planning
 from .binding import Plan
 from .records import Balance, Loads, Verification
@@ -21,33 +20,23 @@ WINDOW = 2**16
 
 def shards(plan: Plan, rank: int, worker: int) -> NDArray[np.uint32]:
     """The shards of a reader."""
-    import numpy
+    from ..engine.indices import read
 
-    out = numpy.empty(plan.num_shards(rank, worker), dtype=numpy.uint32)
-    for start in range(0, len(out), WINDOW):
-        part = out[start : start + WINDOW]
-        part[:] = plan.shards(rank, worker, start, len(part))
-    return out
+    count = plan.num_shards(rank, worker)
+    found: NDArray[np.uint32] = read(0, count, lambda at, length: plan.shards(rank, worker, at, length), "uint32")
+    return found
 
 
 def rows(plan: Plan, shard: int, start: SupportsIndex, stop: SupportsIndex | None) -> NDArray[np.int64]:
     """A run of the rows of a shard, or all of them."""
-    import numpy
+    from ..engine.indices import read
 
     if shard >= len(plan.kept_sizes()):
         # The component says what is wrong with it.
         plan.rows(shard, 0, 0)
-    end = int(plan.kept_sizes()[shard])
-    first = check.integer("start", start, check.Width(0, end, f"0 to {end}"))
-    last = end if stop is None else check.integer("stop", stop, check.Width(first, end, f"{first} to {end}"))
-    try:
-        out = numpy.empty(last - first, dtype=numpy.int64)
-    except (MemoryError, ValueError) as error:
-        raise OutOfMemoryError("count", str(last - first), "a shorter run") from error
-    for at in range(first, last, WINDOW):
-        part = out[at - first : at - first + WINDOW]
-        part[:] = plan.rows(shard, at, len(part))
-    return out
+    first, last = check.run(start, stop, int(plan.kept_sizes()[shard]))
+    found: NDArray[np.int64] = read(first, last, lambda at, length: plan.rows(shard, at, length))
+    return found
 
 
 def loads(plan: Plan, tier: str) -> Loads:

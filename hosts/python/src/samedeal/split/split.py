@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
+from ..bindings.splits import SplitBase
 from ..engine import arguments as check
 from ..engine.errors import (
     ContradictionError,
@@ -16,8 +17,7 @@ from ..engine.errors import (
     UnknownNameError,
     WrongTypeError,
 )
-from ..engine.instance import Answered, Engine
-from ..recipe import Recipe
+from ..engine.instance import Engine
 from .binding import Parts
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ _KEYS = 2**14
 """Texts that one call takes: they cross one by one, and may be long."""
 
 
-class Split(Answered):
+class Split(SplitBase):
     """Divides samples into parts: training, validation and test, or the folds of a cross-validation.
 
     A split puts every *id* into one part. An id is a sample index, or the number of a group whose samples have to stay
@@ -51,6 +51,7 @@ class Split(Answered):
     """
 
     _engine: Engine[Parts, None]
+    _resource, _place = Parts, type(None)
 
     def __init__(
         self,
@@ -124,43 +125,6 @@ class Split(Answered):
         """
         count = check.integer("folds", folds, check.Width(1, 2**16, f"1 to {2**16}"))
         return cls({str(number): 1 for number in range(count)}, seed=seed, memory_limit=memory_limit)
-
-    @classmethod
-    def from_recipe(cls: type[Self], recipe: str | Mapping[str, Any], *, memory_limit: SupportsIndex = 2**31) -> Self:
-        """The split of a recipe.
-
-        Args:
-            recipe: A dictionary, or a text of JSON. It has "split", with "seed" and "parts", which is a list of objects
-                with a "name", and a "weight" or a "size".
-            memory_limit: As for `Split`.
-
-        Raises:
-            SamedealError: As `Split`. It is an UnknownNameError if there is no such member.
-
-        >>> parts = [{"name": "test", "weight": 1}, {"name": "rest", "weight": 9}]
-        >>> Split.from_recipe({"split": {"parts": parts}}).parts
-        ('test', 'rest')
-        """
-        self = cls.__new__(cls)
-        self._begin(recipes.read(recipe), memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, memory_limit: SupportsIndex) -> None:
-        self._engine = Engine(Parts, None, recipe, check.integer("memory-limit", memory_limit, check.MEMORY))
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of this split: JSON in one line, the same text in every language; `from_recipe` takes it."""
-        return self._engine.use(Parts.recipe)
-
-    def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it identifies the split."""
-        return self._engine.use(Parts.recipe_fingerprint)
-
-    @property
-    def parts(self) -> tuple[str, ...]:
-        """The names of the parts. The number of a part is its place here."""
-        return self._engine.use(Parts.parts)
 
     def part_of(self, ids: ArrayLike | Iterable[SupportsIndex]) -> NDArray[np.uint32]:
         """The number of the part of each id.
@@ -293,7 +257,7 @@ class Split(Answered):
                 known = [name[:64] for name in names[: check.FEW]]
                 raise UnknownNameError("part", check.name("part", part)[:64], ", ".join(known), {"known": tuple(known)})
             return names.index(part)
-        return check.number("part", part, lambda: len(names), check.U32_MAX)
+        return check.u32("part", part)
 
     def _samples(self, samples: Any) -> int:
         if samples is not None:
@@ -309,7 +273,7 @@ class Split(Answered):
         number, count = self._part(part), self._samples(samples)
         try:
             # The component says what is wrong with them.
-            self._engine.use(Parts.members, number, count, 0)
+            self._ask(Parts.members, number, count, 0)
         except OutOfRangeError as error:
             if error.field != "start":
                 raise

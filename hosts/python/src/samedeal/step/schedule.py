@@ -7,19 +7,19 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
-from ..bindings.steps import EpochPosition, StepPlace
+from ..bindings.steps import ScheduleBase
 from ..compose import members as write
 from ..compose.order import Order
 from ..deal.binding import orders
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
-from ..engine.instance import Answered, Engine
+from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Steps, Where
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
     BatchSizes = SupportsIndex | Iterable[tuple[SupportsIndex, SupportsIndex]]
 
@@ -29,7 +29,7 @@ _STEPS = 2**12
 """Steps that are read at a time, if they do not have too many samples."""
 
 
-class Schedule(Answered):
+class Schedule(ScheduleBase):
     """All steps of a training: which samples each rank takes at each global step.
 
     A *global step* takes the next samples of the order for all ranks together, as many as the global batch size of the
@@ -55,6 +55,7 @@ class Schedule(Answered):
     """
 
     _engine: Engine[Steps, Where]
+    _resource, _place = Steps, Where
 
     def __init__(
         self,
@@ -109,41 +110,7 @@ class Schedule(Answered):
             samples = check.whole("samples", order_or_samples)
             own = recipes.given({"order": order, "samples": samples, "seed": seed})
             recipe = recipes.read({"order": own, **sections})
-        self._begin(recipe, rank, memory_limit)
-
-    @classmethod
-    def from_recipe(
-        cls: type[Self],
-        recipe: str | Mapping[str, Any],
-        *,
-        lists: Mapping[str, ArrayLike | Iterable[SupportsIndex]] | None = None,
-        rank: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> Self:
-        """The schedule of a recipe.
-
-        Args:
-            recipe: A dictionary, or a text of JSON. It has "order" and "deal", as the recipe of a `Sampler` (without
-                "remainder"), and "steps", with "batch_size", "epochs", and "stages": a list of objects with "from"
-                and "batch_size".
-            lists: As for `Sampler.from_recipe`.
-            rank: As for `Schedule`.
-            memory_limit: As for `Schedule`.
-
-        Raises:
-            SamedealError: As `Schedule`. It is an UnknownNameError if there is no such member.
-
-        >>> made = Schedule.from_recipe({"order": {"samples": 10}, "steps": {"batch_size": 4}})
-        >>> made.recipe_fingerprint() == Schedule(10, 4).recipe_fingerprint()
-        True
-        """
-        self = cls.__new__(cls)
-        self._begin(recipes.beside(recipe, recipes.numbers(lists)), rank, memory_limit)
-        return self
-
-    def _begin(self, recipe: Recipe, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
-        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
-        self._engine = check.crossed("rank", rank, lambda number: Engine(Steps, Where(number), recipe, limit))
+        self._begin(recipe, memory_limit, check.u32("rank", rank))
 
     def at_rank(self, rank: SupportsIndex) -> Schedule:
         """The same for another rank, 0 to `world_size` - 1.
@@ -153,92 +120,8 @@ class Schedule(Answered):
         True
         """
         made = self.__class__.__new__(self.__class__)
-        made._engine = check.crossed("rank", rank, lambda number: Engine(Steps, Where(number), *self._engine.fixed))
+        made._begin(*self._engine.fixed, check.u32("rank", rank))
         return made
-
-    @property
-    def recipe(self) -> str:
-        """The recipe of this schedule: JSON in one line, with every default; `from_recipe` takes it.
-
-        It is the same on all ranks, and the same text in every language. Lists of more than 256 numbers are a hash.
-        """
-        return self._engine.use(Steps.recipe)
-
-    def recipe_fingerprint(self) -> str:
-        """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
-        return self._engine.use(Steps.recipe_fingerprint)
-
-    @property
-    def rank(self) -> int:
-        """The rank whose samples `indices` and `batch` give."""
-        return self._engine.config.rank
-
-    @property
-    def world_size(self) -> int:
-        """Number of data-parallel ranks."""
-        return self._engine.use(Steps.world_size)
-
-    @property
-    def samples(self) -> int:
-        """Number of samples in the dataset: indices are 0 to `samples` - 1. A blend has those of all sources."""
-        return self._engine.use(Steps.samples)
-
-    @property
-    def seed(self) -> int:
-        """Seed of the order."""
-        return self._engine.use(Steps.seed)
-
-    @property
-    def order(self) -> str:
-        """Name of the order."""
-        return self._engine.use(Steps.order)
-
-    @property
-    def layout(self) -> str:
-        """Which samples of a step belong to a rank."""
-        return self._engine.use(Steps.layout)
-
-    @property
-    def unit(self) -> int:
-        """How many neighbouring positions always go to the same rank."""
-        return self._engine.use(Steps.unit)
-
-    @property
-    def num_steps(self) -> int:
-        """How many steps there are: those of `epochs`. Without it so many that a training does not reach the end.
-
-        The positions of all epochs together are at most 2**53 - 1.
-        """
-        return self._engine.use(Steps.num_steps)
-
-    def batch_size(self, step: SupportsIndex) -> int:
-        """The global batch size of a step, over all ranks."""
-        return self._engine.use(Steps.batch_size, self._step(step))
-
-    def samples_consumed(self, step: SupportsIndex) -> int:
-        """How many samples all ranks together took before a step, since the beginning of the training."""
-        return self._engine.use(Steps.samples_consumed, self._step(step, 1))
-
-    def place_of(self, step: SupportsIndex) -> EpochPosition:
-        """The epoch and the position at which a step begins."""
-        return self._engine.use(Steps.place_of, self._step(step))
-
-    def step_of_draw(self, draw: SupportsIndex) -> int:
-        """The step that takes a sample before which all ranks together took `draw` samples.
-
-        >>> Schedule(10, 4).step_of_draw(8)
-        2
-        """
-        return self._engine.use(Steps.step_of_draw, check.integer("draw", draw, check.COUNT))
-
-    def step_of(self, epoch: SupportsIndex, position: SupportsIndex = 0) -> int:
-        """The step that takes a position of an epoch; by default the one in which the epoch begins.
-
-        >>> Schedule(10, 4).step_of(1)
-        2
-        """
-        number = check.integer("epoch", epoch, check.U64)
-        return self._engine.use(Steps.step_of, number, check.integer("position", position, check.COUNT))
 
     def indices(self, start: SupportsIndex, count: SupportsIndex = 1) -> NDArray[np.int64]:
         """This rank's samples at the steps `start` to `start` + `count` - 1, one step after the other.
@@ -251,8 +134,7 @@ class Schedule(Answered):
                 `unit`.
             OutOfMemoryError: There is no memory for so many.
         """
-        first = check.number("start", start, lambda: self.num_steps + 1)
-        return check.indices(self._engine.use(_run, first, check.integer("count", count, check.COUNT)))
+        return check.indices(self._ask(_run, check.u53("start", start), check.u53("count", count)))
 
     def batch(self, step: SupportsIndex) -> NDArray[np.int64]:
         """This rank's samples at a step.
@@ -260,7 +142,7 @@ class Schedule(Answered):
         Raises:
             OutOfRangeError: There is no such step, or it has more than 2**20 samples of this rank.
         """
-        return check.indices(self._engine.use(_one, self._step(step)))
+        return check.indices(self._ask(_one, check.u53("step", step)))
 
     def batches(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> Iterator[NDArray[np.int64]]:
         """This rank's samples step by step, from step `start` up to `stop`; without a `stop`, practically for ever.
@@ -272,46 +154,11 @@ class Schedule(Answered):
         Raises:
             OutOfRangeError: Not 0 <= start <= stop <= num_steps.
         """
-        most = self.num_steps
-        end = most if stop is None else check.integer("stop", stop, check.Width(0, most, f"0 to {most}"))
-        return self._pass(check.integer("start", start, check.Width(0, end, f"0 to {end}")), end)
+        return self._pass(*check.run(start, stop, self.num_steps))
 
     def __iter__(self) -> Iterator[NDArray[np.int64]]:
         """This rank's samples step by step, from step 0 on, practically for ever."""
         return self.batches()
-
-    def locate(self, sample: SupportsIndex, step: SupportsIndex = 0) -> StepPlace | None:
-        """When and where a sample is seen first, on any rank, from a step on. None if it is not seen again.
-
-        >>> Schedule(10, 4, seed=42, world_size=2).locate(7)
-        StepPlace(draw=8, epoch=0, position=8, step=2, rank=0, index_in_batch=0)
-        """
-        number = check.number("sample", sample, lambda: self.samples)
-        return self._engine.use(Steps.locate, number, self._step(step, 1))
-
-    def state(self, step: SupportsIndex) -> str:
-        """The state before a step, for a checkpoint: JSON in one line, the same on all ranks.
-
-        `resume` continues there, in any language and on any number of ranks. After `n` steps, it is `state(n)`.
-        """
-        return self._engine.use(Steps.state, self._step(step, 1))
-
-    def resume(self, state: str | Mapping[str, Any]) -> int:
-        """The step to go on with after a state.
-
-        The number of ranks may be another one than that of the state. Batch sizes may be others from this step on. A
-        composed order may have got more since then, as for `Sampler.resume`. The state need not be trusted: it is
-        checked.
-
-        Args:
-            state: The text that `state` gave, or the dictionary that a `state_dict` gave.
-
-        Raises:
-            ContradictionError: The state is of another order or seed, or the batch sizes of earlier steps were others.
-            WrongTypeError: The value is no state of a schedule.
-            OutOfRangeError: The state is too long, or its step is beyond the last one.
-        """
-        return self._engine.use(Steps.resume, check.state(state))
 
     def __repr__(self) -> str:
         """The call that makes an equal schedule, without the memory limit."""
@@ -325,10 +172,6 @@ class Schedule(Answered):
             return recipes.call("Schedule", Order(own, dict(recipe.lists)), options)
         options |= {"order" if name == "name" else name: value for name, value in own.items() if name != "samples"}
         return recipes.call("Schedule", own["samples"], options)
-
-    def _step(self, step: Any, more: int = 0) -> int:
-        """A step that crosses; `more` is 1 where the end is meant, too."""
-        return check.number("step", step, lambda: self.num_steps + more)
 
     def _pass(self, start: int, stop: int) -> Iterator[NDArray[np.int64]]:
         for step in range(start, stop):

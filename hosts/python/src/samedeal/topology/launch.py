@@ -45,5 +45,5 @@ def detect_rank(
     return (
         detect(found, None, ranks)
         if rank is None
-        else check.crossed("rank", rank, lambda number: detect(found, number, ranks))
+        else check.asked(lambda number: detect(found, number, ranks), [check.u32("rank", rank)])
     )

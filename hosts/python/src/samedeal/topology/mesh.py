@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import Any, SupportsIndex
 
-from ..bindings.mesh import Axis
+from ..bindings.mesh import Axis, MeshBase
 from ..engine import arguments as check
 from ..engine.errors import MissingError, OutOfRangeError, UnknownNameError, WrongTypeError
-from ..engine.instance import Answered, Engine
+from ..engine.instance import Engine
 from .binding import Grid, MeshConfig
 
 _MOST_AXES = 64
 
 
-class Mesh(Answered):
+class Mesh(MeshBase):
     """All ranks of a job as a grid, the last axis counting fastest (row-major, as torch's `init_device_mesh`).
 
     `Sampler(samples, rank=mesh.data_rank(rank), world_size=mesh.data_world_size)` deals different samples to ranks that
@@ -74,18 +74,9 @@ class Mesh(Answered):
         """The names of the axes along which ranks get different samples."""
         return tuple(name for name in self._names if name in self._shard)
 
-    @property
-    def data_world_size(self) -> int:
-        """How many ranks get different samples: the `world_size` of a sampler."""
-        return self._engine.use(Grid.data_world_size)
-
-    def data_rank(self, rank: SupportsIndex) -> int:
-        """Which of the `data_world_size` readers a rank is: the `rank` of a sampler."""
-        return self._engine.use(Grid.data_rank, self._rank(rank))
-
     def coordinates(self, rank: SupportsIndex) -> dict[str, int]:
         """Where a rank stands along each axis, by name."""
-        found = self._engine.use(Grid.coordinates, self._rank(rank))
+        found = self._ask(Grid.coordinates, check.u32("rank", rank))
         return dict(zip(self._names, found.tolist(), strict=True))
 
     def rank_at(self, coordinates: Mapping[str, SupportsIndex]) -> int:
@@ -114,15 +105,12 @@ class Mesh(Answered):
         Raises:
             OutOfRangeError: There is no such rank, or there are more than 2**20 of them.
         """
-        peers: list[int] = self._engine.use(Grid.peers, self._rank(rank)).tolist()
+        peers: list[int] = self._ask(Grid.peers, check.u32("rank", rank)).tolist()
         return peers
 
     def __repr__(self) -> str:
         """The call that makes an equal mesh."""
         return f"Mesh({self.world_size}, {self.axes!r}, shard={list(self.shard)!r})"
-
-    def _rank(self, rank: SupportsIndex) -> int:
-        return check.number("rank", rank, lambda: self.world_size, check.U32_MAX)
 
     def _named(self) -> Iterable[tuple[Axis, str]]:
         return zip(self._engine.config.axes, self._names, strict=True)

@@ -295,7 +295,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         Args:
             workers: Loader workers of each rank: `num_workers` of the `DataLoader`.
         """
-        return self._reading(check.integer("workers", workers, _WORKERS)).steps()
+        return self._reading(check.integer("workers", workers, _WORKERS)).steps
 
     def shard_info(self, worker: SupportsIndex | None = None, workers: SupportsIndex | None = None) -> ShardInfo:
         """What a reader of this rank reads of the epoch, or of the rest of it.
@@ -309,9 +309,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         if workers is not None:
             count = max(1, check.integer("workers", workers, _WORKERS))
         if worker is not None:
-            own = check.number("worker", worker, lambda: count, check.U32_MAX)
-        if own >= count:
-            raise OutOfRangeError("worker", str(own), check.below(count))
+            own = check.one_of("worker", worker, count)
         reading = self._reading(count)
         shards = None if self.deal == "samples" else tuple(reading.shards(self.rank, own).tolist())
         samples, padding = reading.num_samples(self.rank, own), reading.num_padding(self.rank, own)
@@ -376,7 +374,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             raise ContradictionError("deal", self.deal, "shards, where there is a plan")
         deal = {"world_size": self.world_size, "workers": max(1, check.integer("workers", workers, _WORKERS))}
         recipe = {"shards": self._order, "deal": deal}
-        return ShardPlan.from_recipe(recipe, sizes=self.shards.sizes, bytes=self.shards.bytes, epoch=self.epoch)
+        lists = {"sizes": self.shards.sizes} | ({} if self.shards.bytes is None else {"bytes": self.shards.bytes})
+        return ShardPlan.from_recipe(recipe, lists=lists, epoch=self.epoch)
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks and workers.
@@ -541,7 +540,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return core.is_rest
 
     def _is_empty(self, core: Progress) -> bool:
-        return self._group(1).reading(core).steps().most == 0
+        return self._group(1).reading(core).steps.most == 0
 
     @property
     def _is_shuffled(self) -> bool:
@@ -596,7 +595,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
 
     def _warn_of_mixing(self, reading: Reading, workers: int, level: int) -> None:
         """Once, where batches come from so few lanes that they vary more than twice as much as chance."""
-        advice = reading.mixing_advice()
+        advice = reading.mixing_advice
         if advice is None or not self._board.is_first_of_mixing():
             return
         own = advice.lanes_per_reader
@@ -615,7 +614,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """Once, where ranks end at different steps or readers have nothing: before the first pass, or as it begins."""
         own, whole = self._group(workers), Progress(self._progress().epoch)
         reading = own.reading(whole)
-        (least, most), idle = reading.steps(), reading.num_idle_readers()
+        (least, most), idle = reading.steps, reading.num_idle_readers
         if (least == most and not idle) or self.rank != 0 or not self._board.is_first_of_steps():
             return
         each = "rows" if self.batch_size is None else "batches"

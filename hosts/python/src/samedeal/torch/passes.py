@@ -49,7 +49,7 @@ class Opening(Start):
 
     def ended(self, taken: int) -> dict[str, Any]:
         """The state once the pass has ended on every rank, also on those that had more batches."""
-        return self.after(self.reading.steps().most)
+        return self.after(self.reading.steps.most)
 
 
 class _Given(Pass):

@@ -186,7 +186,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     @rank.setter
     def rank(self, rank: SupportsIndex) -> None:
         ranks = self._reader()[1]
-        self._place_at(check.number("rank", rank, lambda: ranks, check.U32_MAX), ranks)
+        self._place_at(check.one_of("rank", rank, ranks), ranks)
 
     @property
     def num_replicas(self) -> int:

@@ -335,14 +335,14 @@ export const kinds = {
       );
     },
     own: {
-      steps: (own) => withoutEqual(own.steps()),
+      steps: (own) => withoutEqual(own.steps),
       indices: (own, { rank, worker, start, count }) => own.indices(rank, worker, start, start + BigInt(count)),
       'round-rows': (own, { rank, worker, number, start, count }) =>
         own.roundRows(rank, worker, number, start, start + BigInt(count)),
     },
     // A run has an end in place of a count.
     rawFailures: ['indices', 'round-rows'],
-    rawOnly: ['num-batches', 'batch', 'batch-at'],
+    rawOnly: ['batch', 'batch-at'],
     // These give another reading, which the calls after them are of.
     moves: ['at-epoch', 'resume'],
   },

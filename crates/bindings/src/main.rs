@@ -1,5 +1,6 @@
 //! `bindings python WIT FOLDER` writes the binding layer of the Python host: a module for each interface of the WIT. `bindings javascript
-//! WIT FOLDER` writes that of the JavaScript host: a module for each world. `bindings manual WIT FOLDER` writes the interface as a page
+//! WIT FOLDER` writes that of the JavaScript host: a module for each world. `bindings typescript WIT FOLDER` writes what the classes of that
+//! host have of the WIT: a module for each interface. `bindings manual WIT FOLDER` writes the interface as a page
 //! of the site. A file that is as it should be is not written again, and a module that is no longer made is removed.
 
 mod facade;
@@ -18,10 +19,10 @@ use wit_parser::Resolve;
 
 fn main() -> ExitCode {
     let words: Vec<_> = env::args().skip(1).collect();
-    let [what @ ("python" | "javascript" | "manual"), wit, folder] =
+    let [what @ ("python" | "javascript" | "typescript" | "manual"), wit, folder] =
         words.iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
-        eprintln!("usage: bindings python|javascript|manual WIT FOLDER");
+        eprintln!("usage: bindings python|javascript|typescript|manual WIT FOLDER");
         return ExitCode::from(2);
     };
     match generated(what, wit).and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string())) {
@@ -40,6 +41,7 @@ fn generated(what: &str, wit: &str) -> Result<BTreeMap<String, String>, String> 
     match what {
         "python" => python::modules(&resolve, package),
         "manual" => manual::pages(&resolve, package),
+        "typescript" => javascript::facades::modules(&resolve, package),
         _ => javascript::modules(&resolve, package),
     }
 }

@@ -17,6 +17,7 @@ const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
 /// It writes the layers between the Python and npm packages and the component.
 const GENERATOR: &str = "target/debug/bindings";
 const PYTHON_BINDINGS: &str = "hosts/python/src/samedeal/bindings";
+const JAVASCRIPT_CLASSES: &str = "hosts/js/src/generated";
 /// It writes the JavaScript around the web build.
 const BINDGEN: &str = "target/debug/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
@@ -156,6 +157,7 @@ fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
 fn bindings(progress: &Progress) -> Outcome {
     progress.run(&mut host(&["--bin=bindings"]))?;
     progress.run(&mut project::own(GENERATOR, &["python", "wit", PYTHON_BINDINGS]))?;
+    progress.run(&mut project::own(GENERATOR, &["typescript", "wit", JAVASCRIPT_CLASSES]))?;
     Ok(Report::note(PYTHON_BINDINGS))
 }
 

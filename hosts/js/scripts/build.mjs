@@ -61,6 +61,9 @@ await generate('components', 'samedeal.core.wasm', [component, bindings, LOCK, .
   writeFileSync(join(folder, 'samedeal.core.wasm'), coreOf(readFileSync(component)));
 });
 
+// The plain part of each class. A file that is as it should be is not written.
+execFileSync(bindings, ['typescript', WIT, join(here, 'src/generated')], { stdio: 'inherit' });
+
 /** The types of the interfaces of a component, as jco has them. */
 async function writeTypes(folder, name, wasm) {
   const { transpile } = await import('@bytecodealliance/jco');

@@ -7,8 +7,6 @@ export type Range = readonly [least: bigint, most: bigint];
 export const U32: Range = [0n, 0xffff_ffffn];
 export const FROM_ONE: Range = [1n, 0xffff_ffffn];
 export const S64: Range = [-(2n ** 63n), 2n ** 63n - 1n];
-/** What a `number` holds exactly. */
-const EXACT = 2 ** 53;
 /** A count, as an error tells it. */
 export const COUNT: Range = [0n, 2n ** 53n - 1n];
 export const U64: Range = [0n, 2n ** 64n - 1n];
@@ -36,21 +34,40 @@ export function integer(field: string, value: unknown, range: Range): bigint {
 }
 
 /**
- * A count, or the number of one of `count()` things, which is asked for what an error tells alone. The range is the
- * engine's to know: what fits into 64 bits is passed on, and refused there.
+ * A whole number that crosses as one of 64 bits. The range is the engine's to know: for what an error tells, `ask` asks it with another
+ * number, which it refuses. Without it, an error tells what a count is.
  */
-export function natural(field: string, value: unknown, count: () => number = () => EXACT): bigint {
+export function u53(field: string, value: unknown, ask?: Ask): bigint {
   const whole = Number.isInteger(value) ? BigInt(value as number) : value;
   if (typeof whole === 'bigint' && whole >= 0 && whole <= U64[1]) return whole;
-  return integer(field, whole, [0n, BigInt(count()) - 1n]);
+  return refused(field, whole, COUNT, [U64[1]], ask);
 }
 
-/** The same where 32 bits are passed on; `range` is what an error tells. */
-export function natural32(field: string, value: unknown, range: Range | (() => Range)): number {
+/** The same of 32 bits; `range` is what an error tells if the engine takes all of them. */
+export function u32(field: string, value: unknown, ask?: Ask, range: Range = U32): number {
   const number = Number.isInteger(value) || typeof value === 'bigint' ? Number(value) : -1;
   // Without the sign of -0.
   if (number >= 0 && number <= U32[1]) return number + 0;
-  return Number(integer(field, value, typeof range === 'function' ? range() : range));
+  return Number(refused(field, value, range, U32, ask));
+}
+
+/** Asks an engine with another value of an argument. */
+type Ask = (other: bigint) => unknown;
+
+/** Refuses a value that does not cross, as the engine refuses one of `others`. */
+function refused(field: string, value: unknown, range: Range, others: readonly bigint[], ask?: Ask): bigint {
+  for (const other of others) {
+    try {
+      ask?.(other);
+    } catch (error) {
+      if (!(error instanceof SamedealError)) throw error;
+      if (error.kind !== 'out-of-range' || error.field !== field || error.value !== `${other}`) continue;
+      const isWhole = Number.isInteger(value) || typeof value === 'bigint';
+      const [kind, what] = isWhole ? (['out-of-range', ''] as const) : (['wrong-type', 'a whole number, '] as const);
+      fail(kind, field, value, what + error.allowed, factsOf(error));
+    }
+  }
+  return integer(field, value, range);
 }
 
 export function boolean(field: string, value: unknown): boolean {
@@ -180,10 +197,14 @@ export function options<T extends object>(value: T | undefined, known: readonly 
   return value;
 }
 
-/** The option `dropLast` of what cuts batches. */
-export function dropsLast(given: { dropLast?: boolean } | undefined): boolean {
-  const { dropLast = false } = options(given, ['dropLast']);
-  return boolean('drop-last', dropLast);
+/** The one option of a call that has one: whether it is set. */
+export function flag<N extends string>(
+  field: string,
+  name: N,
+  given: Readonly<Partial<Record<N, boolean>>> | undefined,
+): boolean {
+  const { [name]: value = false } = options<Partial<Record<N, boolean>>>(given, [name]);
+  return boolean(field, value);
 }
 
 function rangeFacts(least: bigint, most: bigint): Fact[] {
@@ -242,9 +263,13 @@ function retold<T>(check: () => T, change: (error: SamedealError) => Partial<Fai
   } catch (error) {
     if (!(error instanceof SamedealError)) throw error;
     const { kind, field, value, allowed } = error;
-    const facts = Object.entries(error.facts).flatMap(([name, values]) => values.map((value) => ({ name, value })));
-    throw new SamedealError({ kind, field, value, allowed, facts, ...change(error) });
+    throw new SamedealError({ kind, field, value, allowed, facts: factsOf(error), ...change(error) });
   }
+}
+
+/** The facts of an error, as the bindings give them. */
+function factsOf({ facts }: SamedealError): Fact[] {
+  return Object.entries(facts).flatMap(([name, values]) => values.map((value) => ({ name, value })));
 }
 
 /** A value as text, without calling anything of its own. */

@@ -2,7 +2,6 @@
 import { fail, options, placed, RECIPE_MAX, recipeText, record, saved, TEXT_MAX } from './checks.js';
 import type { NamedList } from './components/interfaces/samedeal-deal-types.js';
 import { camelled } from './errors.js';
-import { placeOf } from './json.js';
 import { LONGEST, list, shown, words } from './lists.js';
 import { decimal, settings } from './options.js';
 
@@ -58,13 +57,6 @@ export class Document {
   /** How many bytes it takes on its way into an instance. */
   get size(): number {
     return this.lists.reduce((sum, { numbers }) => sum + 16 * numbers.length, 4 * this.text.length);
-  }
-
-  /** That of the same order, dealt to one rank. For a text that an engine took. */
-  get undealt(): Document {
-    const [start, end] = placeOf(this.text, 'deal') ?? [0, 0];
-    const text = end > 0 ? `${this.text.slice(0, start)}{}${this.text.slice(end)}` : this.text;
-    return new Document(text, {}, this.lists);
   }
 
   get #named(): readonly NamedList[] {
@@ -143,6 +135,20 @@ export function section(given: object): Record<string, unknown> | undefined {
   return members.length > 0 ? Object.fromEntries(members.map(([name, value]) => [snaked(name), value])) : undefined;
 }
 
+/** Options, of which those with these names are a section. */
+export function parted<T extends object, N extends keyof T & string>(
+  given: T,
+  names: readonly N[],
+): [section: Record<string, unknown> | undefined, others: Omit<T, N>] {
+  const others = { ...given };
+  const own: Partial<T> = {};
+  for (const name of names) {
+    own[name] = others[name];
+    delete others[name];
+  }
+  return [section(own), others];
+}
+
 /** More than any recipe has of objects and lists in one another; an object that contains itself has more. */
 const DEEPEST = 100;
 /** How deep members are, in a section of a recipe. */
@@ -175,7 +181,7 @@ export function written(field: string, value: unknown, depth: number): string {
       return String(BigInt(value));
     case 'bigint':
       // Beyond 2^53 - 1 as a string, because JSON tools round such numbers.
-      return value === BigInt(Number(value)) && Number.isSafeInteger(Number(value)) ? String(value) : `"${value}"`;
+      return Number.isSafeInteger(Number(value)) ? String(value) : `"${value}"`;
     case 'boolean':
       return String(value);
     case 'object': {

@@ -240,11 +240,6 @@ export abstract class Facade<B extends Bindings, R extends object> extends Handl
     super(engine, undefined, what, recipe);
   }
 
-  /** For what is below 2^53. @internal */
-  protected number(call: (raw: R) => bigint): number {
-    return Number(this.call(call));
-  }
-
   /** The call that makes an equal object; it answers after `dispose()` too. */
   toString(): string {
     return this.source(Number.POSITIVE_INFINITY);

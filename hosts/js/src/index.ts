@@ -12,6 +12,7 @@ import type { Packed, PackOptions, Padded, PadOptions, Tokens } from './batch/ty
 import { component, light } from './bindings/engines.js';
 import { BaseSampler } from './deal/sampler.js';
 import { over } from './engine.js';
+import type { Detection } from './generated/launch.js';
 import { type Ledger, openWith } from './ledger/ledger.js';
 import { LedgerSchedule } from './ledger/schedule.js';
 import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger/types.js';
@@ -22,7 +23,7 @@ import type { Verification } from './shard/types.js';
 import { verifyWith } from './shard/verify.js';
 import { BaseSplit } from './split/split.js';
 import { BaseSchedule } from './steps/schedule.js';
-import { type Detection, type DetectOptions, detectWith } from './topology/launch.js';
+import { type DetectOptions, detectWith } from './topology/launch.js';
 import { BaseMesh } from './topology/mesh.js';
 import type { Integer, Integers } from './types.js';
 
@@ -30,6 +31,13 @@ export type { Metrics, MetricsJson } from './batch/run.js';
 export type * from './batch/types.js';
 export type { Counted } from './counted.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
+export type { BatchPlace, Segment } from './generated/batches.js';
+export type { Detection } from './generated/launch.js';
+export type { CommittedRun, LedgerEvent } from './generated/ledger.js';
+export type { MixingAdvice, ReadRound } from './generated/read.js';
+export type { Fate, Place, Round, ShardPlace, SourcePlace } from './generated/sampling.js';
+export type { EpochPosition, StepPlace } from './generated/steps.js';
+export type { Spans } from './generated/types.js';
 export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger/ledger.js';
 export type { LedgerSchedule } from './ledger/schedule.js';
 export type * from './ledger/types.js';
@@ -40,7 +48,7 @@ export type * from './read/types.js';
 export type * from './shard/types.js';
 export type * from './split/types.js';
 export type * from './steps/types.js';
-export type { Detection, DetectOptions } from './topology/launch.js';
+export type { DetectOptions } from './topology/launch.js';
 export type { Axes, MeshJson } from './topology/mesh.js';
 export type * from './types.js';
 export { version } from './version.js';
@@ -49,6 +57,13 @@ export { version } from './version.js';
  * The samples of one rank in one epoch, of `samples` (0 to 2^53 - 1; 2^32 - 1 where the order holds a table), or of an order
  * that `blend`, `order` and their like made. Errors (`SamedealError`): a value out of its range or of the wrong type, an unknown name,
  * values that do not fit together, memory.
+ *
+ * `unit` and `copies` put several answers to a prompt on one rank.
+ *
+ * @example
+ * const prompts = order('feistel', { samples: 100, seed: 7 }).copies(4);
+ * const sampler = new Sampler(prompts, { unit: 4, worldSize: 2, rank: 1 });
+ * console.log(sampler.indices(0, 8).join(' ')); // 45 45 45 45 22 22 22 22
  */
 export class Sampler extends over(BaseSampler, light) {}
 
@@ -145,6 +160,11 @@ export class BatchStream extends over(BaseBatchStream, component) {}
  * @example
  * const schedule = new Schedule(1000, [[0, 64], [500, 128]], { seed: 7, worldSize: 8, rank: 3 });
  * console.log(schedule.batch(500).length, schedule.placeOf(500)); // 16 { epoch: 32, position: 0 }
+ * const place = schedule.locate(1);
+ * if (place) console.log(place.step, place.rank, place.indexInBatch); // 11 4 1
+ *
+ * const state = new Schedule(1000, 64, { seed: 7, worldSize: 8 }).state(500);
+ * console.log(schedule.resume(state)); // 500
  */
 export class Schedule extends over(BaseSchedule, component) {}
 

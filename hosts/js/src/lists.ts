@@ -1,9 +1,7 @@
 // Lists of whole numbers on their way in and out. Nothing else crosses in bulk.
-import type { Copied } from './bindings/types.js';
-import { COUNT, fail, integer, mostFacts, natural, natural32, placed, type Range } from './checks.js';
-import type { Spans as RawSpans } from './components/interfaces/samedeal-deal-types.js';
+import { COUNT, fail, integer, mostFacts, placed, type Range, u32, u53 } from './checks.js';
 import { SamedealError } from './errors.js';
-import type { Indices, Spans } from './types.js';
+import type { Indices, Integer } from './types.js';
 
 /** The longest list that crosses: no address comes near what the bindings can tell, nor a table near its memory. */
 export const LONGEST = 2 ** 25;
@@ -35,17 +33,11 @@ export function list(field: string, value: unknown): ArrayLike<unknown> {
   return value as ArrayLike<unknown>;
 }
 
-/** A list of numbers of things, as `natural` checks each. */
-export function naturals(field: string, value: unknown, count: () => number): bigint[] {
-  const given = list(field, value);
-  const out: bigint[] = [];
-  for (let i = 0; i < given.length; i++) {
-    const element = given[i];
-    // Most are such numbers, for which no closure is made.
-    const isPlain = typeof element === 'number' && Number.isSafeInteger(element) && element >= 0;
-    out.push(isPlain ? BigInt(element) : placed(`at index ${i}`, () => natural(field, element, count)));
-  }
-  return out;
+/** What `ask` says of each number of a list. An error tells which one it is about. */
+export function each<T>(field: string, value: unknown, ask: (number: Integer) => T): T[] {
+  return Array.from(list(field, value) as ArrayLike<Integer>, (number, i) =>
+    placed(`at index ${i}`, () => ask(number)),
+  );
 }
 
 // As all methods of typed arrays do, it throws where there is no memory below.
@@ -78,7 +70,7 @@ export function words(field: string, value: unknown): BigUint64Array<ArrayBuffer
       halves[2 * i + 1] = element / 2 ** 32;
     } else {
       out[i] = placed(`at index ${i}`, () =>
-        typeof element === 'bigint' ? natural(field, element) : integer(field, element, COUNT),
+        typeof element === 'bigint' ? u53(field, element) : integer(field, element, COUNT),
       );
     }
   }
@@ -96,7 +88,7 @@ export function words32(field: string, value: unknown, range: Range): Uint32Arra
   for (let i = 0; i < out.length; i++) {
     const element = given[i];
     const isPlain = typeof element === 'number' && element >= 0 && element <= 0xffff_ffff && Number.isInteger(element);
-    out[i] = isPlain ? element : placed(`at index ${i}`, () => natural32(field, element, range));
+    out[i] = isPlain ? element : placed(`at index ${i}`, () => u32(field, element, undefined, range));
   }
   return out;
 }
@@ -149,11 +141,6 @@ export function joined(
     at += part.length;
   }
   return out;
-}
-
-/** Spans as users get them. */
-export function spansOf({ lane, shard, firstRow, numRows }: Copied<RawSpans>): Spans {
-  return { lane, shard, firstRow: numbers(firstRow), numRows: numbers(numRows) };
 }
 
 /** A list in an error or a log: the first ones of many. */

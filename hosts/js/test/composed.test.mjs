@@ -44,7 +44,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
 
     test('every prefix is near to exact proportion, and is counted', () => {
       const samples = epochOf(mixed);
-      const bounds = sampler.sourceBounds();
+      const bounds = sampler.sourceBounds;
       const counts = [0, 0, 0];
       for (const [n, sample] of samples.entries()) {
         counts[sampler.sourceOf(sample).source] += 1;
@@ -126,7 +126,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       const exact = blend({ a: [70, 3], b: [70, 1], c: [70, 1] }, { exact: true, samples: 500 });
       const made = new Sampler(exact);
       assert.equal(made.order, 'blend-exact');
-      assert.deepEqual([...made.sourceBounds()], [750_000, 750_000, 750_000]);
+      assert.deepEqual([...made.sourceBounds], [750_000, 750_000, 750_000]);
       for (let end = 0; end <= 500; end += 5) {
         assert.deepEqual([...made.sourceCounts(0, end).count], [(3 * end) / 5, end / 5, end / 5]);
       }
@@ -196,7 +196,7 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
       for (const call of [
         () => plain.sources,
         () => plain.sourceCounts(),
-        () => plain.sourceBounds(),
+        () => plain.sourceBounds,
         () => plain.sourceOf(3),
       ]) {
         refused(call, 'contradiction', 'order');

@@ -43,7 +43,7 @@ export async function everything(samedeal) {
   parts.composed = [
     dealt.map((each) => [each.indices(), each.recipe, each.state(2)]),
     dealt[0].sourceCounts(20, 150),
-    dealt[0].sourceBounds(),
+    dealt[0].sourceBounds,
     dealt[0].locateFrom(620, 30, 4),
     dealt[1].epochLength,
   ];
@@ -98,7 +98,7 @@ export async function everything(samedeal) {
   const rest = new Reading([30, 40, 50], { lanes: 4, shuffleWindow: 8, worldSize: 3, batchSize: 6 }).resume(
     reading.state(5),
   );
-  parts.reading = [rest.indices(1), rest.round(1, 0, 0), rest.steps(), rest.recipe, Reading.fromJSON(rest.toJSON())];
+  parts.reading = [rest.indices(1), rest.round(1, 0, 0), rest.steps, rest.recipe, Reading.fromJSON(rest.toJSON())];
   parts.files = new Reading([30, 40, 50], { deal: 'shards', worldSize: 2 }).shards(1);
 
   const lengths = Array.from({ length: 60 }, (_, i) => 1 + ((i * 37) % 50));

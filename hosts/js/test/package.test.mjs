@@ -232,7 +232,7 @@ test('the types hold in a strict project', async () => {
     const ordered = new Sampler(mixed.skip([{ epoch: 0, start: 1n, count: 2 }]), { worldSize: 2, layout: 'rotated' });
     const more = [grown(10, [{ epoch: 0, consumed: 3n, samples: 11 }], { seed: 1 }).grow(0, 4, 12), windows([3], 2, { stride: 1 })];
     const counts: Float64Array = ordered.sourceCounts(0, 2n).count;
-    const numbers: number[] = [ordered.epochLength, ordered.sourceOf(3).index, ...ordered.sourceBounds(), ordered.sources.length];
+    const numbers: number[] = [ordered.epochLength, ordered.sourceOf(3).index, ...ordered.sourceBounds, ordered.sources.length];
     const next: { position: number } | null = ordered.locateFrom(3, 4n, 2);
     const same: Sampler = Sampler.fromRecipe(mixed.recipe, { lists: mixed.lists });
     Sampler.fromJSON(mixed.toJSON());
@@ -288,7 +288,7 @@ test('the types hold in a strict project', async () => {
     const moved: Reading = reading.atEpoch(3n);
     const saved: SavedState = { samedeal: moved.state(5) };
     const rest: Reading = moved.resume(saved).resume('text');
-    const steps: Steps = rest.steps();
+    const steps: Steps = rest.steps;
     const samples: Float64Array = rest.indices(0, 1n, 2, 3);
     const rounds: ReadRound[] = [...rest.rounds(0), rest.round(0, 1, 2)];
     const shards: Uint32Array = rest.shards(0, rest.roundOf(0, 0, 1));

@@ -88,9 +88,9 @@ describe('Reading', () => {
         shards.flatMap((shard) => Array.from(plan.rows(shard), (row) => bases[shard] + row)),
       );
     }
-    assert.deepEqual(reading.steps(), plan.steps(10));
+    assert.deepEqual(reading.steps, plan.steps(10));
     // Three shards have samples.
-    assert.equal(reading.numIdleReaders(), 1);
+    assert.equal(reading.numIdleReaders, 1);
   });
 
   for (const [name, deal] of Object.entries(DEALS)) {
@@ -113,12 +113,12 @@ describe('Reading', () => {
           assert.equal(reading.isRest, number > 0);
           assert.equal(reading.epoch, 4);
           // Between two turns of the workers, wherever there are several.
-          steps = number === 2 ? reading.steps().most : Math.floor(reading.steps().most / 7) | 1;
+          steps = number === 2 ? reading.steps.most : Math.floor(reading.steps.most / 7) | 1;
           seen.push(...taken(reading, group, steps));
         }
         assert.deepEqual(ascending(seen), EVERY);
         const over = reading.resume(reading.state(steps));
-        assert.deepEqual([over.steps(), over.isRest], [{ least: 0, most: 0, equal: true }, true]);
+        assert.deepEqual([over.steps, over.isRest], [{ least: 0, most: 0, equal: true }, true]);
         assert.deepEqual(lists(over, groups[2]).flat(), []);
         assert.deepEqual([...over.rounds(0)], []);
       }
@@ -129,7 +129,7 @@ describe('Reading', () => {
       const reading = new Reading(SIZES, { ...deal, ...group });
       for (const steps of [0, 1, 4, 6]) {
         const rest = reading.resume(reading.state(steps));
-        const left = reading.steps().most;
+        const left = reading.steps.most;
         const both = [...taken(reading, group, steps), ...taken(rest, group, left)];
         assert.deepEqual(ascending(both), EVERY);
         assert.equal(rest.numSteps(1), Math.max(0, reading.numSteps(1) - steps));
@@ -216,11 +216,11 @@ describe('Reading', () => {
     assert.equal(new Reading(SIZES, { lanes: 6, worldSize: 3 }).readsPerRow, 1);
     assert.equal(reading.lanesReadOnce, 63);
     for (const none of [new Reading(SIZES, { shuffle: false }), new Reading(SIZES, { deal: 'shards' })]) {
-      assert.deepEqual([none.lanesReadOnce, none.mixingAdvice()], [undefined, undefined]);
+      assert.deepEqual([none.lanesReadOnce, none.mixingAdvice], [undefined, undefined]);
     }
-    assert.equal(reading.mixingAdvice(), undefined);
+    assert.equal(reading.mixingAdvice, undefined);
     const advice = { lanesPerReader: 8, varianceRatio: 4, lanes: 128, shuffleWindow: 128 };
-    assert.deepEqual(new Reading(SIZES, { worldSize: 8, batchSize: 32 }).mixingAdvice(), advice);
+    assert.deepEqual(new Reading(SIZES, { worldSize: 8, batchSize: 32 }).mixingAdvice, advice);
     assert.deepEqual([...reading.sizes], SIZES);
     reading.sizes.fill(1);
     assert.deepEqual([...reading.sizes], SIZES);
@@ -328,7 +328,7 @@ describe('what is refused', () => {
       ['workers', [0, 2 ** 16 + 1, ...NOT_32_BITS], as('workers')],
       ['batch-size', [0, ...NOT_32_BITS], as('batchSize')],
       ['epoch', NOT_64_BITS, (value) => reading.atEpoch(value)],
-      ['steps', [reading.steps().most + 1, ...NOT_64_BITS], (value) => reading.state(value)],
+      ['steps', [reading.steps.most + 1, ...NOT_64_BITS], (value) => reading.state(value)],
       ['rank', [2, ...NOT_32_BITS], (value) => reading.numSteps(value)],
       ...['numSamples', 'numPadding', 'indices', 'numRounds', 'rounds', 'shards'].flatMap((name) => [
         ['rank', [2, ...NOT_32_BITS], (value) => reading[name](value)],
@@ -346,7 +346,7 @@ describe('what is refused', () => {
     }
     refused(() => reading.indices(), 'wrong-type', 'rank');
     refused(() => reading.round(0, 0), 'wrong-type', 'number');
-    assert.throws(() => reading.state(-1), { allowed: `0 to ${reading.steps().most}` });
+    assert.throws(() => reading.state(-1), { allowed: `0 to ${reading.steps.most}` });
     assert.throws(() => reading.roundOf(1, 1, 2n ** 64n), { allowed: `0 to ${length - 1}` });
   });
 
@@ -455,7 +455,7 @@ describe('what is refused', () => {
       try {
         const rest = reading.resume(text);
         assert(rest.isRest === true || rest.isRest === false);
-        rest.state(rest.steps().most);
+        rest.state(rest.steps.most);
         rest.indices(1, 1);
         rest.dispose();
       } catch (error) {
@@ -524,7 +524,7 @@ describe('memory', () => {
     const moved = whole.atEpoch(5);
     const all = [whole, moved, moved.resume(moved.state(3))];
     const before = all.map((reading) => [reading.state(1), reading.indices(0, 1)]);
-    assert.throws(() => whole.numIdleReaders(), { message: 'unreachable' });
+    assert.throws(() => whole.numIdleReaders, { message: 'unreachable' });
     assert.deepEqual(
       all.map((reading) => [reading.state(1), reading.indices(0, 1)]),
       before,

@@ -242,6 +242,7 @@ export const CALLS = {
   'Reading#numIdleReaders': call(0),
   'Reading#numSamples': call(1, rank, reader),
   'Reading#numPadding': call(1, rank, reader),
+  'Reading#numBatches': call(1, rank, reader),
   'Reading#indices': call(1, rank, reader, few, upto(20)),
   'Reading#numRounds': call(1, rank, reader),
   'Reading#round': call(3, rank, reader, few),

@@ -22,7 +22,7 @@ const CONTROLS = {
   Sampler: (own) => [own.epoch, own.rank, own.consumed, own.length, ends(own)],
   Batcher: (own) => [own.epoch, own.rank, own.history, own.length, own.length > 0 && own.batch(0)],
   Schedule: (own) => [own.rank, own.numSteps, own.batchSize(0)],
-  Reading: (own) => [own.epoch, own.isRest, own.steps()],
+  Reading: (own) => [own.epoch, own.isRest, own.steps],
   ShardPlan: (own) => [own.epoch, own.numShards(0)],
   ChunkStream: (own) => own.chunks(0, 3),
   Split: (own) => own.parts.slice(0, 3),
@@ -165,7 +165,7 @@ const LAWS = {
       const counted = [...own.rounds(0, worker)].reduce((sum, one) => sum + one.count, 0);
       law('rounds have the samples', counted === mine.length, counted);
     }
-    const { most } = own.steps();
+    const { most } = own.steps;
     const half = Math.floor(most / 2);
     law(
       'a state gives the rest',

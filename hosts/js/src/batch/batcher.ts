@@ -1,15 +1,14 @@
 import { release } from '../bindings/resources.js';
 import type { ComponentBindings, RawBatcher } from '../bindings/types.js';
-import { fail, integer, natural, natural32, stateText, U64 } from '../checks.js';
-import type { BatchPlace as RawPlace } from '../components/interfaces/samedeal-deal-batches.js';
+import { fail, integer, stateText, U64, u32 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
-import { type Engine, Facade } from '../engine.js';
+import type { Engine } from '../engine.js';
 import { SamedealError } from '../errors.js';
-import { naturals } from '../lists.js';
-import { plain } from '../options.js';
+import { BatcherMembers, type BatchPlace } from '../generated/batches.js';
+import { each } from '../lists.js';
 import { resumed } from '../state.js';
 import type { Integer, Integers, SavedState } from '../types.js';
-import { BatcherRecipe, historySource, type Planned, segments } from './recipe.js';
+import { BatcherRecipe, historySource, type Planned } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
 import type {
   Batch,
@@ -18,9 +17,7 @@ import type {
   BatcherOptions,
   BatcherRecipeOptions,
   BatcherStateOptions,
-  BatchPlace,
   Lengths,
-  Segment,
 } from './types.js';
 
 /** How many steps an iteration reads at a time. */
@@ -29,7 +26,7 @@ const WINDOW = 64;
 type Class<T> = new (lengths: Lengths, options?: BatcherOptions) => T;
 
 /** What `Batcher` is, over any instance of its engine. */
-export abstract class BaseBatcher extends Facade<ComponentBindings, Planned> implements Iterable<Batch> {
+export abstract class BaseBatcher extends BatcherMembers<Planned> implements Iterable<Batch> {
   #recipe: BatcherRecipe;
   #metrics: Metrics;
   #text?: string;
@@ -99,16 +96,6 @@ export abstract class BaseBatcher extends Facade<ComponentBindings, Planned> imp
     return this.#recipe.lengths.slice();
   }
 
-  /** Number of the epoch; a `bigint` where it is beyond 2^53 - 1. `setEpoch` plans another. */
-  get epoch(): Integer {
-    return plain(this.#recipe.epoch);
-  }
-
-  /** The steps of this epoch that were taken before (`resume`), segment by segment: a new copy. */
-  get history(): Segment[] {
-    return segments(this.#recipe.history);
-  }
-
   /** Which rank iteration answers for. */
   get rank(): number {
     return this.#recipe.rank;
@@ -137,16 +124,6 @@ export abstract class BaseBatcher extends Facade<ComponentBindings, Planned> imp
   setEpoch(epoch: Integer): void {
     const number = integer('epoch', epoch, U64);
     if (number !== this.#recipe.epoch) this.#move((plan) => plan.atEpoch(number));
-  }
-
-  /**
-   * The state after every rank has taken `steps` steps: a text for a checkpoint, of JSON in one line. All ranks that did the same
-   * number of steps write the same state. `resume` of any batcher of the same recipe goes on there, in any language and with any
-   * number of ranks. Errors: `steps` (more than there are).
-   */
-  state(steps: Integer): string {
-    const number = natural('steps', steps, () => this.numSteps + 1);
-    return this.call(({ plan }) => plan.state(number));
   }
 
   /**
@@ -205,24 +182,9 @@ export abstract class BaseBatcher extends Facade<ComponentBindings, Planned> imp
     return this.batches();
   }
 
-  /**
-   * Where a sample is, in the order of steps: once, or as often as it has parts or is repeated; never where it is left
-   * out, or was taken before. Costs planning its windows. Errors: `sample`, memory.
-   */
-  locate(sample: Integer): BatchPlace[] {
-    const number = natural('sample', sample, () => this.#recipe.lengths.length);
-    return placesOf(this.call(({ plan }) => plan.locate(number)));
-  }
-
-  /** The same for many samples: the places of each of them, in their order. Errors: as `locate`, with the index of the sample. */
+  /** `locate` for many samples: the places of each of them. Errors: as `locate`, with the index of the sample. */
   locateAll(samples: Integers): BatchPlace[][] {
-    const all = naturals('sample', samples, () => this.#recipe.lengths.length);
-    return this.call(({ plan }) => all.map((sample) => placesOf(plan.locate(sample))));
-  }
-
-  /** SHA-256 over all batches of all ranks, in hexadecimal: equal on all ranks that plan alike. Errors: memory. */
-  fingerprint(): string {
-    return this.call(({ plan }) => plan.fingerprint());
+    return each('sample', samples, (sample) => this.locate(sample));
   }
 
   /** The recipe as it was given, the lengths, the rank and the place in the epoch, for `JSON.stringify` and `fromJSON`. */
@@ -284,9 +246,6 @@ export abstract class BaseBatcher extends Facade<ComponentBindings, Planned> imp
   }
 
   #whose(rank: Integer): number {
-    return natural32('rank', rank, () => [0n, BigInt(this.worldSize) - 1n]);
+    return u32('rank', rank, (other) => this.#take(Number(other), 0, 0));
   }
 }
-
-const placesOf = (places: readonly RawPlace[]): BatchPlace[] =>
-  places.map(({ step, rank, row, indexInRow, start }) => ({ step: Number(step), rank, row, indexInRow, start }));

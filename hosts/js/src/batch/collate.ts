@@ -1,6 +1,6 @@
 // From sequences of different length to the arrays that a model takes. The engine says where each cell comes from.
 import type { ComponentBindings } from '../bindings/types.js';
-import { FROM_ONE, fail, integer, natural32, oneOf, options, placed, type Range, S64, U32, U64 } from '../checks.js';
+import { FROM_ONE, fail, integer, oneOf, options, placed, type Range, S64, U32, U64, u32 } from '../checks.js';
 import type { Engine } from '../engine.js';
 import { attached, list, numbers, words, words32 } from '../lists.js';
 import type { CollateOptions, Packed, PackOptions, Padded, PadOptions, Side, Tokens } from './types.js';
@@ -43,12 +43,12 @@ export function padWith<T extends Tokens>(
   const source = new Sequences(sequences, named);
   const { lengths } = source;
   const longest = lengths.reduce((most, length) => Math.max(most, length), 0);
-  const wide = width === undefined ? 0 : natural32('width', width, U32);
+  const wide = width === undefined ? 0 : u32('width', width);
   // Which means the longest to the engine.
   if (width !== undefined && wide === 0 && longest > 0) {
     fail('out-of-range', 'width', 0, `at least ${longest}, the longest sequence`);
   }
-  const every = natural32('pad-to-multiple-of', padToMultipleOf, FROM_ONE);
+  const every = u32('pad-to-multiple-of', padToMultipleOf, undefined, FROM_ONE);
   const where = oneOf('side', side, SIDES);
   const size = 4 * (lengths.length + Math.min(CELLS, lengths.length * (Math.max(wide, longest) + every)));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pad(lengths, wide, every, where));
@@ -68,7 +68,7 @@ export function packWith<T extends Tokens>(
   const { lengths } = source;
   const all = lengths.length === 0 ? [] : [lengths.length];
   const ends = words32('row-ends', named.rowEnds === undefined ? all : named.rowEnds, U32);
-  const width = named.width === undefined ? fullest(lengths, ends) : natural32('width', named.width, U32);
+  const width = named.width === undefined ? fullest(lengths, ends) : u32('width', named.width);
   const size = 4 * (2 * lengths.length + ends.length + 3 * Math.min(CELLS, ends.length * width));
   const cells = engine.once(source.cause, size, ({ collation }) => collation.pack(lengths, ends, width));
   return {

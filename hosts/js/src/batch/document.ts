@@ -3,6 +3,7 @@ import { fail } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { Document, type Lists, type Said, section } from '../document.js';
 import { camelled } from '../errors.js';
+import { BATCH_DEAL, BATCHING } from '../generated/options.js';
 import { shown } from '../lists.js';
 import { plain } from '../options.js';
 import { Order } from '../order/order.js';
@@ -10,11 +11,7 @@ import { OrderValue } from '../order/value.js';
 import { lengthsOf, type SourceLengths } from './lengths.js';
 import type { BatcherOptions } from './types.js';
 
-export const STREAM_OPTIONS = [
-  ...(['seed', 'epoch', 'rank', 'worldSize', 'strategy', 'counting', 'linear', 'quadratic', 'maxBatchSize'] as const),
-  ...(['maxLength', 'maxTokens', 'maxCost', 'batchSizeMultiple', 'capacity', 'packing', 'bucketWidth'] as const),
-  ...(['boundaries', 'batchWindow', 'tooLong', 'tail'] as const),
-];
+export const STREAM_OPTIONS = ['seed', 'epoch', 'rank', ...BATCH_DEAL, ...BATCHING] as const;
 export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'order', 'quantiles', 'history'] as const;
 
 /** What decides the batches of every epoch: a text that the component checks and completes, and what is beside it. */

@@ -1,11 +1,12 @@
 import { disposes, release, using } from '../bindings/resources.js';
 import type { ComponentBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
-import { fail, integer, natural, natural32, options, type Range, record, U32, U64 } from '../checks.js';
+import { fail, integer, options, type Range, record, U64, u32, u53 } from '../checks.js';
 import type { Segment as RawSegment } from '../components/interfaces/samedeal-deal-batches.js';
 import { orderSize } from '../deal/recipe.js';
 import { besideOf, fromJson, numberIn, section } from '../document.js';
 import { ALONE, type Recipe } from '../engine.js';
 import { isFailure } from '../errors.js';
+import type { Segment } from '../generated/batches.js';
 import { recipeOfState } from '../state.js';
 import { BATCHER_OPTIONS, BatchDocument, isMade, STREAM_OPTIONS } from './document.js';
 import { checkSources } from './lengths.js';
@@ -17,7 +18,6 @@ import type {
   BatchStreamJson,
   BatchStreamOptions,
   BatchStreamRecipeOptions,
-  Segment,
 } from './types.js';
 
 const STREAM_RECIPE_OPTIONS = ['rank', 'epoch', 'boundaries'] as const;
@@ -56,7 +56,7 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
 
   constructor(document: BatchDocument, { rank = 0, epoch = 0, history = [] }: Place) {
     this.document = document;
-    this.rank = natural32('rank', rank, U32);
+    this.rank = u32('rank', rank);
     this.epoch = integer('epoch', epoch, U64);
     this.history = historyOf(history);
     const { order, deal, batch } = document.said;
@@ -138,7 +138,7 @@ export class BatchStreamRecipe implements Recipe<ComponentBindings, RawBatchStre
 
   constructor(document: BatchDocument, { rank = 0, epoch = 0 }: BatchStreamRecipeOptions) {
     this.document = document;
-    this.rank = natural32('rank', rank, U32);
+    this.rank = u32('rank', rank);
     this.epoch = integer('epoch', epoch, U64);
   }
 
@@ -173,11 +173,7 @@ export class BatchStreamRecipe implements Recipe<ComponentBindings, RawBatchStre
   }
 }
 
-/** A history as users see it: a new copy. */
-export const segments = (history: readonly RawSegment[]): Segment[] =>
-  history.map(({ worldSize, steps }) => ({ worldSize, steps: Number(steps) }));
-
-/** The same as it is written in a program. */
+/** A history as it is written in a program. */
 export const historySource = (history: readonly (Segment | RawSegment)[]): string =>
   `[${history.map(({ worldSize, steps }) => `{ worldSize: ${worldSize}, steps: ${steps} }`).join(', ')}]`;
 
@@ -187,7 +183,7 @@ function historyOf(given: unknown): RawSegment[] {
   return Array.from(given.slice(0, MOST_SEGMENTS), (past: unknown) => {
     record('history', past, 'an array of { worldSize, steps }');
     const { worldSize, steps } = options(past as Segment, ['worldSize', 'steps']);
-    return { worldSize: natural32('history', worldSize, WORLDS), steps: natural('history', steps) };
+    return { worldSize: u32('history', worldSize, undefined, WORLDS), steps: u53('history', steps) };
   });
 }
 

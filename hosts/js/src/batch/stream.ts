@@ -1,7 +1,8 @@
-import type { ComponentBindings, RawBatchStream } from '../bindings/types.js';
+import type { ComponentBindings } from '../bindings/types.js';
 import { U32 } from '../checks.js';
-import { type Engine, Facade } from '../engine.js';
+import type { Engine } from '../engine.js';
 import type { Failure } from '../errors.js';
+import { BatchStreamMembers } from '../generated/batches.js';
 import { words, words32 } from '../lists.js';
 import { plain } from '../options.js';
 import type { Integer, Integers } from '../types.js';
@@ -18,7 +19,7 @@ import type {
 type Class<T> = new (options?: BatchStreamOptions) => T;
 
 /** What `BatchStream` is, over any instance of its engine. */
-export abstract class BaseBatchStream extends Facade<ComponentBindings, RawBatchStream> implements Iterable<Batch> {
+export abstract class BaseBatchStream extends BatchStreamMembers implements Iterable<Batch> {
   readonly #recipe: BatchStreamRecipe;
   /** What an iteration has taken and not given. */
   #taken: Batch[] = [];
@@ -92,11 +93,6 @@ export abstract class BaseBatchStream extends Facade<ComponentBindings, RawBatch
       if (numbers.byteLength + tokens.byteLength > raw.room()) throw full(numbers.length);
       raw.push(numbers, tokens);
     });
-  }
-
-  /** Ends the stream: what waits becomes batches, as they are taken. */
-  flush(): void {
-    this.call((raw) => raw.flush());
   }
 
   /** The batches of the next window that is ready; none where none is. It plans the window. Errors: memory; nothing is lost. */

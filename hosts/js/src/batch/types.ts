@@ -1,3 +1,5 @@
+import type { Segment } from '../generated/batches.js';
+import type { BatchDealOptions, BatchingOptions } from '../generated/options.js';
 import type { Order } from '../order/order.js';
 import type { Integer, Integers, OrderName, RecipeOptions } from '../types.js';
 
@@ -8,95 +10,20 @@ import type { Integer, Integers, OrderName, RecipeOptions } from '../types.js';
 export type Lengths = Integers | Readonly<Record<string, Integers>> | ReadonlyMap<string, Integers>;
 
 /**
- * How samples become batches. `budget`: as many samples of similar length as `maxTokens` or `maxCost` allows. `bucket`:
- * `maxBatchSize` samples of one bucket of lengths, or fewer if `maxTokens` or `maxCost` does not allow so many. `pack`:
- * `maxBatchSize` rows of `capacity` tokens; several samples share a row. `pad-to-max`: `maxBatchSize` samples in the order of
- * the epoch.
- */
-export type Strategy = 'budget' | 'bucket' | 'pack' | 'pad-to-max';
-
-/**
- * What a sample counts. `padded`: the length of the longest sample of its batch. `unpadded`: its own length. `weighted`:
- * `linear` * length + `quadratic` * length^2. `maxTokens` limits the first two, `maxCost` the third.
- */
-export type Counting = 'padded' | 'unpadded' | 'weighted';
-
-/**
- * How much work goes into finding few rows. `fast`: about as fast as sorting. `optimal`: the best result of several methods,
- * with a lower bound on the number of rows (`packsBound` of the metrics).
- */
-export type Packing = 'fast' | 'optimal';
-
-/**
- * What happens to samples that are longer than `maxLength`, or than the limit of a batch or of a row allows. `error`: there is
- * no plan. `truncate`: their beginning is kept. `drop`: they are left out. `split`: they become several items. `single`: each is
- * a batch of its own, whatever it costs.
- */
-export type TooLong = 'error' | 'truncate' | 'drop' | 'split' | 'single';
-
-/**
- * What happens to the last samples of the epoch, if they do not fill a step. `even-split`: they make a smaller step; if a step has
- * fewer items than ranks, it borrows items from another step, or packs are split. `drop`: they are left out. `keep`: they make a
- * smaller step; if a step has fewer items than ranks, some of its batches are empty. `duplicate`: some samples are repeated, until
- * every rank has the same number of rows.
- */
-export type Tail = 'even-split' | 'drop' | 'keep' | 'duplicate';
-
-/**
  * What decides the batches of a stream. An option that the strategy or the counting does not use is an error, also if it has its
  * default value.
+ *
+ * Defaults that depend on others: `maxBatchSize` is 0 if `maxTokens` or `maxCost` limits the batch, 1 with `pack`, else 32. `batchWindow` is
+ * the samples of 64 steps of average batches, at least 8,192; it follows `worldSize`, so that after a resume with another number of ranks
+ * each segment has its own. In a stream, `batchWindow` is 8,192 (at most 2^24), and `bucketWidth` is 64.
  */
-export interface BatchStreamOptions {
+export interface BatchStreamOptions extends BatchDealOptions, BatchingOptions {
   /** Seed of the order of steps: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
   seed?: Integer;
   /** Number of the epoch: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
   epoch?: Integer;
   /** Which rank iteration answers for: 0 to `worldSize` - 1. Default 0. */
   rank?: Integer;
-  /** How many data-parallel ranks there are: 1 to 2^20. Default 1. */
-  worldSize?: Integer;
-  /** How samples become batches. Default `budget`. */
-  strategy?: Strategy;
-  /** What a sample counts. Default `padded`. */
-  counting?: Counting;
-  /** What a token costs, with `weighted`: 0 to 2^32 - 1. Default 1. */
-  linear?: Integer;
-  /** What a pair of tokens costs, with `weighted`: 0 to 2^32 - 1. Default 0. */
-  quadratic?: Integer;
-  /** The most rows of a batch: 0 to 2^32 - 1. 0 is no limit, which needs `maxTokens` or `maxCost`. Default 0 if one of these
-   * limits the batch, 1 with `pack`, else 32. */
-  maxBatchSize?: Integer;
-  /** The most tokens of a sample: 0 to 2^32 - 1. Default: no limit. */
-  maxLength?: Integer;
-  /**
-   * The most tokens of a batch, with `budget` and `bucket`: 1 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. With the counting
-   * `padded`, padding counts too. Default with `budget`: `maxBatchSize` * `maxLength`, and it is needed if one of them is
-   * missing. Default with `bucket`: no limit.
-   */
-  maxTokens?: Integer;
-  /** The most that a batch may cost, in place of `maxTokens`, with the counting `weighted`. Needed with `budget`. */
-  maxCost?: Integer;
-  /** The number of samples of a batch is a multiple of this, if it is greater than this: 1 to 2^32 - 1. Used with `bucket`, and
-   * with `budget` and the counting `padded`; not used at the end of the epoch. Default 1. */
-  batchSizeMultiple?: Integer;
-  /** Tokens of a row, with `pack`: 1 to 2^32 - 1. Default `maxLength`, and needed if that is missing. */
-  capacity?: Integer;
-  /** How much work goes into finding few rows, with `pack`, and with `budget` and a counting that is not `padded`. Default `fast`. */
-  packing?: Packing;
-  /** Buckets of equal width, with `bucket`: 1 to 2^32 - 1 tokens each. Default of a stream 64. */
-  bucketWidth?: Integer;
-  /** Or the greatest length of each bucket, ascending; longer samples are in one more bucket. */
-  boundaries?: Integers;
-  /**
-   * How many samples are looked at together. A larger window makes fuller batches; a smaller one keeps more of the order. 0 takes
-   * samples as they come. Range: 0 to 2^32 - 1, for a stream to 2^24. Default: the samples of 64 steps of average batches, at least
-   * 8,192. It follows `worldSize`; after a resume with another number of ranks, each segment has its own. Default of a stream 8,192.
-   */
-  batchWindow?: Integer;
-  /** What happens to samples that are too long; with `error`, `push` of a stream fails. Default `error`. */
-  tooLong?: TooLong;
-  /** What happens to samples that do not fill a step at the end of the epoch. Default `even-split`. */
-  tail?: Tail;
 }
 
 /** What decides the batches of an epoch, but the lengths. */
@@ -114,14 +41,6 @@ export interface BatcherOptions extends BatchStreamOptions {
    * state. At most 4,096 segments. Default: none.
    */
   history?: readonly Readonly<Record<keyof Segment, Integer>>[];
-}
-
-/** Steps that a group of ranks took. */
-export interface Segment {
-  /** How many ranks there were: 1 to 2^20. */
-  worldSize: number;
-  /** How many steps each of them took of its plan. */
-  steps: number;
 }
 
 /** What the recipe of a stream does not say. `boundaries`: needed if the recipe has their hash. */
@@ -187,20 +106,6 @@ export interface Batch {
   cost: Integer;
   /** How many rows at its end are repeated from another batch, to fill the step. */
   repeated: number;
-}
-
-/** Where an item of a sample is. */
-export interface BatchPlace {
-  /** Number of the step. */
-  step: number;
-  /** Whose batch it is. */
-  rank: number;
-  /** Number of the row in that batch. */
-  row: number;
-  /** Number of the item in that row. */
-  indexInRow: number;
-  /** Where in the sample the item begins, in tokens: 0 unless it is a part. */
-  start: number;
 }
 
 /** On which side of a row the padding is. */

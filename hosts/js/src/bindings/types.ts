@@ -11,7 +11,6 @@ import type * as Shards from '../components/interfaces/samedeal-deal-shards.js';
 import type * as Splits from '../components/interfaces/samedeal-deal-splits.js';
 import type * as Steps from '../components/interfaces/samedeal-deal-steps.js';
 import type { Bindings } from '../engine.js';
-import type { RawClient, RawClientOptions, RawLedger } from '../ledger/raw.js';
 
 /**
  * Such a type with what jco leaves out: an array that comes back is a copy, with memory of its own. Nothing here checks an
@@ -33,13 +32,15 @@ export type Copied<T> = T extends BigUint64Array
 
 /** The interfaces of samplers and of ledgers, which the engine has in another form. */
 export type Sampling = Copied<typeof Samplings>;
-export type LedgerBindings = Omit<typeof Ledgers, 'Ledger'> & { Ledger: new (header: string) => RawLedger };
+export type LedgerBindings = Copied<typeof Ledgers>;
 export type RawSampler = Copied<Samplings.Sampler>;
 export type RawMesh = Copied<Grid.Mesh>;
 export type RawPlan = Copied<Shards.Plan>;
 export type RawChunkStream = Copied<Shards.ChunkStream>;
 export type RawReading = Copied<Read.Reading>;
 export type RawSplit = Copied<Splits.Split>;
+export type RawLedger = Copied<Ledgers.Ledger>;
+export type RawClient = Copied<Ledgers.Client>;
 export type RawSchedule = Copied<Steps.Schedule>;
 export type RawBatchRecipe = Copied<Batches.BatchRecipe>;
 export type RawBatcher = Copied<Batches.Batcher>;
@@ -48,6 +49,16 @@ export type RawBatchStream = Copied<Batches.BatchStream> & {
   room(): number;
   told: { text: string; fingerprint: string };
 };
+
+/** What decides how a reader takes part in a log; `life` has 64 random bits. */
+export interface RawClientOptions {
+  state: string;
+  reader: number;
+  life: bigint;
+  block?: number | undefined;
+  lease?: bigint | undefined;
+  checkpointInterval?: bigint | undefined;
+}
 
 /** What an instance of the light build exports, and of the component. */
 export interface LightBindings extends Bindings {

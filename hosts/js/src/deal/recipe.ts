@@ -1,16 +1,16 @@
 import { using } from '../bindings/resources.js';
 import type { LightBindings, RawSampler } from '../bindings/types.js';
-import { fail, integer, natural, natural32, options, U32, U64 } from '../checks.js';
-import { besideOf, Document, fromJson, numberIn, section } from '../document.js';
+import { fail, integer, options, U64, u32, u53 } from '../checks.js';
+import { besideOf, Document, fromJson, numberIn, parted, section } from '../document.js';
 import { BEFORE_OTHERS, type Recipe } from '../engine.js';
+import { DEAL, LANES } from '../generated/options.js';
 import { OrderValue } from '../order/value.js';
 import { recipeOfState } from '../state.js';
 import type { RecipeOptions, SamplerJson, SamplerOptions, ShardedOptions, StateOptions } from '../types.js';
 
 const PLACE = ['rank', 'epoch', 'consumed'] as const;
-const DEAL = ['worldSize', 'remainder', 'layout', 'unit'] as const;
 const OPTIONS = [...PLACE, 'seed', ...DEAL, 'order'] as const;
-const SHARDED_OPTIONS = [...PLACE, 'seed', ...DEAL, 'lanes', 'shuffleWindow'] as const;
+const SHARDED_OPTIONS = [...PLACE, 'seed', ...DEAL, ...LANES] as const;
 const ORDER_OPTIONS = [...PLACE, ...DEAL] as const;
 const RECIPE_OPTIONS = [...PLACE, 'sizes', 'lists'] as const;
 
@@ -19,7 +19,7 @@ const WITHOUT_TABLE: readonly unknown[] = [
   ...['feistel', 'sequential', 'sharded', undefined],
   ...['blend', 'blend-exact', 'grown', 'exclude', 'subset', 'skip', 'copies', 'windows', 'balance'],
 ];
-const STATE_OPTIONS = ['rank', 'worldSize', 'remainder', 'layout', 'unit', 'sizes', 'lists'] as const;
+const STATE_OPTIONS = ['rank', ...DEAL, 'sizes', 'lists'] as const;
 /** More orders in one another than a recipe has. */
 const DEEPEST = 24;
 /** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
@@ -96,6 +96,12 @@ export function causeOf(document: Document): readonly [string, unknown] {
 /** What takes samples or an order, as an error tells it. */
 export const SAMPLES = 'the number of samples, or an order that `order`, `blend` and others made';
 
+/** Options, with those of a deal as that section. */
+function dealt<T extends SamplerOptions>(given: T | undefined, known: readonly (keyof T & string)[]) {
+  const [deal, others] = parted(options<T>(given, known), DEAL);
+  return { ...others, deal };
+}
+
 /** What decides a sampler: a recipe, the rank, and the place in an epoch. */
 export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
   readonly document: Document;
@@ -111,9 +117,9 @@ export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
     if (place.rank === undefined && Object.hasOwn(place, 'rank'))
       fail('wrong-type', 'rank', place.rank, 'a whole number, or no option `rank` at all');
     this.document = document;
-    this.rank = natural32('rank', rank, U32);
+    this.rank = u32('rank', rank);
     this.epoch = integer('epoch', epoch, U64);
-    this.consumed = natural('consumed', consumed);
+    this.consumed = u53('consumed', consumed);
     const { all, table } = orderSize(document);
     this.size = 1024 + document.size + all;
     this.isMadeFirst = table > BEFORE_OTHERS;
@@ -126,12 +132,6 @@ export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
   /** The same at another place of an epoch, or for another rank. */
   at(place: { rank: number; epoch: bigint; consumed: bigint }): SamplerRecipe {
     return new SamplerRecipe(this.document, place);
-  }
-
-  /** The same epoch as one reader has it: position by position. */
-  get whole(): SamplerRecipe {
-    const { document, epoch, consumed } = this;
-    return new SamplerRecipe(document.undealt, { epoch, consumed });
   }
 
   make(bindings: LightBindings): RawSampler {
@@ -151,24 +151,20 @@ export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
     if (samples instanceof OrderValue) return SamplerRecipe.ofOrder(samples, given);
     // The component would show a part of the list.
     if (typeof samples === 'object') fail('wrong-type', 'samples', samples, SAMPLES);
-    const { order: name, seed, worldSize, remainder, layout, unit, ...place } = options(given, OPTIONS);
-    const deal = section({ worldSize, remainder, layout, unit });
+    const { deal, order: name, seed, ...place } = dealt(given, OPTIONS);
     return new SamplerRecipe(new Document({ order: { name, samples, seed }, deal }), place);
   }
 
   /** Of an order, which has its own name and seed. */
   static ofOrder(made: OrderValue, given: SamplerOptions | undefined): SamplerRecipe {
-    const { worldSize, remainder, layout, unit, ...place } = options(given, ORDER_OPTIONS);
-    const deal = section({ worldSize, remainder, layout, unit });
+    const { deal, ...place } = dealt(given, ORDER_OPTIONS);
     return new SamplerRecipe(new Document({ order: made.section, deal }, {}, made.beside), place);
   }
 
   /** Of the options of `Sampler.sharded`. */
   static ofShards(sizes: unknown, given: ShardedOptions | undefined): SamplerRecipe {
-    const { lanes, shuffleWindow, seed, ...dealt } = options(given, SHARDED_OPTIONS);
-    const { worldSize, remainder, layout, unit, ...place } = dealt;
+    const { deal, lanes, shuffleWindow, seed, ...place } = dealt(given, SHARDED_OPTIONS);
     const order = section({ name: 'sharded', seed, lanes, shuffleWindow });
-    const deal = section({ worldSize, remainder, layout, unit });
     return new SamplerRecipe(new Document({ order, deal }, { sizes: sizes ?? null }), place);
   }
 
@@ -180,8 +176,7 @@ export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
 
   /** Of the recipe of a state, and how the rest of its epoch is dealt. */
   static ofState(state: unknown, given: StateOptions | undefined): SamplerRecipe {
-    const { worldSize, remainder, layout, unit, ...place } = options(given, STATE_OPTIONS);
-    const deal = section({ worldSize, remainder, layout, unit });
+    const { deal, ...place } = dealt(given, STATE_OPTIONS);
     return SamplerRecipe.read(recipeOfState(state, { deal }), place);
   }
 

@@ -1,34 +1,26 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { LightBindings, RawSampler } from '../bindings/types.js';
-import { dropsLast, FROM_ONE, fail, integer, natural, natural32, options, stateText, U64 } from '../checks.js';
-import type { Place as RawPlace } from '../components/interfaces/samedeal-deal-sampling.js';
+import { fail, flag, integer, options, stateText, U64, u32, u53 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
-import { type Engine, Facade } from '../engine.js';
+import type { Engine } from '../engine.js';
 import { camelled } from '../errors.js';
-import { fewSamples, gathered, naturals, numbers, spansOf } from '../lists.js';
-import { plain } from '../options.js';
+import { type Place, SamplerMembers } from '../generated/sampling.js';
+import { each, fewSamples, gathered, numbers } from '../lists.js';
 import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
 import type {
   BatchesOptions,
   BatchOptions,
-  Fate,
   Indices,
   Integer,
   Integers,
-  Layout,
-  Place,
   RecipeOptions,
-  Remainder,
-  Round,
   SamplerJson,
   SamplerOptions,
   SavedState,
   ShardedOptions,
-  ShardPlace,
   SourceCounts,
-  SourcePlace,
   StateOptions,
 } from '../types.js';
 import { WindowIterator } from './iterator.js';
@@ -43,7 +35,7 @@ const WINDOW = 1 << 15;
 type Class<T> = new (samples: OrderOrSamples, options?: SamplerOptions) => T;
 
 /** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
-export abstract class BaseSampler extends Facade<LightBindings, RawSampler> implements Iterable<number> {
+export abstract class BaseSampler extends SamplerMembers implements Iterable<number> {
   #recipe: SamplerRecipe;
   #length: number;
   /** Whether indices do not fit into 32 bits. */
@@ -54,7 +46,7 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
     const recipe = options instanceof SamplerRecipe ? options : SamplerRecipe.of(samples, options);
     super(engine, 'sampler', recipe);
     this.#recipe = recipe;
-    this.#length = this.number((raw) => raw.numSamples());
+    this.#length = this.numSamples;
     this.#isWide = this.samples > 2 ** 32;
   }
 
@@ -100,104 +92,9 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
     return resumed(made, state);
   }
 
-  /**
-   * Number of sample indices: they are 0 to `samples` - 1. For most orders this is the number of samples in the dataset. A blend has those of
-   * all sources.
-   */
-  get samples(): number {
-    return this.number((raw) => raw.samples());
-  }
-
-  /**
-   * Number of positions in this epoch, before any is padded or dropped, for all ranks together. It is `samples` unless the order is
-   * composed. (`length` is the number of samples of this rank.)
-   */
-  get epochLength(): number {
-    return this.number((raw) => raw.length());
-  }
-
-  /**
-   * Seed of the order; a `bigint` where it is beyond 2^53 - 1. Of an order that has none, that of the order which it is made
-   * of.
-   */
-  get seed(): Integer {
-    return plain(this.call((raw) => raw.seed()));
-  }
-
-  /** Number of the epoch; a `bigint` where it is beyond 2^53 - 1. */
-  get epoch(): Integer {
-    return plain(this.#recipe.epoch);
-  }
-
-  /** Name of the order. */
-  get order(): string {
-    return this.call((raw) => raw.order());
-  }
-
-  /** Which of the data-parallel readers this is. */
-  get rank(): number {
-    return this.#recipe.rank;
-  }
-
-  /** How many data-parallel readers there are. */
-  get worldSize(): number {
-    return this.call((raw) => raw.worldSize());
-  }
-
-  /** What happens if `worldSize` * `unit` does not divide the number of positions. */
-  get remainder(): Remainder {
-    return this.call((raw) => raw.remainder()) as Remainder;
-  }
-
-  /** Which positions belong to a rank. */
-  get layout(): Layout {
-    return this.call((raw) => raw.layout()) as Layout;
-  }
-
-  /** How many neighbouring positions always go to the same rank. */
-  get unit(): number {
-    return this.call((raw) => raw.unit());
-  }
-
-  /** How many positions of the epoch, the first ones, were dealt before (`resume`). */
-  get consumed(): number {
-    return Number(this.#recipe.consumed);
-  }
-
-  /** Samples in each shard, with the order `sharded`: a new copy. */
-  get sizes(): Float64Array<ArrayBuffer> | undefined {
-    const sizes = this.call((raw) => raw.sizes());
-    return sizes && numbers(sizes);
-  }
-
-  /** How many lanes the dataset is cut into, with the order `sharded`. */
-  get lanes(): number | undefined {
-    return this.call((raw) => raw.lanes());
-  }
-
-  /** How many neighbouring samples of a lane are shuffled together, with the order `sharded`. */
-  get shuffleWindow(): number | undefined {
-    return this.call((raw) => raw.shuffleWindow());
-  }
-
-  /** How many samples this rank sees in the epoch, or in what is left of it, padding included. */
+  /** The same as `numSamples`: how many samples an iteration gives. */
   get length(): number {
     return this.#length;
-  }
-
-  /** How many of them, the last ones, are padding. */
-  get numPadding(): number {
-    return this.number((raw) => raw.numPadding());
-  }
-
-  /** How many positions are dealt to all ranks together, padding included: those from `consumed` on. */
-  get numPositions(): number {
-    return this.number((raw) => raw.numPositions());
-  }
-
-  /** How many samples no rank sees in this epoch. */
-  get numDropped(): number {
-    return this.number((raw) => raw.numDropped());
   }
 
   /**
@@ -220,21 +117,14 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
     return new WindowIterator(this.#unmoved(), length, WINDOW, (start, end) => this.#window(start, end));
   }
 
-  /** How many batches this rank gets: rounded down with `dropLast`, else up. Errors: `batchSize`. */
-  numBatches(batchSize: Integer, given?: BatchOptions): number {
-    const size = natural32('batch-size', batchSize, FROM_ONE);
-    const dropLast = dropsLast(given);
-    return this.number((raw) => raw.numBatches(size, dropLast));
-  }
-
   /**
    * Batch number `batch` of this rank; the last one may be shorter unless `dropLast`.
    * Errors: `batch`, `batchSize` (0, or the batch would hold more than 2^20 samples), memory.
    */
-  batch(batch: Integer, batchSize: Integer, given?: BatchOptions): Indices {
-    const size = natural32('batch-size', batchSize, FROM_ONE);
-    const dropLast = dropsLast(given);
-    const number = natural('batch', batch, () => this.numBatches(size, { dropLast }));
+  batch(batch: Integer, batchSize: Integer, options?: BatchOptions): Indices {
+    const number = u53('batch', batch, (other) => this.batch(other, batchSize, options));
+    const size = u32('batch-size', batchSize, (other) => this.batch(batch, other, options));
+    const dropLast = flag('drop-last', 'dropLast', options);
     return this.#isWide
       ? numbers(this.call((raw) => raw.batch(number, size, dropLast)))
       : this.call((raw) => raw.batch32(number, size, dropLast));
@@ -244,10 +134,10 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
    * Batch number `batch` of every rank, in the order of ranks: what all of them see at a step. A rank that has no such batch, where
    * others have, has an empty one. Errors: as `batch`, and `batchSize` (more than 2^25 samples for all ranks).
    */
-  step(batch: Integer, batchSize: Integer, given?: BatchOptions): Indices[] {
-    const size = natural32('batch-size', batchSize, FROM_ONE);
-    const dropLast = dropsLast(given);
-    const number = integer('batch', batch, U64);
+  step(batch: Integer, batchSize: Integer, options?: BatchOptions): Indices[] {
+    const number = u53('batch', batch, (other) => this.step(other, batchSize, options));
+    const size = u32('batch-size', batchSize, (other) => this.step(batch, other, options));
+    const dropLast = flag('drop-last', 'dropLast', options);
     const { worldSize } = this;
     fewSamples(worldSize, Math.min(size, this.#length), size);
     const window = Math.max(1, Math.floor(STEP_WINDOW / size));
@@ -264,19 +154,6 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
       }
     }
     return found;
-  }
-
-  /**
-   * What became of a sample once every rank has taken `taken` of its samples (by default none), and what is to come: all its places in
-   * this epoch. A rank that has fewer samples has taken all of them. Errors: `sample`, `batchSize`, `taken` (no rank has as many), `layout`
-   * (as `state`), memory.
-   */
-  fate(sample: Integer, batchSize: Integer = 1, taken: Integer = 0): Fate {
-    const number = natural('sample', sample, () => this.samples);
-    const size = natural32('batch-size', batchSize, FROM_ONE);
-    const read = integer('taken', taken, U64);
-    const { before, places, ...found } = this.call((raw) => raw.fate(number, size, read));
-    return { ...found, before: Array.from(before, Number), places: places.map((one) => place(one)) } as Fate;
   }
 
   /**
@@ -322,19 +199,8 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
 
   /** Answers for another rank of the same deal from now on. Errors: `rank`, memory. */
   setRank(rank: Integer): void {
-    const number = natural32('rank', rank, () => [0n, BigInt(this.worldSize) - 1n]);
-    this.#move((raw) => raw.atRank(number));
-  }
-
-  /**
-   * The state after every rank has taken `taken` of its samples, or all that it has: a text for a checkpoint, the same
-   * on all ranks, of JSON in one line. `resume` of any sampler of the same order goes on there, in any language and with
-   * any number of ranks. Errors: `taken` (more than the rank with the most samples has; no multiple of `unit`), `layout` (within
-   * an epoch, `contiguous` runs of several ranks have no state).
-   */
-  state(taken: Integer): string {
-    const number = natural('taken', taken);
-    return this.call((raw) => raw.state(number));
+    const at = (number: number) => (raw: RawSampler) => raw.atRank(number) as RawSampler;
+    this.#move(at(u32('rank', rank, (other) => this.aside(at(Number(other)), () => {}))));
   }
 
   /**
@@ -349,45 +215,10 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
     this.#move((raw) => raw.resume(text));
   }
 
-  /** The sample at a global position of the epoch, whichever rank it is or was dealt to. Errors: `position`, memory. */
-  sampleAt(position: Integer): number {
-    const number = this.#position(position);
-    return this.number((raw) => raw.sampleAt(number));
-  }
-
-  /**
-   * Where in the epoch a sample is seen first, on whichever rank, with batches of `batchSize`; null if it is dropped,
-   * or was dealt before. A last batch that is shorter counts here: who reads with `dropLast` does not see a place whose
-   * batch is `numBatches(batchSize, { dropLast: true })` of its rank. Errors: `sample`, `batchSize`, memory.
-   */
-  locate(sample: Integer, batchSize: Integer): Place | null {
-    const number = natural('sample', sample, () => this.samples);
-    const size = natural32('batch-size', batchSize, FROM_ONE);
-    return place(this.call((raw) => raw.locate(number, size)));
-  }
-
-  /** The same for many samples: a place, or null, for each of them, in their order. Errors: as `locate`, with the index of the sample. */
+  /** `locate` for many samples: a place, or null, for each of them. Errors: as `locate`, with the index of the sample. */
   locateAll(samples: Integers, batchSize: Integer): (Place | null)[] {
-    const size = natural32('batch-size', batchSize, FROM_ONE);
-    const all = naturals('sample', samples, () => this.samples);
-    return this.call((raw) => all.map((sample) => place(raw.locate(sample, size))));
-  }
-
-  /**
-   * The same from a global position on: a blend, `copies` and `balance` may have a sample several times in an epoch. null if it is not seen
-   * again. To find all places, go on at the `position` of the last one + 1. Errors: `sample`, `position` (before `consumed`, or beyond
-   * what is dealt), `batchSize`, memory.
-   */
-  locateFrom(sample: Integer, position: Integer, batchSize: Integer): Place | null {
-    const number = natural('sample', sample, () => this.samples);
-    const from = natural('position', position, () => this.consumed + this.numPositions + 1);
-    const size = natural32('batch-size', batchSize, FROM_ONE);
-    return place(this.call((raw) => raw.locateFrom(number, from, size)));
-  }
-
-  /** With a blend, the names of the sources. Errors: `order` (no blend), memory. */
-  get sources(): string[] {
-    return this.call((raw) => raw.sources());
+    this.numBatches(batchSize);
+    return each('sample', samples, (sample) => this.locate(sample, batchSize));
   }
 
   /**
@@ -396,85 +227,11 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
    * `order` (no blend), `start`, `end`, memory.
    */
   sourceCounts(start: Integer = 0, end: Integer = this.epochLength): SourceCounts {
-    const first = natural('start', start, () => this.epochLength + 1);
-    const last = natural('end', end, () => this.epochLength + 1);
+    const first = u53('start', start, (other) => this.sourceCounts(other, end));
+    const last = u53('end', end, (other) => this.sourceCounts(start, other));
     const columns = this.call((raw) => raw.sourceCounts(first, last));
     const byName = columns.map(({ name, numbers: column }) => [camelled(name, '-'), numbers(column)]);
     return Object.fromEntries(byName) as SourceCounts;
-  }
-
-  /**
-   * With a blend, for each source: by how many millionths of a sample its count among the first positions, any number of them, differs
-   * at most from exact proportion. Errors: `order` (no blend), memory.
-   */
-  sourceBounds(): Float64Array<ArrayBuffer> {
-    return numbers(this.call((raw) => raw.sourceBounds()));
-  }
-
-  /**
-   * With a blend, the source of a sample, and the number of the sample there. Errors: `order` (no blend), `index-space` (`shared`:
-   * several sources may have the sample), `sample`.
-   */
-  sourceOf(sample: Integer): SourcePlace {
-    const number = natural('sample', sample, () => this.samples);
-    const { source, index } = this.call((raw) => raw.sourceOf(number));
-    return { source, index: Number(index) };
-  }
-
-  /**
-   * Who sees a global position, and when, with batches of `batchSize`; as to `dropLast`, see `locate`.
-   * Errors: `position`, `batchSize`.
-   */
-  placeOf(position: Integer, batchSize: Integer): Place {
-    const number = this.#position(position);
-    const size = natural32('batch-size', batchSize, FROM_ONE);
-    return place(this.call((raw) => raw.placeOf(number, size)));
-  }
-
-  /** How many rounds the epoch has (`round`). Errors: `order` (not `sharded`). */
-  get numRounds(): number {
-    return this.number((raw) => raw.numRounds());
-  }
-
-  /**
-   * With the order `sharded`, what this rank reads for the next run of its samples: round number `number` holds the
-   * positions from `number` * `lanes` * `shuffleWindow` on, as many as that product. Errors: `order` (not `sharded`), `number`,
-   * `unit` (not 1), memory.
-   */
-  round(number: Integer): Round {
-    const which = natural('number', number, () => this.numRounds);
-    const { start, count, spans } = this.call((raw) => raw.round(which));
-    return { start: Number(start), count: Number(count), spans: spansOf(spans) };
-  }
-
-  /** With the order `sharded`, where a sample is stored. Errors: `order` (not `sharded`), `sample`. */
-  shardOf(sample: Integer): ShardPlace {
-    const number = natural('sample', sample, () => this.samples);
-    const { shard, offset } = this.call((raw) => raw.shardOf(number));
-    return { shard, offset: Number(offset) };
-  }
-
-  /** SHA-256 over all of this rank's indices, each as 8 bytes, little-endian; in hexadecimal. Errors: memory. */
-  fingerprint(): string {
-    return this.call((raw) => raw.fingerprint());
-  }
-
-  /** SHA-256 over the configuration without the rank, in hexadecimal: equal on all ranks of one deal. */
-  configFingerprint(): string {
-    return this.call((raw) => raw.configFingerprint());
-  }
-
-  /**
-   * The recipe of this sampler, which `fromRecipe` takes: JSON in one line, with every field, the defaults too. It is the same on all
-   * ranks and in all epochs, and the same text in every language. The `sizes` of more than 256 shards are a hash.
-   */
-  get recipe(): string {
-    return this.call((raw) => raw.recipe());
-  }
-
-  /** SHA-256 over the recipe, in hexadecimal: it names the run. */
-  recipeFingerprint(): string {
-    return this.call((raw) => raw.recipeFingerprint());
   }
 
   /** The recipe as it was given, the rank and the place in the epoch, for `JSON.stringify` and `fromJSON`. */
@@ -483,13 +240,9 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
     return document.toJson({ epoch: String(epoch), rank, consumed: Number(consumed) });
   }
 
-  /** The same epoch as one reader has it: what makes a sampler of the class `Sampler`, in place of options. @internal */
-  get whole(): SamplerOptions {
-    return this.#recipe.whole as unknown as SamplerOptions;
-  }
-
-  #position(position: Integer): bigint {
-    return natural('position', position, () => this.consumed + this.numPositions);
+  /** What decides it. @internal */
+  get decided(): SamplerRecipe {
+    return this.#recipe;
   }
 
   #move(next: (raw: RawSampler) => RawSampler): void {
@@ -520,13 +273,4 @@ export abstract class BaseSampler extends Facade<LightBindings, RawSampler> impl
       }
     };
   }
-}
-
-/** Member by member: to copy the others at once would take ten times as long. */
-function place(found: RawPlace): Place;
-function place(found: RawPlace | undefined): Place | null;
-function place(found: RawPlace | undefined): Place | null {
-  if (!found) return null;
-  const { position, rank, index, batch, indexInBatch, copies } = found;
-  return { position: Number(position), rank, index: Number(index), batch: Number(batch), indexInBatch, copies };
 }

@@ -1,14 +1,14 @@
-import type { ComponentBindings } from '../bindings/types.js';
-import { natural, stateText } from '../checks.js';
+import type { ComponentBindings, RawLedger } from '../bindings/types.js';
+import { stateText, u53 } from '../checks.js';
 import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
+import { type CommittedRun, committedRunOf, eventOf, type LedgerEvent } from '../generated/ledger.js';
 import type { Integer } from '../types.js';
-import { entryText } from './client.js';
-import type { RawLedger, RawRun } from './raw.js';
-import type { CommittedRun, LedgerEvent, LedgerProgress } from './types.js';
+import { entryText, progressIn } from './client.js';
+import type { LedgerProgress } from './types.js';
 
 /** The first entry of a log, for the state of a sampler. */
 export function headerWith(engine: Engine<ComponentBindings>, state: string, block: number, lease: Integer): string {
-  const [text, time] = [stateText(state), natural('lease', lease)];
+  const [text, time] = [stateText(state), u53('lease', lease)];
   return engine.once(['state', text], 0, ({ header }) => header(text, block, time));
 }
 
@@ -44,7 +44,7 @@ export class AppliedLog {
   apply(entry: unknown): LedgerEvent | undefined {
     const text = entryText(entry);
     const event = this.#handle.call((raw) => raw.apply(text));
-    return event && { ...numbered(event), kind: event.kind };
+    return event && eventOf(event);
   }
 
   /**
@@ -53,14 +53,11 @@ export class AppliedLog {
    */
   replay(entries: readonly unknown[], reader: number, readers: number): CommittedRun[] {
     const texts = entries.map(entryText);
-    return this.#handle.call((raw) => raw.replay(texts, reader, readers)).map(numbered);
+    return this.#handle.call((raw) => raw.replay(texts, reader, readers)).map(committedRunOf);
   }
 
   progress(): LedgerProgress {
-    const found = this.#handle.call((raw) => raw.progress());
-    const [positions, committed] = [Number(found.positions), Number(found.committed)];
-    const [claimed, entries] = [Number(found.claimed), Number(found.entries)];
-    return { positions, committed, claimed, entries, finished: committed === positions };
+    return progressIn(this.#handle.call((raw) => raw.progress()));
   }
 
   initialState(): string {
@@ -70,8 +67,4 @@ export class AppliedLog {
   dispose(): void {
     this.#handle.dispose();
   }
-}
-
-function numbered({ number, reader, start, count, claim }: RawRun): CommittedRun {
-  return { number: Number(number), reader, start: Number(start), count, claim: Number(claim) };
 }

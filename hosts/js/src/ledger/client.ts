@@ -1,10 +1,10 @@
 import { using } from '../bindings/resources.js';
-import type { ComponentBindings } from '../bindings/types.js';
+import type { ComponentBindings, LedgerBindings, RawClient, RawClientOptions } from '../bindings/types.js';
 import { cutText, fail } from '../checks.js';
-import type { Client, ClientOptions as Options } from '../components/interfaces/samedeal-deal-ledger.js';
+import type { Step as RawStep } from '../components/interfaces/samedeal-deal-ledger.js';
 import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
+import { progressOf } from '../generated/ledger.js';
 import type { Integer } from '../types.js';
-import type { RawClient, RawClientOptions, RawStep } from './raw.js';
 import type { LedgerProgress } from './types.js';
 
 /** The beginning of a checkpoint. Its number follows. */
@@ -13,15 +13,9 @@ export const CHECKPOINT = '{"event":"checkpoint","number":';
 /** How many entries are told at a time. */
 const WINDOW = 2 ** 12;
 
-/** The classes of an instance. */
-interface Classes {
-  Client: typeof Client;
-  ClientOptions: typeof Options;
-}
-
 /** Makes a client over the resources of the interface `ledger`. */
 export function makeClient(
-  { Client, ClientOptions }: Classes,
+  { Client, ClientOptions }: Pick<LedgerBindings, 'Client' | 'ClientOptions'>,
   { state, reader, life, block, lease, checkpointInterval }: RawClientOptions,
 ): RawClient {
   return using(new ClientOptions(state, reader, life), (options) => {
@@ -110,10 +104,7 @@ export class LedgerClient {
   }
 
   progress(): LedgerProgress {
-    const found = this.#handle.call((raw) => raw.progress());
-    const [positions, committed] = [Number(found.positions), Number(found.committed)];
-    const [claimed, entries] = [Number(found.claimed), Number(found.entries)];
-    return { positions, committed, claimed, entries, finished: committed === positions };
+    return progressIn(this.#handle.call((raw) => raw.progress()));
   }
 
   block(): number {
@@ -127,6 +118,12 @@ export class LedgerClient {
   dispose(): void {
     this.#handle.dispose();
   }
+}
+
+/** What a log says of its progress, and whether that is all. */
+export function progressIn(raw: Parameters<typeof progressOf>[0]): LedgerProgress {
+  const progress = progressOf(raw);
+  return { ...progress, finished: progress.committed === progress.positions };
 }
 
 /** A text that may be an entry of a log. */

@@ -2,7 +2,7 @@
 import { link, mkdir, open, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { fail, natural } from '../checks.js';
+import { fail, u53 } from '../checks.js';
 import { CHECKPOINT, lineOf } from './client.js';
 import type { Log } from './types.js';
 
@@ -39,7 +39,7 @@ export class FolderLog implements Log {
    * there any more), those of the file system. A missing folder is no error.
    */
   async read(from: number): Promise<string[]> {
-    const first = Number(natural('from', from));
+    const first = Number(u53('from', from));
     await this.#checkSame(first);
     const entries: string[] = [];
     // One file where nothing is new, as is most often so.
@@ -70,7 +70,7 @@ export class FolderLog implements Log {
    * log than the one that was read), those of the file system.
    */
   async append(number: number, entry: string): Promise<boolean> {
-    const which = Number(natural('number', number));
+    const which = Number(u53('number', number));
     const line = lineOf(entry);
     await this.#checkSame(which);
     if (which > 0 && (await this.#entry(which - 1)) === undefined) return false;

@@ -1,10 +1,13 @@
-import type { ComponentBindings } from '../bindings/types.js';
-import { FROM_ONE, fail, integer, knownFacts, natural, natural32, options, stateText, textOf, U32 } from '../checks.js';
+import type { ComponentBindings, RawClient } from '../bindings/types.js';
+import { FROM_ONE, fail, integer, knownFacts, options, stateText, textOf, u32, u53 } from '../checks.js';
+import type { Step as RawStep } from '../components/interfaces/samedeal-deal-ledger.js';
+import { SamplerRecipe } from '../deal/recipe.js';
 import { BaseSampler } from '../deal/sampler.js';
+import { Document } from '../document.js';
 import { type Engine, symbolDispose } from '../engine.js';
+import { placeOf } from '../json.js';
 import type { Indices, Integer, SamplerOptions } from '../types.js';
 import { CHECKPOINT, entryText, LedgerClient, lineOf, type Run, type Step } from './client.js';
-import type { RawClient, RawStep } from './raw.js';
 import type { LedgerOptions, LedgerProgress, Log } from './types.js';
 
 const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;
@@ -20,7 +23,11 @@ export type Samplers = new (samples: Integer, options?: SamplerOptions) => BaseS
 /** The epoch of a sampler as one reader has it: position by position. */
 export function whole(Sampler: Samplers, sampler: unknown): BaseSampler {
   if (!(sampler instanceof BaseSampler)) fail('wrong-type', 'sampler', sampler, 'a Sampler');
-  return new Sampler(0, sampler.whole);
+  const { document, epoch, consumed } = sampler.decided;
+  const [start, end] = placeOf(document.text, 'deal') ?? [0, 0];
+  const text = end > 0 ? `${document.text.slice(0, start)}{}${document.text.slice(end)}` : document.text;
+  const recipe = new SamplerRecipe(new Document(text, {}, document.lists), { epoch, consumed });
+  return new Sampler(0, recipe as unknown as SamplerOptions);
 }
 
 /** An operation of a client, at a time. */
@@ -86,7 +93,7 @@ export class Claim {
    * rest of it), `count` (more than are left), `entry` (what is new in the log is not of this ledger), those of the log.
    */
   async commit(count?: Integer): Promise<void> {
-    const given = count === undefined ? undefined : natural32('count', count, U32);
+    const given = count === undefined ? undefined : u32('count', count);
     await this.#do((raw, now) => raw.commit(BigInt(this.#handle), given, now));
   }
 
@@ -123,12 +130,12 @@ export class MemoryLog implements Log {
 
   /** The entries from number `from` on. Errors: `from`. */
   read(from: number): string[] {
-    return this.entries.slice(Number(natural('from', from)));
+    return this.entries.slice(Number(u53('from', from)));
   }
 
   /** Makes this entry number `number`, unless there is one already. Errors: `number`, `entry` (no text of one line). */
   append(number: number, entry: string): boolean {
-    const isNext = Number(natural('number', number)) === this.entries.length;
+    const isNext = Number(u53('number', number)) === this.entries.length;
     const line = lineOf(entry);
     if (isNext) this.entries.push(line);
     return isNext;
@@ -252,7 +259,7 @@ export class Ledger implements AsyncIterable<Claim> {
 
   /** Sets the lease of the log from now on, for all readers: 1 to 2^53 - 1 milliseconds. Errors: `lease`; as `tryClaim`. */
   async setLease(milliseconds: Integer): Promise<void> {
-    const lease = natural('lease', milliseconds);
+    const lease = u53('lease', milliseconds);
     await this.#inTurn(() => this.#run((raw, now) => raw.setLease(lease, now)));
   }
 
@@ -340,12 +347,11 @@ export async function openWith(
 ): Promise<Ledger> {
   const { reader, block, lease, checkpointInterval } = options(given, OPTIONS);
   if (reader === undefined) fail('missing', 'reader', '', 'a number that no other reader has');
-  const id = natural32('reader', reader, U32);
+  const id = u32('reader', reader);
   const chosen = {
-    block: block === undefined ? undefined : natural32('block', block, FROM_ONE),
-    lease: lease === undefined ? undefined : natural('lease', lease),
-    checkpointInterval:
-      checkpointInterval === undefined ? undefined : natural('checkpoint-interval', checkpointInterval),
+    block: block === undefined ? undefined : u32('block', block, undefined, FROM_ONE),
+    lease: lease === undefined ? undefined : u53('lease', lease),
+    checkpointInterval: checkpointInterval === undefined ? undefined : u53('checkpoint-interval', checkpointInterval),
   };
   if (typeof log?.read !== 'function' || typeof log.append !== 'function') {
     fail('wrong-type', 'log', log, 'an object with the methods read and append');

@@ -1,10 +1,11 @@
 import type { ComponentBindings } from '../bindings/types.js';
-import { fail, natural32, options, placed, textOf, U32 } from '../checks.js';
+import { fail, options, placed, textOf, u32 } from '../checks.js';
 import type { Engine } from '../engine.js';
+import type { CommittedRun, LedgerEvent } from '../generated/ledger.js';
 import { attached } from '../lists.js';
 import { AppliedLog } from './applied.js';
 import { type Samplers, whole } from './ledger.js';
-import type { CommittedRun, LedgerEvent, LedgerProgress, LogLines, ReplayOptions } from './types.js';
+import type { LedgerProgress, LogLines, ReplayOptions } from './types.js';
 
 /** How many samples are read at a time. */
 const WINDOW = 1 << 15;
@@ -28,8 +29,8 @@ export class LedgerSchedule implements Iterable<CommittedRun> {
   /** @internal */
   constructor(engine: Engine<ComponentBindings>, samplers: Samplers, lines: LogLines, given?: ReplayOptions) {
     const { reader = 0, readers = 1 } = options(given, ['reader', 'readers']);
-    this.readers = natural32('readers', readers, U32);
-    this.reader = natural32('reader', reader, U32);
+    this.readers = u32('readers', readers);
+    this.reader = u32('reader', reader);
     this.#samplers = samplers;
     let applied: AppliedLog | undefined;
     let number = 0;

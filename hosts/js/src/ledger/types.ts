@@ -1,48 +1,8 @@
+import type { Progress } from '../generated/ledger.js';
 import type { Integer } from '../types.js';
 
-/** A run of positions that a reader committed. */
-export interface CommittedRun {
-  /** Number of the `commit` entry. */
-  number: number;
-  /** Number of the reader that committed the run. */
-  reader: number;
-  /** First position of the run. */
-  start: number;
-  /** Number of positions in the run, 1 or more. */
-  count: number;
-  /** Number of the `claim` entry that the run belongs to. */
-  claim: number;
-}
-
-/** An entry of the log about a run of positions. */
-export interface LedgerEvent {
-  /** Number of the entry. */
-  number: number;
-  /**
-   * What happens to the run: `claim`, `commit` (a run of 0 positions only renews the lease of the reader) or `release` (its reader gave it
-   * back, or another reader took it away after the lease ended). Later versions may add names.
-   */
-  kind: string;
-  /** Number of the reader that claimed the run. */
-  reader: number;
-  /** First position of the run. */
-  start: number;
-  /** Number of positions in the run. */
-  count: number;
-  /** Number of the `claim` entry that the run belongs to. For a claim, it is the number of the entry itself. */
-  claim: number;
-}
-
 /** How far the readers of a log have come. */
-export interface LedgerProgress {
-  /** How many positions there are. */
-  positions: number;
-  /** How many of them are committed. */
-  committed: number;
-  /** How many are claimed, and not committed. */
-  claimed: number;
-  /** How many entries there are. */
-  entries: number;
+export interface LedgerProgress extends Progress {
   /** Whether every position is committed. */
   finished: boolean;
 }

@@ -1,5 +1,6 @@
 // What makes orders. Nothing here decides: members of a recipe are written, and the engine checks them.
-import { boolean, fail, natural, options, placed, record, string } from '../checks.js';
+import { boolean, fail, options, placed, record, string, u53 } from '../checks.js';
+import { LANES, SOURCES } from '../generated/options.js';
 import { list, words } from '../lists.js';
 import type { Integer, Integers, OrderName } from '../types.js';
 import { type BlendSources, countOf, entriesOf, growthOf, made, nameOf, Order, seedOf, weightsOf } from './order.js';
@@ -23,7 +24,7 @@ import type {
  */
 export function order(name: OrderName, given: PlainOptions): Order {
   const { samples, seed } = options(given, ['samples', 'seed']);
-  return made(string('order', name), { samples: natural('samples', samples), seed: seedOf(seed) });
+  return made(string('order', name), { samples: u53('samples', samples), seed: seedOf(seed) });
 }
 
 /**
@@ -34,7 +35,7 @@ export function order(name: OrderName, given: PlainOptions): Order {
  * const stored = sharded([40, 25, 35], { lanes: 4, shuffleWindow: 8, seed: 7 });
  */
 export function sharded(sizes: Integers, given?: ShardsOptions): Order {
-  const { lanes, shuffleWindow, seed } = options(given, ['lanes', 'shuffleWindow', 'seed']);
+  const { lanes, shuffleWindow, seed } = options(given, [...LANES, 'seed']);
   const members = {
     seed: seedOf(seed),
     lanes: countOf('lanes', lanes),
@@ -43,16 +44,7 @@ export function sharded(sizes: Integers, given?: ShardsOptions): Order {
   return made('sharded', members, { sizes: words('sizes', sizes) });
 }
 
-const BLEND_OPTIONS = [
-  'seed',
-  'samples',
-  'exact',
-  'exhaustion',
-  'maxPasses',
-  'runLength',
-  'indexSpace',
-  'stages',
-] as const;
+const BLEND_OPTIONS = [...SOURCES, 'seed', 'samples', 'exact', 'stages'] as const;
 
 /**
  * Several sources in proportion to weights, as `{ name: [samples or order, weight] }`. Each source is read in whole passes, every pass in
@@ -79,7 +71,7 @@ export function blend(sources: BlendSources, given?: BlendOptions): Order {
     return placed(`of source ${source}`, () => ({
       name: source,
       weight: countOf('weight', weight),
-      ...(of instanceof Order ? { order: of.section } : { samples: natural('samples', of) }),
+      ...(of instanceof Order ? { order: of.section } : { samples: u53('samples', of) }),
     }));
   });
   const names = members.map(({ name }) => name);
@@ -101,7 +93,7 @@ function stagesOf(stages: unknown, names: readonly string[]) {
     placed(`at index ${i}`, () => {
       record('stages', stage, 'a plain object with from, weights');
       const { from, weights } = options(stage as BlendStage, ['from', 'weights']);
-      return { from: natural('from', from), weights: weightsOf(weights, names) };
+      return { from: u53('from', from), weights: weightsOf(weights, names) };
     }),
   );
 }
@@ -117,7 +109,7 @@ function stagesOf(stages: unknown, names: readonly string[]) {
  */
 export function grown(samples: Integer, growth: readonly Growth[], given?: SeedOptions): Order {
   const { seed } = options(given, ['seed']);
-  return made('grown', { samples: natural('samples', samples), seed: seedOf(seed), growth: growthOf(growth) });
+  return made('grown', { samples: u53('samples', samples), seed: seedOf(seed), growth: growthOf(growth) });
 }
 
 /**
@@ -130,7 +122,7 @@ export function grown(samples: Integer, growth: readonly Growth[], given?: SeedO
  */
 export function windows(sizes: Integers, length: Integer, given?: WindowsOptions): Order {
   const { stride, seed } = options(given, ['stride', 'seed']);
-  const members = { seed: seedOf(seed), length: natural('length', length), stride: countOf('stride', stride) };
+  const members = { seed: seedOf(seed), length: u53('length', length), stride: countOf('stride', stride) };
   return made('windows', members, { sizes: words('sizes', sizes) });
 }
 

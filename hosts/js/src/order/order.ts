@@ -1,5 +1,5 @@
 // Orders as values: the section `order` of a recipe, and its long lists beside it.
-import { fail, integer, natural, options, placed, record, S64, string } from '../checks.js';
+import { fail, integer, options, placed, record, S64, string, u53 } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { written } from '../document.js';
 import { symbolInspect } from '../engine.js';
@@ -78,7 +78,7 @@ export class Order extends OrderValue {
    * const groups = order('feistel', { samples: 1000 }).copies(8);
    */
   copies(copies: Integer): Order {
-    return made('copies', { copies: natural('copies', copies) }, {}, { of: this });
+    return made('copies', { copies: u53('copies', copies) }, {}, { of: this });
   }
 
   /**
@@ -97,7 +97,7 @@ export class Order extends OrderValue {
     const { sources, stages = [] } = this.section as { sources?: readonly { name: string }[]; stages?: Section[] };
     if (!sources) fail('contradiction', 'order', this.name, 'blend or blend-exact, for other weights');
     const names = sources.map(({ name }) => name);
-    const added = { from: natural('from', from), weights: weightsOf(weights, names) };
+    const added = { from: u53('from', from), weights: weightsOf(weights, names) };
     return new Order({ ...this.section, stages: [...stages, added] }, this.beside);
   }
 
@@ -176,7 +176,7 @@ export const seedOf = (seed: unknown): bigint | undefined =>
 
 /** A count, if one is given. */
 export const countOf = (field: string, value: unknown): bigint | undefined =>
-  value === undefined ? undefined : natural(field, value);
+  value === undefined ? undefined : u53(field, value);
 
 /** A name, if one is given. */
 export const nameOf = (field: string, value: unknown): string | undefined =>
@@ -186,7 +186,7 @@ export const nameOf = (field: string, value: unknown): string | undefined =>
 export function counts<T extends object>(field: string, value: T, names: readonly (keyof T & string)[]): Section {
   record(field, value, `a plain object with ${names.join(', ')}`);
   const given = options<T>(value, names);
-  return Object.fromEntries(names.map((name) => [name, natural(name, given[name])]));
+  return Object.fromEntries(names.map((name) => [name, u53(name, given[name])]));
 }
 
 /** When a dataset got more samples. */
@@ -214,6 +214,6 @@ export function weightsOf(weights: unknown, names: readonly string[]): BigUint64
   }
   return names.map((name) => {
     if (!byName.has(name)) fail('missing', 'weights', name, 'a weight for each source');
-    return placed(`of source ${name}`, () => natural('weights', byName.get(name)));
+    return placed(`of source ${name}`, () => u53('weights', byName.get(name)));
   });
 }

@@ -1,3 +1,4 @@
+import type { LaneOptions, SourceOptions } from '../generated/options.js';
 import type { Integer, Integers } from '../types.js';
 
 /** A weight for each source: in the order of the sources, or by their names. */
@@ -29,12 +30,6 @@ export interface SkippedRange {
   count: Integer;
 }
 
-/** What happens when a source of a blend has made all of its passes. */
-export type Exhaustion = 'repeat' | 'stop' | 'renormalise' | 'fail';
-
-/** Whether the sources of a blend are different datasets, one after the other, or parts of one. */
-export type IndexSpace = 'joined' | 'shared';
-
 /** The options of `order`. */
 export interface PlainOptions {
   /** Number of samples. */
@@ -44,17 +39,18 @@ export interface PlainOptions {
 }
 
 /** The options of `sharded`. */
-export interface ShardsOptions {
-  /** How many streams the dataset is cut into. Default 64. */
-  lanes?: Integer;
-  /** How many neighbouring samples of a lane are shuffled together. Default 256. */
-  shuffleWindow?: Integer;
+export interface ShardsOptions extends LaneOptions {
   /** As in `order`. */
   seed?: Integer;
 }
 
-/** The options of `blend`. */
-export interface BlendOptions {
+/**
+ * The options of `blend`. `exhaustion` is about a source that has made `maxPasses` passes: with `repeat` it goes on, also over the ends of epochs;
+ * with `stop` the epoch ends; with `renormalise` the other sources go on without it; with `fail`, `samples` is not allowed to be that many.
+ * With the batch size as `runLength` here and as the `unit` of a sampler, every batch of a rank is of one source; `samples` and the
+ * beginnings of stages are multiples of it, and bounds are so many times as wide; not with `renormalise`.
+ */
+export interface BlendOptions extends SourceOptions {
   /** As in `order`. */
   seed?: Integer;
   /**
@@ -64,21 +60,6 @@ export interface BlendOptions {
   samples?: Integer;
   /** Whether counts are as near to exact proportion as they can be, by a table of one period of the weights. Default false. */
   exact?: boolean;
-  /**
-   * What happens when a source has made `maxPasses` passes. `repeat`: it goes on, also over the ends of epochs. `stop`: the epoch
-   * ends. `renormalise`: the other sources go on without it. `fail`: `samples` is not allowed to be that many. Default `repeat`.
-   */
-  exhaustion?: Exhaustion;
-  /** How many times in an epoch a source is read as a whole; not with `repeat`. Default 1. */
-  maxPasses?: Integer;
-  /**
-   * How many neighbouring positions a source gets at a time. With the batch size here and as the `unit` of a sampler, every batch of a rank is of
-   * one source. `samples` and the beginnings of stages are multiples of it, and bounds are so many times as wide; not with `renormalise`.
-   * Default 1.
-   */
-  runLength?: Integer;
-  /** `joined`: the samples of one source come after those of the one before. `shared`: all sources index one dataset. Default `joined`. */
-  indexSpace?: IndexSpace;
   /** Other weights from some positions on, in ascending order. */
   stages?: readonly BlendStage[];
 }

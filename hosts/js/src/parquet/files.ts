@@ -1,6 +1,6 @@
 // Parquet files that are known by their footers: what a `Reading` of them needs.
 import type { Reading } from '#samedeal';
-import { fail, natural32, options, U32 } from '../checks.js';
+import { fail, options, u32 } from '../checks.js';
 import { list } from '../lists.js';
 import type { Integer, Integers } from '../types.js';
 import { Cursor } from './cursor.js';
@@ -96,7 +96,7 @@ export function batchesWith(
   const { rank, worker = 0, signal: aborting, ...marks } = options(given, known);
   const signal = signalOf(aborting);
   if (rank === undefined) fail('missing', 'rank', '', 'the number of the rank that reads');
-  const own = [natural32('rank', rank, U32), natural32('worker', worker, U32)] as const;
+  const own = [u32('rank', rank), u32('worker', worker)] as const;
   // Errors that need no file are told by this call, not by the iteration.
   sameSizes(files, sizesOf(reading));
   reading.numSamples(...own);

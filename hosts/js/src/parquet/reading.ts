@@ -1,6 +1,5 @@
 // What one reader reads: rows in the order of its deal.
-import type { Reading } from '#samedeal';
-import type { Spans } from '../types.js';
+import type { Reading, Spans } from '#samedeal';
 import { Cursor, type Run } from './cursor.js';
 import type { Shards } from './shards.js';
 

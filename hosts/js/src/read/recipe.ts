@@ -2,21 +2,34 @@ import { using } from '../bindings/resources.js';
 import type { ComponentBindings, RawReading } from '../bindings/types.js';
 import { boolean, integer, oneOf, options, stateText, U64 } from '../checks.js';
 import { heldSize, isComposed, orderSize } from '../deal/recipe.js';
-import { besideOf, Document, fromJson, numberIn, section, shownText } from '../document.js';
+import { besideOf, Document, fromJson, numberIn, parted, section, shownText } from '../document.js';
 import type { Recipe } from '../engine.js';
+import {
+  LANES,
+  READING_BATCH,
+  READING_DEAL,
+  type ReadingBatchOptions,
+  type ReadingDealOptions,
+} from '../generated/options.js';
 import { source } from '../options.js';
 import { OrderValue } from '../order/value.js';
 import { recipeOfState } from '../state.js';
 import type { ReadDeal, ReadingJson, ReadingOptions, ReadingRecipeOptions, ReadingStateOptions } from './types.js';
 
 const DEALS: readonly ReadDeal[] = ['samples', 'shards'];
-const OPTIONS = [
-  ...(['deal', 'shuffle', 'seed', 'lanes', 'shuffleWindow', 'shuffleRows', 'reshuffle', 'policy'] as const),
-  ...(['workerPolicy', 'weight', 'bytes', 'remainder', 'worldSize', 'workers', 'batchSize', 'dropLast'] as const),
-];
-const ORDER_OPTIONS = ['remainder', 'worldSize', 'workers', 'batchSize', 'dropLast'] as const;
+const OF_SHARDS = ['shuffleRows', 'reshuffle', 'policy', 'workerPolicy', 'weight'] as const;
+const ORDER_OPTIONS = [...READING_DEAL, ...READING_BATCH] as const;
+const OPTIONS = [...ORDER_OPTIONS, ...LANES, ...OF_SHARDS, 'deal', 'shuffle', 'seed', 'bytes'] as const;
 const RECIPE_OPTIONS = ['sizes', 'bytes', 'lists'] as const;
 const STATE_OPTIONS = [...ORDER_OPTIONS, ...RECIPE_OPTIONS] as const;
+
+/** Options, with those of the deal and of the batches as sections. */
+function dealt<T extends ReadingDealOptions & ReadingBatchOptions>(given: T) {
+  const [batch] = parted(given, READING_BATCH);
+  const [deal] = parted(given, READING_DEAL);
+  const [, others] = parted(given, ORDER_OPTIONS);
+  return [{ deal, batch }, others] as const;
+}
 
 /** Where a reading stands: at the beginning of an epoch, or where a state was taken. */
 export type Stand = { epoch: bigint } | { state: string };
@@ -58,30 +71,24 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
   /** Of the options of a constructor. */
   static of(sizes: unknown, given: ReadingOptions | undefined): ReadingRecipe {
     if (sizes instanceof OrderValue) return ReadingRecipe.ofOrder(sizes, given);
-    const { deal = 'samples', shuffle, seed, bytes, ...others } = options(given, OPTIONS);
-    const { lanes, shuffleWindow, remainder, worldSize, workers, batchSize, dropLast, ...whole } = others;
-    const [ofOrder, ofShards] = [section({ lanes, shuffleWindow }), section(whole)];
+    const [sections, others] = dealt(options(given, OPTIONS));
+    const [ofOrder, { deal = 'samples', shuffle, seed, bytes, ...whole }] = parted(others, LANES);
+    const ofShards = section(whole);
     // The section that is dealt is always there: so the component refuses what is in the other one.
     const isOrder = oneOf('deal', deal, DEALS) === 'samples';
     const isShuffled = !isOrder || shuffle === undefined || boolean('shuffle', shuffle);
     const recipe = {
       order: isOrder ? { name: isShuffled ? 'sharded' : 'sequential', seed, ...ofOrder } : ofOrder,
       shards: isOrder ? ofShards : { shuffle, seed, ...ofShards },
-      deal: section({ worldSize, workers, remainder }),
-      batch: section({ batchSize, dropLast }),
+      ...sections,
     };
     return new ReadingRecipe(new Document(recipe, { sizes: sizes ?? null, bytes }));
   }
 
   /** Of an order, which has its own shards and seed. */
   static ofOrder(made: OrderValue, given: ReadingOptions | undefined): ReadingRecipe {
-    const { remainder, worldSize, workers, batchSize, dropLast } = options(given, ORDER_OPTIONS);
-    const recipe = {
-      order: made.section,
-      deal: section({ worldSize, workers, remainder }),
-      batch: section({ batchSize, dropLast }),
-    };
-    return new ReadingRecipe(new Document(recipe, {}, made.beside));
+    const [sections] = dealt(options(given, ORDER_OPTIONS));
+    return new ReadingRecipe(new Document({ order: made.section, ...sections }, {}, made.beside));
   }
 
   /** Of a recipe, and the lists that it does not have. */
@@ -92,8 +99,7 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
 
   /** Of the recipe of a state, and how what is left is dealt. */
   static ofState(state: unknown, given: ReadingStateOptions | undefined): ReadingRecipe {
-    const { worldSize, workers, remainder, batchSize, dropLast, ...lists } = options(given, STATE_OPTIONS);
-    const sections = { deal: section({ worldSize, workers, remainder }), batch: section({ batchSize, dropLast }) };
+    const [sections, lists] = dealt(options(given, STATE_OPTIONS));
     const text = stateText(state);
     return ReadingRecipe.read(recipeOfState(text, sections), lists).at({ state: text });
   }

@@ -1,9 +1,10 @@
-import type { ComponentBindings, RawPlan } from '../bindings/types.js';
-import { dropsLast, FROM_ONE, integer, natural32, string, U64 } from '../checks.js';
-import { type Engine, Facade } from '../engine.js';
+import type { ComponentBindings } from '../bindings/types.js';
+import { flag, integer, string, U64, u32 } from '../checks.js';
+import type { Engine } from '../engine.js';
+import { ShardPlanMembers } from '../generated/shards.js';
 import { gathered, numbers } from '../lists.js';
-import { MILLION, plain } from '../options.js';
-import type { BatchOptions, Integer, Integers } from '../types.js';
+import { MILLION } from '../options.js';
+import type { BatchOptions, Integer, Integers, Weight } from '../types.js';
 import { PlanRecipe } from './recipe.js';
 import type {
   Balance,
@@ -14,7 +15,6 @@ import type {
   Steps,
   Tier,
   Verification,
-  Weight,
 } from './types.js';
 import { verified } from './verify.js';
 
@@ -24,7 +24,7 @@ const WINDOW = 1 << 20;
 type Class<T> = new (sizes: Integers, options?: ShardPlanOptions) => T;
 
 /** What `ShardPlan` is, over any instance of its engine. */
-export abstract class BaseShardPlan extends Facade<ComponentBindings, RawPlan> {
+export abstract class BaseShardPlan extends ShardPlanMembers {
   readonly #engine: Engine<ComponentBindings>;
   #recipe: PlanRecipe;
   #sizes: Float64Array<ArrayBuffer> | undefined;
@@ -52,53 +52,9 @@ export abstract class BaseShardPlan extends Facade<ComponentBindings, RawPlan> {
     return new this([], PlanRecipe.ofJson(json) as unknown as ShardPlanOptions);
   }
 
-  /**
-   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that there is, the defaults too. It is the same in all
-   * epochs, and the same text in every language. Lists of more than 256 numbers are a hash.
-   */
-  get recipe(): string {
-    return this.call((raw) => raw.recipe());
-  }
-
-  /** SHA-256 over the recipe, in hexadecimal: it names the run. */
-  recipeFingerprint(): string {
-    return this.call((raw) => raw.recipeFingerprint());
-  }
-
   /** How many shards there are. */
   get length(): number {
     return this.#counts().length;
-  }
-
-  /** Samples in each shard: a new copy. */
-  get sizes(): Float64Array<ArrayBuffer> {
-    return this.#counts().slice();
-  }
-
-  /** Bytes in each shard: a new copy; undefined if the recipe has none. */
-  get bytes(): Float64Array<ArrayBuffer> | undefined {
-    const bytes = this.call((raw) => raw.bytes());
-    return bytes && numbers(bytes);
-  }
-
-  /** How many ranks there are. */
-  get worldSize(): number {
-    return this.call((raw) => raw.worldSize());
-  }
-
-  /** How many workers read in each rank. */
-  get workers(): number {
-    return this.call((raw) => raw.workers());
-  }
-
-  /** Seed of the shuffles; a `bigint` where it is beyond 2^53 - 1. */
-  get seed(): Integer {
-    return plain(this.call((raw) => raw.seed()));
-  }
-
-  /** Epoch of the shuffles; a `bigint` where it is beyond 2^53 - 1. */
-  get epoch(): Integer {
-    return plain(this.#recipe.epoch);
   }
 
   /** Plans another epoch; as costly as the constructor. Errors: `epoch`, memory; then the old epoch is still planned. */
@@ -112,17 +68,11 @@ export abstract class BaseShardPlan extends Facade<ComponentBindings, RawPlan> {
     this.#recipe = recipe;
   }
 
-  /** How many shards a reader has. Errors: `rank`, `worker`. */
-  numShards(rank: Integer, worker: Integer = 0): number {
-    const reader = this.#reader(rank, worker);
-    return this.call((raw) => raw.numShards(...reader));
-  }
-
   /** A reader's shards, in the order in which it reads them. Errors: `rank`, `worker`. */
   shards(rank: Integer, worker: Integer = 0): Uint32Array<ArrayBuffer> {
-    const reader = this.#reader(rank, worker);
-    const read = (at: number, count: number) => this.call((raw) => raw.shards(...reader, at, count));
-    return gathered(Uint32Array, this.numShards(...reader), WINDOW, 'shards', read);
+    const count = this.numShards(rank, worker);
+    const read = (at: number, count: number) => this.call((raw) => raw.shards(Number(rank), Number(worker), at, count));
+    return gathered(Uint32Array, count, WINDOW, 'shards', read);
   }
 
   /** What every rank, or every worker, has to read. Errors: `tier`. */
@@ -167,19 +117,11 @@ export abstract class BaseShardPlan extends Facade<ComponentBindings, RawPlan> {
   }
 
   /** How many steps ranks take with batches that each worker forms from its own samples. Errors: `batchSize`. */
-  steps(batchSize: Integer, given?: BatchOptions): Steps {
-    const size = natural32('batch-size', batchSize, FROM_ONE);
-    const dropLast = dropsLast(given);
+  steps(batchSize: Integer, options?: BatchOptions): Steps {
+    const size = u32('batch-size', batchSize, (other) => this.steps(other, options));
+    const dropLast = flag('drop-last', 'dropLast', options);
     const { least, most } = this.call((raw) => raw.steps(size, dropLast));
     return { least: Number(least), most: Number(most), equal: least === most };
-  }
-
-  /**
-   * SHA-256 over the options and the current epoch, in hexadecimal: equal on all ranks that have the same plan, and different
-   * if anything that decides the plan, or its loads, differs.
-   */
-  configFingerprint(): string {
-    return this.call((raw) => raw.configFingerprint());
   }
 
   /** Compares the lists of all readers, the workers of rank 0 first, with the shards: none is read twice or not at all. */
@@ -202,14 +144,7 @@ export abstract class BaseShardPlan extends Facade<ComponentBindings, RawPlan> {
   }
 
   #counts(): Float64Array<ArrayBuffer> {
-    this.#sizes ??= numbers(this.call((raw) => raw.sizes()));
+    this.#sizes ??= this.sizes;
     return this.#sizes;
-  }
-
-  #reader(rank: Integer, worker: Integer): [rank: number, worker: number] {
-    return [
-      natural32('rank', rank, () => [0n, BigInt(this.worldSize) - 1n]),
-      natural32('worker', worker, () => [0n, BigInt(this.workers) - 1n]),
-    ];
   }
 }

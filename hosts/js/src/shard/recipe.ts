@@ -1,14 +1,12 @@
 import type { ComponentBindings, RawPlan } from '../bindings/types.js';
 import { integer, options, U32, U64 } from '../checks.js';
-import { Document, fromJson, numberIn, section } from '../document.js';
+import { Document, fromJson, numberIn, parted, section } from '../document.js';
 import type { Recipe } from '../engine.js';
+import { PLAN_DEAL, SHARDING } from '../generated/options.js';
 import type { ShardPlanJson, ShardPlanOptions, ShardPlanRecipeOptions } from './types.js';
 import { ragged } from './verify.js';
 
-const OPTIONS = [
-  ...(['shuffle', 'shuffleRows', 'reshuffle', 'seed', 'policy', 'workerPolicy', 'weight', 'tolerance'] as const),
-  ...(['bytes', 'holders', 'rankNodes', 'worldSize', 'workers', 'epoch'] as const),
-];
+const OPTIONS = [...SHARDING, ...PLAN_DEAL, 'bytes', 'holders', 'rankNodes', 'epoch'] as const;
 const RECIPE_OPTIONS = ['sizes', 'bytes', 'holders', 'holderOffsets', 'rankNodes', 'epoch'] as const;
 
 /** What decides a plan: a recipe, and the epoch. */
@@ -47,10 +45,10 @@ export class PlanRecipe implements Recipe<ComponentBindings, RawPlan> {
 
   /** Of the options of a constructor. */
   static of(sizes: unknown, given: ShardPlanOptions | undefined): PlanRecipe {
-    const { bytes, holders, rankNodes, worldSize, workers, epoch, ...others } = options(given, OPTIONS);
+    const [deal, { bytes, holders, rankNodes, epoch, ...others }] = parted(options(given, OPTIONS), PLAN_DEAL);
     const nodes = holders === undefined ? undefined : ragged('holders', holders, U32);
     const places = { holders: nodes?.values, holderOffsets: nodes?.offsets, rankNodes };
-    const recipe = { shards: section(others) ?? {}, deal: section({ worldSize, workers }) };
+    const recipe = { shards: section(others) ?? {}, deal };
     return new PlanRecipe(new Document(recipe, { sizes: sizes ?? null, bytes, ...places }), epoch);
   }
 

@@ -1,11 +1,12 @@
 import type { ComponentBindings, RawChunkStream } from '../bindings/types.js';
-import { integer, natural, natural32, options, U32, U64 } from '../checks.js';
+import { integer, options, U64, u32 } from '../checks.js';
 import { WindowIterator } from '../deal/iterator.js';
 import { tableSize } from '../deal/recipe.js';
 import { Document, fromJson, section } from '../document.js';
-import { type Engine, Facade, type Recipe } from '../engine.js';
+import type { Engine, Recipe } from '../engine.js';
 import { SamedealError } from '../errors.js';
-import { numbers } from '../lists.js';
+import { CHUNKS } from '../generated/options.js';
+import { ChunkStreamMembers } from '../generated/shards.js';
 import type { Integer } from '../types.js';
 import type { ChunkStreamJson, ChunkStreamOptions, ChunkStreamRecipeOptions } from './types.js';
 
@@ -23,7 +24,7 @@ export class StreamRecipe implements Recipe<ComponentBindings, RawChunkStream> {
 
   constructor(document: Document, { reader = 0, epoch = 0 }: ChunkStreamRecipeOptions) {
     this.document = document;
-    this.reader = natural32('reader', reader, U32);
+    this.reader = u32('reader', reader);
     this.epoch = integer('epoch', epoch, U64);
     const { name, chunks } = document.said.order ?? {};
     this.size = 1024 + document.size + tableSize(name, chunks);
@@ -51,7 +52,7 @@ export class StreamRecipe implements Recipe<ComponentBindings, RawChunkStream> {
 type Class<T> = new (reader: Integer, readers: Integer, options?: ChunkStreamOptions) => T;
 
 /** What `ChunkStream` is, over any instance of its engine. */
-export abstract class BaseChunkStream extends Facade<ComponentBindings, RawChunkStream> implements Iterable<number> {
+export abstract class BaseChunkStream extends ChunkStreamMembers implements Iterable<number> {
   readonly #recipe: StreamRecipe;
 
   /** @internal */
@@ -74,21 +75,6 @@ export abstract class BaseChunkStream extends Facade<ComponentBindings, RawChunk
   static fromJSON<T>(this: Class<T>, json: ChunkStreamJson | string): T {
     const { recipe, given } = fromJson<ChunkStreamRecipeOptions>(json, RECIPE_OPTIONS);
     return new this(0, 1, StreamRecipe.read(recipe, given) as unknown as ChunkStreamOptions);
-  }
-
-  /** The recipe, which `fromRecipe` takes: JSON in one line, with every member that there is, the defaults too. */
-  get recipe(): string {
-    return this.call((raw) => raw.recipe());
-  }
-
-  /**
-   * This reader's chunks number `start` to `start` + `count` - 1. Errors: `start`, `count` (above 2^20; or more than 2^24
-   * elements in more than two tables, where the order shuffles a table for each cycle), memory.
-   */
-  chunks(start: Integer, count: Integer): Float64Array<ArrayBuffer> {
-    const first = natural('start', start);
-    const many = natural32('count', count, U32);
-    return numbers(this.call((raw) => raw.chunks(first, many)));
   }
 
   /** The chunks one by one, without end. */
@@ -117,10 +103,10 @@ export abstract class BaseChunkStream extends Facade<ComponentBindings, RawChunk
 
 /** Of the options of a constructor. */
 function recipeOf(reader: Integer, readers: Integer, given: ChunkStreamOptions | undefined): StreamRecipe {
-  const { chunks, order: name, seed, epoch } = options(given, ['chunks', 'order', 'seed', 'epoch']);
-  const document = new Document({ order: section({ name, chunks, seed }), deal: { readers: readers ?? null } });
+  const { order: name, epoch, ...others } = options(given, [...CHUNKS, 'order', 'epoch']);
+  const document = new Document({ order: section({ name, ...others }), deal: { readers: readers ?? null } });
   return new StreamRecipe(document, {
-    reader: natural32('reader', reader, U32),
+    reader: u32('reader', reader),
     ...(epoch !== undefined && { epoch }),
   });
 }

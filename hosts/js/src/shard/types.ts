@@ -1,16 +1,5 @@
+import type { ChunkOptions, PlanDealOptions, ShardingOptions } from '../generated/options.js';
 import type { Integer, Integers, OrderName } from '../types.js';
-
-/**
- * How shards are given to ranks. `round-robin`: the i-th to rank i mod `worldSize`. `size-aware`: all ranks get about the same weight.
- * `locality-aware`: ranks get shards that are stored on their own node.
- */
-export type Policy = 'round-robin' | 'size-aware' | 'locality-aware';
-
-/** How the shards of a rank are given to its workers: the i-th to worker i mod `workers`, or by weight. */
-export type WorkerPolicy = 'round-robin' | 'size-aware';
-
-/** What is balanced. */
-export type Weight = 'samples' | 'bytes';
 
 /** A plan in JSON: its recipe, and what that does not say. */
 export interface ShardPlanJson {
@@ -38,35 +27,13 @@ export interface ChunkStreamJson {
 export type Tier = 'ranks' | 'workers';
 
 /** Everything that decides which reader gets which shard, but the samples in each. */
-export interface ShardPlanOptions {
+export interface ShardPlanOptions extends ShardingOptions, PlanDealOptions {
   /** Bytes in each shard; needed if they are the weight. */
   bytes?: Integers;
-  /** How many ranks there are: 1 to 2^22 / `workers`. Default 1. */
-  worldSize?: Integer;
-  /** How many workers read in each rank: 1 to 2^22 / `worldSize`. Default 1. */
-  workers?: Integer;
-  /** How shards are given to ranks. Default `size-aware`. */
-  policy?: Policy;
-  /** How the shards of a rank are given to its workers. Default `size-aware`. */
-  workerPolicy?: WorkerPolicy;
-  /** What is balanced, by the policies that look at sizes. Default `samples`. */
-  weight?: Weight;
   /** For `locality-aware`: the numbers of the nodes that hold each shard, at least one for each. */
   holders?: readonly Integers[];
   /** For `locality-aware`: the number of each rank's node. */
   rankNodes?: Integers;
-  /**
-   * For `locality-aware`: by how many thousandths of the mean a rank may exceed it for the sake of locality. Default 50.
-   */
-  tolerance?: Integer;
-  /** Whether the shards are shuffled before they are given to ranks. Default true. */
-  shuffle?: boolean;
-  /** Whether the rows of each shard are shuffled (`rows`). Default as `shuffle`. */
-  shuffleRows?: boolean;
-  /** Whether each reader shuffles its own shards once more. Default false. */
-  reshuffle?: boolean;
-  /** Seed of the shuffles: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
-  seed?: Integer;
   /** Epoch of the shuffles: 0 to 2^64 - 1, as a `bigint` beyond 2^53 - 1. Default 0. */
   epoch?: Integer;
 }
@@ -134,14 +101,11 @@ export interface Verification {
 }
 
 /** Which chunks a reader of a stream takes. */
-export interface ChunkStreamOptions {
-  /** How many chunks there are, at least 1, to go through again and again. By default that is not known. */
-  chunks?: Integer;
-  /** The order of the chunks in each cycle, one of `orders()`. Default `feistel`; if the number of chunks is not known, it is
-   * `sequential`. */
+export interface ChunkStreamOptions extends ChunkOptions {
+  /**
+   * The order of the chunks in each cycle, one of `orders()`. Default `feistel`; if the number of chunks is not known, it is `sequential`.
+   */
   order?: OrderName;
-  /** Seed of the order: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
-  seed?: Integer;
   /** The epoch of the first cycle; each further cycle is the next one. Default 0. */
   epoch?: Integer;
 }

@@ -1,5 +1,5 @@
 import type { ComponentBindings } from '../bindings/types.js';
-import { fail, natural32, placed, type Range, U32 } from '../checks.js';
+import { fail, placed, type Range, u32 } from '../checks.js';
 import type { Engine } from '../engine.js';
 import { LONGEST, list, words32 } from '../lists.js';
 import type { Integer, Integers } from '../types.js';
@@ -26,7 +26,7 @@ export function verifyWith(
   shards: Integer,
   assigned: readonly Integers[],
 ): Verification {
-  const count = natural32('shards', shards, U32);
+  const count = u32('shards', shards);
   const { offsets, values } = ragged('assigned', assigned, [0n, BigInt(count) - 1n]);
   return verified(engine, count, offsets, values);
 }

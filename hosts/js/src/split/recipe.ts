@@ -1,5 +1,5 @@
 import type { ComponentBindings, RawSplit } from '../bindings/types.js';
-import { integer, natural, options, placed, type Range } from '../checks.js';
+import { integer, options, placed, type Range, u53 } from '../checks.js';
 import { Document, fromJson } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { entriesOf, seedOf } from '../order/order.js';
@@ -41,7 +41,7 @@ export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
     const { seed } = options(more, ['seed']);
     const allowed = `an object with a ${member} by the names of parts`;
     const parts = entriesOf('parts', given, allowed, 'part').map(([name, value]) =>
-      placed(`of part ${name}`, () => ({ name, [member]: natural(member, value) })),
+      placed(`of part ${name}`, () => ({ name, [member]: u53(member, value) })),
     );
     return new SplitRecipe(new Document({ split: { seed: seedOf(seed), parts } }));
   }

@@ -1,6 +1,7 @@
-import type { ComponentBindings, RawSplit } from '../bindings/types.js';
-import { fail, knownFacts, mostFacts, named, natural, natural32, placed } from '../checks.js';
-import { type Engine, Facade } from '../engine.js';
+import type { ComponentBindings } from '../bindings/types.js';
+import { fail, knownFacts, mostFacts, named, placed, u32, u53 } from '../checks.js';
+import type { Engine } from '../engine.js';
+import { SplitMembers } from '../generated/splits.js';
 import { gathered, joined, LONGEST, list, numbers, words } from '../lists.js';
 import type { Indices, Integer, Integers } from '../types.js';
 import { SplitRecipe } from './recipe.js';
@@ -16,7 +17,7 @@ const MOST_SAMPLES = 2 ** 30;
 type Class<T> = new (parts: SplitParts, options?: SplitOptions) => T;
 
 /** What `Split` is, over any instance of its engine. */
-export abstract class BaseSplit extends Facade<ComponentBindings, RawSplit> {
+export abstract class BaseSplit extends SplitMembers {
   readonly #recipe: SplitRecipe;
   #parts?: readonly string[];
 
@@ -64,24 +65,6 @@ export abstract class BaseSplit extends Facade<ComponentBindings, RawSplit> {
   /** The split that `toJSON` wrote. Errors: as `fromRecipe`. */
   static fromJSON<T>(this: Class<T>, json: SplitJson | string): T {
     return new this({}, SplitRecipe.ofJson(json) as unknown as SplitOptions);
-  }
-
-  /**
-   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that there is, the defaults too. It is the same text in
-   * every language.
-   */
-  get recipe(): string {
-    return this.call((raw) => raw.recipe());
-  }
-
-  /** SHA-256 over the recipe, in hexadecimal: it names the split. */
-  recipeFingerprint(): string {
-    return this.call((raw) => raw.recipeFingerprint());
-  }
-
-  /** The names of the parts: a new copy. The number of a part is its place in this list, from 0 on. */
-  get parts(): string[] {
-    return [...this.#names()];
   }
 
   /**
@@ -186,15 +169,16 @@ export abstract class BaseSplit extends Facade<ComponentBindings, RawSplit> {
   }
 
   #names(): readonly string[] {
-    this.#parts ??= this.call((raw) => raw.parts());
+    this.#parts ??= this.parts;
     return this.#parts;
   }
 
   #number(part: unknown): number {
     if (typeof part !== 'string') {
-      const number = natural32('part', part, () => [0n, BigInt(this.#names().length) - 1n]);
       // The engine says what is wrong with it, also if there are no samples.
-      this.call((raw) => raw.members(number, 0n, 0));
+      const ask = (number: number) => this.call((raw) => raw.members(number, 0n, 0));
+      const number = u32('part', part, (other) => ask(Number(other)));
+      ask(number);
       return number;
     }
     const names = this.#names();
@@ -213,7 +197,7 @@ export abstract class BaseSplit extends Facade<ComponentBindings, RawSplit> {
 
   /** What `read` finds among so many samples, window by window. */
   #gathered(samples: Integer | undefined, read: (start: bigint, count: number) => Float64Array): Indices {
-    const end = natural('samples', samples === undefined ? this.#samples() : samples);
+    const end = u53('samples', samples === undefined ? this.#samples() : samples);
     named('samples', () => this.call((raw) => raw.partOfRun(end, 0)));
     if (end > MOST_SAMPLES) {
       const allowed = `up to ${MOST_SAMPLES}, each of which is looked at; for more, ask partOf for some of them at a time`;

@@ -1,18 +1,18 @@
 import type { ComponentBindings, RawSchedule } from '../bindings/types.js';
-import { fail, natural, natural32, options, placed, U32 } from '../checks.js';
+import { fail, options, placed, u32, u53 } from '../checks.js';
 import { causeOf, orderSize, SAMPLES } from '../deal/recipe.js';
-import { besideOf, Document, fromJson, section } from '../document.js';
+import { besideOf, Document, fromJson, parted } from '../document.js';
 import type { Recipe } from '../engine.js';
+import { EPOCHS, SCHEDULE_DEAL } from '../generated/options.js';
 import { list } from '../lists.js';
 import { OrderValue } from '../order/value.js';
 import { recipeOfState } from '../state.js';
 import type { ScheduleJson, ScheduleOptions, ScheduleRecipeOptions, ScheduleStateOptions } from './types.js';
 
-const DEAL = ['rank', 'worldSize', 'layout', 'unit'] as const;
-const OPTIONS = [...DEAL, 'epochs', 'seed', 'order'] as const;
-const OF_ORDER = [...DEAL, 'epochs'] as const;
+const OF_ORDER = ['rank', ...SCHEDULE_DEAL, ...EPOCHS] as const;
+const OPTIONS = [...OF_ORDER, 'seed', 'order'] as const;
 const RECIPE_OPTIONS = ['rank', 'sizes', 'lists'] as const;
-const STATE_OPTIONS = [...RECIPE_OPTIONS, 'worldSize', 'layout', 'unit'] as const;
+const STATE_OPTIONS = [...RECIPE_OPTIONS, ...SCHEDULE_DEAL] as const;
 /** What a stage takes, in bytes. */
 const OF_STAGE = 64;
 
@@ -24,7 +24,7 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
 
   constructor(document: Document, rank: unknown = 0) {
     this.document = document;
-    this.rank = natural32('rank', rank, U32);
+    this.rank = u32('rank', rank);
     const stages = document.said.steps?.stages;
     const counted = Array.isArray(stages) ? OF_STAGE * stages.length : 0;
     // A step can be of two epochs, of which each has its table.
@@ -51,9 +51,9 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
   /** Of the options of a constructor. */
   static of(samples: unknown, batchSizes: unknown, given: ScheduleOptions | undefined): ScheduleRecipe {
     const isOrder = samples instanceof OrderValue;
-    const { rank, worldSize, layout, unit, epochs, ...named } = options(given, isOrder ? OF_ORDER : OPTIONS);
-    const deal = section({ worldSize, layout, unit });
-    const steps = { ...stepsOf(batchSizes), ...section({ epochs }) };
+    const [deal, others] = parted(options(given, isOrder ? OF_ORDER : OPTIONS), SCHEDULE_DEAL);
+    const [more, { rank, ...named }] = parted(others, EPOCHS);
+    const steps = { ...stepsOf(batchSizes), ...more };
     if (isOrder)
       return new ScheduleRecipe(new Document({ order: samples.section, deal, steps }, {}, samples.beside), rank);
     if (typeof samples === 'object') fail('wrong-type', 'samples', samples, SAMPLES);
@@ -69,8 +69,8 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
 
   /** Of the recipe of a state, and how its steps are dealt. */
   static ofState(state: unknown, given: ScheduleStateOptions | undefined): ScheduleRecipe {
-    const { worldSize, layout, unit, ...others } = options(given, STATE_OPTIONS);
-    return ScheduleRecipe.read(recipeOfState(state, { deal: section({ worldSize, layout, unit }) }), others);
+    const [deal, others] = parted(options(given, STATE_OPTIONS), SCHEDULE_DEAL);
+    return ScheduleRecipe.read(recipeOfState(state, { deal }), others);
   }
 
   static ofJson(json: ScheduleJson | string): ScheduleRecipe {
@@ -82,12 +82,12 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
 /** The section `steps` of a batch size, or of one for each stage. */
 function stepsOf(given: unknown): Record<string, unknown> {
   const field = 'batch-size';
-  if (!Array.isArray(given)) return { batch_size: natural(field, given) };
+  if (!Array.isArray(given)) return { batch_size: u53(field, given) };
   const allowed = 'pairs of a step and the batch size from this step on';
   const stages = Array.from(list(field, given), (stage, i) =>
     placed(`at index ${i}`, () => {
       if (!Array.isArray(stage) || stage.length !== 2) fail('wrong-type', field, stage, allowed);
-      return { from: natural('from', stage[0]), batch_size: natural(field, stage[1]) };
+      return { from: u53('from', stage[0]), batch_size: u53(field, stage[1]) };
     }),
   );
   // If they do not begin with step 0, the component says what is missing.

@@ -1,22 +1,19 @@
 import type { ComponentBindings, RawSchedule } from '../bindings/types.js';
-import { integer, natural, natural32, stateText, U64 } from '../checks.js';
-import type { StepPlace as RawPlace } from '../components/interfaces/samedeal-deal-steps.js';
+import { integer, u32 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
-import { type Engine, Facade } from '../engine.js';
-import { fewSamples, joined, naturals, numbers } from '../lists.js';
-import { plain } from '../options.js';
+import type { Engine } from '../engine.js';
+import { ScheduleMembers, type StepPlace } from '../generated/steps.js';
+import { each, fewSamples, joined, numbers } from '../lists.js';
 import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
-import type { Indices, Integer, Integers, Layout, SavedState } from '../types.js';
+import type { Indices, Integer, Integers, SavedState } from '../types.js';
 import { ScheduleRecipe } from './recipe.js';
 import type {
   BatchSizes,
-  EpochPosition,
   ScheduleJson,
   ScheduleOptions,
   ScheduleRecipeOptions,
   ScheduleStateOptions,
-  StepPlace,
 } from './types.js';
 
 /** How many samples of a rank one call hands out, unless one step alone has more. */
@@ -25,7 +22,7 @@ const WINDOW = 1 << 15;
 type Class<T> = new (samples: OrderOrSamples, batchSize: BatchSizes, options?: ScheduleOptions) => T;
 
 /** What `Schedule` is, over any instance of its engine. */
-export abstract class BaseSchedule extends Facade<ComponentBindings, RawSchedule> implements Iterable<Indices> {
+export abstract class BaseSchedule extends ScheduleMembers implements Iterable<Indices> {
   readonly #recipe: ScheduleRecipe;
   readonly #numSteps: number;
   readonly #worldSize: number;
@@ -41,9 +38,9 @@ export abstract class BaseSchedule extends Facade<ComponentBindings, RawSchedule
     const recipe = options instanceof ScheduleRecipe ? options : ScheduleRecipe.of(samples, batchSize, options);
     super(engine, 'schedule', recipe);
     this.#recipe = recipe;
-    this.#numSteps = this.number((raw) => raw.numSteps());
-    this.#worldSize = this.call((raw) => raw.worldSize());
-    this.#samples = this.number((raw) => raw.samples());
+    this.#numSteps = this.numSteps;
+    this.#worldSize = this.worldSize;
+    this.#samples = this.samples;
   }
 
   /**
@@ -74,90 +71,6 @@ export abstract class BaseSchedule extends Facade<ComponentBindings, RawSchedule
   }
 
   /**
-   * The recipe, which `fromRecipe` takes: JSON in one line, with every member that there is, the defaults too. It is the same on all ranks,
-   * and the same text in every language. Lists of more than 256 numbers are a hash.
-   */
-  get recipe(): string {
-    return this.call((raw) => raw.recipe());
-  }
-
-  /** SHA-256 over the recipe, in hexadecimal: it names the run. */
-  recipeFingerprint(): string {
-    return this.call((raw) => raw.recipeFingerprint());
-  }
-
-  /** Which of the data-parallel readers this is. */
-  get rank(): number {
-    return this.#recipe.rank;
-  }
-
-  /** How many data-parallel readers there are. */
-  get worldSize(): number {
-    return this.#worldSize;
-  }
-
-  /** Number of sample indices: they are 0 to `samples` - 1. */
-  get samples(): number {
-    return this.#samples;
-  }
-
-  /** Seed of the order; a `bigint` where it is beyond 2^53 - 1. Of an order that has none, that of the order which it is made of. */
-  get seed(): Integer {
-    return plain(this.call((raw) => raw.seed()));
-  }
-
-  /** Name of the order. */
-  get order(): string {
-    return this.call((raw) => raw.order());
-  }
-
-  /** Which samples of a step belong to a rank. */
-  get layout(): Layout {
-    return this.call((raw) => raw.layout()) as Layout;
-  }
-
-  /** How many neighbouring positions always go to the same rank. */
-  get unit(): number {
-    return this.call((raw) => raw.unit());
-  }
-
-  /** How many steps there are until the positions of all epochs together are 2^53 - 1: more than any training has. */
-  get numSteps(): number {
-    return this.#numSteps;
-  }
-
-  /** The global batch size of a step: how many samples all ranks together take. Errors: `step`. */
-  batchSize(step: Integer): number {
-    const number = this.#step(step);
-    return this.call((raw) => raw.batchSize(number));
-  }
-
-  /** How many samples all ranks together took before a step. Errors: `step`. */
-  samplesConsumed(step: Integer): number {
-    const number = this.#step(step, 1);
-    return this.number((raw) => raw.samplesConsumed(number));
-  }
-
-  /** The epoch and the position at which a step begins. Errors: `step`, memory. */
-  placeOf(step: Integer): EpochPosition {
-    const number = this.#step(step);
-    const { epoch, position } = this.call((raw) => raw.placeOf(number));
-    return { epoch: plain(epoch), position: Number(position) };
-  }
-
-  /** The step that takes the sample before which all ranks together took `draw` samples. Errors: `draw`. */
-  stepOfDraw(draw: Integer): number {
-    const number = natural('draw', draw);
-    return this.number((raw) => raw.stepOfDraw(number));
-  }
-
-  /** The step that takes a position of an epoch. Errors: `epoch`, `position`, memory. */
-  stepOf(epoch: Integer, position: Integer): number {
-    const [number, at] = [integer('epoch', epoch, U64), natural('position', position)];
-    return this.number((raw) => raw.stepOf(number, at));
-  }
-
-  /**
    * This rank's samples at the steps `start` to `start` + `count` - 1, one step after the other. A step has `batchSize(step)` /
    * `worldSize` of them. Errors: `start`, `count` (past the last step; a step has more than 2^20 samples of this rank), `batchSize`
    * (that of a step from `start` on, however late, is no multiple of `worldSize` * `unit`), memory.
@@ -183,10 +96,7 @@ export abstract class BaseSchedule extends Facade<ComponentBindings, RawSchedule
     const size = this.batchSize(number);
     fewSamples(this.#worldSize, size / this.#worldSize, size);
     return Array.from({ length: this.#worldSize }, (_, rank) => {
-      const found = this.aside(
-        (raw) => raw.atRank(rank) as RawSchedule,
-        (raw) => raw.indices(number, 1),
-      );
+      const found = this.#aside(rank, (raw) => raw.indices(number, 1));
       return joined([numbers(found)], found.length, this.#samples, ['step', step]);
     });
   }
@@ -213,56 +123,15 @@ export abstract class BaseSchedule extends Facade<ComponentBindings, RawSchedule
     return this.batches();
   }
 
-  /**
-   * When and where a sample is seen first, on any rank, from step number `step` on; null if it is not seen again. Errors: `sample`, `step`,
-   * `batchSize` (see `indices`), memory.
-   *
-   * @example
-   * const schedule = new Schedule(10, 4, { order: 'sequential', worldSize: 2 });
-   * const place = schedule.locate(1, 1);
-   * if (place) console.log(place.step, place.rank, place.indexInBatch); // 2 1 1
-   */
-  locate(sample: Integer, step: Integer = 0): StepPlace | null {
-    const number = natural('sample', sample, () => this.#samples);
-    const from = this.#step(step, 1);
-    return placeOf(this.call((raw) => raw.locate(number, from)));
-  }
-
-  /** The same for many samples: a place, or null, for each of them, in their order. Errors: as `locate`, with the index of the sample. */
+  /** `locate` for many samples: a place, or null, for each of them. Errors: as `locate`, with the index of the sample. */
   locateAll(samples: Integers, step: Integer = 0): (StepPlace | null)[] {
-    const from = this.#step(step, 1);
-    const all = naturals('sample', samples, () => this.#samples);
-    return this.call((raw) => all.map((sample) => placeOf(raw.locate(sample, from))));
-  }
-
-  /**
-   * The state before step number `step`: a text for a checkpoint, the same on all ranks, of JSON in one line. `resume` of any schedule of
-   * the same order gives the step to go on with, in any language and with any number of ranks. Errors: `step`, memory.
-   */
-  state(step: Integer): string {
-    const number = this.#step(step, 1);
-    return this.call((raw) => raw.state(number));
-  }
-
-  /**
-   * The step to go on with after a state. The number of ranks may be another one, and stages from this step on may be others. A composed
-   * order may have got more, as with `Sampler.resume`. The schedule does not change. The state need not be trusted. Errors: `state` (no state
-   * of a schedule; more than 2^24 bytes), `step` (there are not so many), the first member of the order that is not as in the state,
-   * `batchSize`, `stages` (another one before the step), `consumed` (not that of the step), memory.
-   *
-   * @example
-   * const state = new Schedule(1000, 64, { worldSize: 8 }).state(500);
-   * const larger = new Schedule(1000, [[0, 64], [500, 128]], { worldSize: 16 });
-   * console.log(larger.resume(state)); // 500
-   */
-  resume(state: string | Uint8Array | SavedState): number {
-    const text = stateText(state);
-    return this.number((raw) => raw.resume(text));
+    this.samplesConsumed(step);
+    return each('sample', samples, (sample) => this.locate(sample, step));
   }
 
   /** The same for another rank: another schedule. Errors: `rank`, memory. */
   atRank(rank: Integer): this {
-    const number = natural32('rank', rank, () => [0n, BigInt(this.#worldSize) - 1n]);
+    const number = u32('rank', rank, (other) => this.#aside(Number(other), () => {}));
     const own = this.constructor as Class<this>;
     return new own(0, 0, this.#recipe.at(number) as unknown as ScheduleOptions);
   }
@@ -292,21 +161,8 @@ export abstract class BaseSchedule extends Facade<ComponentBindings, RawSchedule
     return numbers(this.call((raw) => raw.indices(BigInt(start), count)));
   }
 
-  /** The number of a step, or with `past` of the one after the last. */
-  #step(step: unknown, past = 0): bigint {
-    return natural('step', step, () => this.#numSteps + past);
+  /** Asks the schedule of another rank. */
+  #aside<T>(rank: number, ask: (raw: RawSchedule) => T): T {
+    return this.aside((raw) => raw.atRank(rank) as RawSchedule, ask);
   }
-}
-
-function placeOf(found: RawPlace | undefined): StepPlace | null {
-  if (!found) return null;
-  const { draw, epoch, position, step, rank, indexInBatch } = found;
-  return {
-    draw: Number(draw),
-    epoch: plain(epoch),
-    position: Number(position),
-    step: Number(step),
-    rank,
-    indexInBatch,
-  };
 }

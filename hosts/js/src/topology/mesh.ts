@@ -1,7 +1,8 @@
 import type { LightBindings, RawMesh } from '../bindings/types.js';
-import { FROM_ONE, fail, natural32, options, record, saved, string } from '../checks.js';
+import { FROM_ONE, fail, options, record, saved, string, u32 } from '../checks.js';
 import type { Axis } from '../components/interfaces/samedeal-deal-mesh.js';
-import { type Engine, Facade, type Recipe } from '../engine.js';
+import type { Engine, Recipe } from '../engine.js';
+import { MeshMembers } from '../generated/mesh.js';
 import type { Integer } from '../types.js';
 
 /** More axes than a number of ranks has factors. */
@@ -35,13 +36,13 @@ export class MeshRecipe implements Recipe<LightBindings, RawMesh> {
 }
 
 /** What `Mesh` is, over any instance of its engine. */
-export abstract class BaseMesh extends Facade<LightBindings, RawMesh> {
+export abstract class BaseMesh extends MeshMembers {
   readonly #worldSize: number;
   readonly #axes: readonly Axis[];
 
   /** @internal */
   constructor(engine: Engine<LightBindings>, worldSize: Integer, axes: Axes, shard: readonly string[]) {
-    const ranks = natural32('world-size', worldSize, FROM_ONE);
+    const ranks = u32('world-size', worldSize, undefined, FROM_ONE);
     const grid = axesOf(axes, shard);
     const raw = grid.map((axis) => ({ ...axis, name: string('axes', axis.name) }));
     super(engine, 'mesh', new MeshRecipe(ranks, raw));
@@ -82,20 +83,9 @@ export abstract class BaseMesh extends Facade<LightBindings, RawMesh> {
     return this.#axes.filter(({ role }) => role === 'shard').map(({ name }) => name);
   }
 
-  /** How many ranks get different samples: the `worldSize` of a sampler. */
-  get dataWorldSize(): number {
-    return this.call((raw) => raw.dataWorldSize());
-  }
-
-  /** Which of the `dataWorldSize` readers a rank is: the `rank` of a sampler. Errors: `rank`. */
-  dataRank(rank: Integer): number {
-    const number = this.#rank(rank);
-    return this.call((raw) => raw.dataRank(number));
-  }
-
   /** Where a rank stands along each axis, by its name. Errors: `rank`. */
   coordinates(rank: Integer): Record<string, number> {
-    const number = this.#rank(rank);
+    const number = u32('rank', rank, (other) => this.dataRank(other));
     const found = this.call((raw) => raw.coordinates(number));
     return this.#named((i) => found[i] as number);
   }
@@ -110,15 +100,9 @@ export abstract class BaseMesh extends Facade<LightBindings, RawMesh> {
     }
     const place = this.#axes.map(({ name, size }) => {
       if (!given.has(name)) fail('missing', field, '', `one along ${name}`);
-      return natural32(field, given.get(name), [0n, BigInt(size) - 1n]);
+      return u32(field, given.get(name), undefined, [0n, BigInt(size) - 1n]);
     });
     return this.call((raw) => raw.rankAt(Uint32Array.from(place)));
-  }
-
-  /** The ranks that get the same samples as `rank`, itself among them, ascending. Errors: `rank`, `axes` (too many). */
-  peers(rank: Integer): Uint32Array<ArrayBuffer> {
-    const number = this.#rank(rank);
-    return this.call((raw) => raw.peers(number));
   }
 
   /** What makes an equal mesh, for `JSON.stringify` and `fromJSON`. */
@@ -129,10 +113,6 @@ export abstract class BaseMesh extends Facade<LightBindings, RawMesh> {
   /** @internal */
   protected override source(): string {
     return `Mesh(${this.worldSize}, ${JSON.stringify(this.axes)}, ${JSON.stringify(this.shard)})`;
-  }
-
-  #rank(rank: Integer): number {
-    return natural32('rank', rank, [0n, BigInt(this.#worldSize) - 1n]);
   }
 
   #named(value: (axis: number) => number): Record<string, number> {
@@ -158,7 +138,7 @@ function axesOf(axes: unknown, shard: unknown): Axis[] {
     return name;
   });
   return given.map(([name, size]) => {
-    return { name, size: natural32('axes', size, FROM_ONE), role: sharded.includes(name) ? 'shard' : 'replicate' };
+    return { name, size: u32('axes', size, undefined, FROM_ONE), role: sharded.includes(name) ? 'shard' : 'replicate' };
   });
 }
 

@@ -96,7 +96,7 @@ export function drift(question: DriftQuestion): DriftAnswer {
   const names = sampler.sources;
   const length = sampler.epochLength;
   const weights = new Weights(sampler.recipe, BigInt(epoch), length);
-  const bounds = sampler.sourceBounds();
+  const bounds = sampler.sourceBounds;
   const from = Math.min(question.from, Math.max(0, length - 1));
   const to = question.to > from ? Math.min(question.to, length) : length;
   const before = weights.goesOn ? sampler.sourceCounts(0, 0).first : names.map(() => 0);

@@ -127,10 +127,10 @@ export function shards({ reading: recipe, epoch, round: text, first: from, count
     readers,
     balance: balanceOf(reading),
     rounds: Math.max(1, ...readers.map(({ rounds }) => rounds)),
-    steps: reading.steps(),
-    idle: reading.numIdleReaders(),
+    steps: reading.steps,
+    idle: reading.numIdleReaders,
     readsPerRow: reading.readsPerRow,
     lanesReadOnce: reading.lanesReadOnce,
-    advice: reading.mixingAdvice(),
+    advice: reading.mixingAdvice,
   };
 }

@@ -1,6 +1,10 @@
 //! A JavaScript module for each world, upon the runtime of the JavaScript host (`src/bindings/abi.ts`): what its interfaces have, as
 //! data.
 
+pub mod facades;
+mod options;
+mod text;
+
 use std::collections::BTreeMap;
 
 use wit_parser::{
@@ -156,6 +160,15 @@ fn camel(name: &str) -> String {
         text + &letters.next().map(|letter| letter.to_ascii_uppercase().to_string()).unwrap_or_default()
             + letters.as_str()
     })
+}
+
+fn upper_first(name: &str) -> String {
+    name[..1].to_uppercase() + &name[1..]
+}
+
+/// The name of a class.
+fn pascal(name: &str) -> String {
+    upper_first(&camel(name))
 }
 
 #[cfg(test)]

@@ -44,6 +44,7 @@ pub const FACADES: [Facade; 9] = [
             "batch",
             "batch32",
             "step",
+            "locate-all",
             "source-counts",
         ],
     },
@@ -53,7 +54,8 @@ pub const FACADES: [Facade; 9] = [
         class: "Schedule",
         bindings: "ComponentBindings",
         object: RAW,
-        by_hand: &["at-rank", "indices"],
+        // `step` is that of all ranks.
+        by_hand: &["at-rank", "indices", "step"],
     },
     Facade {
         interface: "read",
@@ -62,7 +64,7 @@ pub const FACADES: [Facade; 9] = [
         bindings: "ComponentBindings",
         object: RAW,
         // A batch has its samples, and steps say whether they are equal.
-        by_hand: &["at-epoch", "resume", "steps", "batch", "batch-at", "indices", "round-rows"],
+        by_hand: &["at-epoch", "resume", "steps", "batch", "batch-at", "step", "indices", "round-rows"],
     },
     Facade {
         interface: "shards",
@@ -106,7 +108,7 @@ pub const FACADES: [Facade; 9] = [
         bindings: "ComponentBindings",
         object: ("{ plan }", "plan"),
         // `setEpoch` and `resume` move a batcher. Batches are objects, as metrics are.
-        by_hand: &["at-epoch", "resume", "metrics", "ratio", "take"],
+        by_hand: &["at-epoch", "resume", "metrics", "ratio", "take", "step"],
     },
     Facade {
         interface: "batches",

@@ -21,12 +21,13 @@ import { SplitRecipe } from '../../hosts/js/dist/split/recipe.js';
 import { BaseSplit } from '../../hosts/js/dist/split/split.js';
 import { ScheduleRecipe } from '../../hosts/js/dist/steps/recipe.js';
 import { BaseSchedule } from '../../hosts/js/dist/steps/schedule.js';
+import { inspectWith } from '../../hosts/js/dist/texts.js';
 import { detectWith } from '../../hosts/js/dist/topology/launch.js';
 import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
 const u64s = (values) => BigUint64Array.from(values, BigInt);
 /** Texts, which may be digits alone. */
-const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe'];
+const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections'];
 /** Numbers of 64 bits are strings in the cases. */
 export const wide = (args) =>
   Object.fromEntries(
@@ -206,6 +207,8 @@ const FUNCTIONS = [
   ['header', 'component', (bindings) => bindings],
   ['variables', 'light', ({ launch }) => launch],
   ['detect', 'light', ({ launch }) => launch],
+  ['inspect', 'component', ({ texts }) => texts],
+  ['recipe-after', 'component', ({ texts }) => texts],
 ];
 
 /** By the key of a case. */
@@ -238,6 +241,7 @@ export const kinds = {
       'num-batches': (own, args) => own.numBatches(args['batch-size'], { dropLast: args['drop-last'] }),
       batch: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
       batch32: (own, args) => own.batch(args.batch, args['batch-size'], { dropLast: args['drop-last'] }),
+      'locate-all': (own, { samples, 'batch-size': size }) => own.locateAll(samples.map(BigInt), size),
       // The class has all ranks.
       step(own, { batch, 'batch-size': size, 'drop-last': dropLast, first, count }) {
         const ranks = own.step(batch, size, { dropLast }).slice(first, first + count);
@@ -245,7 +249,7 @@ export const kinds = {
       },
     },
     // No window in 32 bits could fail there, and a run has an end in place of a count.
-    rawFailures: ['indices', 'indices32', 'batch32', 'step'],
+    rawFailures: ['indices', 'indices32', 'batch32', 'step', 'locate-all'],
     moves: ['at-epoch', 'at-rank', 'rest', 'resume'],
   },
   plan: {
@@ -342,7 +346,7 @@ export const kinds = {
     },
     // A run has an end in place of a count.
     rawFailures: ['indices', 'round-rows'],
-    rawOnly: ['batch', 'batch-at'],
+    rawOnly: ['batch', 'batch-at', 'step'],
     // These give another reading, which the calls after them are of.
     moves: ['at-epoch', 'resume'],
   },
@@ -375,9 +379,13 @@ export const kinds = {
     make(engine, { recipe, lists: given, rank }) {
       return over(BaseSchedule, () => engine).fromRecipe(recipe, { rank, ...besideOrder(given) });
     },
-    own: { 'at-rank': (own, { rank }) => own.atRank(rank) },
+    own: {
+      'at-rank': (own, { rank }) => own.atRank(rank),
+      // The class has all ranks.
+      step: (own, { step, first, count }) => own.step(step).slice(first, first + count).flatMap((one) => Array.from(one)),
+    },
     // A run may have any number of samples there.
-    rawFailures: ['indices'],
+    rawFailures: ['indices', 'step'],
     moves: ['at-rank'],
   },
   mesh: {
@@ -433,11 +441,13 @@ export const kinds = {
         const pass = own.batches(start, rank);
         return run(Array.from({ length: count }, () => pass.next().value));
       },
+      // The class has all ranks.
+      step: (own, { step, first, count }) => run(own.step(step).slice(first, first + count)),
       'at-epoch': toEpoch,
       resume: resumed,
     },
     // A pass takes what there is, and metrics have no ratios of other names.
-    rawFailures: ['take', 'ratio'],
+    rawFailures: ['take', 'step', 'ratio'],
     moves: ['at-epoch', 'resume'],
   },
   'batch-stream': {
@@ -496,6 +506,7 @@ export const kinds = {
         };
       },
       header: ({ component }, { state, block, lease }) => headerWith(component, state, block, BigInt(lease)),
+      inspect: ({ component }, { text }) => inspectWith(component, text),
       detect: ({ light }, { environment, rank, 'world-size': worldSize }) =>
         detectWith(light, {}, present({ environment: Object.fromEntries(environment), rank, worldSize })),
     },

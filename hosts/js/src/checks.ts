@@ -237,7 +237,7 @@ export function fail(kind: Kind, field: string, value: unknown, allowed: string,
 }
 
 /** How many bytes a text is in UTF-8; a half of a surrogate pair becomes the replacement character. */
-function utf8Size(text: string): number {
+export function utf8Size(text: string): number {
   let size = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.codePointAt(i) as number;

@@ -13,6 +13,7 @@ import { component, light } from './bindings/engines.js';
 import { BaseSampler } from './deal/sampler.js';
 import { over } from './engine.js';
 import type { Detection } from './generated/launch.js';
+import type { TextKind } from './generated/texts.js';
 import { type Ledger, openWith } from './ledger/ledger.js';
 import { LedgerSchedule } from './ledger/schedule.js';
 import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger/types.js';
@@ -24,6 +25,7 @@ import { verifyWith } from './shard/verify.js';
 import { BaseSplit } from './split/split.js';
 import { BaseSchedule } from './steps/schedule.js';
 import { type DetectOptions, detectWith } from './topology/launch.js';
+import { inspectWith } from './texts.js';
 import { BaseMesh } from './topology/mesh.js';
 import type { Integer, Integers } from './types.js';
 
@@ -37,6 +39,7 @@ export type { CommittedRun, LedgerEvent } from './generated/ledger.js';
 export type { MixingAdvice, ReadRound } from './generated/read.js';
 export type { Fate, Place, Round, ShardPlace, SourcePlace } from './generated/sampling.js';
 export type { EpochPosition, StepPlace } from './generated/steps.js';
+export type { TextKind } from './generated/texts.js';
 export type { Spans } from './generated/types.js';
 export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger/ledger.js';
 export type { LedgerSchedule } from './ledger/schedule.js';
@@ -167,6 +170,15 @@ export class BatchStream extends over(BaseBatchStream, component) {}
  * console.log(schedule.resume(state)); // 500
  */
 export class Schedule extends over(BaseSchedule, component) {}
+
+/**
+ * What a text is, by the members that it has: a recipe, a state, or the log of a ledger, and of what. The members are not checked. Errors: `text`
+ * (no JSON object; none of these; more than 2^24 bytes), `samedeal` (another version), `kind` (no kind of state), memory.
+ *
+ * @example
+ * console.log(inspect(new Sampler(1000).state(10))); // { form: 'state', of: 'sampler' }
+ */
+export const inspect = (text: string): TextKind => inspectWith(component(), text);
 
 /**
  * A row for each sequence, as wide as the longest. `sequences` are typed arrays of one type, or with `offsets` one of

@@ -121,7 +121,7 @@ pub const FACADES: [Facade; 9] = [
 ];
 
 /// Records that users see, by their names there.
-pub const RECORDS: [(&str, &str, &str); 16] = [
+pub const RECORDS: [(&str, &str, &str); 17] = [
     ("types", "spans", "Spans"),
     ("sampling", "shard-place", "ShardPlace"),
     ("sampling", "source-place", "SourcePlace"),
@@ -138,6 +138,7 @@ pub const RECORDS: [(&str, &str, &str); 16] = [
     ("ledger", "committed-run", "CommittedRun"),
     ("ledger", "progress", "Progress"),
     ("launch", "detection", "Detection"),
+    ("texts", "text-kind", "TextKind"),
 ];
 
 /// Functions that have another name: `length` of a sampler is how many samples its rank has, as of any list in JavaScript.

@@ -6,7 +6,10 @@ import { release } from './resources.js';
 import type { ComponentBindings, Copied, LedgerBindings, Sampling } from './types.js';
 
 /** What an instance of the component exports: its interfaces by their names, as the types of `wit/` have them. */
-type Exports = Pick<ComponentBindings, 'launch' | 'shards' | 'read' | 'splits' | 'batches' | 'collation' | 'steps'> & {
+type Exports = Pick<
+  ComponentBindings,
+  'launch' | 'shards' | 'read' | 'splits' | 'batches' | 'collation' | 'steps' | 'texts'
+> & {
   sampling: Sampling;
   mesh: Copied<typeof Grid>;
   ledger: LedgerBindings;

@@ -10,6 +10,7 @@ import type * as Samplings from '../components/interfaces/samedeal-deal-sampling
 import type * as Shards from '../components/interfaces/samedeal-deal-shards.js';
 import type * as Splits from '../components/interfaces/samedeal-deal-splits.js';
 import type * as Steps from '../components/interfaces/samedeal-deal-steps.js';
+import type * as Texts from '../components/interfaces/samedeal-deal-texts.js';
 import type { Bindings } from '../engine.js';
 
 /**
@@ -79,6 +80,7 @@ export interface ComponentBindings extends LightBindings {
   batches: Copied<typeof Batches>;
   collation: Copied<typeof Collation>;
   steps: Copied<typeof Steps>;
+  texts: Copied<typeof Texts>;
   /** How many bytes the lists of a call may take. */
   room(): number;
 }

@@ -1,4 +1,4 @@
-import { Batcher, Reading, Sampler, ShardPlan } from 'samedeal/web';
+import { inspect } from 'samedeal/web';
 import { isObject, type Members, parsed } from '../parts/json.ts';
 import { samplerOf } from './samplers.ts';
 
@@ -43,7 +43,7 @@ function recipeOf(state: Members, shown: string): string {
   }
 }
 
-/** Says what a text is: the first kind of document that the core takes. `shown` is the recipe on the page. */
+/** Says what a text is. `shown` is the recipe on the page. */
 export function recognise({ text, shown = '' }: { text: string; shown?: string }): Found {
   const plain = text.trim();
   const first = parsed(plain.slice(0, plain.indexOf('\n') < 0 ? plain.length : plain.indexOf('\n')));
@@ -57,28 +57,15 @@ export function recognise({ text, shown = '' }: { text: string; shown?: string }
     return { kind: 'state', of, text: JSON.stringify(state), recipe, epoch: JSON.stringify(state.epoch ?? 0) };
   }
   if (!isObject(document)) return { kind: 'entries', text };
-  const kinds: [
-    Found['kind'] & ('sampler' | 'batches' | 'reading' | 'plan'),
-    (recipe: string) => { dispose(): void },
-  ][] = [
-    ['sampler', (recipe) => Sampler.fromRecipe(recipe)],
-    ['reading', (recipe) => Reading.fromRecipe(recipe)],
-    ['plan', (recipe) => ShardPlan.fromRecipe(recipe)],
-    ['batches', (recipe) => Batcher.fromRecipe(recipe, [])],
-  ];
-  for (const [kind, make] of kinds) {
-    try {
-      make(plain).dispose();
-      return { kind, text: plain };
-    } catch {
-      // It is a document of another kind, or one with a mistake: its view says which.
-    }
+  return { kind: kindOf(plain), text: plain };
+}
+
+/** What a recipe is of, as far as the page has a view of it: one with a mistake, whose view says which, is that of a sampler. */
+function kindOf(recipe: string): 'sampler' | 'batches' | 'reading' | 'plan' {
+  try {
+    const { of } = inspect(recipe);
+    return of === 'batches' || of === 'reading' || of === 'plan' ? of : 'sampler';
+  } catch {
+    return 'sampler';
   }
-  if ('batch' in document)
-    return {
-      kind:
-        'shards' in document || (isObject(document.batch) && 'batch_size' in document.batch) ? 'reading' : 'batches',
-      text: plain,
-    };
-  return { kind: 'sampler', text: plain };
 }

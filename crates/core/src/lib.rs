@@ -31,6 +31,6 @@ pub use order::{Index, Order, OrderId, Spans};
 pub use split::Split;
 pub use state::recipe::List;
 #[cfg(feature = "texts")]
-pub use state::tables::{members, schema};
+pub use state::tables::{Described, Needed, Value, described, members, schema};
 pub use state::text::{TextKind, inspect, recipe_after};
 pub use topology::{Axis, Mesh, Role, launch};

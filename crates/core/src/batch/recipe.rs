@@ -92,7 +92,7 @@ const BATCH: &[Member] = &[
         .or_number(0)
         .text(text!("The cost of a pair of tokens.")),
     member!("max_batch_size", Kind::SHORT)
-        .text(text!("The most items in a batch; with `pack` the most rows; 0 for no bound, where there is a budget.")),
+        .text(text!("The most items in a batch; with `pack`, the most rows. 0: no bound, where there is a budget. By default, 1 with `pack`, no bound with a budget, else 32.")),
     member!("max_length", Kind::SHORT).or_number(u32::MAX as u64).text(text!("The most tokens of an item.")),
     member!("max_tokens", Kind::Natural { least: 1, most: u64::MAX })
         .with(place![[WITH_BUDGET, TOKENS]])
@@ -103,14 +103,14 @@ const BATCH: &[Member] = &[
     member!("batch_size_multiple", Kind::SHORT_POSITIVE)
         .with(place![[BUCKET], [BUDGET, PADDED]])
         .or_number(1)
-        .text(text!("Batches have a multiple of so many items, wherever they have at least as many.")),
+        .text(text!("A batch with more items than this has a multiple of it, but for the last steps of the epoch.")),
     member!("capacity", Kind::SHORT_POSITIVE)
         .with(place![[PACK]])
         .text(text!("The tokens of a row; by default, `max_length`.")),
     member!("packing", Kind::Name(const { &names(&PACKINGS) }))
         .with(place![[PACK], [BUDGET, is("counting", &["unpadded", "weighted"])]])
-        .text(text!("How hard to look for few batches.")),
-    member!("bucket_width", Kind::SHORT_POSITIVE).with(place![[BUCKET]]).text(text!("As many lengths in each bucket.")),
+        .text(text!("How much work goes into finding few batches.")),
+    member!("bucket_width", Kind::SHORT_POSITIVE).with(place![[BUCKET]]).text(text!("Buckets of so many lengths: 0 to `bucket_width`, and so on. By default, 64 buckets that have the same number of tokens each; in a stream, 64 lengths.")),
     member!("boundaries", Kind::SHORT_NUMBERS)
         .with(place![[BUCKET]])
         .text(text!("The greatest length of each bucket, ascending.")),
@@ -119,9 +119,9 @@ const BATCH: &[Member] = &[
         .text(text!("The number of buckets that have as many items each.")),
     member!("batch_window", Kind::SHORT)
         .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
-        .text(text!("How many items are looked at together. 0: with `budget` they are taken as they come; with `bucket` and `pack` there are 8,192, and steps are not shuffled.")),
+        .text(text!("How many items are looked at together. 0: with `budget` they are taken as they come; with `bucket` and `pack` there are 8,192, and steps are not shuffled. By default, the items of 64 steps of average batches, at least 8,192; in a stream, 8,192.")),
     member!("too_long", Kind::Name(const { &names(&TOO_LONG) }))
-        .text(text!("What happens to a sample that is longer than a batch has room for.")),
+        .text(text!("What happens to a sample that is longer than `max_length`, or than a batch or a row has room for.")),
     member!("tail", Kind::Name(const { &names(&TAILS) }))
         .text(text!("What happens to the last items of an epoch, if they do not fill a step.")),
     member!("lengths", Kind::Lengths).text(text!("The tokens of every sample.")),

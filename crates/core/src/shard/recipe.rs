@@ -38,7 +38,8 @@ pub(crate) const MEMBERS: &[Member] = &[
     member!("policy", Kind::Name(const { &names(&POLICIES) })).text(text!("How shards are dealt to ranks.")),
     member!("worker_policy", Kind::Name(const { &names(&WORKER_POLICIES) }))
         .text(text!("How the shards of a rank are dealt to its workers.")),
-    member!("weight", Kind::Name(const { &names(&WEIGHTS) })).text(text!("What a shard weighs.")),
+    member!("weight", Kind::Name(const { &names(&WEIGHTS) }))
+        .text(text!("What the shares of ranks and workers are balanced by: the samples of shards, or their bytes.")),
     member!("tolerance", Kind::SHORT)
         .with(NEAR)
         .or_number(50)

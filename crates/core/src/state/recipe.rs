@@ -63,7 +63,7 @@ static MEMBERS: [Member; 23] = [
     member!("lanes", Kind::from_one(MAX_LANES))
         .with(SHARDED)
         .or_number(64)
-        .text(text!("Number of runs of the dataset that are read side by side.")),
+        .text(text!("Number of runs of the dataset that are read side by side; best a multiple of every number of readers that may read it.")),
     member!("shuffle_window", Kind::from_one(MAX_COUNT))
         .with(SHARDED)
         .or_number(256)

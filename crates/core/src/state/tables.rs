@@ -21,6 +21,88 @@ const RECIPES: [(&str, &[Member]); 7] = [
     ("split", split::SECTIONS),
 ];
 
+/// A member of a section of a recipe, for what is written from the tables.
+pub struct Described {
+    /// The kind of recipe.
+    pub recipe: &'static str,
+    /// The section.
+    pub section: &'static str,
+    /// The member.
+    pub name: &'static str,
+    /// What it may be.
+    pub value: Value,
+    /// Where it belongs: any of these lists is enough, each of which needs all of its own. None is anywhere.
+    pub needs: Vec<Vec<Needed>>,
+    /// What stands for it if it is not there, in Markdown; nothing if nothing or something else does.
+    pub without: String,
+    /// What it says.
+    pub text: String,
+}
+
+/// What another member of the same section is.
+pub struct Needed {
+    /// The other member.
+    pub name: &'static str,
+    /// Names.
+    pub names: &'static [&'static str],
+    /// Whether it has one of them, or none.
+    pub is_one: bool,
+}
+
+/// What a member may be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Value {
+    /// A whole number.
+    Natural {
+        /// The largest one.
+        most: u64,
+        /// The range, for people.
+        range: String,
+    },
+    /// A whole number of 64 bits, of either sign.
+    Integer,
+    /// `true` or `false`.
+    Flag,
+    /// One of several names.
+    Name,
+    /// A list of whole numbers.
+    Numbers,
+    /// Any text, or objects.
+    Other,
+}
+
+/// All members of the sections of all recipes.
+pub fn described() -> Vec<Described> {
+    let mut all = Vec::new();
+    for (recipe, sections) in RECIPES {
+        for section in sections {
+            let Kind::Section(members) = section.kind else { continue };
+            for member in members.iter().filter(|member| !matches!(member.kind, Kind::Elsewhere(_))) {
+                let need = |need: &Need| Needed {
+                    name: members.iter().find(|other| other.field == need.field).map_or(need.field, |other| other.name),
+                    names: need.names,
+                    is_one: need.is_one,
+                };
+                let value = match member.kind {
+                    Kind::Natural { least, most } => {
+                        Value::Natural { most, range: format!("{} to {}", number(least), number(most)) }
+                    }
+                    Kind::Integer => Value::Integer,
+                    Kind::Flag => Value::Flag,
+                    Kind::Name(_) => Value::Name,
+                    Kind::Numbers { .. } | Kind::Lengths => Value::Numbers,
+                    _ => Value::Other,
+                };
+                let needs = member.place.iter().map(|all| all.iter().map(need).collect()).collect();
+                let without = if value == Value::Numbers { String::new() } else { without(member) };
+                let (section, name, text) = (section.name, member.name, described_as(member));
+                all.push(Described { recipe, section, name, value, needs, without, text });
+            }
+        }
+    }
+    all
+}
+
 /// All members of the sections of all recipes, each with what is true of it by itself: a table in Markdown, in the order in which members
 /// are checked.
 pub fn members() -> String {
@@ -66,7 +148,7 @@ fn rows(text: &mut String, section: &str, members: &[Member]) {
             kind(member.kind),
             belongs(member),
             without(member),
-            described(member)
+            described_as(member)
         );
         section = "";
     }
@@ -123,7 +205,7 @@ fn first_name(member: &Member) -> Option<&'static str> {
 }
 
 /// What a member says: of one that has to be there, that may be what is missing without it.
-fn described(member: &Member) -> String {
+fn described_as(member: &Member) -> String {
     let what = if let Default::Required(what) = member.default { what } else { "" };
     match (member.text, what.chars().next()) {
         ("", Some(first)) => format!("{}{}.", first.to_uppercase(), &what[first.len_utf8()..]),
@@ -268,7 +350,7 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
         (Default::None, _) => first_name(member).map_or(String::new(), |name| format!("\"default\":{},", quoted(name))),
         _ => String::new(),
     };
-    let text = described(member);
+    let text = described_as(member);
     let text = if text.is_empty() { String::new() } else { format!("\"description\":{},", quoted(&text)) };
     own.replacen('{', &format!("{{{text}{default}"), 1)
 }

@@ -1,15 +1,17 @@
-//! Looks after what the crate embeds: the component, and the version of the engine that runs it.
+//! Looks after what the crate embeds: the component, what is generated from its interface, and the version of the engine that runs it.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs, process};
 
 fn main() {
     let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    let component = folder.join("samedeal.wasm");
-    println!("cargo::rerun-if-changed={}", component.display());
-    if !component.is_file() {
-        println!("cargo::error=the component {} is not built yet: run `cargo xtask build`", component.display());
-        process::exit(1);
+    for made in ["samedeal.wasm", "src/generated/mod.rs"] {
+        let made = folder.join(made);
+        println!("cargo::rerun-if-changed={}", made.display());
+        if !made.is_file() {
+            println!("cargo::error={} is not made yet: run `cargo xtask build`", made.display());
+            process::exit(1);
+        }
     }
     // The lock file of the workspace, or the one that a published package carries.
     let engine = [folder.join("../../Cargo.lock"), folder.join("Cargo.lock")].iter().find_map(|path| locked(path));

@@ -1,12 +1,14 @@
 //! `bindings python WIT FOLDER` writes the binding layer of the Python host: a module for each interface of the WIT. `bindings javascript
 //! WIT FOLDER` writes that of the JavaScript host: a module for each world. `bindings typescript WIT FOLDER` writes what the classes of that
-//! host have of the WIT: a module for each interface. `bindings manual WIT FOLDER` writes the interface as a page
-//! of the site. A file that is as it should be is not written again, and a module that is no longer made is removed.
+//! host have of the WIT: a module for each interface. `bindings rust WIT FOLDER` writes the plain part of the classes of the Rust host.
+//! `bindings manual WIT FOLDER` writes the interface as a page of the site. A file that is as it should be is not written again, and a module
+//! that is no longer made is removed.
 
 mod facade;
 mod javascript;
 mod manual;
 mod python;
+mod rust;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -19,10 +21,10 @@ use wit_parser::Resolve;
 
 fn main() -> ExitCode {
     let words: Vec<_> = env::args().skip(1).collect();
-    let [what @ ("python" | "javascript" | "typescript" | "manual"), wit, folder] =
+    let [what @ ("python" | "javascript" | "typescript" | "rust" | "manual"), wit, folder] =
         words.iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
-        eprintln!("usage: bindings python|javascript|typescript|manual WIT FOLDER");
+        eprintln!("usage: bindings python|javascript|typescript|rust|manual WIT FOLDER");
         return ExitCode::from(2);
     };
     match generated(what, wit).and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string())) {
@@ -40,6 +42,7 @@ fn generated(what: &str, wit: &str) -> Result<BTreeMap<String, String>, String> 
     let (package, _) = resolve.push_dir(wit).map_err(|error| format!("{error:#}"))?;
     match what {
         "python" => python::modules(&resolve, package),
+        "rust" => rust::modules(&resolve, package),
         "manual" => manual::pages(&resolve, package),
         "typescript" => javascript::facades::modules(&resolve, package),
         _ => javascript::modules(&resolve, package),
@@ -51,7 +54,7 @@ fn write(files: &BTreeMap<String, String>, folder: &Path) -> io::Result<()> {
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();
         let name = path.file_name().unwrap_or_default().to_string_lossy();
-        if [".py", ".js", ".ts"].iter().any(|kind| name.ends_with(kind)) && !files.contains_key(&*name) {
+        if [".py", ".js", ".ts", ".rs"].iter().any(|kind| name.ends_with(kind)) && !files.contains_key(&*name) {
             fs::remove_file(&path)?;
         }
     }

@@ -6,7 +6,11 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 fn run(wit: &Path, folder: &Path) -> Output {
-    Command::new(env!("CARGO_BIN_EXE_bindings")).arg("python").args([wit, folder]).output().unwrap()
+    run_for("python", wit, folder)
+}
+
+fn run_for(language: &str, wit: &Path, folder: &Path) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_bindings")).arg(language).args([wit, folder]).output().unwrap()
 }
 
 fn root() -> &'static Path {
@@ -23,8 +27,8 @@ fn folder(name: &str) -> PathBuf {
 
 fn modules(folder: &Path) -> BTreeMap<String, String> {
     let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let python = entries.filter(|path| path.extension().is_some_and(|extension| extension == "py"));
-    python
+    entries
+        .filter(|path| path.extension().is_some_and(|extension| extension == "py" || extension == "rs"))
         .map(|path| (path.file_name().unwrap().to_string_lossy().into_owned(), fs::read_to_string(&path).unwrap()))
         .collect()
 }
@@ -49,6 +53,15 @@ fn the_python_host_holds_what_is_generated_now() {
     let made = modules(&out);
     assert!(made.len() > 5);
     assert_eq!(made, modules(&root().join("hosts/python/src/samedeal/bindings")), "run `cargo xtask build`");
+}
+
+#[test]
+fn the_rust_host_holds_what_is_generated_now() {
+    let out = folder("current-rust");
+    assert!(run_for("rust", &root().join("wit"), &out).status.success());
+    let made = modules(&out);
+    assert!(made.len() > 10);
+    assert_eq!(made, modules(&root().join("hosts/rust/src/generated")), "run `cargo xtask build`");
 }
 
 #[test]

@@ -18,6 +18,8 @@ const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
 const GENERATOR: &str = "target/debug/bindings";
 const PYTHON_BINDINGS: &str = "hosts/python/src/samedeal/bindings";
 const JAVASCRIPT_CLASSES: &str = "hosts/js/src/generated";
+/// The plain part of the Rust crate.
+const RUST_PART: &str = "hosts/rust/src/generated";
 /// It writes the JavaScript around the web build.
 const BINDGEN: &str = "target/debug/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
@@ -30,7 +32,7 @@ const WHOLE_NPM: &[&str] = &["hosts/js", "wit", GENERATOR, COMPONENT, WEB, BINDG
 pub const WASM: &[&str] = &[COMPONENT, WEB];
 /// The component, its copies in the hosts, and what the hosts call it by.
 pub const COMPONENT_STEP: &str = "component";
-/// The layer between the Python package and the component.
+/// The layer between the Python package and the component, and the plain part of the Rust crate.
 pub const BINDINGS: &str = "bindings";
 /// The module for pages.
 pub const WEB_BUILD: &str = "web build";
@@ -158,7 +160,8 @@ fn bindings(progress: &Progress) -> Outcome {
     progress.run(&mut host(&["--bin=bindings"]))?;
     progress.run(&mut project::own(GENERATOR, &["python", "wit", PYTHON_BINDINGS]))?;
     progress.run(&mut project::own(GENERATOR, &["typescript", "wit", JAVASCRIPT_CLASSES]))?;
-    Ok(Report::note(PYTHON_BINDINGS))
+    progress.run(&mut project::own(GENERATOR, &["rust", "wit", RUST_PART]))?;
+    Ok(Report::note(format!("{PYTHON_BINDINGS}, {JAVASCRIPT_CLASSES}, {RUST_PART}")))
 }
 
 fn web(progress: &Progress) -> Outcome {

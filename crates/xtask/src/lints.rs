@@ -29,7 +29,7 @@ pub fn steps() -> Vec<Step> {
     let python: &[&[&str]] = &[&["hosts/python", "examples", "tests", "docs"]];
     let javascript: &[&[&str]] = &[&["hosts/js", "examples", "tests"]];
     vec![
-        lint("Rust format", &[setup::RUST_LINTS], || {
+        lint("Rust format", &[setup::RUST_LINTS, build::BINDINGS], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
         })
         .made_from(rust),

@@ -1,7 +1,6 @@
 use std::ops::RangeBounds;
 
 use crate::engine::types;
-use crate::place::{Place, SourcePlace};
 use crate::range::bounds;
 use crate::{Error, Sampler};
 
@@ -26,41 +25,7 @@ pub struct SourceCounts {
     pub to_position: Vec<u64>,
 }
 
-/// With any order, and with a blend.
 impl Sampler {
-    /// When and where a sample is seen first from a global position on: a blend may have it several times in an epoch, and padding
-    /// repeats it. `None` if it is not seen again. To find all of them, go on after the position of the one before.
-    ///
-    /// ```
-    /// use samedeal::{Order, Sampler};
-    /// let copies = Order::new("feistel", 10).copies(3);
-    /// let sampler = Sampler::from_order(copies).build()?;
-    /// let (mut from, mut seen) = (0, 0);
-    /// while let Some(place) = sampler.locate_from(7, from, 1)? {
-    ///     (from, seen) = (place.position + 1, seen + 1);
-    /// }
-    /// assert_eq!(seen, 3);
-    /// # Ok::<(), samedeal::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`sample` at or above `samples`; `position` below `consumed`, or above `consumed` +
-    /// [`num_positions`](Self::num_positions); `batch-size` is 0), out of memory.
-    pub fn locate_from(&self, sample: u64, position: u64, batch_size: u32) -> Result<Option<Place>, Error> {
-        let place = self.ask(|methods, store, it| methods.call_locate_from(store, it, sample, position, batch_size))?;
-        Ok(place.map(Place::from))
-    }
-
-    /// With a blend: the names of the sources.
-    ///
-    /// # Errors
-    ///
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of memory.
-    pub fn sources(&self) -> Result<Vec<String>, Error> {
-        self.ask(|methods, store, sampler| methods.call_sources(store, sampler))
-    }
-
     /// With a blend: what each source gives to a range of positions of this epoch, such as to the positions of a run so far. `..` means
     /// the whole epoch. It costs no pass over the positions.
     ///
@@ -80,7 +45,7 @@ impl Sampler {
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of range (`start`, `end`), out of memory.
     pub fn source_counts(&self, positions: impl RangeBounds<u64>) -> Result<SourceCounts, Error> {
         let (start, end) = bounds(positions, self.length());
-        let found = self.ask(|methods, store, sampler| methods.call_source_counts(store, sampler, start, end))?;
+        let found = self.raw_source_counts(start, end)?;
         let mut counts = SourceCounts { sources: self.sources()?, ..SourceCounts::default() };
         for types::NamedList { name, numbers } in found {
             let column = match name.as_str() {
@@ -96,34 +61,5 @@ impl Sampler {
             *column = numbers;
         }
         Ok(counts)
-    }
-
-    /// With a blend: for each source, by how many millionths of a sample its count among the first positions, any number of them, differs
-    /// at most from exact proportion.
-    ///
-    /// # Errors
-    ///
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of memory.
-    pub fn source_bounds(&self) -> Result<Vec<u64>, Error> {
-        self.ask(|methods, store, sampler| methods.call_source_bounds(store, sampler))
-    }
-
-    /// With a blend: the source of a sample, and which of its samples this is.
-    ///
-    /// ```
-    /// use samedeal::{Order, Sampler, Source};
-    /// let blend = Order::blend([Source::new("web", 1_000, 70), Source::new("books", 500, 30)]);
-    /// let place = Sampler::from_order(blend).build()?.source_of(1_007)?;
-    /// assert_eq!((place.source, place.index), (1, 7));
-    /// # Ok::<(), samedeal::Error>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one; `index-space`: several sources may have a sample of a
-    /// shared dataset), out of range (`sample` at or above `samples`).
-    pub fn source_of(&self, sample: u64) -> Result<SourcePlace, Error> {
-        let place = self.ask(|methods, store, sampler| methods.call_source_of(store, sampler, sample))?;
-        Ok(SourcePlace { source: place.source, index: place.index })
     }
 }

@@ -1,14 +1,25 @@
 use crate::engine::{MOST_MEMORY, cut};
 use crate::order::OrderOption;
 use crate::recipe::{Draft, List, Shared};
-use crate::{Error, Layout, Remainder, Sampler};
+use crate::{Error, Sampler};
 
 /// The options of a new [`Sampler`]; see [`Sampler::builder`], [`Sampler::sharded`], [`Sampler::from_recipe`] and
 /// [`Sampler::to_builder`]. An option that is not set has its default. An option that the order does not use is refused by `build`.
+///
+/// ```
+/// use samedeal::{Order, Sampler};
+/// // 8 answers to each of 1,000 questions. Every batch of 32 has all answers to 4 questions.
+/// let answers = Order::new("feistel", 1_000).seed(42).copies(8);
+/// let sampler = Sampler::from_order(answers).unit(8).rank(1).world_size(4).build()?;
+/// let mut questions: Vec<u64> = sampler.batch(0, 32, true)?;
+/// questions.dedup();
+/// assert_eq!(questions.len(), 4);
+/// # Ok::<(), samedeal::Error>(())
+/// ```
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct Builder {
-    draft: Draft,
+    pub(crate) draft: Draft,
     epoch: u64,
     rank: u32,
     consumed: u64,
@@ -29,12 +40,6 @@ impl Builder {
         self
     }
 
-    /// The seed of the order; 0 unless set. Range: any; with the order `dotnet`, -2^31 to 2^31 - 1.
-    pub fn seed(mut self, seed: i64) -> Self {
-        self.draft.set("order", "seed", seed);
-        self
-    }
-
     /// The number of the epoch; 0 unless set.
     pub fn epoch(mut self, epoch: u64) -> Self {
         self.epoch = epoch;
@@ -52,12 +57,6 @@ impl Builder {
         self
     }
 
-    /// With the order `sharded`: the number of samples in each shard.
-    pub fn sizes(mut self, sizes: impl Into<Vec<u64>>) -> Self {
-        self.draft.list("sizes", sizes);
-        self
-    }
-
     /// A list of which a recipe has only the hash, because it has more than 256 numbers, by its path: its name in the recipe, after the
     /// path to the order that has it, such as `sizes`, `of/indices` or `sources/web/sizes`. [`Sampler::from_recipe`] has an example.
     pub fn list(mut self, path: impl AsRef<str>, numbers: impl Into<Vec<u64>>) -> Self {
@@ -65,59 +64,9 @@ impl Builder {
         self
     }
 
-    /// With the order `sharded`: the number of lanes, which are parallel streams that the dataset is cut into; 64 unless set. Range:
-    /// 1 to 4,096. Choose a multiple of every number of readers that may read the dataset.
-    pub fn lanes(mut self, lanes: u32) -> Self {
-        self.draft.set("order", "lanes", lanes);
-        self
-    }
-
-    /// With the order `sharded`: how many neighbouring samples of a lane are shuffled together; 256 unless set. Range: 1 to 2^20.
-    pub fn shuffle_window(mut self, samples: u32) -> Self {
-        self.draft.set("order", "shuffle_window", samples);
-        self
-    }
-
     /// Which of the data-parallel readers this is; 0 unless set. Range: 0 to `world_size` - 1.
     pub fn rank(mut self, rank: u32) -> Self {
         self.rank = rank;
-        self
-    }
-
-    /// How many data-parallel readers there are; 1 unless set. Range: 1 to 2^32 - 1.
-    pub fn world_size(mut self, world_size: u32) -> Self {
-        self.draft.set("deal", "world_size", world_size);
-        self
-    }
-
-    /// What happens if the number of ranks does not divide the samples; [`Remainder::Pad`] unless set.
-    pub fn remainder(mut self, remainder: Remainder) -> Self {
-        self.draft.set("deal", "remainder", remainder.name());
-        self
-    }
-
-    /// Which positions belong to a rank. Unless set: [`Layout::Strided`]; [`Layout::Rotated`] with orders that can have a sample twice in
-    /// an epoch.
-    pub fn layout(mut self, layout: Layout) -> Self {
-        self.draft.set("deal", "layout", layout.name());
-        self
-    }
-
-    /// How many neighbouring positions always go to the same rank; 1 unless set. Set it to the size of groups that must stay together, such
-    /// as the answers to one question that [`Order::copies`](crate::Order::copies) puts next to each other. Range: 1 to 2^20.
-    ///
-    /// ```
-    /// use samedeal::{Order, Sampler};
-    /// // 8 answers to each of 1,000 questions. Every batch of 32 has all answers to 4 questions.
-    /// let answers = Order::new("feistel", 1_000).seed(42).copies(8);
-    /// let sampler = Sampler::from_order(answers).unit(8).rank(1).world_size(4).build()?;
-    /// let mut questions: Vec<u64> = sampler.batch(0, 32, true)?;
-    /// questions.dedup();
-    /// assert_eq!(questions.len(), 4);
-    /// # Ok::<(), samedeal::Error>(())
-    /// ```
-    pub fn unit(mut self, positions: u32) -> Self {
-        self.draft.set("deal", "unit", positions);
         self
     }
 

@@ -14,7 +14,7 @@ mod bindings {
 pub(crate) use bindings::Samedeal;
 use bindings::SamedealPre;
 pub(crate) use bindings::exports::samedeal::deal::{
-    batches, collation, launch, ledger, mesh, read, sampling, shards, splits, steps, texts, types,
+    batches, collation, launch, ledger, mesh, read, sampling, shards, steps, texts, types,
 };
 
 /// The least memory limit: what a component begins with, and room for a few windows.
@@ -210,6 +210,11 @@ impl Object {
         self.locked().store.data().room()
     }
 
+    /// Whether a list of `bytes` bytes can be passed to it as it stands.
+    pub(crate) fn check_room(&self, field: &str, count: usize, bytes: usize) -> Result<(), Failure> {
+        if bytes <= self.room() { Ok(()) } else { Err(Failure::out_of_memory(field, count, "fewer at a time")) }
+    }
+
     fn locked(&self) -> MutexGuard<'_, Instance> {
         // A panic within a call leaves nothing half-done on this side that the next call would see.
         self.instance.lock().unwrap_or_else(PoisonError::into_inner)
@@ -267,4 +272,9 @@ pub(crate) fn cut(mut text: String) -> String {
         text.truncate(end);
     }
     text
+}
+
+/// An entry of a log, without what makes it too long: what does not fit into the memory would stop the component before it can say so.
+pub(crate) fn cut_entry(entry: &str) -> &str {
+    if entry.len() <= MAX_TEXT { entry } else { &entry[..entry.ceil_char_boundary(MAX_TEXT + 1)] }
 }

@@ -1,6 +1,7 @@
 use std::sync::Arc;
 use std::{fmt, io};
 
+use crate::Fact;
 use crate::engine::types;
 
 /// Why a call did not succeed.
@@ -113,17 +114,6 @@ impl From<FailureKind> for String {
     fn from(kind: FailureKind) -> Self {
         kind.name().into()
     }
-}
-
-/// One fact about what is allowed: see [`Failure::facts`].
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct Fact {
-    /// `least`, `most`, `known` or `needs`. Later versions may have more.
-    pub name: String,
-    /// A number in decimal, or a name.
-    pub value: String,
 }
 
 /// Which value was wrong and what is allowed: the same in every language.
@@ -240,8 +230,8 @@ impl std::error::Error for Failure {}
 
 impl From<types::Failure> for Failure {
     fn from(types::Failure { kind, field, value, allowed, facts }: types::Failure) -> Self {
-        let fact = |types::Fact { name, value }| Fact { name, value };
-        Self { kind: FailureKind::from(kind), field, value, allowed, facts: facts.into_iter().map(fact).collect() }
+        let facts = facts.into_iter().map(Fact::from).collect();
+        Self { kind: FailureKind::from(kind), field, value, allowed, facts }
     }
 }
 

@@ -1,36 +1,5 @@
-use crate::Error;
-use crate::engine::{Instance, LEAST_MEMORY, cut, launch};
-
-/// Which rank a process is; see [`detect_rank`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct Detection {
-    /// Which process of the job this is.
-    pub rank: u32,
-    /// How many there are.
-    pub world_size: u32,
-    /// Number of this process within its node, if a variable has it.
-    pub local_rank: Option<u32>,
-    /// Number of processes of its node, if a variable has it.
-    pub local_world_size: Option<u32>,
-    /// The launcher whose variables were used: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit` if the
-    /// values were given and no variable was used; `none` if nothing is set, which is rank 0 of 1. Later versions may
-    /// have more names.
-    pub launcher: String,
-    /// The variables that were used, as `NAME=value`.
-    pub used: Vec<String>,
-    /// One sentence for each variable of another launcher that contradicts the result; it was not used. A launcher that
-    /// starts one process for each node, which starts the processes there (torchrun below srun or mpirun), agrees.
-    pub warnings: Vec<String>,
-}
-
-impl From<launch::Detection> for Detection {
-    fn from(detection: launch::Detection) -> Self {
-        let launch::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings } = detection;
-        Self { rank, world_size, local_rank, local_world_size, launcher, used, warnings }
-    }
-}
+use crate::engine::{Instance, LEAST_MEMORY, cut};
+use crate::{Detection, Error};
 
 /// The rank of this process and the number of ranks, from the variables that launchers set. Values that you pass are used first;
 /// then the variables of the first of torchrun, Open MPI, MVAPICH, PMI and Slurm that set a rank. `LOCAL_RANK` is a

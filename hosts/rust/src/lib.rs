@@ -9,6 +9,7 @@ mod cache;
 pub mod collate;
 mod engine;
 mod error;
+mod generated;
 pub mod guide;
 mod index;
 mod iter;
@@ -29,28 +30,32 @@ mod steps;
 mod texts;
 
 pub use batches::{
-    Batch, BatchBuilder, BatchPlace, BatchRecipe, BatchStream, Batcher, Counting, Lengths, Metrics, Packing,
-    RankBatches, ReadyBatches, Segment, Strategy, Tail, TooLong,
+    Batch, BatchBuilder, BatchRecipe, BatchStream, Batcher, Counting, Lengths, Metrics, Packing, RankBatches,
+    ReadyBatches, Strategy, Tail, TooLong,
 };
 pub use blend::SourceCounts;
 pub use builder::Builder;
-pub use error::{EngineError, Error, Fact, Failure, FailureKind, LogError};
+pub use error::{EngineError, Error, Failure, FailureKind, LogError};
+pub use generated::{
+    BatchPlace, Detection, EpochPosition, Fact, Fate, MixingAdvice, Place, ReadBatch, ReadRound, Round, RoundRows,
+    Segment, ShardPlace, SourcePlace, StepPlace, Steps, TextKind,
+};
 pub use index::Index;
 pub use iter::{Batches, Indices};
-pub use launch::{Detection, detect_rank, detect_rank_in, rank_variables};
+pub use launch::{detect_rank, detect_rank_in, rank_variables};
 pub use mesh::{Axis, Mesh, Role};
 pub use order::{Exhaustion, IndexSpace, Order, OrderOption, Source, SourceOrder};
-pub use place::{Fate, Layout, Place, Remainder, Round, ShardPlace, SourcePlace, Span};
-pub use read::{Deal, MixingAdvice, ReadBatch, ReadRound, Reading, ReadingBuilder, RoundRows, Rounds};
+pub use place::{Layout, Remainder, Span};
+pub use read::{Deal, Reading, ReadingBuilder, Rounds};
 pub use sampler::Sampler;
 pub use shards::{
-    Balance, ChunkStream, ChunkStreamBuilder, Chunks, Loads, Overlap, PlanBuilder, Policy, ShardPlan, Steps, Tier,
+    Balance, ChunkStream, ChunkStreamBuilder, Chunks, Loads, Overlap, PlanBuilder, Policy, ShardPlan, Tier,
     Verification, Weight, WorkerPolicy, verify_runs, verify_shards,
 };
 
 pub use split::{Part, Split, SplitBuilder};
-pub use steps::{EpochPosition, Schedule, ScheduleBuilder, ScheduleSteps, StepPlace};
-pub use texts::{TextKind, inspect};
+pub use steps::{Schedule, ScheduleBuilder, ScheduleSteps};
+pub use texts::inspect;
 
 /// The version of this crate, and so of the component within it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,6 +1,5 @@
-use wasmtime::component::ResourceAny;
-
-use crate::engine::{LEAST_MEMORY, Object, Store, cut, mesh, types};
+use crate::engine::{LEAST_MEMORY, Object, cut, mesh};
+use crate::generated::MeshValues;
 use crate::named::names;
 use crate::{Error, Failure};
 
@@ -60,10 +59,10 @@ impl Axis {
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Mesh {
-    mesh: Object,
+    pub(crate) object: Object,
+    pub(crate) values: MeshValues,
     world_size: u32,
     axes: Vec<Axis>,
-    data_world_size: u32,
 }
 
 impl Mesh {
@@ -82,12 +81,10 @@ impl Mesh {
             role: role.name().to_owned(),
         });
         let passed: Vec<_> = passed.collect();
-        let mesh = Object::new(LEAST_MEMORY, |exports, store| {
+        let object = Object::new(LEAST_MEMORY, |exports, store| {
             exports.samedeal_deal_mesh().mesh().call_constructor(store, world_size, &passed)
         })?;
-        let data_world_size =
-            mesh.call(|exports, store, mesh| exports.samedeal_deal_mesh().mesh().call_data_world_size(store, mesh))?;
-        Ok(Self { mesh, world_size, axes, data_world_size })
+        Ok(Self { values: MeshValues::ask(&object)?, object, world_size, axes })
     }
 
     /// How many ranks there are.
@@ -98,30 +95,6 @@ impl Mesh {
     /// The axes, the slowest first.
     pub fn axes(&self) -> &[Axis] {
         &self.axes
-    }
-
-    /// How many ranks get different samples: the product of the sizes of the axes with [`Role::Shard`]. The
-    /// `world_size` of a sampler.
-    pub fn data_world_size(&self) -> u32 {
-        self.data_world_size
-    }
-
-    /// Which of the [`data_world_size`](Self::data_world_size) readers a rank is. The `rank` of a sampler.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`rank`).
-    pub fn data_rank(&self, rank: u32) -> Result<u32, Error> {
-        self.ask(|methods, store, mesh| methods.call_data_rank(store, mesh, rank))
-    }
-
-    /// The coordinates of a rank, one for each axis.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`rank`).
-    pub fn coordinates(&self, rank: u32) -> Result<Vec<u32>, Error> {
-        self.ask(|methods, store, mesh| methods.call_coordinates(store, mesh, rank))
     }
 
     /// The rank at a place of the grid, one coordinate for each axis.
@@ -135,23 +108,7 @@ impl Mesh {
             let allowed = format!("{}, one for each axis", self.axes.len());
             return Err(Failure::out_of_range("coordinates", format!("{} numbers", coordinates.len()), allowed).into());
         }
-        self.ask(|methods, store, mesh| methods.call_rank_at(store, mesh, coordinates))
-    }
-
-    /// The ranks that get the same samples as `rank`, itself among them, ascending.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`rank`; `axes` where there are more than 2^20 of them).
-    pub fn peers(&self, rank: u32) -> Result<Vec<u32>, Error> {
-        self.ask(|methods, store, mesh| methods.call_peers(store, mesh, rank))
-    }
-
-    fn ask<T>(
-        &self,
-        call: impl FnOnce(&mesh::GuestMesh<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
-    ) -> Result<T, Error> {
-        self.mesh.ask(|exports, store, mesh| call(&exports.samedeal_deal_mesh().mesh(), store, mesh))
+        self.raw_rank_at(coordinates)
     }
 }
 

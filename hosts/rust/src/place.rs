@@ -1,4 +1,4 @@
-use crate::engine::{sampling, types};
+use crate::engine::types;
 use crate::named::names;
 
 /// What happens if `world_size` does not divide the number of samples.
@@ -25,98 +25,6 @@ pub enum Layout {
     Rotated,
 }
 names!(Layout, "layout", { Strided = "strided", Contiguous = "contiguous", Rotated = "rotated" });
-
-/// When and where a sample is seen in the epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct Place {
-    /// The global position: counted from the beginning of the epoch, also after a resume.
-    pub position: u64,
-    /// The rank that it is dealt to.
-    pub rank: u32,
-    /// 0-based number within that rank's samples; after a resume, within those of the rest.
-    pub index: u64,
-    /// 0-based number of that rank's batch: index / batch size; after a resume, counted from the state on.
-    pub batch: u64,
-    /// 0-based place in that batch: index mod batch size.
-    pub index_in_batch: u32,
-    /// How many times the sample is dealt again as padding, the k-th time (k from 1) at `position` + k * `length`.
-    pub copies: u32,
-}
-
-impl From<sampling::Place> for Place {
-    fn from(place: sampling::Place) -> Self {
-        let sampling::Place { position, rank, index, batch, index_in_batch, copies } = place;
-        Self { position, rank, index, batch, index_in_batch, copies }
-    }
-}
-
-/// What becomes of a sample in an epoch, once every rank has taken a number of its samples.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct Fate {
-    /// `seen`: it was taken at least once. `to come`: it was not, and will be. `dropped`: the epoch has it at a position that no rank gets.
-    /// `absent`: this epoch has it at no position, as with `exclude`, or with a blend that did not draw it.
-    pub status: String,
-    /// The positions where it was taken before `consumed` of the sampler, ascending: a state does not say by which rank.
-    pub before: Vec<u64>,
-    /// Where the ranks of this deal take it, by ascending position, padding included.
-    pub places: Vec<Place>,
-    /// How many of `places`, the first ones, were taken.
-    pub num_seen: u32,
-    /// How many of `places`, the last ones, are padding.
-    pub num_padding: u32,
-    /// Whether these are all: at most 65,536 positions are given.
-    pub complete: bool,
-}
-
-impl From<sampling::Fate> for Fate {
-    fn from(fate: sampling::Fate) -> Self {
-        let sampling::Fate { status, before, places, num_seen, num_padding, complete } = fate;
-        let places = places.into_iter().map(Place::from).collect();
-        Self { status, before, places, num_seen, num_padding, complete }
-    }
-}
-
-/// The source of a sample of a blend.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct SourcePlace {
-    /// Number of the source, in their order.
-    pub source: u32,
-    /// Number of the sample within the source.
-    pub index: u64,
-}
-
-/// The place where a sample is stored.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct ShardPlace {
-    /// Number of the shard.
-    pub shard: u32,
-    /// Number of the sample within the shard.
-    pub offset: u64,
-}
-
-/// The rows that a rank reads for a run of its samples; see [`Sampler::round`](crate::Sampler::round).
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct Round {
-    /// Number of the first of these samples, among the rank's ([`Sampler::indices`](crate::Sampler::indices)).
-    pub start: u64,
-    /// Number of these samples; 0 if the rank has no position in this round.
-    pub count: u64,
-    /// The rows that hold them: whole windows, lane by lane, in the order in which they are stored. A lane continues in
-    /// the next round where it ends in this one. When it enters a shard, it never returns to the one before. If the
-    /// world size divides the lanes, every row of the spans is one of these samples, or is dropped. Padding comes
-    /// last, in spans of one row.
-    pub spans: Vec<Span>,
-}
 
 /// Neighbouring rows of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

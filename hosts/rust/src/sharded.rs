@@ -1,5 +1,4 @@
-use crate::place::spans;
-use crate::{Builder, Error, Round, Sampler, ShardPlace};
+use crate::{Builder, Sampler};
 
 /// With the order `sharded`.
 impl Sampler {
@@ -28,35 +27,5 @@ impl Sampler {
     /// ```
     pub fn sharded(sizes: impl Into<Vec<u64>>) -> Builder {
         Builder::new(None).order("sharded").sizes(sizes)
-    }
-
-    /// How many rounds the epoch has.
-    ///
-    /// # Errors
-    ///
-    /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one; `layout` is `rotated`; `unit` is above 1).
-    pub fn num_rounds(&self) -> Result<u64, Error> {
-        self.ask(|methods, store, sampler| methods.call_num_rounds(store, sampler))
-    }
-
-    /// The rows that this rank reads for a run of its samples. Round k of a whole epoch has the positions
-    /// k * lanes * shuffle window to (k + 1) * lanes * shuffle window - 1: window k of every lane.
-    ///
-    /// # Errors
-    ///
-    /// Those of [`num_rounds`](Self::num_rounds), out of range (`number` at or above it; `shuffle-window`: more than 2^20 spans), out of memory.
-    pub fn round(&self, number: u64) -> Result<Round, Error> {
-        let round = self.ask(|methods, store, sampler| methods.call_round(store, sampler, number))?;
-        Ok(Round { start: round.start, count: round.count, spans: spans(round.spans) })
-    }
-
-    /// Where a sample is stored, in O(log shards).
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`sample` at or above `samples`), [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one).
-    pub fn shard_of(&self, sample: u64) -> Result<ShardPlace, Error> {
-        let place = self.ask(|methods, store, it| methods.call_shard_of(store, it, sample))?;
-        Ok(ShardPlace { shard: place.shard, offset: place.offset })
     }
 }

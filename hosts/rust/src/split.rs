@@ -1,9 +1,9 @@
 //! Splits: which samples are for training, validation or test, or in which fold they are.
 
 use serde_json::{Value, json};
-use wasmtime::component::ResourceAny;
 
-use crate::engine::{MOST_MEMORY, Object, Store, splits, types};
+use crate::engine::{MOST_MEMORY, Object};
+use crate::generated::SplitValues;
 use crate::recipe::Draft;
 use crate::{Error, Failure};
 
@@ -33,8 +33,8 @@ const MOST_PARTS: u32 = 1 << 16;
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Split {
-    split: Object,
-    parts: Vec<String>,
+    pub(crate) object: Object,
+    pub(crate) values: SplitValues,
 }
 
 /// A part of a [`Split`]: its name, or its number, which is its place in [`Split::parts`].
@@ -121,39 +121,14 @@ impl Split {
         SplitBuilder::of(Some(recipe.into()))
     }
 
-    /// The recipe of this split: JSON in one line, with every member that there is, the same text in every host.
-    /// [`from_recipe`](Self::from_recipe) makes the split again.
-    ///
-    /// # Errors
-    ///
-    /// Only those of the engine.
-    pub fn recipe(&self) -> Result<String, Error> {
-        self.split.call(|exports, store, split| exports.samedeal_deal_splits().split().call_recipe(store, split))
-    }
-
-    /// SHA-256 over the recipe, in hexadecimal: it names the split.
-    ///
-    /// # Errors
-    ///
-    /// Only those of the engine.
-    pub fn recipe_fingerprint(&self) -> Result<String, Error> {
-        self.split
-            .call(|exports, store, split| exports.samedeal_deal_splits().split().call_recipe_fingerprint(store, split))
-    }
-
-    /// The names of the parts. The number of a part is its place in this list, from 0 on.
-    pub fn parts(&self) -> &[String] {
-        &self.parts
-    }
-
     /// The name of a part by its number.
     ///
     /// # Errors
     ///
     /// Out of range (`part`).
     pub fn name_of(&self, part: u32) -> Result<&str, Error> {
-        let name = self.parts.get(part as usize).map(String::as_str);
-        name.ok_or_else(|| Failure::not_below("part", part, self.parts.len() as u64).into())
+        let name = self.parts().get(part as usize).map(String::as_str);
+        name.ok_or_else(|| Failure::not_below("part", part, self.parts().len() as u64).into())
     }
 
     /// The number of a part.
@@ -165,8 +140,8 @@ impl Split {
         match part.into() {
             Part::Number(number) => self.name_of(number).map(|_| number),
             Part::Name(name) => {
-                let number = self.parts.iter().position(|other| other == name);
-                let known = || self.parts.iter().map(String::as_str).collect::<Vec<_>>();
+                let number = self.parts().iter().position(|other| other == name);
+                let known = || self.parts().iter().map(String::as_str).collect::<Vec<_>>();
                 let number = number.ok_or_else(|| Failure::unknown_name("part", name, &known()))?;
                 Ok(number as u32)
             }
@@ -202,19 +177,8 @@ impl Split {
     ///
     /// Out of range (`ids`: more than 2^20; the first one that is too large), out of memory.
     pub fn part_of_window(&self, ids: &[u64]) -> Result<Vec<u32>, Error> {
-        if size_of_val(ids) > self.split.room() {
-            return Err(Failure::out_of_memory("ids", ids.len(), "fewer at a time").into());
-        }
-        self.ask(|methods, store, split| methods.call_part_of(store, split, ids))
-    }
-
-    /// The same for the ids `start` to `start + count - 1`, in one call of the component.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`start`; `count` above 2^20 or past the last id), out of memory.
-    pub fn part_of_run(&self, start: u64, count: u32) -> Result<Vec<u32>, Error> {
-        self.ask(|methods, store, split| methods.call_part_of_run(store, split, start, count))
+        self.object.check_room("ids", ids.len(), size_of_val(ids))?;
+        self.raw_part_of(ids)
     }
 
     /// The number of the part of each text: of a file name, or of the key of a group whose samples have to stay together.
@@ -235,7 +199,7 @@ impl Split {
         let (mut parts, mut some, mut bytes) = (Vec::new(), Vec::new(), 0);
         for key in keys {
             let key = key.as_ref();
-            if some.len() == most || bytes + key.len() > self.split.room() / 2 {
+            if some.len() == most || bytes + key.len() > self.object.room() / 2 {
                 parts.extend(self.part_of_keys_window(&some)?);
                 (some, bytes) = (Vec::new(), 0);
             }
@@ -254,10 +218,10 @@ impl Split {
     /// Contradiction (`sizes`), out of range (`keys`: more than 2^20), out of memory.
     pub fn part_of_keys_window(&self, keys: &[String]) -> Result<Vec<u32>, Error> {
         let bytes = keys.iter().map(|key| key.len() + size_of::<String>()).sum::<usize>();
-        if bytes > self.split.room() {
+        if bytes > self.object.room() {
             return Err(Failure::out_of_memory("keys", keys.len(), "fewer or shorter ones at a time").into());
         }
-        self.ask(|methods, store, split| methods.call_part_of_keys(store, split, keys))
+        self.raw_part_of_keys(keys)
     }
 
     /// All sample indices below `samples` that are in a part, in ascending order. [`Order::subset`](crate::Order::subset) takes them. The
@@ -296,7 +260,7 @@ impl Split {
     ///
     /// Out of range (`start`, `count`: `samples` is above the sum of the sizes), out of memory.
     pub fn counts(&self, samples: u64) -> Result<Vec<u64>, Error> {
-        let mut counts = vec![0; self.parts.len()];
+        let mut counts = vec![0; self.parts().len()];
         for (start, count) in windows(samples) {
             for part in self.part_of_run(start, count)? {
                 counts[part as usize] += 1;
@@ -305,26 +269,10 @@ impl Split {
         Ok(counts)
     }
 
-    /// Which of the ids `start` to `start + count - 1` are in a part, in ascending order, in one call of the component.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`part`; `start`; `count` above 2^20 or past the last id), out of memory.
-    pub fn members(&self, part: u32, start: u64, count: u32) -> Result<Vec<u64>, Error> {
-        self.ask(|methods, store, split| methods.call_members(store, split, part, start, count))
-    }
-
     /// How many items of so many bytes are passed at a time.
     fn window(&self, bytes: usize) -> usize {
         // As much again is for the answer.
-        (self.split.room() / 2 / bytes).clamp(1, WINDOW as usize)
-    }
-
-    fn ask<T>(
-        &self,
-        call: impl FnOnce(&splits::GuestSplit<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
-    ) -> Result<T, Error> {
-        self.split.ask(|exports, store, split| call(&exports.samedeal_deal_splits().split(), store, split))
+        (self.object.room() / 2 / bytes).clamp(1, WINDOW as usize)
     }
 }
 
@@ -335,17 +283,11 @@ fn windows(samples: u64) -> impl Iterator<Item = (u64, u32)> {
     starts.map(move |start| (start, (samples - start).min(WINDOW) as u32))
 }
 
-impl std::fmt::Debug for Split {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Split").field("recipe", &self.recipe()).finish()
-    }
-}
-
 /// The options of a new [`Split`]; see [`Split::by_weight`], [`Split::by_size`], [`Split::folds`] and [`Split::from_recipe`].
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct SplitBuilder {
-    draft: Draft,
+    pub(crate) draft: Draft,
     /// How many folds were asked for, if any were.
     folds: u32,
     memory_limit: usize,
@@ -359,12 +301,6 @@ impl SplitBuilder {
     fn parts<N: Into<String>>(mut self, parts: impl IntoIterator<Item = (N, u64)>, share: &str) -> Self {
         let part = |(name, share_of): (N, u64)| json!({ "name": name.into(), share: share_of });
         self.draft.set("split", "parts", parts.into_iter().map(part).collect::<Value>());
-        self
-    }
-
-    /// The seed of the split; 0 unless set. Range: any.
-    pub fn seed(mut self, seed: i64) -> Self {
-        self.draft.set("split", "seed", seed);
         self
     }
 
@@ -390,11 +326,9 @@ impl SplitBuilder {
             let failure = Failure::out_of_range("parts", format!("{folds} objects"), allowed);
             return Err(failure.within(Some(1), Some(MOST_PARTS.into())).into());
         }
-        let split = draft.make(memory_limit, |exports, store, recipe, _| {
+        let object = draft.make(memory_limit, |exports, store, recipe, _| {
             exports.samedeal_deal_splits().split().call_constructor(store, recipe)
         })?;
-        let parts =
-            split.call(|exports, store, split| exports.samedeal_deal_splits().split().call_parts(store, split))?;
-        Ok(Split { split, parts })
+        Ok(Split { values: SplitValues::ask(&object)?, object })
     }
 }

@@ -1,23 +1,5 @@
-use crate::engine::{Instance, MAX_TEXT, MOST_MEMORY, texts};
-use crate::{Error, Failure};
-
-/// What a text is; see [`inspect`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct TextKind {
-    /// `recipe`, `state`, or `log`: the first entry of the log of a ledger. Later versions may have more names.
-    pub form: String,
-    /// What it is of: `sampler`, `batches`, `plan` (whole shards), `reading`, `chunk-stream`, `schedule` (global steps) or `split`. A log is
-    /// of a sampler. Later versions may have more names.
-    pub of: String,
-}
-
-impl From<texts::TextKind> for TextKind {
-    fn from(texts::TextKind { form, of }: texts::TextKind) -> Self {
-        Self { form, of }
-    }
-}
+use crate::engine::{Instance, MAX_TEXT, MOST_MEMORY};
+use crate::{Error, Failure, TextKind};
 
 /// What a text is, by the members that it has. The members are not checked. A recipe of whole shards, without a section `batch`, is that of
 /// a plan.

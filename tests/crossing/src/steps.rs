@@ -159,7 +159,7 @@ impl Steps for Reading {
             let batch = self.batch_at(rank, step)?;
             Ok(json!(self.indices(rank, batch.worker, batch.start..batch.start + u64::from(batch.count))?))
         };
-        (0..self.world_size()?).map(of).collect()
+        (0..self.world_size()).map(of).collect()
     }
 
     fn state(&self, step: u64) -> Result<String, Failed> {

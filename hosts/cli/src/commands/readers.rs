@@ -228,7 +228,7 @@ impl Steps for Readers {
     fn epoch(&self) -> Result<u64, Problem> {
         match &self.source {
             Source::Sampler(sampler) => Ok(sampler.epoch()),
-            Source::Reading(reading) => Ok(reading.epoch()?),
+            Source::Reading(reading) => Ok(reading.epoch()),
         }
     }
 
@@ -252,7 +252,7 @@ impl Steps for Readers {
     fn is_rest(&self) -> Result<bool, Problem> {
         match &self.source {
             Source::Sampler(sampler) => Ok(sampler.consumed() > 0),
-            Source::Reading(reading) => Ok(reading.is_rest()?),
+            Source::Reading(reading) => Ok(reading.is_rest()),
         }
     }
 }
@@ -308,7 +308,7 @@ impl Reader<'_> {
         let (head, batch_size) = match source {
             Source::Sampler(sampler) => (Head::of(sampler)?, None),
             Source::Reading(reading) => {
-                let (recipe, epoch) = (Recipe::of(&reading.recipe()?), reading.epoch()?);
+                let (recipe, epoch) = (Recipe::of(&reading.recipe()?), reading.epoch());
                 let (num_samples, num_padding) = (self.samples, self.padding);
                 let (rank, consumed, num_dropped, reader) = (None, None, None, None);
                 let head = Head { recipe, epoch, rank, consumed, num_samples, num_padding, num_dropped, reader };

@@ -2,13 +2,12 @@ use std::fmt;
 use std::ops::RangeBounds;
 use std::sync::Arc;
 
-use wasmtime::component::ResourceAny;
-
-use super::{Batch, BatchBuilder, BatchPlace, BatchRecipe, Lengths, Metrics, RankBatches, Segment};
-use crate::engine::{Object, Store, batches, checked_state, types};
+use super::{Batch, BatchBuilder, BatchRecipe, Lengths, Metrics, RankBatches};
+use crate::engine::Object;
+use crate::generated::BatcherValues;
 use crate::iter::Of;
 use crate::range::run;
-use crate::{Error, Failure};
+use crate::{Error, Failure, Segment};
 
 /// The batches of an epoch of sequences of different length: every rank takes the same number of steps, and no batch has more than
 /// `max_tokens`.
@@ -35,11 +34,10 @@ use crate::{Error, Failure};
 /// ```
 pub struct Batcher {
     recipe: Arc<BatchRecipe>,
-    batcher: Object,
+    pub(crate) object: Object,
+    pub(crate) values: BatcherValues,
     rank: u32,
     world_size: u32,
-    epoch: u64,
-    history: Vec<Segment>,
     metrics: Metrics,
 }
 
@@ -76,22 +74,19 @@ impl Batcher {
             return Err(Failure::out_of_memory("history", history.len(), "fewer segments").into());
         }
         let past = history.iter().copied().map(Into::into).collect::<Vec<_>>();
-        let batcher =
+        let object =
             recipe.make(|batches, store, recipe| batches.batcher().call_constructor(store, recipe, epoch, &past))?;
-        let batcher = Self::of(Arc::new(recipe), batcher, rank)?;
+        let batcher = Self::of(Arc::new(recipe), object, rank)?;
         // The component says what is wrong with the rank.
         batcher.batches_window(rank, 0, 0)?;
         Ok(batcher)
     }
 
-    fn of(recipe: Arc<BatchRecipe>, batcher: Object, rank: u32) -> Result<Self, Error> {
-        let (epoch, history) = batcher.call(|exports, store, batcher| {
-            let batchers = exports.samedeal_deal_batches().batcher();
-            Ok((batchers.call_epoch(&mut *store, batcher)?, batchers.call_history(store, batcher)?))
-        })?;
-        let history = history.into_iter().map(Into::into).collect();
-        let (world_size, metrics) = (recipe.world_size()?, ask_metrics(&batcher)?);
-        Ok(Self { recipe, batcher, rank, world_size, epoch, history, metrics })
+    fn of(recipe: Arc<BatchRecipe>, object: Object, rank: u32) -> Result<Self, Error> {
+        let (world_size, values, metrics) = (recipe.world_size()?, BatcherValues::ask(&object)?, Metrics::default());
+        let batcher = Self { recipe, object, values, rank, world_size, metrics };
+        let metrics = Metrics::of(batcher.raw_metrics()?, |name| batcher.raw_ratio(name))?;
+        Ok(Self { metrics, ..batcher })
     }
 
     /// The recipe of these batches: everything that decides the batches of every epoch, the defaults too, as JSON in one line. It is
@@ -124,16 +119,6 @@ impl Batcher {
         self.rank
     }
 
-    /// The number of the epoch.
-    pub fn epoch(&self) -> u64 {
-        self.epoch
-    }
-
-    /// The steps of this epoch that were taken before, segment by segment: the plan is of what they leave.
-    pub fn history(&self) -> &[Segment] {
-        &self.history
-    }
-
     /// How many batches every rank has.
     pub fn num_steps(&self) -> u64 {
         self.metrics.steps
@@ -144,15 +129,6 @@ impl Batcher {
         &self.metrics
     }
 
-    /// The batches of the whole of an epoch, also of this one. They share the memory of this batcher. As costly as a new batcher.
-    ///
-    /// # Errors
-    ///
-    /// Out of memory.
-    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
-        self.another(|methods, store, batcher| methods.call_at_epoch(store, batcher, epoch))
-    }
-
     /// Plans another epoch, of which nothing was taken; as costly as a new batcher. The epoch that it is at stays as it is, also where a
     /// part of it was taken.
     ///
@@ -160,20 +136,10 @@ impl Batcher {
     ///
     /// Out of memory, and then the batches are those of the epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
-        if epoch != self.epoch {
+        if epoch != self.epoch() {
             *self = self.at_epoch(epoch)?;
         }
         Ok(())
-    }
-
-    /// The state after every rank has taken `steps` steps: JSON in one line, for a checkpoint. All ranks that took the same number of steps
-    /// write the same state. [`resume`](Self::resume) goes on there, in any host and with any number of ranks.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`steps` above [`num_steps`](Self::num_steps)), out of memory.
-    pub fn state(&self, steps: u64) -> Result<String, Error> {
-        self.ask(|methods, store, batcher| methods.call_state(store, batcher, steps))
     }
 
     /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. With the world
@@ -188,34 +154,12 @@ impl Batcher {
     /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of range
     /// (`state`: more than 2^24 bytes; `history`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
-        let state = checked_state(state, self.batcher.room())?;
-        *self = self.another(|methods, store, batcher| methods.call_resume(store, batcher, state))?;
+        *self = self.raw_resume(state)?;
         Ok(())
     }
 
-    /// The inverse: where a sample is, in the order of steps. Once, or as often as it has parts or is repeated; never where it is left out,
-    /// or was taken before. Costs planning its windows.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`sample`), out of memory.
-    pub fn locate(&self, sample: u64) -> Result<Vec<BatchPlace>, Error> {
-        let places = self.ask(|methods, store, batcher| methods.call_locate(store, batcher, sample))?;
-        Ok(places.into_iter().map(Into::into).collect())
-    }
-
-    fn another(
-        &self,
-        make: impl FnOnce(
-            &batches::GuestBatcher<'_>,
-            &mut Store,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
-    ) -> Result<Self, Error> {
-        let batcher = self
-            .batcher
-            .another(|exports, store, batcher| make(&exports.samedeal_deal_batches().batcher(), store, batcher))?;
-        Self::of(Arc::clone(&self.recipe), batcher, self.rank)
+    pub(crate) fn another(&self, object: Object) -> Result<Self, Error> {
+        Self::of(Arc::clone(&self.recipe), object, self.rank)
     }
 
     /// The batch of this rank at a step: any at once, at the price of planning a window.
@@ -237,6 +181,15 @@ impl Batcher {
             return Err(Failure::not_below("step", step, self.num_steps()).into());
         }
         self.batches_window(rank, step, 1).map(|mut batches| batches.remove(0))
+    }
+
+    /// The batches of the ranks `first` to `first + count - 1` at a step, one for each rank.
+    ///
+    /// # Errors
+    ///
+    /// Out of range (`step`, `first`; `count` above 2^20 or past the last rank), out of memory.
+    pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<Batch>, Error> {
+        self.raw_step(step, first, count).map(Batch::all_of)
     }
 
     /// Iterates over this rank's batches of the epoch.
@@ -270,38 +223,8 @@ impl Batcher {
     ///
     /// Out of range (`rank`, `start`, `count` above 2^20 or past the end), out of memory.
     pub fn batches_window(&self, rank: u32, start: u64, count: u32) -> Result<Vec<Batch>, Error> {
-        self.ask(|methods, store, batcher| methods.call_take(store, batcher, rank, start, count)).map(Batch::all_of)
+        self.raw_take(rank, start, count).map(Batch::all_of)
     }
-
-    /// SHA-256 over all batches of all ranks, as 64 lower-case hexadecimal digits: equal on all ranks that plan alike.
-    ///
-    /// # Errors
-    ///
-    /// Out of memory.
-    pub fn fingerprint(&self) -> Result<String, Error> {
-        self.ask(|methods, store, batcher| methods.call_fingerprint(store, batcher))
-    }
-
-    fn ask<T>(
-        &self,
-        call: impl FnOnce(
-            &batches::GuestBatcher<'_>,
-            &mut Store,
-            ResourceAny,
-        ) -> wasmtime::Result<Result<T, types::Failure>>,
-    ) -> Result<T, Error> {
-        self.batcher.ask(|exports, store, batcher| call(&exports.samedeal_deal_batches().batcher(), store, batcher))
-    }
-}
-
-fn ask_metrics(batcher: &Object) -> Result<Metrics, Error> {
-    let found = batcher
-        .call(|exports, store, batcher| exports.samedeal_deal_batches().batcher().call_metrics(store, batcher))?;
-    let ratio = |name: &str| {
-        batcher
-            .ask(|exports, store, batcher| exports.samedeal_deal_batches().batcher().call_ratio(store, batcher, name))
-    };
-    Metrics::of(found, ratio)
 }
 
 impl<'a> IntoIterator for &'a Batcher {
@@ -325,9 +248,9 @@ impl IntoIterator for Batcher {
 
 impl fmt::Debug for Batcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { rank, world_size, epoch, .. } = self;
+        let Self { rank, world_size, .. } = self;
         let mut shown = f.debug_struct("Batcher");
-        shown.field("rank", rank).field("world_size", world_size).field("epoch", epoch);
+        shown.field("rank", rank).field("world_size", world_size).field("epoch", &self.epoch());
         shown.field("steps", &self.num_steps()).finish_non_exhaustive()
     }
 }

@@ -15,5 +15,5 @@ pub use iter::RankBatches;
 pub use lengths::Lengths;
 pub use names::{Counting, Packing, Strategy, Tail, TooLong};
 pub use recipe::BatchRecipe;
-pub use records::{Batch, BatchPlace, Metrics, Segment};
+pub use records::{Batch, Metrics};
 pub use stream::{BatchStream, ReadyBatches};

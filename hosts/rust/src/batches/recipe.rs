@@ -8,7 +8,7 @@ use crate::recipe::{List, Shared, checked_recipe, shared, size_of_lists};
 /// Everything that decides batches, as the component holds it. Batchers and streams are made of it.
 #[doc(hidden)]
 pub struct BatchRecipe {
-    recipe: Object,
+    pub(crate) object: Object,
 }
 
 impl BatchRecipe {
@@ -32,31 +32,10 @@ impl BatchRecipe {
         let (count, bytes) = lengths.map_or((0, 0), |lengths| (lengths.len(), size_of_val(lengths)));
         check_room(memory_limit, "lengths", count, size_of_lists(lists).saturating_add(bytes))?;
         let lists = lists.iter().cloned().map(Into::into).collect::<Vec<_>>();
-        let recipe = Object::new(memory_limit, |exports, store| {
+        let object = Object::new(memory_limit, |exports, store| {
             exports.samedeal_deal_batches().batch_recipe().call_constructor(store, text, lengths, &lists)
         })?;
-        Ok(Self { recipe })
-    }
-
-    /// The canonical text.
-    ///
-    /// # Errors
-    ///
-    /// Only those of the engine.
-    pub fn text(&self) -> Result<String, Error> {
-        self.recipe
-            .call(|exports, store, recipe| exports.samedeal_deal_batches().batch_recipe().call_text(store, recipe))
-    }
-
-    /// SHA-256 over it.
-    ///
-    /// # Errors
-    ///
-    /// Only those of the engine.
-    pub fn fingerprint(&self) -> Result<String, Error> {
-        self.recipe.call(|exports, store, recipe| {
-            exports.samedeal_deal_batches().batch_recipe().call_fingerprint(store, recipe)
-        })
+        Ok(Self { object })
     }
 
     /// The canonical text has a world size.
@@ -70,11 +49,11 @@ impl BatchRecipe {
         &self,
         make: impl FnOnce(&batches::Guest, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
     ) -> Result<Object, Error> {
-        self.recipe.another(|exports, store, recipe| make(exports.samedeal_deal_batches(), store, recipe))
+        self.object.another(|exports, store, recipe| make(exports.samedeal_deal_batches(), store, recipe))
     }
 
     /// How many bytes of lists can be passed.
     pub(super) fn room(&self) -> usize {
-        self.recipe.room()
+        self.object.room()
     }
 }

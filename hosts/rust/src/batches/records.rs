@@ -1,51 +1,6 @@
 use crate::engine::{batches, types};
 use crate::{Error, of_millionths};
 
-/// Where an item of a sample is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct BatchPlace {
-    /// Number of the step.
-    pub step: u64,
-    /// Whose batch it is.
-    pub rank: u32,
-    /// Number of the row in that batch.
-    pub row: u32,
-    /// Number of the item in that row.
-    pub index_in_row: u32,
-    /// Where in the sample the item begins, in tokens: 0 unless it is a part.
-    pub start: u32,
-}
-
-impl From<batches::BatchPlace> for BatchPlace {
-    fn from(batches::BatchPlace { step, rank, row, index_in_row, start }: batches::BatchPlace) -> Self {
-        Self { step, rank, row, index_in_row, start }
-    }
-}
-
-/// Steps that a group of ranks took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-pub struct Segment {
-    /// How many ranks there were. Range: 1 to 2^20.
-    pub world_size: u32,
-    /// How many steps each of them took of its plan.
-    pub steps: u64,
-}
-
-impl From<Segment> for batches::Segment {
-    fn from(Segment { world_size, steps }: Segment) -> Self {
-        Self { world_size, steps }
-    }
-}
-
-impl From<batches::Segment> for Segment {
-    fn from(batches::Segment { world_size, steps }: batches::Segment) -> Self {
-        Self { world_size, steps }
-    }
-}
-
 /// One batch of one rank.
 ///
 /// An *item* is a sample, or a part of one with [`TooLong::Split`](crate::TooLong::Split). A *row* is an item, or several

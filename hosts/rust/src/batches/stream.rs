@@ -3,8 +3,8 @@ use std::iter::FusedIterator;
 use std::vec;
 
 use super::{Batch, BatchBuilder, BatchRecipe, Metrics};
+use crate::Error;
 use crate::engine::Object;
-use crate::{Error, Failure};
 
 /// Batches of one rank from samples as they come: those of a [`Batcher`](crate::Batcher) with the order `sequential`
 /// in epoch 0.
@@ -34,7 +34,7 @@ use crate::{Error, Failure};
 /// ```
 pub struct BatchStream {
     recipe: BatchRecipe,
-    stream: Object,
+    pub(crate) object: Object,
     rank: u32,
 }
 
@@ -50,9 +50,9 @@ impl BatchStream {
     }
 
     pub(super) fn build(recipe: BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Error> {
-        let stream = recipe
+        let object = recipe
             .make(|batches, store, recipe| batches.batch_stream().call_constructor(store, recipe, epoch, rank))?;
-        Ok(Self { recipe, stream, rank })
+        Ok(Self { recipe, object, rank })
     }
 
     /// The recipe of these batches, without lengths: JSON in one line, the same on all ranks and in every host.
@@ -85,12 +85,9 @@ impl BatchStream {
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`lengths`: another number of them; `samples`: after [`flush`](Self::flush)),
     /// out of range (`samples`; `lengths` where a sample is too long), out of memory.
     pub fn push(&mut self, samples: &[u64], lengths: &[u32]) -> Result<(), Error> {
-        if size_of_val(samples).saturating_add(size_of_val(lengths)) > self.stream.room() {
-            return Err(Failure::out_of_memory("samples", samples.len(), "fewer at a time").into());
-        }
-        self.stream.ask(|exports, store, stream| {
-            exports.samedeal_deal_batches().batch_stream().call_push(store, stream, samples, lengths)
-        })
+        let bytes = size_of_val(samples).saturating_add(size_of_val(lengths));
+        self.object.check_room("samples", samples.len(), bytes)?;
+        self.raw_push(samples, lengths)
     }
 
     /// Ends the stream: what waits becomes batches, as they are taken.
@@ -99,8 +96,7 @@ impl BatchStream {
     ///
     /// The engine's alone.
     pub fn flush(&mut self) -> Result<(), Error> {
-        self.stream
-            .call(|exports, store, stream| exports.samedeal_deal_batches().batch_stream().call_flush(store, stream))
+        self.raw_flush()
     }
 
     /// The batches of the next window that is ready, at least one; none where no window is. It plans the window.
@@ -109,10 +105,7 @@ impl BatchStream {
     ///
     /// Out of memory; nothing is lost then.
     pub fn take(&mut self) -> Result<Option<Vec<Batch>>, Error> {
-        let run = self
-            .stream
-            .ask(|exports, store, stream| exports.samedeal_deal_batches().batch_stream().call_take(store, stream))?;
-        Ok(run.map(Batch::all_of))
+        Ok(self.raw_take()?.map(Batch::all_of))
     }
 
     /// Takes the batches that are ready, window by window, until no more are: as often as samples were pushed.
@@ -127,15 +120,7 @@ impl BatchStream {
     ///
     /// The engine's alone.
     pub fn metrics(&self) -> Result<Metrics, Error> {
-        let found = self.stream.call(|exports, store, stream| {
-            exports.samedeal_deal_batches().batch_stream().call_metrics(store, stream)
-        })?;
-        let ratio = |name: &str| {
-            self.stream.ask(|exports, store, stream| {
-                exports.samedeal_deal_batches().batch_stream().call_ratio(store, stream, name)
-            })
-        };
-        Metrics::of(found, ratio)
+        Metrics::of(self.raw_metrics()?, |name| self.raw_ratio(name))
     }
 }
 

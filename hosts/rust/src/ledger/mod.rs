@@ -34,11 +34,12 @@ mod raw;
 mod schedule;
 mod shared;
 
+pub use crate::generated::{ClientRun, ClientStep, CommittedRun, Event, Progress};
 pub use claims::{Attempt, Claim, Ledger, LedgerBuilder};
-pub use client::{Client, ClientOptions, ClientRun, ClientStep};
+pub use client::{Client, ClientOptions};
 pub use file::FileLog;
 pub use folder::FolderLog;
 pub use lines::Lines;
 pub use log::{CHECKPOINT, Log, MemoryLog};
-pub use raw::{CommittedRun, Event, Progress, RawLedger, header};
+pub use raw::{RawLedger, header};
 pub use schedule::{Samples, Schedule};

@@ -1,7 +1,7 @@
 use crate::engine::MOST_MEMORY;
 use crate::named::names;
 use crate::recipe::{Draft, List};
-use crate::{Error, Policy, Reading, Remainder, Weight, WorkerPolicy};
+use crate::{Error, Reading};
 
 /// What is dealt to readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -19,7 +19,7 @@ names!(Deal, "deal", { Samples = "samples", Shards = "shards" });
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct ReadingBuilder {
-    draft: Draft,
+    pub(crate) draft: Draft,
     deal: Deal,
     seed: Option<i64>,
     shuffle: Option<bool>,
@@ -57,93 +57,6 @@ impl ReadingBuilder {
     /// ranks if true.
     pub fn shuffle(mut self, shuffle: bool) -> Self {
         self.shuffle = Some(shuffle);
-        self
-    }
-
-    /// Only with [`Deal::Samples`] and a shuffle: the number of lanes, which are parallel streams that the dataset is
-    /// cut into. Range: 1 to 4,096. Default: 64. If the number of lanes is a multiple of ranks times workers, every row
-    /// is read once.
-    pub fn lanes(mut self, lanes: u32) -> Self {
-        self.draft.set("order", "lanes", lanes);
-        self
-    }
-
-    /// Only with [`Deal::Samples`] and a shuffle: the number of neighbouring samples of a lane that are shuffled
-    /// together. Range: 1 to 2^20. Default: 256.
-    pub fn shuffle_window(mut self, samples: u32) -> Self {
-        self.draft.set("order", "shuffle_window", samples);
-        self
-    }
-
-    /// Only with [`Deal::Samples`]: what happens if the number of readers does not divide the samples. Default:
-    /// [`Remainder::Pad`].
-    pub fn remainder(mut self, remainder: Remainder) -> Self {
-        self.draft.set("deal", "remainder", remainder.name());
-        self
-    }
-
-    /// Only with [`Deal::Shards`]: whether the rows within each shard are shuffled. Default: the value of
-    /// [`shuffle`](Self::shuffle).
-    pub fn shuffle_rows(mut self, shuffle: bool) -> Self {
-        self.draft.set("shards", "shuffle_rows", shuffle);
-        self
-    }
-
-    /// Only with [`Deal::Shards`]: whether each reader shuffles its own shards again, after the deal. Default: false.
-    pub fn reshuffle(mut self, reshuffle: bool) -> Self {
-        self.draft.set("shards", "reshuffle", reshuffle);
-        self
-    }
-
-    /// Only with [`Deal::Shards`]: how shards are dealt to ranks. Default:
-    /// [`Policy::SizeAware`].
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.draft.set("shards", "policy", policy.name());
-        self
-    }
-
-    /// Only with [`Deal::Shards`]: how the shards of a rank are dealt to its workers. Default:
-    /// [`WorkerPolicy::SizeAware`].
-    pub fn worker_policy(mut self, worker_policy: WorkerPolicy) -> Self {
-        self.draft.set("shards", "worker_policy", worker_policy.name());
-        self
-    }
-
-    /// Only with [`Deal::Shards`]: what the size-aware policies balance. Default:
-    /// [`Weight::Samples`].
-    pub fn weight(mut self, weight: Weight) -> Self {
-        self.draft.set("shards", "weight", weight.name());
-        self
-    }
-
-    /// Only with [`Deal::Shards`] and [`Weight::Bytes`]: the number of bytes of each shard, at
-    /// most 2^53 - 1 together.
-    pub fn bytes(mut self, bytes: impl Into<Vec<u64>>) -> Self {
-        self.draft.list("bytes", bytes);
-        self
-    }
-
-    /// Number of ranks. Range: 1 to 2^22. Default: 1.
-    pub fn world_size(mut self, world_size: u32) -> Self {
-        self.draft.set("deal", "world_size", world_size);
-        self
-    }
-
-    /// Number of loader workers of each rank. Range: 1 to 2^16, and up to 2^22 workers of all ranks. Default: 1.
-    pub fn workers(mut self, workers: u32) -> Self {
-        self.draft.set("deal", "workers", workers);
-        self
-    }
-
-    /// Number of samples in a batch. Range: from 1. Default: 1.
-    pub fn batch_size(mut self, batch_size: u32) -> Self {
-        self.draft.set("batch", "batch_size", batch_size);
-        self
-    }
-
-    /// Whether a reader drops its last batch if that is shorter. Default: false.
-    pub fn drop_last(mut self, drop_last: bool) -> Self {
-        self.draft.set("batch", "drop_last", drop_last);
         self
     }
 
@@ -195,8 +108,8 @@ impl ReadingBuilder {
         if let Some(seed) = seed {
             draft.set(section, "seed", seed);
         }
-        Ok(Reading::new(draft.make(memory_limit, |exports, store, recipe, lists| {
+        Reading::of(draft.make(memory_limit, |exports, store, recipe, lists| {
             exports.samedeal_deal_read().reading().call_constructor(store, recipe, lists, epoch)
-        })?))
+        })?)
     }
 }

@@ -3,12 +3,10 @@
 
 mod builder;
 mod reading;
-mod records;
 mod rounds;
 
 pub use builder::{Deal, ReadingBuilder};
 pub use reading::Reading;
-pub use records::{MixingAdvice, ReadBatch, ReadRound, RoundRows};
 pub use rounds::Rounds;
 
 /// What a call of the component hands out at a time: little memory, and few crossings.

@@ -1,13 +1,13 @@
 use crate::engine::MOST_MEMORY;
 use crate::recipe::{Draft, List};
-use crate::{Error, Policy, ShardPlan, Weight, WorkerPolicy};
+use crate::{Error, ShardPlan};
 
 /// The options of a new [`ShardPlan`]; see [`ShardPlan::builder`] and [`ShardPlan::from_recipe`]. An option that is not set has its
 /// default. An option that the policy does not use is refused by `build`.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct PlanBuilder {
-    draft: Draft,
+    pub(crate) draft: Draft,
     epoch: u64,
     memory_limit: usize,
 }
@@ -21,49 +21,7 @@ impl PlanBuilder {
         Self { draft, epoch: 0, memory_limit: MOST_MEMORY }
     }
 
-    /// Number of samples in each shard. At most 2^32 - 2 shards, and at most 2^53 - 1 samples in all shards together.
-    pub fn sizes(mut self, sizes: impl Into<Vec<u64>>) -> Self {
-        self.draft.list("sizes", sizes);
-        self
-    }
-
-    /// Number of bytes in each shard. Default: not known.
-    pub fn bytes(mut self, bytes: impl Into<Vec<u64>>) -> Self {
-        self.draft.list("bytes", bytes);
-        self
-    }
-
-    /// Number of ranks. Range: 1 to 2^22 / workers. Default: 1.
-    pub fn world_size(mut self, world_size: u32) -> Self {
-        self.draft.set("deal", "world_size", world_size);
-        self
-    }
-
-    /// Number of loader workers of each rank. Range: 1 to 2^22 / world size. Default: 1.
-    pub fn workers(mut self, workers: u32) -> Self {
-        self.draft.set("deal", "workers", workers);
-        self
-    }
-
-    /// How shards are dealt to ranks. Default: [`Policy::SizeAware`].
-    pub fn policy(mut self, policy: Policy) -> Self {
-        self.draft.set("shards", "policy", policy.name());
-        self
-    }
-
-    /// How the shards of a rank are dealt to its workers. Default: [`WorkerPolicy::SizeAware`].
-    pub fn worker_policy(mut self, policy: WorkerPolicy) -> Self {
-        self.draft.set("shards", "worker_policy", policy.name());
-        self
-    }
-
-    /// What the policies balance, except [`Policy::RoundRobin`]. Default: [`Weight::Samples`].
-    pub fn weight(mut self, weight: Weight) -> Self {
-        self.draft.set("shards", "weight", weight.name());
-        self
-    }
-
-    /// Only with [`Policy::LocalityAware`], which needs it: for each shard, the numbers of the nodes that store it, at least one.
+    /// Only with [`Policy::LocalityAware`](crate::Policy::LocalityAware), which needs it: for each shard, the numbers of the nodes that store it, at least one.
     ///
     /// ```
     /// use samedeal::{Policy, ShardPlan, Tier};
@@ -87,41 +45,9 @@ impl PlanBuilder {
         self
     }
 
-    /// Only with [`Policy::LocalityAware`], which needs it: the number of the node that runs each rank.
+    /// Only with [`Policy::LocalityAware`](crate::Policy::LocalityAware), which needs it: the number of the node that runs each rank.
     pub fn rank_nodes(mut self, nodes: impl IntoIterator<Item = u32>) -> Self {
         self.draft.list("rank_nodes", nodes.into_iter().map(u64::from).collect::<Vec<_>>());
-        self
-    }
-
-    /// Only with [`Policy::LocalityAware`]: how far the weight of a rank may exceed the mean weight for the sake of locality, in
-    /// thousandths of the mean. If no rank on a node of a shard has room for it, the lightest rank gets the shard. So the weight of a
-    /// rank exceeds the mean by at most this tolerance or the weight of the heaviest shard, whichever is greater. Default: 50.
-    pub fn tolerance(mut self, thousandths: u32) -> Self {
-        self.draft.set("shards", "tolerance", thousandths);
-        self
-    }
-
-    /// Whether the list of shards is shuffled before it is dealt. The shuffle is the same on all ranks. Default: true.
-    pub fn shuffle(mut self, shuffle: bool) -> Self {
-        self.draft.set("shards", "shuffle", shuffle);
-        self
-    }
-
-    /// Whether the rows within each shard are shuffled ([`ShardPlan::rows`]). Default: the value of [`shuffle`](Self::shuffle).
-    pub fn shuffle_rows(mut self, shuffle: bool) -> Self {
-        self.draft.set("shards", "shuffle_rows", shuffle);
-        self
-    }
-
-    /// Whether each reader shuffles its own shards again, after the deal. Default: false.
-    pub fn reshuffle(mut self, reshuffle: bool) -> Self {
-        self.draft.set("shards", "reshuffle", reshuffle);
-        self
-    }
-
-    /// Seed of the shuffles, 64-bit. Default: 0.
-    pub fn seed(mut self, seed: i64) -> Self {
-        self.draft.set("shards", "seed", seed);
         self
     }
 

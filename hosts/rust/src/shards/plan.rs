@@ -1,13 +1,12 @@
 use std::ops::RangeBounds;
 use std::sync::{Arc, OnceLock};
 
-use wasmtime::component::ResourceAny;
-
 use super::WINDOW;
 use super::verify::verify_runs;
-use crate::engine::{Object, Store, shards, types};
+use crate::engine::{Object, shards, types};
+use crate::generated::ShardPlanValues;
 use crate::range::{read, run};
-use crate::{Balance, Error, Failure, Loads, PlanBuilder, Steps, Tier, Verification, Weight};
+use crate::{Balance, Error, Failure, Loads, PlanBuilder, Tier, Verification, Weight};
 
 /// Which worker of which rank reads which shard in one epoch. Every shard has exactly one reader.
 ///
@@ -31,11 +30,8 @@ use crate::{Balance, Error, Failure, Loads, PlanBuilder, Steps, Tier, Verificati
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct ShardPlan {
-    plan: Object,
-    epoch: u64,
-    seed: i64,
-    world_size: u32,
-    workers: u32,
+    pub(crate) object: Object,
+    pub(crate) values: ShardPlanValues,
     /// The sizes of the shards, once they are asked for.
     sizes: OnceLock<Arc<[u64]>>,
 }
@@ -62,52 +58,12 @@ impl ShardPlan {
         PlanBuilder::new(Some(recipe.into()))
     }
 
-    pub(super) fn of(plan: Object) -> Result<Self, Error> {
-        let (epoch, seed, world_size, workers) = plan.call(|exports, store, plan| {
-            let methods = exports.samedeal_deal_shards().plan();
-            let (epoch, seed) = (methods.call_epoch(&mut *store, plan)?, methods.call_seed(&mut *store, plan)?);
-            Ok((epoch, seed, methods.call_world_size(&mut *store, plan)?, methods.call_workers(&mut *store, plan)?))
-        })?;
-        Ok(Self { plan, epoch, seed, world_size, workers, sizes: OnceLock::new() })
+    pub(super) fn of(object: Object) -> Result<Self, Error> {
+        Ok(Self { values: ShardPlanValues::ask(&object)?, object, sizes: OnceLock::new() })
     }
 
-    /// The recipe of this plan: JSON in one line, with every member that is used, the defaults too. It is the same in all epochs and in
-    /// every host. Lists of more than 256 numbers are a hash. [`from_recipe`](Self::from_recipe) makes the plan again.
-    ///
-    /// # Errors
-    ///
-    /// Only those of the engine.
-    pub fn recipe(&self) -> Result<String, Error> {
-        self.call(|methods, store, plan| methods.call_recipe(store, plan))
-    }
-
-    /// SHA-256 over the recipe, in hexadecimal.
-    ///
-    /// # Errors
-    ///
-    /// Only those of the engine.
-    pub fn recipe_fingerprint(&self) -> Result<String, Error> {
-        self.call(|methods, store, plan| methods.call_recipe_fingerprint(store, plan))
-    }
-
-    /// Number of the epoch.
-    pub fn epoch(&self) -> u64 {
-        self.epoch
-    }
-
-    /// Seed of all shuffles.
-    pub fn seed(&self) -> i64 {
-        self.seed
-    }
-
-    /// Number of ranks.
-    pub fn world_size(&self) -> u32 {
-        self.world_size
-    }
-
-    /// Number of loader workers of each rank.
-    pub fn workers(&self) -> u32 {
-        self.workers
+    pub(crate) fn another(&self, object: Object) -> Result<Self, Error> {
+        Ok(Self { sizes: self.sizes.clone(), ..Self::of(object)? })
     }
 
     /// Number of samples in each shard.
@@ -119,29 +75,8 @@ impl ShardPlan {
         if let Some(sizes) = self.sizes.get() {
             return Ok(sizes);
         }
-        let sizes = self.ask(|methods, store, plan| methods.call_sizes(store, plan))?;
+        let sizes = self.raw_sizes()?;
         Ok(self.sizes.get_or_init(|| sizes.into()))
-    }
-
-    /// Number of bytes in each shard; none if the recipe has no bytes.
-    ///
-    /// # Errors
-    ///
-    /// Out of memory.
-    pub fn bytes(&self) -> Result<Option<Vec<u64>>, Error> {
-        self.ask(|methods, store, plan| methods.call_bytes(store, plan))
-    }
-
-    /// The plan of another epoch, which shares the memory of this one. Costs as much as a new plan.
-    ///
-    /// # Errors
-    ///
-    /// Out of memory.
-    pub fn at_epoch(&self, epoch: u64) -> Result<Self, Error> {
-        let plan = self
-            .plan
-            .another(|exports, store, plan| exports.samedeal_deal_shards().plan().call_at_epoch(store, plan, epoch))?;
-        Ok(Self { sizes: self.sizes.clone(), ..Self::of(plan)? })
     }
 
     /// Changes the plan to another epoch. Costs as much as a new plan.
@@ -150,19 +85,10 @@ impl ShardPlan {
     ///
     /// Out of memory; the plan is then still that of the epoch before.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
-        if epoch != self.epoch {
+        if epoch != self.epoch() {
             *self = self.at_epoch(epoch)?;
         }
         Ok(())
-    }
-
-    /// Number of shards of a reader.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`rank`, `worker`).
-    pub fn num_shards(&self, rank: u32, worker: u32) -> Result<u32, Error> {
-        self.ask(|methods, store, plan| methods.call_num_shards(store, plan, rank, worker))
     }
 
     /// A reader's shards, in the order in which it reads them.
@@ -175,15 +101,6 @@ impl ShardPlan {
         read(all, WINDOW, |start, count| self.shards_window(rank, worker, start as u32, count))
     }
 
-    /// A reader's shards number `start` to `start + count - 1`, in one call of the component.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`rank`, `worker`, `start`, `count` above 2^20 or past the end).
-    pub fn shards_window(&self, rank: u32, worker: u32, start: u32, count: u32) -> Result<Vec<u32>, Error> {
-        self.ask(|methods, store, plan| methods.call_shards(store, plan, rank, worker, start, count))
-    }
-
     /// The loads of all ranks, or of all workers.
     ///
     /// # Errors
@@ -191,8 +108,8 @@ impl ShardPlan {
     /// Out of memory.
     pub fn loads(&self, tier: Tier) -> Result<Loads, Error> {
         let members = match tier {
-            Tier::Ranks => self.world_size,
-            Tier::Workers => self.world_size * self.workers,
+            Tier::Ranks => self.world_size(),
+            Tier::Workers => self.world_size() * self.workers(),
         };
         let mut loads = Loads::default();
         for start in (0..members).step_by(WINDOW as usize) {
@@ -213,7 +130,7 @@ impl ShardPlan {
     }
 
     fn add_loads(&self, loads: &mut Loads, tier: Tier, start: u32, count: u32) -> Result<(), Error> {
-        let found = self.ask(|methods, store, plan| methods.call_loads(store, plan, tier.name(), start, count))?;
+        let found = self.raw_loads(tier.name(), start, count)?;
         loads.extend(found.into_iter().map(|types::NamedList { name, numbers }| (name, numbers)));
         Ok(())
     }
@@ -224,10 +141,8 @@ impl ShardPlan {
     ///
     /// [`Missing`](crate::FailureKind::Missing) (`bytes`).
     pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Error> {
-        let found = self.ask(|methods, store, plan| methods.call_balance(store, plan, tier.name(), weight.name()))?;
-        let shards::Balance { least, most, total, members } = found;
-        let imbalance =
-            self.ask(|methods, store, plan| methods.call_imbalance(store, plan, tier.name(), weight.name()))?;
+        let shards::Balance { least, most, total, members } = self.raw_balance(tier.name(), weight.name())?;
+        let imbalance = self.raw_imbalance(tier.name(), weight.name())?;
         Ok(Balance { least, most, total, members, imbalance })
     }
 
@@ -246,43 +161,13 @@ impl ShardPlan {
         read(run(range, samples)?, WINDOW, |start, count| self.rows_window(shard, start, count))
     }
 
-    /// The rows of a shard number `start` to `start + count - 1`, in one call of the component.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`shard`, `start`, `count` above 2^20 or past the end), out of memory.
-    pub fn rows_window(&self, shard: u32, start: u64, count: u32) -> Result<Vec<u64>, Error> {
-        self.ask(|methods, store, plan| methods.call_rows(store, plan, shard, start, count))
-    }
-
-    /// The smallest and the largest number of steps of a rank, if each worker makes batches of `batch_size` from its own samples.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`batch-size` is 0).
-    pub fn steps(&self, batch_size: u32, drop_last: bool) -> Result<Steps, Error> {
-        let shards::Steps { least, most } =
-            self.ask(|methods, store, plan| methods.call_steps(store, plan, batch_size, drop_last))?;
-        Ok(Steps { least, most })
-    }
-
-    /// SHA-256 over the options and the epoch, as 64 lower-case hexadecimal digits. It is equal on all ranks that have the same plan, and
-    /// differs if any value differs that decides the plan or its loads. Costs O(shards).
-    ///
-    /// # Errors
-    ///
-    /// Only those of the engine.
-    pub fn config_fingerprint(&self) -> Result<String, Error> {
-        self.call(|methods, store, plan| methods.call_config_fingerprint(store, plan))
-    }
-
     /// Checks that every shard has exactly one reader in this plan. Reader number r * workers + w is worker w of rank r.
     ///
     /// # Errors
     ///
     /// Out of memory.
     pub fn verify(&self) -> Result<Verification, Error> {
-        let (count, workers) = (self.sizes()?.len(), self.workers);
+        let (count, workers) = (self.sizes()?.len(), self.workers());
         let no_memory = |_| Failure::out_of_memory("sizes", count, "fewer shards");
         let (mut offsets, mut assigned) = (vec![0], Vec::new());
         for (reader, shards) in (0..).zip(self.loads(Tier::Workers)?.shards) {
@@ -294,29 +179,5 @@ impl ShardPlan {
             offsets.push(assigned.len() as u32);
         }
         verify_runs(count as u32, &offsets, &assigned)
-    }
-
-    fn call<T>(
-        &self,
-        call: impl FnOnce(&shards::GuestPlan<'_>, &mut Store, ResourceAny) -> wasmtime::Result<T>,
-    ) -> Result<T, Error> {
-        self.plan.call(|exports, store, plan| call(&exports.samedeal_deal_shards().plan(), store, plan))
-    }
-
-    fn ask<T>(
-        &self,
-        call: impl FnOnce(&shards::GuestPlan<'_>, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, types::Failure>>,
-    ) -> Result<T, Error> {
-        self.plan.ask(|exports, store, plan| call(&exports.samedeal_deal_shards().plan(), store, plan))
-    }
-}
-
-impl std::fmt::Debug for ShardPlan {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        // Not the lists, which may have millions of items.
-        let Self { epoch, seed, world_size, workers, .. } = self;
-        let mut shown = f.debug_struct("ShardPlan");
-        shown.field("seed", seed).field("epoch", epoch);
-        shown.field("world_size", world_size).field("workers", workers).finish_non_exhaustive()
     }
 }

@@ -1,4 +1,4 @@
-use crate::of_millionths;
+use crate::{Steps, of_millionths};
 
 /// The loads of ranks or workers, as columns. Every list has one number for each rank or worker.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
@@ -53,18 +53,6 @@ impl Balance {
     pub fn imbalance(&self) -> f64 {
         of_millionths(self.imbalance)
     }
-}
-
-/// The smallest and the largest number of steps of a rank. If they differ, ranks that wait for each other in each step
-/// hang at the end of the epoch.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
-#[non_exhaustive]
-pub struct Steps {
-    /// The smallest number of steps of a rank.
-    pub least: u64,
-    /// The largest number of steps of a rank.
-    pub most: u64,
 }
 
 impl Steps {

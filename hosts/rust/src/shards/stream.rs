@@ -23,7 +23,7 @@ const AHEAD: u32 = 1 << 10;
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct ChunkStream {
-    stream: Object,
+    pub(crate) object: Object,
     reader: u32,
 }
 
@@ -50,31 +50,9 @@ impl ChunkStream {
         ChunkStreamBuilder { draft: Draft::new(Some(recipe.into())), reader, epoch: 0, memory_limit: MOST_MEMORY }
     }
 
-    /// The recipe of this stream: JSON in one line, the same for all readers and in every host.
-    ///
-    /// # Errors
-    ///
-    /// Only those of the engine.
-    pub fn recipe(&self) -> Result<String, Error> {
-        self.stream
-            .call(|exports, store, stream| exports.samedeal_deal_shards().chunk_stream().call_recipe(store, stream))
-    }
-
     /// Which of the readers this is.
     pub fn reader(&self) -> u32 {
         self.reader
-    }
-
-    /// This reader's chunks number `start` to `start + count - 1`. Costs O(`count`) with `feistel` and `sequential`.
-    ///
-    /// # Errors
-    ///
-    /// Out of range (`start`: the place in the list would be above 2^53 - 1; `count`: above 2^20, or the order shuffles a table for each
-    /// cycle, and these chunks need more than two tables with more than 2^24 elements), out of memory.
-    pub fn chunks(&self, start: u64, count: u32) -> Result<Vec<u64>, Error> {
-        self.stream.ask(|exports, store, stream| {
-            exports.samedeal_deal_shards().chunk_stream().call_chunks(store, stream, start, count)
-        })
     }
 
     /// Iterates without end over this reader's chunks; `skip` takes no time.
@@ -102,30 +80,17 @@ impl<'a> IntoIterator for &'a ChunkStream {
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct ChunkStreamBuilder {
-    draft: Draft,
+    pub(crate) draft: Draft,
     reader: u32,
     epoch: u64,
     memory_limit: usize,
 }
 
 impl ChunkStreamBuilder {
-    /// Number of chunks. The stream goes through all of them again and again. Range: 1 to 2^53 - 1, or what the order
-    /// allows. Default: not known.
-    pub fn chunks(mut self, chunks: u64) -> Self {
-        self.draft.set("order", "chunks", chunks);
-        self
-    }
-
     /// Order of the chunks within each cycle, one of [`orders`](crate::orders). Default: `feistel`. If the number of
     /// chunks is not known, it is `sequential`.
     pub fn order(mut self, order: impl Into<String>) -> Self {
         self.draft.set("order", "name", cut(order.into()));
-        self
-    }
-
-    /// The seed of the order; 0 unless set. Range: any; with the order `dotnet`, -2^31 to 2^31 - 1.
-    pub fn seed(mut self, seed: i64) -> Self {
-        self.draft.set("order", "seed", seed);
         self
     }
 
@@ -150,10 +115,10 @@ impl ChunkStreamBuilder {
     /// `sequential`, and the number of chunks is not known); of a recipe also [`WrongType`](crate::FailureKind::WrongType) (any member).
     pub fn build(self) -> Result<ChunkStream, Error> {
         let Self { draft, reader, epoch, memory_limit } = self;
-        let stream = draft.make(memory_limit, |exports, store, recipe, _| {
+        let object = draft.make(memory_limit, |exports, store, recipe, _| {
             exports.samedeal_deal_shards().chunk_stream().call_constructor(store, recipe, epoch, reader)
         })?;
-        Ok(ChunkStream { stream, reader })
+        Ok(ChunkStream { object, reader })
     }
 }
 

@@ -1,17 +1,17 @@
 use serde_json::{Value, json};
 
 use super::Schedule;
+use crate::Error;
 use crate::engine::{MOST_MEMORY, cut};
 use crate::order::OrderOption;
 use crate::recipe::{Draft, List, Shared};
-use crate::{Error, Layout};
 
 /// The options of a new [`Schedule`]; see [`Schedule::builder`], [`Schedule::from_order`], [`Schedule::from_recipe`] and
 /// [`Schedule::to_builder`]. An option that is not set has its default.
 #[derive(Clone, Debug)]
 #[must_use = "a builder does nothing until `build`"]
 pub struct ScheduleBuilder {
-    draft: Draft,
+    pub(crate) draft: Draft,
     rank: u32,
     memory_limit: usize,
 }
@@ -26,12 +26,6 @@ impl ScheduleBuilder {
         self
     }
 
-    /// The seed of the order; 0 unless set. Range: any; with the order `dotnet`, -2^31 to 2^31 - 1.
-    pub fn seed(mut self, seed: i64) -> Self {
-        self.draft.set("order", "seed", seed);
-        self
-    }
-
     /// The order of each epoch: an [`Order`](crate::Order), or a name, which is one of [`orders`](crate::orders); `feistel` unless set. An
     /// `Order` replaces all that was set of the order, or that a recipe has: number of samples, seed and lists.
     pub fn order(mut self, order: impl Into<OrderOption>) -> Self {
@@ -42,19 +36,6 @@ impl ScheduleBuilder {
         self
     }
 
-    /// With the order `sharded`: the number of lanes; see [`Builder::lanes`](crate::Builder::lanes).
-    pub fn lanes(mut self, lanes: u32) -> Self {
-        self.draft.set("order", "lanes", lanes);
-        self
-    }
-
-    /// With the order `sharded`: how many neighbouring samples of a lane are shuffled together; see
-    /// [`Builder::shuffle_window`](crate::Builder::shuffle_window).
-    pub fn shuffle_window(mut self, samples: u32) -> Self {
-        self.draft.set("order", "shuffle_window", samples);
-        self
-    }
-
     /// A list of which a recipe has only the hash, because it has more than 256 numbers, by its path: see
     /// [`Builder::list`](crate::Builder::list).
     pub fn list(mut self, path: impl AsRef<str>, numbers: impl Into<Vec<u64>>) -> Self {
@@ -62,43 +43,9 @@ impl ScheduleBuilder {
         self
     }
 
-    /// How many epochs the steps take: the last step ends before or with the last of them, so that no sample is seen more often than so many
-    /// epochs have it. Unless set, the steps go on, epoch after epoch. Range: from 1.
-    pub fn epochs(mut self, epochs: u64) -> Self {
-        self.draft.set("steps", "epochs", epochs);
-        self
-    }
-
     /// Which of the data-parallel ranks this is; 0 unless set. Range: 0 to `world_size` - 1.
     pub fn rank(mut self, rank: u32) -> Self {
         self.rank = rank;
-        self
-    }
-
-    /// How many data-parallel ranks there are; 1 unless set. Range: 1 to 2^32 - 1.
-    pub fn world_size(mut self, world_size: u32) -> Self {
-        self.draft.set("deal", "world_size", world_size);
-        self
-    }
-
-    /// Which samples of a step belong to a rank. Unless set: [`Layout::Strided`]; [`Layout::Rotated`] with orders that can have a sample twice
-    /// in an epoch.
-    pub fn layout(mut self, layout: Layout) -> Self {
-        self.draft.set("deal", "layout", layout.name());
-        self
-    }
-
-    /// How many neighbouring positions always go to the same rank; 1 unless set. See [`Builder::unit`](crate::Builder::unit). Range: 1 to 2^20.
-    pub fn unit(mut self, positions: u32) -> Self {
-        self.draft.set("deal", "unit", positions);
-        self
-    }
-
-    /// The global batch size of the first steps: of all ranks together. Range: a multiple of `unit`, 1 to 2^32 - 1. That of the last
-    /// [stage](Self::stages) is a multiple of `world_size` * `unit`. Those before need not be: they may be of a past with other ranks, and then
-    /// this rank has no samples of the steps before the stage after.
-    pub fn batch_size(mut self, samples: u32) -> Self {
-        self.draft.set("steps", "batch_size", samples);
         self
     }
 

@@ -2,10 +2,8 @@
 
 mod builder;
 mod iter;
-mod records;
 mod schedule;
 
 pub use builder::ScheduleBuilder;
 pub use iter::ScheduleSteps;
-pub use records::{EpochPosition, StepPlace};
 pub use schedule::Schedule;

@@ -637,7 +637,8 @@ fn weight(text: &str) -> usize {
 /// Whether a dictionary may be a state or a recipe: it has the version of its format, and says what it is.
 fn is_versioned(values: &Values<'_>, id: Id) -> bool {
     let has = |name: &str| values.field(id, name).is_some();
-    values.number(id, "samedeal").is_some() && (has("kind") || ["order", "shards", "deal", "split"].into_iter().any(has))
+    values.number(id, "samedeal").is_some()
+        && (has("kind") || ["order", "shards", "deal", "split"].into_iter().any(has))
 }
 
 /// Where a value is, for people.

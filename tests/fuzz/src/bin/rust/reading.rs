@@ -17,10 +17,10 @@ pub fn readings(a: &mut Asked) {
         worker_policy(a.pick(WorkerPolicy::ALL)), weight(a.pick(Weight::ALL)), bytes(a.wides()), world_size(a.narrow()),
         workers(a.narrow()), batch_size(a.narrow()), drop_last(a.rng.bool()), memory_limit(a.memory()), epoch(a.wide()));
     let Some(r) = made!(a, "build", builder.build()) else { return };
+    look!(a, r, seed(), world_size(), workers(), batch_size(), reads_per_row(), epoch(), is_rest());
     ask!(a, 1 in 2, r,
-        at_epoch(a.wide()), resume(&a.known("state")), state(a.wide()), recipe(), recipe_fingerprint(), seed(), world_size(), workers(),
-        batch_size(), sizes(), reads_per_row(), lanes_read_once(), mixing_advice(), epoch(), is_rest(), num_steps(a.narrow()), steps(),
-        num_idle_readers(), num_samples(a.narrow(), a.narrow()), num_padding(a.narrow(), a.narrow()),
+        at_epoch(a.wide()), resume(&a.known("state")), state(a.wide()), recipe(), recipe_fingerprint(), sizes(), lanes_read_once(),
+        mixing_advice(), num_steps(a.narrow()), steps(), num_idle_readers(), num_samples(a.narrow(), a.narrow()), num_padding(a.narrow(), a.narrow()),
         num_batches(a.narrow(), a.narrow()), batch(a.narrow(), a.narrow(), a.wide()), batch_at(a.narrow(), a.wide()),
         indices(a.narrow(), a.narrow(), a.range()), indices_window(a.narrow(), a.narrow(), a.wide(), a.count()),
         num_rounds(a.narrow(), a.narrow()), round(a.narrow(), a.narrow(), a.wide()),

@@ -13,19 +13,19 @@ pub fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
         ReadCall::State { steps } => reading.state(steps.0)?.into(),
         ReadCall::Recipe => reading.recipe()?.into(),
         ReadCall::RecipeFingerprint => reading.recipe_fingerprint()?.into(),
-        ReadCall::Seed => reading.seed()?.to_string().into(),
-        ReadCall::WorldSize => reading.world_size()?.into(),
-        ReadCall::Workers => reading.workers()?.into(),
-        ReadCall::BatchSize => reading.batch_size()?.into(),
+        ReadCall::Seed => reading.seed().to_string().into(),
+        ReadCall::WorldSize => reading.world_size().into(),
+        ReadCall::Workers => reading.workers().into(),
+        ReadCall::BatchSize => reading.batch_size().into(),
         ReadCall::Sizes => strings(&reading.sizes()?),
-        ReadCall::ReadsPerRow => reading.reads_per_row()?.into(),
+        ReadCall::ReadsPerRow => reading.reads_per_row().into(),
         ReadCall::LanesReadOnce => reading.lanes_read_once()?.into(),
         ReadCall::MixingAdvice => reading.mixing_advice()?.map_or(Value::Null, |advice| {
             let MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window, .. } = advice;
             record(format::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
         }),
-        ReadCall::Epoch => number(reading.epoch()?),
-        ReadCall::IsRest => reading.is_rest()?.into(),
+        ReadCall::Epoch => number(reading.epoch()),
+        ReadCall::IsRest => reading.is_rest().into(),
         ReadCall::NumSteps { rank } => number(reading.num_steps(rank)?),
         ReadCall::Steps => {
             let samedeal::Steps { least, most, .. } = reading.steps()?;

@@ -1,7 +1,7 @@
 //! The matrix adapter for the Rust host.
 
 use matrix::Engine;
-use matrix::format::{self, Call, Failure, Lists, Made, Place, Subject, U64, record, strings};
+use matrix::format::{self, AllRanks, Call, Failure, Lists, Made, Place, Subject, U64, record, strings};
 use samedeal::ledger::{self, RawLedger};
 use samedeal::{
     BatchRecipe, BatchStream, Batcher, ChunkStream, Error, Mesh, Reading, Sampler, Schedule, ShardPlan, Span, Split,
@@ -133,6 +133,7 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::NumPadding => number(sampler.num_padding()),
         Call::NumPositions => number(sampler.num_positions()),
         Call::NumDropped => number(sampler.num_dropped()),
+        Call::MaxNumSamples => number(sampler.max_num_samples()),
         Call::Indices { start, count } => strings(&sampler.window(start.0, count)?),
         Call::Indices32 { start, count } => sampler.window::<u32>(start.0, count)?.into(),
         Call::NumBatches { batch_size, drop_last } => number(sampler.num_batches(batch_size, drop_last)?),
@@ -140,10 +141,14 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
         Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),
         Call::Locate { sample, batch_size: Some(size) } => sampler.locate(sample.0, size)?.map_or(Value::Null, place),
+        Call::LocateAll { ref samples, batch_size } => {
+            let places = sampler.locate_all(&numbers(samples), batch_size)?.into_iter();
+            places.map(|found| found.map_or(Value::Null, place)).collect()
+        }
         Call::LocateFrom { sample, position, batch_size } => {
             sampler.locate_from(sample.0, position.0, batch_size)?.map_or(Value::Null, place)
         }
-        Call::Step { batch, batch_size, drop_last, first, count } => {
+        Call::Step(AllRanks::Sampler { batch, batch_size, drop_last, first, count }) => {
             let ranks = sampler.step(batch.0, batch_size, drop_last, first..first.saturating_add(count))?;
             let counts = ranks.iter().map(|samples| samples.len() as u32).collect();
             record(format::RankBatches { samples: ranks.concat().into_iter().map(U64).collect(), counts })

@@ -1,6 +1,6 @@
 //! Batches and collation of the Rust host.
 
-use matrix::format::{self, Call, U64, record, strings};
+use matrix::format::{self, AllRanks, Call, U64, record, strings};
 use samedeal::collate::{self, Padding};
 use samedeal::{Batch, BatchRecipe, BatchStream, Batcher, Error, Metrics, Segment};
 use serde_json::Value;
@@ -48,6 +48,7 @@ pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
             assert_eq!(iterated.collect::<Result<Vec<_>, _>>()?, batches);
             write_run(&batches)
         }
+        Call::Step(AllRanks::Batcher { step, first, count }) => write_run(&batcher.step(step.0, first, count)?),
         Call::Fingerprint => batcher.fingerprint()?.into(),
         _ => panic!("no call of a batcher: {call:?}"),
     })

@@ -37,6 +37,7 @@ pub fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
             assert_eq!(iterated.collect::<Result<Vec<_>, _>>()?.concat(), indices, "step by step");
             strings(&indices)
         }
+        ScheduleCall::Step { step, first, count } => strings(&schedule.step(step.0, first, count)?),
         ScheduleCall::Locate { sample, step } => schedule.locate(sample.0, step.0)?.map_or(Value::Null, place),
         ScheduleCall::State { step } => schedule.state(step.0)?.into(),
         ScheduleCall::Resume { ref state } => number(schedule.resume(state)?),

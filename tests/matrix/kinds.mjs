@@ -382,7 +382,11 @@ export const kinds = {
     own: {
       'at-rank': (own, { rank }) => own.atRank(rank),
       // The class has all ranks.
-      step: (own, { step, first, count }) => own.step(step).slice(first, first + count).flatMap((one) => Array.from(one)),
+      step: (own, { step, first, count }) =>
+        own
+          .step(step)
+          .slice(first, first + count)
+          .flatMap((one) => Array.from(one)),
     },
     // A run may have any number of samples there.
     rawFailures: ['indices', 'step'],

@@ -9,7 +9,7 @@ const WITHOUT = {
     ...['shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client', 'splits', 'steps', 'collation'],
     ...['batches-bucket', 'batches-budget', 'batches-composed', 'batches-default', 'batches-pack', 'batches-padded'],
     ...['batches-state', 'batches-stream', 'readings', 'readings-composed', 'recipes-batch', 'recipes-shards'],
-    'orders-composed',
+    ...['orders-composed', 'texts'],
   ],
 };
 

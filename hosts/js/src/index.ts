@@ -24,8 +24,8 @@ import type { Verification } from './shard/types.js';
 import { verifyWith } from './shard/verify.js';
 import { BaseSplit } from './split/split.js';
 import { BaseSchedule } from './steps/schedule.js';
-import { type DetectOptions, detectWith } from './topology/launch.js';
 import { inspectWith } from './texts.js';
+import { type DetectOptions, detectWith } from './topology/launch.js';
 import { BaseMesh } from './topology/mesh.js';
 import type { Integer, Integers } from './types.js';
 

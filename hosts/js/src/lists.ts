@@ -40,6 +40,19 @@ export function each<T>(field: string, value: unknown, ask: (number: Integer) =>
   );
 }
 
+/** What `ask` says of numbers of a list. An error about one of them tells where it is. */
+export function told<T>(field: string, list: readonly bigint[], ask: () => T): T {
+  try {
+    return ask();
+  } catch (error) {
+    if (!(error instanceof SamedealError) || error.field !== field) throw error;
+    const at = list.findIndex((number) => `${number}` === error.value);
+    return placed(`at index ${at}`, () => {
+      throw error;
+    });
+  }
+}
+
 // As all methods of typed arrays do, it throws where there is no memory below.
 const { keys } = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 

@@ -30,5 +30,5 @@ test('the examples of the documentation run', () => {
       count += 1;
     }
   }
-  assert.equal(count, 13);
+  assert.equal(count, 14);
 });

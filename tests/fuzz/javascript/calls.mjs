@@ -429,6 +429,7 @@ export const CALLS = {
     }),
   ),
   orders: call(0),
+  inspect: call(1, fc.oneof(state('Reading'), recipe('Split', '{ split: { parts: [{ name: "a", weight: 1 }] } }'))),
   order: call(2, orderName, options({ samples, seed }, ['samples'])),
   sharded: call(1, sizes, options({ lanes: READING.lanes, shuffleWindow: READING.shuffleWindow, seed })),
   blend: call(

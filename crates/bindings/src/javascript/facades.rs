@@ -144,6 +144,9 @@ pub const RECORDS: [(&str, &str, &str); 17] = [
 /// Functions that have another name: `length` of a sampler is how many samples its rank has, as of any list in JavaScript.
 const RENAMED: [(&str, &str, &str); 1] = [("sampler", "length", "epochLength")];
 
+/// Metrics that may be beyond 2^53 - 1.
+const SUMS: [&str; 5] = ["tokens", "padded", "slowest", "cost", "slowest-cost"];
+
 /// The types of functions, parameters and fields whose texts are names.
 const NAMES: [(&str, &str); 3] = [
     ("layout", "Layout"),
@@ -171,7 +174,7 @@ pub fn modules(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String,
             files.insert(format!("{name}.ts"), module.head() + &body);
         }
     }
-    let text = Text::new(resolve, package, "", "", "undefined");
+    let text = Text::new(resolve, package, "", "undefined");
     files.insert("options.ts".into(), options::module(&samedeal_core::members(), &text)?);
     Ok(files)
 }
@@ -268,7 +271,7 @@ impl Module<'_> {
         let def = &self.resolve.types[id];
         let TypeDefKind::Record(record) = &def.kind else { return Err(format!("{class} is no record")) };
         let name = def.name.as_deref().unwrap_or_default();
-        let text = Text::new(self.resolve, self.package, self.name, "", "undefined");
+        let text = Text::new(self.resolve, self.package, self.name, "undefined");
         let docs = |docs: &Option<String>| docs.clone().unwrap_or_default();
         let mut made = format!("\n{}export interface {class} {{\n", comment(&text.of(&docs(&def.docs.contents)), 0));
         let mut fields = String::new();
@@ -332,7 +335,34 @@ impl Module<'_> {
                 members.push(self.member(facade, function).map_err(|error| format!("{}: {error}", function.name))?);
             }
         }
-        Ok(text + &members.join("\n") + "}\n")
+        Ok(text + &members.join("\n") + "}\n" + &self.metrics(facade))
+    }
+
+    /// The numbers by name that a resource has, and their ratios: each is an item of the list in the text.
+    fn metrics(&mut self, facade: &Facade) -> String {
+        if facade.resource != "batcher" {
+            return String::new();
+        }
+        let text = Text::new(self.resolve, self.package, self.name, "undefined");
+        let mut made = "\n/** What batches amount to, of all ranks together: tokens, unless it says otherwise. Ratios have six decimal places. */\n\
+                        export abstract class MetricsMembers {\n"
+            .to_owned();
+        for function in ["metrics", "ratio"] {
+            let functions = &self.resolve.interfaces[self.id].functions;
+            let docs = functions.get(&format!("[method]batcher.{function}")).and_then(|own| own.docs.contents.clone());
+            for item in crate::facade::paragraphs(&docs.unwrap_or_default()) {
+                let Some((name, about)) = item.strip_prefix("- `").and_then(|rest| rest.split_once("`: ")) else {
+                    continue;
+                };
+                // Next to `padded`.
+                let own = if name == "padding" { "padding-ratio" } else { name };
+                let about = upper_first(&about.replace("1,000,000", "1"));
+                made += &comment(&[text.spelled_fields(&about)], 2);
+                let ty = if SUMS.contains(&name) { "Integer" } else { "number" };
+                made += &format!("  readonly {}!: {ty};\n", camel(own));
+            }
+        }
+        made + "}\n"
     }
 
     /// A property or a method.
@@ -342,8 +372,8 @@ impl Module<'_> {
         let (parameter, object) = facade.object;
         let value = is_value(function);
         let none = if value { "undefined" } else { "null" };
-        let text = Text::new(self.resolve, self.package, self.name, facade.resource, none);
-        let mut made = comment(&text.of_function(function), 2);
+        let text = Text::new(self.resolve, self.package, self.name, none);
+        let mut made = comment(&text.of_function(function, &self.resolve.interfaces[self.id]), 2);
         let mut parameters = Vec::new();
         let mut names = Vec::new();
         let mut arguments = Vec::new();

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wit_parser::{Function, FunctionKind, PackageId, Resolve, TypeDefKind};
+use wit_parser::{Function, Interface, PackageId, Resolve, TypeDefKind};
 
 use super::camel;
 use super::facades::{FACADES, RECORDS, name_of};
@@ -16,7 +16,6 @@ pub struct Text<'a> {
     resolve: &'a Resolve,
     package: PackageId,
     interface: &'a str,
-    resource: &'a str,
     /// What stands for none.
     none: &'a str,
     /// Names of fields, parameters, functions and interfaces.
@@ -24,7 +23,7 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    pub fn new(resolve: &'a Resolve, package: PackageId, interface: &'a str, resource: &'a str, none: &'a str) -> Self {
+    pub fn new(resolve: &'a Resolve, package: PackageId, interface: &'a str, none: &'a str) -> Self {
         let mut values = BTreeSet::new();
         for (name, &id) in &resolve.packages[package].interfaces {
             values.insert(name.as_str());
@@ -38,7 +37,7 @@ impl<'a> Text<'a> {
                 }
             }
         }
-        Self { resolve, package, interface, resource, none, values }
+        Self { resolve, package, interface, none, values }
     }
 
     /// Paragraphs of a comment that says nothing of errors.
@@ -46,11 +45,24 @@ impl<'a> Text<'a> {
         facade::paragraphs(docs).iter().map(|paragraph| self.spelled(paragraph)).collect()
     }
 
-    /// Paragraphs, and an entry for each kind of error.
-    pub fn of_function(&self, function: &Function) -> Vec<String> {
-        let text = facade::Text::of(function.docs.contents.as_deref().unwrap_or_default());
+    /// Paragraphs, and an entry for each kind of error, in the order of their first mention.
+    pub fn of_function(&self, function: &Function, interface: &Interface) -> Vec<String> {
+        let text =
+            facade::Text::of(function.docs.contents.as_deref().unwrap_or_default()).resolved(function, interface);
         let mut paragraphs: Vec<_> = text.paragraphs.iter().map(|paragraph| self.spelled(paragraph)).collect();
-        for (kind, about) in self.errors(&text.errors, 0) {
+        let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
+        for cause in &text.errors {
+            let Cause::Kind(kind, about) = cause else { continue };
+            let at = kinds.iter().position(|(own, _)| own == kind).unwrap_or_else(|| {
+                kinds.push((kind, Vec::new()));
+                kinds.len() - 1
+            });
+            let all = &mut kinds[at].1;
+            if !about.is_empty() && !all.contains(&about.as_str()) {
+                all.push(about);
+            }
+        }
+        for (kind, about) in kinds {
             let about = self.spelled_fields(&about.join("; "));
             let about = if about.is_empty() { about } else { format!(" ({about})") };
             paragraphs.push(format!("@throws SamedealError `{kind}`{about}."));
@@ -58,53 +70,8 @@ impl<'a> Text<'a> {
         paragraphs
     }
 
-    /// The kinds of errors, each with what they are about, in the order of their first mention.
-    fn errors(&self, causes: &[Cause], depth: usize) -> Vec<(String, Vec<String>)> {
-        let mut found: Vec<(String, Vec<String>)> = Vec::new();
-        let mut add = |kind: &str, about: &str| {
-            if !found.iter().any(|(own, _)| own == kind) {
-                found.push((kind.to_owned(), Vec::new()));
-            }
-            let (_, all) = found.iter_mut().find(|(own, _)| own == kind).expect("it was added");
-            if !about.is_empty() && !all.iter().any(|own| own == about) {
-                all.push(about.to_owned());
-            }
-        };
-        for cause in causes {
-            match cause {
-                Cause::Kind(kind, about) => add(kind, about),
-                Cause::Same(of) if depth < 4 => {
-                    let docs = self.function(of).and_then(|function| function.docs.contents.clone());
-                    for (kind, all) in self.errors(&facade::Text::of(&docs.unwrap_or_default()).errors, depth + 1) {
-                        if all.is_empty() {
-                            add(&kind, "");
-                        }
-                        all.iter().for_each(|about| add(&kind, about));
-                    }
-                }
-                Cause::Same(_) => {}
-            }
-        }
-        found
-    }
-
-    /// The function of this resource, or of another interface, that "as `x`" and "those of `y`" name.
-    fn function(&self, of: &str) -> Option<&Function> {
-        let path = of.split('`').nth(1).unwrap_or("constructor");
-        let (interface, name) = path.rsplit_once('.').map_or((self.interface, path), |(before, name)| {
-            (before.split('.').next().filter(|first| self.values.contains(first)).unwrap_or(self.interface), name)
-        });
-        let id = self.resolve.packages[self.package].interfaces.get(interface)?;
-        let mut functions = self.resolve.interfaces[*id].functions.values();
-        functions.find(|function| {
-            let own = function.kind.resource().and_then(|id| self.resolve.types[id].name.as_deref());
-            let made = matches!(function.kind, FunctionKind::Constructor(_)) && name == "constructor";
-            (function.item_name() == name || made) && (own == Some(self.resource) || interface != self.interface)
-        })
-    }
-
     /// What errors are about: fields, which have the names of options.
-    fn spelled_fields(&self, text: &str) -> String {
+    pub fn spelled_fields(&self, text: &str) -> String {
         const NAMES: [&str; 3] = ["blend-exact", "locality-aware", "size-aware"];
         let parts = text.split('`').enumerate().map(|(i, part)| {
             if i % 2 == 0 || NAMES.contains(&part) { part.to_owned() } else { camel(&self.code(part)) }

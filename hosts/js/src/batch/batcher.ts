@@ -1,6 +1,6 @@
 import { release } from '../bindings/resources.js';
 import type { ComponentBindings, RawBatcher } from '../bindings/types.js';
-import { fail, integer, stateText, U64, u32 } from '../checks.js';
+import { fail, integer, stateText, U64, u32, u53 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
 import type { Engine } from '../engine.js';
 import { SamedealError } from '../errors.js';
@@ -156,7 +156,9 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
 
   /** The batches of all ranks at a step, in the order of ranks. Errors: `step`, memory. */
   step(step: Integer): Batch[] {
-    return Array.from({ length: this.worldSize }, (_, rank) => this.batch(step, rank));
+    const number = u53('step', step, (other) => this.step(other));
+    const { worldSize } = this;
+    return batchesOf(this.call(({ plan }) => plan.step(number, 0, worldSize)));
   }
 
   /**

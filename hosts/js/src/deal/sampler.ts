@@ -5,8 +5,8 @@ import { fail, flag, integer, options, stateText, U64, u32, u53 } from '../check
 import { type Counted, counted } from '../counted.js';
 import type { Engine } from '../engine.js';
 import { camelled } from '../errors.js';
-import { type Place, SamplerMembers } from '../generated/sampling.js';
-import { each, fewSamples, gathered, numbers } from '../lists.js';
+import { type Place, placeOf, SamplerMembers } from '../generated/sampling.js';
+import { each, fewSamples, gathered, numbers, told } from '../lists.js';
 import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
 import type {
@@ -26,7 +26,7 @@ import type {
 import { WindowIterator } from './iterator.js';
 import { SamplerRecipe } from './recipe.js';
 
-/** So many samples of a step are asked for at a time. */
+/** So many samples of a step, or places of samples, are asked for at a time. */
 const STEP_WINDOW = 2 ** 16;
 
 /** How many indices are read at a time: enough that the calls cost nothing, few enough to stay in the cache. */
@@ -217,8 +217,17 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
 
   /** `locate` for many samples: a place, or null, for each of them. Errors: as `locate`, with the index of the sample. */
   locateAll(samples: Integers, batchSize: Integer): (Place | null)[] {
-    this.numBatches(batchSize);
-    return each('sample', samples, (sample) => this.locate(sample, batchSize));
+    const size = u32('batch-size', batchSize, (other) => this.numBatches(other));
+    // Told also if there are no samples.
+    this.numBatches(size);
+    const all = each('sample', samples, (sample) => u53('sample', sample, (other) => this.locate(other, size)));
+    const places: (Place | null)[] = [];
+    for (let at = 0; at < all.length; at += STEP_WINDOW) {
+      const window = BigUint64Array.from(all.slice(at, at + STEP_WINDOW));
+      const found = told('sample', all, () => this.call((raw) => raw.locateAll(window, size)));
+      for (const place of found) places.push(place ? placeOf(place) : null);
+    }
+    return places;
   }
 
   /**

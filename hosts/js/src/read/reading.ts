@@ -1,5 +1,6 @@
 import type { ComponentBindings } from '../bindings/types.js';
 import { integer, stateText, U64, u32, u53 } from '../checks.js';
+import type { ReadBatch as RawBatch } from '../components/interfaces/samedeal-deal-read.js';
 import type { Engine } from '../engine.js';
 import { ReadingMembers, type ReadRound, readRoundOf } from '../generated/read.js';
 import { gathered, numbers } from '../lists.js';
@@ -84,18 +85,24 @@ export abstract class BaseReading extends ReadingMembers {
   batchAt(rank: Integer, step: Integer): ReadBatch {
     const which = u32('rank', rank, (other) => this.numSteps(other));
     const number = u53('step', step, (other) => this.batchAt(rank, other));
-    const found = this.call((raw) => raw.batchAt(which, number));
-    const { worker, start, count, padding } = found;
-    const samples = this.indices(which, worker, start, start + BigInt(count));
-    return { worker, number: Number(found.number), step: Number(found.step), samples, padding };
+    return this.#batch(
+      which,
+      this.call((raw) => raw.batchAt(which, number)),
+    );
   }
 
   /** The batches of all ranks at a step, in the order of ranks; null for a rank that has fewer steps than others. Errors: as `batchAt`. */
   step(step: Integer): (ReadBatch | null)[] {
-    const number = Number(integer('step', step, [0n, BigInt(this.steps.most) - 1n]));
-    return Array.from({ length: this.worldSize }, (_, rank) =>
-      number < this.numSteps(rank) ? this.batchAt(rank, number) : null,
-    );
+    const number = u53('step', step, (other) => this.step(other));
+    const { worldSize } = this;
+    const batches: (ReadBatch | null)[] = [];
+    while (batches.length < worldSize) {
+      const first = batches.length;
+      const count = Math.min(WINDOW, worldSize - first);
+      const found = this.call((raw) => raw.step(number, first, count));
+      for (const batch of found) batches.push(batch ? this.#batch(batches.length, batch) : null);
+    }
+    return batches;
   }
 
   /**
@@ -157,6 +164,11 @@ export abstract class BaseReading extends ReadingMembers {
   toJSON(): ReadingJson {
     const { document, stand } = this.#recipe;
     return document.toJson('epoch' in stand ? { epoch: String(stand.epoch) } : stand);
+  }
+
+  #batch(rank: number, { worker, number, step, start, count, padding }: RawBatch): ReadBatch {
+    const samples = this.indices(rank, worker, start, start + BigInt(count));
+    return { worker, number: Number(number), step: Number(step), samples, padding };
   }
 
   #reader(rank: Integer, worker: Integer): Reader {

@@ -19,6 +19,9 @@ import type {
 /** How many samples of a rank one call hands out, unless one step alone has more. */
 const WINDOW = 1 << 15;
 
+/** The same of all ranks together. */
+const STEP_WINDOW = 1 << 20;
+
 type Class<T> = new (samples: OrderOrSamples, batchSize: BatchSizes, options?: ScheduleOptions) => T;
 
 /** What `Schedule` is, over any instance of its engine. */
@@ -94,11 +97,18 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
   step(step: Integer): Indices[] {
     const number = integer('step', step, [0n, BigInt(this.#numSteps) - 1n]);
     const size = this.batchSize(number);
-    fewSamples(this.#worldSize, size / this.#worldSize, size);
-    return Array.from({ length: this.#worldSize }, (_, rank) => {
-      const found = this.#aside(rank, (raw) => raw.indices(number, 1));
-      return joined([numbers(found)], found.length, this.#samples, ['step', step]);
-    });
+    const own = size / this.#worldSize;
+    fewSamples(this.#worldSize, own, size);
+    const window = Math.max(1, Math.floor(STEP_WINDOW / own));
+    const found: Indices[] = [];
+    while (found.length < this.#worldSize) {
+      const first = found.length;
+      const count = Math.min(window, this.#worldSize - first);
+      const all = numbers(this.call((raw) => raw.step(number, first, count)));
+      for (let at = 0; at < all.length; at += own)
+        found.push(joined([all.subarray(at, at + own)], own, this.#samples, ['step', step]));
+    }
+    return found;
   }
 
   /**
@@ -131,7 +141,12 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
 
   /** The same for another rank: another schedule. Errors: `rank`, memory. */
   atRank(rank: Integer): this {
-    const number = u32('rank', rank, (other) => this.#aside(Number(other), () => {}));
+    const ask = (number: number) =>
+      this.aside(
+        (raw) => raw.atRank(number) as RawSchedule,
+        () => {},
+      );
+    const number = u32('rank', rank, (other) => ask(Number(other)));
     const own = this.constructor as Class<this>;
     return new own(0, 0, this.#recipe.at(number) as unknown as ScheduleOptions);
   }
@@ -159,10 +174,5 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
 
   #window(start: number, count: number): Float64Array<ArrayBuffer> {
     return numbers(this.call((raw) => raw.indices(BigInt(start), count)));
-  }
-
-  /** Asks the schedule of another rank. */
-  #aside<T>(rank: number, ask: (raw: RawSchedule) => T): T {
-    return this.aside((raw) => raw.atRank(rank) as RawSchedule, ask);
   }
 }

@@ -70,8 +70,8 @@ assert not hasattr(samedeal, "Shuffle")
 
 LAYERS = (
     "engine",
-    "bindings",
     "recipe",
+    "bindings",
     "compose",
     "topology",
     "deal",

@@ -282,6 +282,15 @@ class Batcher(BatcherBase):
         whose = self._rank if rank is None else check.u32("rank", rank)
         return self._ask(_batch, whose, check.u53("step", step))
 
+    def step(self, step: SupportsIndex) -> list[Batch]:
+        """The batch of every rank at a step, in the order of ranks. This plans one window.
+
+        Raises:
+            OutOfRangeError: There is no such step.
+            OutOfMemoryError: There is no memory for the batches.
+        """
+        return split(self._ask(Plan.step, check.u53("step", step), 0, self.world_size))
+
     def batches(self, start: SupportsIndex = 0, rank: SupportsIndex | None = None) -> Iterator[Batch]:
         """One pass over the batches of a rank, from a step on. By default, it is the rank of this batcher.
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
-from ..bindings.read import ReadingBase, ReadRound, RoundRows
+from ..bindings.read import ReadBatch, ReadingBase, ReadRound, RoundRows
 from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, WrongTypeError
@@ -158,6 +158,18 @@ class Reading(ReadingBase):
     def steps(self) -> Steps:
         """The smallest and the largest number of steps of a rank."""
         return Steps(*self._engine.use(Read.steps))
+
+    def step(self, step: SupportsIndex) -> list[ReadBatch | None]:
+        """The batches that the loaders of all ranks take at a step, in the order of ranks; None where a rank has none.
+
+        Raises:
+            OutOfRangeError: No rank has such a step.
+        """
+        found: list[ReadBatch | None] = []
+        number, ranks = check.u53("step", step), self.world_size
+        while len(found) < ranks:
+            found += self._ask(Read.step, number, len(found), min(ROWS, ranks - len(found)))
+        return found
 
     def indices(
         self,

@@ -10,7 +10,7 @@ from .. import recipe as recipes
 from ..bindings.steps import ScheduleBase
 from ..compose import members as write
 from ..compose.order import Order
-from ..deal.binding import orders
+from ..deal.binding import max_count, orders
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
 from ..engine.instance import Engine
@@ -144,6 +144,14 @@ class Schedule(ScheduleBase):
         """
         return check.indices(self._ask(_one, check.u53("step", step)))
 
+    def step(self, step: SupportsIndex) -> list[NDArray[np.int64]]:
+        """The samples of every rank at a step, in the order of ranks.
+
+        Raises:
+            OutOfRangeError: There is no such step, or a rank has more than 2**20 samples of it.
+        """
+        return self._ask(_all, check.u53("step", step))
+
     def batches(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> Iterator[NDArray[np.int64]]:
         """This rank's samples step by step, from step `start` up to `stop`; without a `stop`, practically for ever.
 
@@ -195,6 +203,17 @@ def _one(steps: Steps, step: int) -> NDArray[np.int64]:
     # The component says what is wrong with the step, and not with a run of one.
     steps.batch_size(step)
     return steps.indices(step, 1)
+
+
+def _all(steps: Steps, step: int) -> list[NDArray[np.int64]]:
+    """The samples of all ranks at a step."""
+    found: list[NDArray[np.int64]] = []
+    world_size = steps.world_size()
+    each = steps.batch_size(step) // world_size
+    while len(found) < world_size:
+        count = min(max(1, max_count() // max(1, each)), world_size - len(found))
+        found.extend(check.indices(steps.step(step, len(found), count)).reshape(count, each))
+    return found
 
 
 def _run(steps: Steps, start: int, count: int) -> NDArray[np.int64]:

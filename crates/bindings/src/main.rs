@@ -6,6 +6,7 @@
 mod facade;
 mod javascript;
 mod manual;
+mod members;
 mod python;
 
 use std::collections::BTreeMap;

@@ -71,8 +71,8 @@ assert not hasattr(samedeal, "Shuffle")
 LAYERS = (
     "engine",
     "recipe",
-    "bindings",
     "compose",
+    "bindings",
     "topology",
     "deal",
     "split",

@@ -158,6 +158,7 @@ class Readings(Subject):
         "round_rows": lambda made, rank, worker, number, start, count: made.round_rows(
             rank, worker, number, start, start + count
         ),
+        "step": lambda made, step, first, count: made.step(step)[first : first + count],
     }
 
     def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:
@@ -170,7 +171,10 @@ class Readings(Subject):
 
 class Schedules(Subject):
     kind = stepping.Steps
-    windows = {"indices": lambda made, start, count: made.indices(start, count)}  # noqa: RUF012
+    windows = {  # noqa: RUF012
+        "indices": lambda made, start, count: made.indices(start, count),
+        "step": lambda made, step, first, count: np.ravel(made.step(step)[first : first + count]),
+    }
 
     def __init__(self, recipe: str, rank: int, lists: Lists | None = None) -> None:
         self.now = samedeal.Schedule.from_recipe(recipe, rank=rank, lists=lists)
@@ -258,6 +262,11 @@ class Batches(Subject):
             result = self.use(name, *values)
             rank, start, count = values
             assert same(split(result), islice(self.now.batches(start, rank), count))
+            return result
+        if name == "step":
+            result = self.use(name, *values)
+            step, first, count = values
+            assert same(split(result), self.now.step(step)[first : first + count])
             return result
         if name == "metrics":
             result = self.use("named_metrics")

@@ -7,6 +7,7 @@
 mod facade;
 mod javascript;
 mod manual;
+mod members;
 mod python;
 mod rust;
 

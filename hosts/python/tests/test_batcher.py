@@ -696,3 +696,12 @@ def test_an_engine_that_is_left_between_resuming_and_telling_where_is_made_again
         with pytest.raises(KeyboardInterrupt):
             batcher.resume(state)
     assert plain(batcher) == before
+
+
+def test_a_step_of_all_ranks_is_that_of_each() -> None:
+    batcher = Batcher([3, 9, 4, 4, 7, 1, 2, 8], max_tokens=16, world_size=2)
+    for number in range(len(batcher)):
+        ranks = [batcher.batch(number, rank).samples.tolist() for rank in range(2)]
+        assert [own.samples.tolist() for own in batcher.step(number)] == ranks
+    with pytest.raises(OutOfRangeError, match=f"step is {2**70}; allowed: 0 to {len(batcher) - 1}"):
+        batcher.step(2**70)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import samedeal
 from limits import HANG
-from samedeal.deal.binding import Deal
+from samedeal.bindings import sampling
 
 FOLDER = Path(__file__).parents[3] / "tests" / "fuzz" / "python"
 SAMPLER = "samedeal.Sampler(20, seed=1, world_size=2)"
@@ -58,12 +58,12 @@ def test_an_error_from_the_inside_is_a_failure(monkeypatch: pytest.MonkeyPatch) 
     def broken(*_: Any) -> int:
         raise KeyError("x")
 
-    monkeypatch.setattr(Deal, "num_batches", broken)
+    monkeypatch.setattr(sampling.Sampler, "num_batches", broken)
     assert failure_of("v0.num_batches(3)").kind.startswith("KeyError in instance.py:use")
 
 
 def test_a_wrong_result_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Deal, "sample_at", lambda *_: 0)
+    monkeypatch.setattr(sampling.Sampler, "sample_at", lambda *_: 0)
     found = failure_of("laws.check(v0)")
     assert found.kind == "law a place has its sample"
     assert f"v0 = {SAMPLER}\nv1 = laws.check(v0)\n" in found.script
@@ -84,7 +84,7 @@ def test_a_failure_that_changes_an_object_is_found(monkeypatch: pytest.MonkeyPat
 
 def test_a_failure_becomes_smaller(monkeypatch: pytest.MonkeyPatch) -> None:
     program = module("program")
-    monkeypatch.setattr(Deal, "sample_at", lambda *_: 0)
+    monkeypatch.setattr(sampling.Sampler, "sample_at", lambda *_: 0)
     texts = [SAMPLER, "v0.epoch", "samedeal.orders()", "laws.check(v0)"]
     run, found = program.Run(program.Limits(), lambda _: None), None
     for number, text in enumerate(texts):

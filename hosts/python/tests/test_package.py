@@ -70,9 +70,9 @@ assert not hasattr(samedeal, "Shuffle")
 
 LAYERS = (
     "engine",
-    "bindings",
     "recipe",
     "compose",
+    "bindings",
     "topology",
     "deal",
     "split",

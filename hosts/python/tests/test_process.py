@@ -239,7 +239,7 @@ def test_clones_of_what_is_large_share_it() -> None:
     plan = ShardPlan(np.ones(10**6, dtype=np.int64))
     for one in (sampler, plan):
         recipes = (each._engine.fixed[0] for each in (one, copy.copy(one)))
-        assert np.shares_memory(*(recipe.lists[0].numbers for recipe in recipes))
+        assert np.shares_memory(*(recipe.lists[0][1] for recipe in recipes))
     assert len(pickle.dumps(sampler)) < 8.01 * 10**6
 
 

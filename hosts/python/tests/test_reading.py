@@ -219,3 +219,14 @@ def test_questions_that_are_not_allowed() -> None:
         reading.shards(0)
     with pytest.raises(WrongTypeError, match=r"^state is"):
         reading.resume(3)
+
+
+def test_a_step_of_all_ranks_is_that_of_each() -> None:
+    reading = Reading([40, 10], deal="shards", world_size=3, workers=2, batch_size=8)
+    most = reading.steps.most
+    for number in range(most):
+        ranks = range(reading.world_size)
+        own = [reading.batch_at(rank, number) if number < reading.num_steps(rank) else None for rank in ranks]
+        assert reading.step(number) == own
+    with pytest.raises(OutOfRangeError, match=f"step is {most}; allowed: 0 to {most - 1}"):
+        reading.step(most)

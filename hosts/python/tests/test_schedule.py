@@ -273,3 +273,12 @@ def test_epochs_bound_the_steps() -> None:
         with pytest.raises(OutOfRangeError, match="epochs"):
             Schedule(1003, 64, epochs=epochs)
     assert Schedule(1003, 64, epochs=1).resume(Schedule(1003, 64).state(7)) == 7
+
+
+def test_a_step_of_all_ranks_is_that_of_each() -> None:
+    schedule = Schedule(10, [(0, 6), (3, 12)], seed=1, world_size=3)
+    for number in (0, 2, 3, 9):
+        ranks = [schedule.at_rank(rank).batch(number).tolist() for rank in range(3)]
+        assert [own.tolist() for own in schedule.step(number)] == ranks
+    with pytest.raises(OutOfRangeError, match="step is -1; allowed: 0 to "):
+        schedule.step(-1)

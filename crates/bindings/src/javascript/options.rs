@@ -3,6 +3,7 @@
 use super::facades::MADE;
 use super::text::{Text, comment};
 use super::{camel, pascal};
+use crate::members::{Member, rows};
 
 /// Options that come together: the object that has the members, the interface, and the constant with their names.
 struct Group {
@@ -48,15 +49,6 @@ const GROUPS: [Group; 12] = [
     group("`deal` of a schedule", "ScheduleDealOptions", "SCHEDULE_DEAL", But(&[])),
     group("`steps` of a schedule", "EpochOptions", "EPOCHS", Only(&["epochs"])),
 ];
-
-/// A member, as the table has it.
-struct Member<'a> {
-    name: &'a str,
-    kind: &'a str,
-    place: &'a str,
-    default: &'a str,
-    text: &'a str,
-}
 
 /// The module of all options; `table` is what the core makes of its members.
 pub fn module(table: &str, text: &Text) -> Result<String, String> {
@@ -104,22 +96,6 @@ const TYPES: [&str; 12] = [
     "Weight",
     "WorkerPolicy",
 ];
-
-/// The rows of a table in Markdown. A cell that is empty in the first column is that of the row before.
-fn rows(table: &str) -> Vec<(&str, Member<'_>)> {
-    let mut object = "";
-    let mut found = Vec::new();
-    for line in table.lines().skip(2) {
-        let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
-        if let [own, name, kind, place, default, text] = cells[..] {
-            if !own.is_empty() {
-                object = own;
-            }
-            found.push((object, Member { name: name.trim_matches('`'), kind, place, default, text }));
-        }
-    }
-    found
-}
 
 fn option(name: &str) -> String {
     camel(&name.replace('_', "-"))

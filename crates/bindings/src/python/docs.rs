@@ -17,13 +17,33 @@ pub fn docstring(text: &Text, indent: usize, known: &Known) -> String {
         }
     }
     let mut lines = all_wrapped(&paragraphs, indent, known);
+    lines.extend(errors(text, indent, known));
+    quoted(&lines, indent)
+}
+
+/// A docstring with a section of parameters.
+pub fn of_parameters(text: &Text, parameters: &[(String, String)], indent: usize, known: &Known) -> String {
+    let whole = docstring(&Text { paragraphs: text.paragraphs.clone(), errors: Vec::new() }, indent, known);
+    let mut lines: Vec<String> =
+        whole.trim().trim_matches('"').trim_end().lines().map(|line| line.trim().to_owned()).collect();
+    lines.extend([String::new(), "Args:".to_owned()]);
+    for (name, about) in parameters {
+        lines.extend(hanging(&format!("{name}: {}", spelled(about, known)), indent));
+    }
+    lines.extend(errors(text, indent, known));
+    quoted(&lines, indent)
+}
+
+/// The section of errors.
+fn errors(text: &Text, indent: usize, known: &Known) -> Vec<String> {
+    let mut lines = Vec::new();
     if !text.errors.is_empty() {
         lines.extend([String::new(), "Raises:".to_owned()]);
         for (class, about) in raised(&text.errors) {
             lines.extend(hanging(&format!("{class}: {}", spelled(&about, known)), indent));
         }
     }
-    quoted(&lines, indent)
+    lines
 }
 
 /// The first sentence of a docstring.

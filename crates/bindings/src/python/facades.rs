@@ -45,6 +45,8 @@ const FACADES: &[Facade] = &[
         known: &[],
         moving: &["epoch"],
     },
+    // It holds what was pushed, and so has no engine of the kind that the others have.
+    Facade { of: "batch-stream", by_hand: &["push", "flush", "take", "metrics", "ratio"], known: &[], moving: &[] },
     Facade { of: "chunk-stream", by_hand: &[], known: &[], moving: &[] },
     // Arrays of any length, steps that can be compared.
     Facade { of: "reading", by_hand: &["step", "steps", "indices", "round-rows"], known: &[], moving: &[] },
@@ -96,6 +98,7 @@ impl Module<'_> {
         let mut text = format!(
             "\nclass {class}Base(Answered):\n    \"\"\"What a `{class}` is asked, for the class that users have.\"\"\"\n\n"
         );
+        text += &self.options(resource)?;
         let functions = self.resolve.interfaces[self.id].functions.values();
         for function in functions.filter(|function| function.kind.resource() == Some(resource)) {
             if self.is_plain(function) {
@@ -116,6 +119,10 @@ impl Module<'_> {
                 .find(|function| function.kind.resource() == Some(resource) && function.item_name() == name)
         };
         let (Some(metrics), Some(ratio)) = (own("metrics"), own("ratio")) else { return String::new() };
+        if !metrics.docs.contents.as_deref().is_some_and(|docs| docs.contains("\n- ")) {
+            // It says that of another resource.
+            return String::new();
+        }
         self.uses(Use::Namespace);
         let listed = |function: &Function| -> Vec<(String, String)> {
             let items = self.text_of(function).paragraphs.into_iter();
@@ -148,7 +155,6 @@ impl Module<'_> {
         self.uses(Use::Mapping);
         self.uses(Use::SupportsIndex);
         self.uses(Use::Recipes);
-        self.uses(Use::Check);
         let mut parameters =
             vec!["cls: type[Self]".to_owned(), "recipe: str | Mapping[str, Any]".to_owned(), "*".to_owned()];
         let mut read = "recipes.read(recipe)";
@@ -163,6 +169,7 @@ impl Module<'_> {
                 continue;
             }
             let (kind, check) = self.check(&own, &parameter.ty).ok_or("a parameter of another kind")?;
+            self.uses(Use::Check);
             parameters.push(format!("{own}: {kind} = 0"));
             place.push(format!("check.{check}(\"{}\", {own})", parameter.name));
         }

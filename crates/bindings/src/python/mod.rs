@@ -6,6 +6,7 @@
 mod docs;
 mod facades;
 mod names;
+mod options;
 mod types;
 
 use std::cell::RefCell;
@@ -55,6 +56,7 @@ enum Use {
     Check,
     Recipes,
     Namespace,
+    Order,
     Iterable,
     Mapping,
     SupportsIndex,
@@ -149,6 +151,9 @@ impl Module<'_> {
         if uses.contains(&Use::Array) {
             let like = if uses.contains(&Use::Iterable) { "ArrayLike, " } else { "" };
             types += &format!("    import numpy as np\n    from numpy.typing import {like}NDArray\n\n");
+        }
+        if uses.contains(&Use::Order) {
+            types += "    from ..compose.order import Order\n";
         }
         if uses.contains(&Use::Core) {
             types += "    from ..engine.core import Core\n\n";

@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from .bindings.types import NamedList
 from .engine import arguments as check
 from .engine.core import Core
 from .engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
@@ -27,8 +26,8 @@ class Recipe(NamedTuple):
     """A recipe as it was given, with the lists that it has as a hash."""
 
     text: str
-    lists: tuple[NamedList, ...] = ()
-    """The lists that the recipe has only as a hash, or not at all."""
+    lists: tuple[Any, ...] = ()
+    """The lists that the recipe has only as a hash, or not at all: their paths and their numbers."""
 
     def core(self, memory_limit: int) -> Core:
         """An instance for it, which has room for the lists."""
@@ -63,7 +62,7 @@ def read(recipe: str | Mapping[str, Any], lists: Mapping[str, Any] | None = None
 
 def beside(recipe: str | Mapping[str, Any], lists: Mapping[str, NDArray[np.uint64]]) -> Recipe:
     """A recipe and lists that were checked, by their paths."""
-    return Recipe(text(recipe), tuple(NamedList(path, own) for path, own in lists.items()))
+    return Recipe(text(recipe), tuple(lists.items()))
 
 
 def numbers(lists: Mapping[str, Any] | None) -> dict[str, NDArray[np.uint64]]:

@@ -44,103 +44,10 @@ class Batcher(BatcherBase):
     _engine: Engine[Plan, Where]
     _known_world_size: int | None
 
-    def __init__(
-        self,
-        lengths: Lengths,
-        *,
-        seed: SupportsIndex | None = None,
-        epoch: SupportsIndex = 0,
-        order: str | Order | Mapping[str, Any] | None = None,
-        rank: SupportsIndex = 0,
-        world_size: SupportsIndex | None = None,
-        strategy: str | None = None,
-        max_batch_size: SupportsIndex | None = None,
-        max_length: SupportsIndex | None = None,
-        max_tokens: SupportsIndex | None = None,
-        max_cost: SupportsIndex | None = None,
-        counting: str | None = None,
-        linear: SupportsIndex | None = None,
-        quadratic: SupportsIndex | None = None,
-        batch_size_multiple: SupportsIndex | None = None,
-        capacity: SupportsIndex | None = None,
-        packing: str | None = None,
-        bucket_width: SupportsIndex | None = None,
-        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
-        quantiles: SupportsIndex | None = None,
-        batch_window: SupportsIndex | None = None,
-        too_long: str | None = None,
-        tail: str | None = None,
-        history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
-        memory_limit: SupportsIndex = 2**31,
-    ) -> None:
-        """Plans the epoch. An option that is None has its default; one that the strategy does not use is refused.
-
-        Args:
-            lengths: The length of every sample, in tokens, 0 to 2**32 - 1: a list, or an array of whole numbers. With a
-                blend as `order`, also a dictionary: the lengths of each source, by its name.
-            seed: Seed of the order, and of the order of steps, -2**63 to 2**63 - 1; 0 by default. None with an `Order`.
-            epoch: Number of the epoch, 0 to 2**64 - 1; `set_epoch` plans another.
-            order: The order of the epoch, one of `samedeal.orders()`; "feistel". Or an `Order`, such as a blend, a view
-                without some samples, or a dataset in shards; `lengths` has then the length of every sample index. Or
-                what `Order.to_dict` gives.
-            rank: The rank whose batches iteration gives, 0 to `world_size` - 1.
-            world_size: How many data-parallel ranks there are, 1 to 2**20; 1.
-            strategy: How samples become batches. "budget" (the default): as many samples of similar length as
-                `max_tokens` or `max_cost` allows. "bucket": `max_batch_size` samples of one bucket of lengths, or fewer
-                if `max_tokens` or `max_cost` does not allow so many. "pack": `max_batch_size` rows of `capacity`
-                tokens; several samples share a row. "pad-to-max": `max_batch_size` samples in the order of the epoch.
-            max_batch_size: The most rows of a batch. By default 32, and 1 with "pack". With `max_tokens` or `max_cost`,
-                the default is 0: no limit.
-            max_length: The most tokens of a sample, 0 to 2**32 - 1; no limit.
-            max_tokens: With "budget" and "bucket": the most tokens of a batch. With "budget", the default is
-                `max_batch_size` * `max_length` if both are given.
-            max_cost: With the counting "weighted", in place of `max_tokens`: the most that a batch may cost.
-                Needed with "budget".
-            counting: What counts towards `max_tokens` or `max_cost`. "padded" (the default): the tokens of the batch
-                with padding. "unpadded": the tokens of the samples. "weighted": `linear` * length + `quadratic` *
-                length**2 of each sample.
-            linear: With "weighted": the cost of a token; 1 by default.
-            quadratic: With "weighted": the cost of a pair of tokens; 0 by default.
-            batch_size_multiple: With "bucket", and with "budget" and the counting "padded": the number of samples of a
-                batch is a multiple of this, if it is greater than that. This does not hold at the end of the epoch. 1
-                by default.
-            capacity: With "pack": tokens of a row; `max_length` if that is given.
-            packing: With "pack", and with "budget" and a counting that is not "padded": how much work goes into finding
-                few rows. "fast" (the default): about as fast as sorting. "optimal": the best result of several
-                methods; `Metrics.packs_bound` is a lower bound on the number of rows.
-            bucket_width: With "bucket": buckets of equal width.
-            boundaries: With "bucket": the greatest length of each bucket, ascending; longer samples are in one more.
-            quantiles: With "bucket": the number of buckets. Each has the same number of samples, as far as equal
-                lengths allow. Without `bucket_width`, `boundaries` and `quantiles`, there are 64 buckets with the same
-                number of tokens each.
-            batch_window: How many samples are sorted together. A larger window makes fuller batches, a smaller one
-                keeps more of the random order. With "budget" and 0, nothing is sorted. The default depends on
-                `world_size`: the samples of 64 steps of average batches, at least 8,192. After a resume on another
-                world size, each world size has its own default.
-            too_long: What happens to samples that are longer than `max_length`, or too long for `max_tokens`,
-                `max_cost` or `capacity`. "error" (the default): the batcher is refused. "truncate": their beginning is
-                kept. "drop": they are left out. "split": each of them becomes several items. "single": each of them is
-                a batch of its own, also if it costs too much.
-            tail: What happens at the end of the epoch to samples that do not fill a step. "even-split" (the default):
-                they make a smaller step; if there are fewer samples than ranks, this step borrows samples from another
-                step, or packs are split. "keep": they make a smaller step; if there are fewer samples than ranks, some
-                batches are empty. "drop": they are left out. "duplicate": some samples are repeated, until all ranks
-                have the same number of rows.
-            history: The steps of this epoch that were taken before: pairs of a world size and the number of steps that
-                each of its ranks took, up to 4,096 pairs. The rest is planned. `resume` takes the history from a state.
-            memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.
-
-        Raises:
-            OutOfRangeError: A number is outside its range, or a sample is too long.
-            UnknownNameError: There is no such order, strategy, counting, packing, too_long or tail.
-            WrongTypeError: A value is not of the type that its parameter takes.
-            MissingError: The strategy needs what is not given.
-            ContradictionError: Boundaries do not ascend, buckets are given in more than one way, or an option is
-                given that the strategy does not use.
-            OutOfMemoryError: There is no memory for so many samples.
-        """
-        recipe = written(locals())
-        self._open(recipe, joined(lengths, order), epoch, history, rank, memory_limit)
+    def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
+        recipe = written(sections, given["seed"], given["order"], given["boundaries"])
+        lengths = joined(given["lengths"], given["order"])
+        self._open(recipe, lengths, given["epoch"], given["history"], given["rank"], given["memory_limit"])
 
     @classmethod
     def from_recipe(
@@ -281,6 +188,15 @@ class Batcher(BatcherBase):
         """
         whose = self._rank if rank is None else check.u32("rank", rank)
         return self._ask(_batch, whose, check.u53("step", step))
+
+    def step(self, step: SupportsIndex) -> list[Batch]:
+        """The batch of every rank at a step, in the order of ranks. This plans one window.
+
+        Raises:
+            OutOfRangeError: There is no such step.
+            OutOfMemoryError: There is no memory for the batches.
+        """
+        return split(self._ask(Plan.step, check.u53("step", step), 0, self.world_size))
 
     def batches(self, start: SupportsIndex = 0, rank: SupportsIndex | None = None) -> Iterator[Batch]:
         """One pass over the batches of a rank, from a step on. By default, it is the rank of this batcher.

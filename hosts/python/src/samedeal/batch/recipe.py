@@ -20,24 +20,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _WORLD_SIZE = check.Width(0, check.U32_MAX, f"1 to {2**20}")
-_ORDER, _DEAL = ("order", "seed"), ("world_size",)
-_BESIDE = {"self", "lengths", "rank", "epoch", "history", "memory_limit", "boundaries"}
-"""Parameters that do not decide every epoch of all ranks, and lists."""
 
 
-def written(given: Mapping[str, Any]) -> Recipe:
-    """The recipe of the options that were given, from all parameters by name."""
-    sections: dict[str, dict[str, Any]] = {"order": {}, "deal": {}, "batch": {}}
-    for name in given.keys() - _BESIDE:
-        section = "order" if name in _ORDER else "deal" if name in _DEAL else "batch"
-        sections[section][name] = given[name]
-    order = composed(given.get("order"))
-    if order is None:
-        return recipes.made(sections, boundaries=given["boundaries"])
-    if given["seed"] is not None:
-        raise ContradictionError("seed", check.shown(given["seed"]), "none with an Order, which has its own")
-    made = recipes.made({"deal": sections["deal"], "batch": sections["batch"]}, boundaries=given["boundaries"])
-    own = recipes.beside({"order": order._members, **json.loads(made.text)}, order._lists)
+def written(sections: Mapping[str, Mapping[str, Any]], seed: Any, order: Any, boundaries: Any) -> Recipe:
+    """The recipe of the options that were given."""
+    of = composed(order)
+    if of is None:
+        return recipes.made({"order": {"order": order, "seed": seed}, **sections}, boundaries=boundaries)
+    made = recipes.made(sections, boundaries=boundaries)
+    own = recipes.beside({"order": of._alone({"seed": seed}), **json.loads(made.text)}, of._lists)
     return own._replace(lists=own.lists + made.lists)
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
+from ..bindings.batches import BatchStreamBase
 from ..engine import arguments as check
 from ..engine import component as components
 from ..recipe import Recipe
@@ -23,7 +24,7 @@ T = TypeVar("T")
 Self = TypeVar("Self", bound="BatchStream")
 
 
-class BatchStream:
+class BatchStream(BatchStreamBase):
     """Batches of one rank, for samples whose lengths become known as they come.
 
     They are the batches that a `Batcher` gives for the same lengths with the order "sequential". Push samples as they
@@ -38,41 +39,9 @@ class BatchStream:
     made it.
     """
 
-    def __init__(
-        self,
-        *,
-        seed: SupportsIndex | None = None,
-        epoch: SupportsIndex = 0,
-        rank: SupportsIndex = 0,
-        world_size: SupportsIndex | None = None,
-        strategy: str | None = None,
-        max_batch_size: SupportsIndex | None = None,
-        max_length: SupportsIndex | None = None,
-        max_tokens: SupportsIndex | None = None,
-        max_cost: SupportsIndex | None = None,
-        counting: str | None = None,
-        linear: SupportsIndex | None = None,
-        quadratic: SupportsIndex | None = None,
-        batch_size_multiple: SupportsIndex | None = None,
-        capacity: SupportsIndex | None = None,
-        packing: str | None = None,
-        bucket_width: SupportsIndex | None = None,
-        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,
-        batch_window: SupportsIndex | None = None,
-        too_long: str | None = None,
-        tail: str | None = None,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> None:
-        """Checks the options. One that is None has its default; one that the strategy does not use is refused.
-
-        The options are those of `Batcher`, but for these. `bucket_width` is 64 by default, because lengths are not
-        known before. `batch_window` is 0 to 2**24, and by default 8,192 on every world size, because every reader holds
-        the samples of a window. With `too_long="error"`, `push` fails.
-
-        Raises:
-            SamedealError: As `Batcher`.
-        """
-        self._begin(written(locals()), epoch, rank, memory_limit)
+    def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
+        recipe = written(sections, given["seed"], None, given["boundaries"])
+        self._open(recipe, given["epoch"], given["rank"], given["memory_limit"])
 
     @classmethod
     def from_recipe(
@@ -92,10 +61,10 @@ class BatchStream:
             SamedealError: As `Batcher`.
         """
         self = cls.__new__(cls)
-        self._begin(recipes.read(recipe, lists), epoch, rank, memory_limit)
+        self._open(recipes.read(recipe, lists), epoch, rank, memory_limit)
         return self
 
-    def _begin(self, recipe: Recipe, epoch: SupportsIndex, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
+    def _open(self, recipe: Recipe, epoch: SupportsIndex, rank: SupportsIndex, memory_limit: SupportsIndex) -> None:
         self._rank = check.whole("rank", rank)
         self._process = components.process
         self._lock = threading.RLock()

@@ -57,6 +57,14 @@ class Order:
             raise WrongTypeError("order", check.described(members), "a dictionary: the section order of a recipe")
         self._set(json.loads(recipes.text(members)), recipes.numbers(lists))
 
+    def _alone(self, others: Mapping[str, Any]) -> dict[str, Any]:
+        """The members, if none of these options was given beside the order, which has them itself."""
+        for name, value in others.items():
+            if value is not None:
+                told = check.shown(value) if isinstance(value, (bool, int, str)) else check.described(value)
+                raise ContradictionError(name.replace("_", "-"), told, "none with an Order, which has its own")
+        return self._members
+
     def _set(self, members: dict[str, Any], lists: dict[str, NDArray[np.uint64]]) -> None:
         object.__setattr__(self, "_members", members)
         object.__setattr__(self, "_lists", lists)

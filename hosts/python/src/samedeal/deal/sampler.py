@@ -10,7 +10,6 @@ from .. import recipe as recipes
 from ..bindings.sampling import SamplerBase
 from ..compose.order import Order
 from ..engine import arguments as check
-from ..engine.errors import ContradictionError
 from ..engine.instance import Engine
 from ..recipe import Recipe
 from . import windows
@@ -39,70 +38,16 @@ class Sampler(SamplerBase):
     _engine: Engine[Deal, Where]
     _resource, _place = Deal, Where
 
-    def __init__(
-        self,
-        samples: SupportsIndex | None = None,
-        *,
-        seed: SupportsIndex | None = None,
-        epoch: SupportsIndex = 0,
-        order: str | Order | None = None,
-        rank: SupportsIndex = 0,
-        world_size: SupportsIndex | None = None,
-        remainder: str | None = None,
-        layout: str | None = None,
-        unit: SupportsIndex | None = None,
-        consumed: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> None:
-        """Checks the configuration; costs O(1). An option that is None has its default.
-
-        Orders that need a table build it at the first call that asks for an index.
-
-        Args:
-            samples: Number of samples in the dataset, 0 to 2**53 - 1; orders that hold a table take at most
-                2**32 - 1 ("dotnet" 2**31 - 1), and no more than `memory_limit` has room for. None with an `Order`,
-                which has its own.
-            seed: Seed of the order, -2**63 to 2**63 - 1; with the order "dotnet", -2**31 to 2**31 - 1. 0 by default.
-                None with an `Order`.
-            epoch: Number of the epoch, 0 to 2**64 - 1. A new epoch is a new order.
-            order: Name of the order, one of `samedeal.orders()`; "feistel" by default. Or an `Order`, such as a blend.
-            rank: Number of this data-parallel reader, 0 to `world_size` - 1.
-            world_size: Number of data-parallel readers, 1 to 2**32 - 1; 1 by default.
-            remainder: What happens if `world_size` does not divide `samples`: "pad" (the default) repeats the first
-                ones, "drop" leaves out the last samples, "uneven" gives some ranks one sample more.
-            layout: Which positions belong to a rank: "strided" (rank, rank + world_size, ...), "contiguous", or
-                "rotated": as "strided", but each row of `world_size` positions begins with another rank. "strided" is
-                the default; for orders that can have a sample twice in an epoch, such as blends, it is "rotated",
-                because each rank could else get the samples of some sources only.
-            unit: How many neighbouring positions always go to the same rank, 1 to 2**20; 1 by default. With
-                `order.copies(k)` and `unit=k`, all copies of a sample are on one rank, as reinforcement learning with
-                groups needs. With "pad" and "drop", whole units are repeated or left out. States are taken after whole
-                units.
-            consumed: How many positions of this epoch were dealt before, maybe to another number of ranks. They are the
-                first ones; the other positions are dealt. 0 to `length`; with a `unit`, a multiple of it, or `length`.
-                `resume` takes it from a state.
-            memory_limit: Bytes of memory that the engine may use for this sampler; 2**31 is the most it can use.
-
-        Raises:
-            OutOfRangeError: A number is outside its range.
-            UnknownNameError: There is no such order, remainder or layout.
-            WrongTypeError: A value is not of the type that its parameter takes.
-            MissingError: There are neither samples nor an `Order`, or the `Order` lacks something.
-            ContradictionError: Samples or a seed are given with an `Order`, or its parts do not fit together.
-            OutOfMemoryError: There is no memory for another sampler.
-        """
-        deal = {"world_size": world_size, "remainder": remainder, "layout": layout, "unit": unit}
+    def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
+        order, samples, seed = given["order"], given["samples"], given["seed"]
         if isinstance(order, Order):
-            for field, value in (("samples", samples), ("seed", seed)):
-                if value is not None:
-                    raise ContradictionError(field, check.shown(value), "none with an Order, which has its own")
-            recipe = recipes.beside({"order": order._members, "deal": recipes.given(deal)}, order._lists)
+            own = order._alone({"samples": samples, "seed": seed})
+            recipe = recipes.beside({"order": own, "deal": recipes.given(sections["deal"])}, order._lists)
         else:
             if samples is not None:
                 check.whole("samples", samples)
-            recipe = recipes.made({"order": {"order": order, "samples": samples, "seed": seed}, "deal": deal})
-        place = check.u64("epoch", epoch), check.u32("rank", rank), check.u53("consumed", consumed)
-        self._begin(recipe, memory_limit, *place)
+            recipe = recipes.made({"order": {"order": order, "samples": samples, "seed": seed}, **sections})
+        self._open(recipe, given["epoch"], given["rank"], given["consumed"], given["memory_limit"])
 
     @classmethod
     def sharded(
@@ -144,9 +89,12 @@ class Sampler(SamplerBase):
         deal = {"world_size": world_size, "remainder": remainder, "layout": layout, "unit": unit}
         self = cls.__new__(cls)
         recipe = recipes.made({"order": order, "deal": deal}, sizes=sizes)
+        self._open(recipe, epoch, rank, consumed, memory_limit)
+        return self
+
+    def _open(self, recipe: Recipe, epoch: Any, rank: Any, consumed: Any, memory_limit: Any) -> None:
         place = check.u64("epoch", epoch), check.u32("rank", rank), check.u53("consumed", consumed)
         self._begin(recipe, memory_limit, *place)
-        return self
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
         """Moves to the beginning of another epoch, 0 to 2**64 - 1, in O(1).

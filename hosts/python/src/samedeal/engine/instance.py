@@ -5,14 +5,11 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, Generic, SupportsIndex, TypeVar
+from typing import Any, Generic, SupportsIndex, TypeVar
 
 from . import arguments as check
 from . import component as components
 from .abi import Handle
-
-if TYPE_CHECKING:
-    from ..recipe import Recipe
 
 T = TypeVar("T")
 R = TypeVar("R", bound="Resource")
@@ -145,8 +142,8 @@ class Answered:
     _place: Callable[..., Any]
     """The configuration of its engine, from what a constructor of the interface takes besides a recipe."""
 
-    def _begin(self, recipe: Recipe, memory_limit: SupportsIndex, *place: int) -> None:
-        """Makes the engine, at a place whose numbers were checked."""
+    def _begin(self, recipe: Any, memory_limit: SupportsIndex, *place: int) -> None:
+        """Makes the engine for a recipe, at a place whose numbers were checked."""
         limit = check.integer("memory-limit", memory_limit, check.MEMORY)
 
         def made(*numbers: int) -> Engine[Any, Any]:

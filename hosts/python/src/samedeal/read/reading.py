@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import recipe as recipes
-from ..bindings.read import ReadingBase, ReadRound, RoundRows
+from ..bindings.read import ReadBatch, ReadingBase, ReadRound, RoundRows
 from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, WrongTypeError
@@ -17,9 +17,8 @@ from .binding import Read, Where
 
 if TYPE_CHECKING:
     import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import NDArray
 
-Self = TypeVar("Self", bound="Reading")
 
 DEALS = ("samples", "shards")
 """What may be dealt."""
@@ -48,89 +47,33 @@ class Reading(ReadingBase):
     _engine: Engine[Read, Where]
     _resource, _place = Read, Where
 
-    def __init__(
-        self,
-        sizes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        *,
-        order: Order | None = None,
-        seed: SupportsIndex | None = None,
-        deal: str = "samples",
-        shuffle: bool | None = None,
-        lanes: SupportsIndex | None = None,
-        shuffle_window: SupportsIndex | None = None,
-        remainder: str | None = None,
-        shuffle_rows: bool | None = None,
-        reshuffle: bool | None = None,
-        policy: str | None = None,
-        worker_policy: str | None = None,
-        weight: str | None = None,
-        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        world_size: SupportsIndex | None = None,
-        workers: SupportsIndex | None = None,
-        batch_size: SupportsIndex | None = None,
-        drop_last: bool | None = None,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> None:
-        """Deals epoch 0. An option that is None has its default. An option that the deal does not use is an error.
-
-        Args:
-            sizes: Number of samples in each shard, at most 2**53 - 1 in all of them together.
-            order: In place of the sizes, an `Order` that is made of orders `samedeal.sharded`: a blend of several
-                datasets, or a view such as `exclude`. Its shards are those of these orders, one order after the other.
-                It goes with `remainder`, the readers and the batches; it has the other options itself.
-            seed: Seed of all shuffles, -2**63 to 2**63 - 1; 0 by default.
-            deal: "samples" (the default): single positions of one order over the dataset. "shards": whole shards.
-            shuffle: Whether the epoch is shuffled; True by default.
-            lanes: With "samples": number of lanes, which are parallel streams that the dataset is cut into, 1 to 4,096;
-                64 by default.
-            shuffle_window: With "samples": number of neighbouring samples of a lane that are shuffled together, 1 to
-                2**20; 256 by default.
-            remainder: With "samples": what happens if the number of readers does not divide the samples: "pad" (the
-                default), "drop" or "uneven".
-            shuffle_rows: With "shards": whether the rows within each shard are shuffled; by default as `shuffle`.
-            reshuffle: With "shards": whether each reader shuffles its own shards again, after the deal; False by
-                default.
-            policy: With "shards": how shards are dealt to ranks, "size-aware" (the default) or "round-robin".
-            worker_policy: With "shards": how the shards of a rank are dealt to its workers; "size-aware" by default.
-            weight: With "shards": what "size-aware" balances, "samples" (the default) or "bytes".
-            bytes: With the weight "bytes": number of bytes in each shard.
-            world_size: Number of ranks, 1 to 2**22; 1 by default.
-            workers: Number of loader workers of each rank, 1 to 2**16; 1 by default.
-            batch_size: Number of samples in a batch; 1 by default.
-            drop_last: Whether a reader drops its last batch if that is shorter; False by default.
-            memory_limit: Bytes of memory that the engine may use.
-        """
-        section: dict[str, Any] = {"lanes": lanes, "shuffle_window": shuffle_window}
-        shards: dict[str, Any] = {
-            "shuffle_rows": shuffle_rows,
-            "reshuffle": reshuffle,
-            "policy": policy,
-            "worker_policy": worker_policy,
-            "weight": weight,
-        }
-        if check.enum("deal", deal, DEALS) == "samples":
-            shuffled = shuffle is None or check.boolean("shuffle", shuffle)
+    def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
+        order, sizes, seed = given["order"], given["sizes"], given["seed"]
+        section, shards = {**sections["order"]}, {**sections["shards"], "policy": given["policy"]}
+        deal = check.enum("deal", given["deal"], DEALS)
+        if deal == "samples":
+            shuffled = given["shuffle"] is None or check.boolean("shuffle", given["shuffle"])
             section |= {"order": "sharded" if shuffled else "sequential", "seed": seed}
         else:
-            shards |= {"shuffle": shuffle, "seed": seed}
+            shards |= {"shuffle": given["shuffle"], "seed": seed}
         # The core refuses options of the other deal: the name of an order says that single samples are dealt.
-        readers: dict[str, dict[str, Any]] = {
-            "deal": {"world_size": world_size, "workers": workers, "remainder": remainder},
-            "batch": {"batch_size": batch_size, "drop_last": drop_last},
-        }
+        readers = {name: sections[name] for name in ("deal", "batch")}
         if order is not None:
-            own = {"sizes": sizes, "seed": seed, "shuffle": shuffle, "lanes": lanes, "shuffle_window": shuffle_window}
-            _check_alone(order, deal, {**own, **shards, "bytes": bytes})
+            own = {"sizes": sizes, "seed": seed, "shuffle": given["shuffle"], **sections["order"], **shards}
+            if not isinstance(order, Order):
+                raise WrongTypeError("order", check.described(order), "an Order, such as samedeal.blend makes")
+            if deal != "samples":
+                raise ContradictionError("deal", deal, "samples, with an order")
             members = {name: recipes.given(options) for name, options in readers.items()}
-            recipe = recipes.beside({"order": order._members, **members}, order._lists)
+            recipe = recipes.beside({"order": order._alone({**own, "bytes": given["bytes"]}), **members}, order._lists)
         else:
-            sections = {
+            own = {
                 **({"order": section} if recipes.is_given(section) else {}),
                 **({"shards": shards} if deal == "shards" or recipes.is_given(shards) else {}),
                 **readers,
             }
-            recipe = recipes.made(sections, sizes=sizes, bytes=bytes)
-        self._begin(recipe, memory_limit, 0)
+            recipe = recipes.made(own, sizes=sizes, bytes=given["bytes"])
+        self._begin(recipe, given["memory_limit"], 0)
 
     def at_epoch(self, epoch: SupportsIndex) -> Reading:
         """The whole epoch `epoch`, 0 to 2**64 - 1, for the same readers."""
@@ -158,6 +101,18 @@ class Reading(ReadingBase):
     def steps(self) -> Steps:
         """The smallest and the largest number of steps of a rank."""
         return Steps(*self._engine.use(Read.steps))
+
+    def step(self, step: SupportsIndex) -> list[ReadBatch | None]:
+        """The batches that the loaders of all ranks take at a step, in the order of ranks; None where a rank has none.
+
+        Raises:
+            OutOfRangeError: No rank has such a step.
+        """
+        found: list[ReadBatch | None] = []
+        number, ranks = check.u53("step", step), self.world_size
+        while len(found) < ranks:
+            found += self._ask(Read.step, number, len(found), min(ROWS, ranks - len(found)))
+        return found
 
     def indices(
         self,
@@ -232,16 +187,3 @@ class Reading(ReadingBase):
         options = {name: value for name, value in given.items() if name.rpartition("/")[2] not in inner}
         rest = ", the rest" if self.is_rest else ""
         return f"<Reading of {len(self.sizes)} shards, {recipes.listed(options)}{rest}>"
-
-
-def _check_alone(order: Any, deal: str, others: Mapping[str, Any]) -> None:
-    """That an order is one, and comes without the options that it has itself."""
-    if not isinstance(order, Order):
-        raise WrongTypeError("order", check.described(order), "an Order, such as samedeal.blend makes")
-    if deal != "samples":
-        raise ContradictionError("deal", deal, "samples, with an order")
-    for name, value in others.items():
-        if value is not None:
-            allowed = "none with an Order, which has its own"
-            shown = check.shown(value) if isinstance(value, (bool, int, str)) else check.described(value)
-            raise ContradictionError(name.replace("_", "-"), shown, allowed)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import recipe as recipes
 from ..bindings.shards import PlanBase
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import ArrayLike, NDArray
 
-Self = TypeVar("Self", bound="ShardPlan")
-
 
 class ShardPlan(PlanBase):
     """Which worker of which rank reads which shard in one epoch. Every shard has exactly one reader.
@@ -33,74 +31,9 @@ class ShardPlan(PlanBase):
     _engine: Engine[Plan, int]
     _resource, _place = Plan, int
 
-    def __init__(
-        self,
-        sizes: ArrayLike | Iterable[SupportsIndex],
-        *,
-        bytes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        world_size: SupportsIndex | None = None,
-        workers: SupportsIndex | None = None,
-        policy: str | None = None,
-        worker_policy: str | None = None,
-        weight: str | None = None,
-        holders: Sequence[Iterable[SupportsIndex]] | None = None,
-        rank_nodes: ArrayLike | Iterable[SupportsIndex] | None = None,
-        tolerance: SupportsIndex | None = None,
-        shuffle: bool | None = None,
-        shuffle_rows: bool | None = None,
-        reshuffle: bool | None = None,
-        seed: SupportsIndex | None = None,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> None:
-        """Plans the epoch. An option that is None has its default; one that the policy does not use is refused.
-
-        Args:
-            sizes: Number of samples in each shard, at most 2**53 - 1 in all of them together: a list, or an array of
-                whole numbers.
-            bytes: Number of bytes in each shard, if they are to be balanced or reported.
-            world_size: Number of ranks, 1 by default; `world_size` * `workers` is at most 2**22.
-            workers: Number of loader workers of each rank, 1 by default.
-            policy: How shards are dealt to ranks. "size-aware" (the default): all ranks get about the same weight.
-                "round-robin": rank i % world_size gets shard i. "locality-aware": ranks get shards that are stored on
-                their own node, as long as their weight stays within the tolerance.
-            worker_policy: How the shards of a rank are dealt to its workers: "size-aware" (the default) or
-                "round-robin".
-            weight: The weight of a shard: its "samples" (the default) or its "bytes".
-            holders: For each shard, the numbers of the nodes that store it, at least one; for "locality-aware".
-            rank_nodes: The number of the node of each rank; for "locality-aware".
-            tolerance: With "locality-aware": how far the weight of a rank may exceed the mean weight for the sake of
-                locality, in thousandths of the mean; 50 by default.
-            shuffle: Whether the list of shards is shuffled before it is dealt; True by default. The shuffle is the same
-                on all ranks.
-            shuffle_rows: Whether the rows within each shard are shuffled (`rows`); by default as `shuffle`.
-            reshuffle: Whether each reader shuffles its own shards again, after the deal; False by default.
-            seed: Seed of all shuffles, -2**63 to 2**63 - 1; 0 by default.
-            epoch: Epoch of the shuffles, 0 to 2**64 - 1; `set_epoch` plans another.
-            memory_limit: Bytes of memory that the engine may use for this plan; 2**31 is the most it can use.
-
-        Raises:
-            OutOfRangeError: A number is outside its range.
-            UnknownNameError: There is no such policy or weight.
-            WrongTypeError: A value is not of the type that its parameter takes.
-            MissingError: The policy or the weight needs a value that is missing.
-            ContradictionError: The number of bytes, holders or rank nodes is not that of the shards or ranks, or an
-                option is given that the policy does not use.
-            OutOfMemoryError: There is no memory for so many shards or readers.
-        """
-        options = {
-            "shuffle": shuffle,
-            "shuffle_rows": shuffle_rows,
-            "reshuffle": reshuffle,
-            "seed": seed,
-            "policy": policy,
-            "worker_policy": worker_policy,
-            "weight": weight,
-            "tolerance": tolerance,
-        }
-        lists = {"sizes": sizes, "bytes": bytes, "rank_nodes": rank_nodes, **_nodes(holders)}
-        deal = {"world_size": world_size, "workers": workers}
-        self._begin(recipes.made({"shards": options, "deal": deal}, **lists), memory_limit, check.u64("epoch", epoch))
+    def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
+        lists = {name: given[name] for name in ("sizes", "bytes", "rank_nodes")} | _nodes(given["holders"])
+        self._begin(recipes.made(sections, **lists), given["memory_limit"], check.u64("epoch", given["epoch"]))
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
         """Plans another epoch, 0 to 2**64 - 1. This costs as much as a new plan.

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, SupportsIndex, TypeVar
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from .. import recipe as recipes
 from ..bindings.shards import ChunkStreamBase
@@ -12,11 +12,6 @@ from ..engine.errors import OutOfRangeError
 from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Place, Stream
-
-if TYPE_CHECKING:
-    pass
-
-Self = TypeVar("Self", bound="ChunkStream")
 
 _WINDOW = 2**10
 """Chunks that iteration reads at a time."""
@@ -33,41 +28,11 @@ class ChunkStream(ChunkStreamBase):
     _engine: Engine[Stream, Place]
     _resource, _place = Stream, Place
 
-    def __init__(
-        self,
-        reader: SupportsIndex,
-        readers: SupportsIndex,
-        *,
-        chunks: SupportsIndex | None = None,
-        order: str | None = None,
-        seed: SupportsIndex | None = None,
-        epoch: SupportsIndex = 0,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> None:
-        """Checks the configuration; costs O(1). An option that is None has its default.
-
-        Args:
-            reader: Number of this reader, 0 to `readers` - 1.
-            readers: Number of readers, 1 to 2**32 - 1.
-            chunks: Number of chunks, 1 to 2**53 - 1 or what the order allows. The stream goes through them again and
-                again. None if the number is not known.
-            order: Order of the chunks within each cycle, one of `samedeal.orders()`; "feistel" by default. If their
-                number is not known, the order is "sequential", and no other one is allowed.
-            seed: Seed of the order, -2**63 to 2**63 - 1; 0 by default.
-            epoch: The epoch of the first cycle, 0 to 2**64 - 1. Each cycle has the epoch after that of the cycle
-                before.
-            memory_limit: Bytes of memory that the engine may use for this stream; 2**31 is the most it can use.
-
-        Raises:
-            OutOfRangeError: A number is outside its range.
-            UnknownNameError: There is no such order.
-            WrongTypeError: A value is not of the type that its parameter takes.
-            ContradictionError: The number of chunks is not known, and the order is not "sequential".
-            OutOfMemoryError: There is no memory for another stream.
-        """
-        of_chunks = {"order": order, "chunks": chunks, "seed": seed}
-        recipe = recipes.made({"order": of_chunks, "deal": {"readers": readers}})
-        self._begin(recipe, memory_limit, check.u64("epoch", epoch), check.u32("reader", reader))
+    def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
+        order = {"order": given["order"], **sections["order"]}
+        recipe = recipes.made({"order": order, "deal": {"readers": given["readers"]}})
+        place = check.u64("epoch", given["epoch"]), check.u32("reader", given["reader"])
+        self._begin(recipe, given["memory_limit"], *place)
 
     @property
     def reader(self) -> int:

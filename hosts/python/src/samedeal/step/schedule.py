@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import recipe as recipes
 from ..bindings.steps import ScheduleBase
 from ..compose import members as write
 from ..compose.order import Order
-from ..deal.binding import orders
+from ..deal.binding import max_count, orders
 from ..engine import arguments as check
-from ..engine.errors import ContradictionError, OutOfMemoryError, OutOfRangeError, WrongTypeError
+from ..engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
 from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Steps, Where
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     BatchSizes = SupportsIndex | Iterable[tuple[SupportsIndex, SupportsIndex]]
 
-Self = TypeVar("Self", bound="Schedule")
 
 _STEPS = 2**12
 """Steps that are read at a time, if they do not have too many samples."""
@@ -57,60 +56,16 @@ class Schedule(ScheduleBase):
     _engine: Engine[Steps, Where]
     _resource, _place = Steps, Where
 
-    def __init__(
-        self,
-        order_or_samples: Order | SupportsIndex,
-        batch_size: BatchSizes,
-        *,
-        epochs: SupportsIndex | None = None,
-        order: str | None = None,
-        seed: SupportsIndex | None = None,
-        world_size: SupportsIndex | None = None,
-        rank: SupportsIndex = 0,
-        layout: str | None = None,
-        unit: SupportsIndex | None = None,
-        memory_limit: SupportsIndex = 2**31,
-    ) -> None:
-        """Checks the configuration. An option that is None has its default.
-
-        Args:
-            order_or_samples: An `Order`, such as a blend, or the number of samples in the dataset.
-            batch_size: The global batch size, over all ranks: a multiple of `world_size` * `unit`. Or a list of
-                (from_step, batch_size), which begins with step 0 and ascends: the batch size from each of these steps
-                on. Those before the last one need not be multiples of `world_size`, since another number of ranks
-                may have taken their steps. This rank has no samples of them.
-            epochs: How many epochs the steps take, 1 or more: the last step ends before or with the last of them, so no
-                sample is seen more often than so many epochs have it. By default, the steps go on, epoch after epoch.
-            order: Name of the order, one of `samedeal.orders()`; "feistel" by default. None with an `Order`.
-            seed: Seed of the order; 0 by default. None with an `Order`.
-            world_size: Number of data-parallel ranks; 1 by default.
-            rank: The rank whose samples `indices` and `batch` give, 0 to `world_size` - 1.
-            layout: Which samples of a step belong to a rank: "strided", "contiguous" or "rotated", as for `Sampler`.
-            unit: How many neighbouring positions always go to the same rank, 1 to 2**20; 1 by default. With
-                `order.copies(k)` and `unit=k`, all copies of a sample are on one rank.
-            memory_limit: Bytes of memory that the engine may use.
-
-        Raises:
-            OutOfRangeError: A number is outside its range, or steps of `batch_size` do not ascend.
-            MissingError: `batch_size` is a list that does not begin with step 0.
-            ContradictionError: A batch size is no multiple of `unit`, or the last one is none of `world_size` *
-                `unit`; or `order` or `seed` is given with an `Order`.
-            UnknownNameError: There is no such order or layout.
-            WrongTypeError: A value is not of the type that its parameter takes.
-            OutOfMemoryError: There is no memory for another schedule.
-        """
-        deal = recipes.given({"world_size": world_size, "layout": layout, "unit": unit})
-        sections = {"deal": deal, "steps": _steps(batch_size) | recipes.given({"epochs": epochs})}
-        if isinstance(order_or_samples, Order):
-            for field, value in (("order", order), ("seed", seed)):
-                if value is not None:
-                    raise ContradictionError(field, check.shown(value), "none with an Order, which has its own")
-            recipe = recipes.beside({"order": order_or_samples._members, **sections}, order_or_samples._lists)
+    def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
+        of, seed = given["order_or_samples"], given["seed"]
+        members = {name: recipes.given(own) for name, own in sections.items()}
+        members["steps"] |= _steps(given["batch_size"])
+        if isinstance(of, Order):
+            recipe = recipes.beside({"order": of._alone({"order": given["order"], "seed": seed}), **members}, of._lists)
         else:
-            samples = check.whole("samples", order_or_samples)
-            own = recipes.given({"order": order, "samples": samples, "seed": seed})
-            recipe = recipes.read({"order": own, **sections})
-        self._begin(recipe, memory_limit, check.u32("rank", rank))
+            own = {"order": given["order"], "samples": check.whole("samples", of), "seed": seed}
+            recipe = recipes.read({"order": recipes.given(own), **members})
+        self._begin(recipe, given["memory_limit"], check.u32("rank", given["rank"]))
 
     def at_rank(self, rank: SupportsIndex) -> Schedule:
         """The same for another rank, 0 to `world_size` - 1.
@@ -143,6 +98,14 @@ class Schedule(ScheduleBase):
             OutOfRangeError: There is no such step, or it has more than 2**20 samples of this rank.
         """
         return check.indices(self._ask(_one, check.u53("step", step)))
+
+    def step(self, step: SupportsIndex) -> list[NDArray[np.int64]]:
+        """The samples of every rank at a step, in the order of ranks.
+
+        Raises:
+            OutOfRangeError: There is no such step, or a rank has more than 2**20 samples of it.
+        """
+        return self._ask(_all, check.u53("step", step))
 
     def batches(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> Iterator[NDArray[np.int64]]:
         """This rank's samples step by step, from step `start` up to `stop`; without a `stop`, practically for ever.
@@ -195,6 +158,17 @@ def _one(steps: Steps, step: int) -> NDArray[np.int64]:
     # The component says what is wrong with the step, and not with a run of one.
     steps.batch_size(step)
     return steps.indices(step, 1)
+
+
+def _all(steps: Steps, step: int) -> list[NDArray[np.int64]]:
+    """The samples of all ranks at a step."""
+    found: list[NDArray[np.int64]] = []
+    world_size = steps.world_size()
+    each = steps.batch_size(step) // world_size
+    while len(found) < world_size:
+        count = min(max(1, max_count() // max(1, each)), world_size - len(found))
+        found.extend(check.indices(steps.step(step, len(found), count)).reshape(count, each))
+    return found
 
 
 def _run(steps: Steps, start: int, count: int) -> NDArray[np.int64]:

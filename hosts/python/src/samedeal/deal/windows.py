@@ -67,10 +67,7 @@ def part(deal: Deal, at: slice) -> NDArray[np.int64]:
     backwards = run.step < 0
     if backwards:
         run = run[::-1]
-    # Here, since it needs NumPy.
-    from ..engine.indices import empty
-
-    out: NDArray[np.int64] = empty(len(run))
+    out = _empty(len(run))
     if run.step > SPARSE:
         for i, number in enumerate(run):
             out[i] = deal.indices(number, 1)[0]
@@ -164,11 +161,18 @@ def _stay(config: Where, current: Where) -> None:
 
 
 def _read(deal: Deal, start: int, stop: int) -> NDArray[np.int64]:
-    # Here, since it needs NumPy.
-    from ..engine.indices import empty
-
-    out: NDArray[np.int64] = empty(stop - start)
+    out = _empty(stop - start)
     for at in range(start, stop, WINDOW):
         end = min(at + WINDOW, stop)
         deal.indices_into(out[at - start : end - start], at)
     return out
+
+
+def _empty(count: int) -> NDArray[np.int64]:
+    # Faster than to import the function of `engine.indices` here, which needs NumPy, at every call.
+    import numpy
+
+    try:
+        return numpy.empty(count, dtype=numpy.int64)
+    except (MemoryError, ValueError) as error:
+        raise OutOfMemoryError("count", str(count), "a shorter run") from error

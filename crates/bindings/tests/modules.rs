@@ -145,6 +145,31 @@ fn a_facade_has_values_and_calls_that_check() {
 }
 
 #[test]
+fn options_are_keywords_with_types_texts_and_defaults() {
+    let out = folder("options");
+    assert!(run(&root().join("wit"), &out).status.success());
+    let made = modules(&out);
+    for (file, part) in [
+        ("batches.py", "        strategy: str | None = None,\n"),
+        ("batches.py", "        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,\n"),
+        // The interface says what the names mean, the table has the ranges.
+        ("batches.py", "            strategy: How items become batches. \"budget\" (the default): as many items"),
+        (
+            "batches.py",
+            "            quadratic: The cost of a pair of tokens. Range: 0 to 2**32 - 1. Only with `counting` \"weighted\".",
+        ),
+        ("sampling.py", "            world_size: Number of ranks. Range: 1 to 2**32 - 1. Default: 1.\n"),
+        (
+            "read.py",
+            "            reshuffle: With the deal \"shards\": whether the shards of each reader are shuffled again. Default: False.",
+        ),
+        ("shards.py", "            \"deal\": {\"world_size\": world_size, \"workers\": workers},\n"),
+    ] {
+        assert!(made[file].contains(part), "{part} is not in {}", made[file]);
+    }
+}
+
+#[test]
 fn results_are_values_or_errors() {
     let items = "record failure { why: string }\n a: func() -> result<u32, failure>;\n b: func() -> result<_, failure>;
         c: func() -> result<option<list<u64>>, failure>;";

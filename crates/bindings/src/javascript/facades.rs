@@ -632,10 +632,10 @@ mod tests {
     fn texts_have_the_words_of_javascript() {
         let made = made();
         for (file, expected) in [
-            ("sampling.ts", "`null` if it is not seen again."),
+            ("sampling.ts", "or `null` if it is not seen again."),
             (
                 "sampling.ts",
-                "   * @throws SamedealError `contradiction` (`order`; `indexSpace`: several sources may have the sample).\n",
+                "   * @throws SamedealError `contradiction` (`order`: no blend; `indexSpace`: several sources may have the sample).\n",
             ),
             // Errors of another function.
             (

@@ -206,7 +206,7 @@ impl Sampler {
         for (at, &sample) in samples.iter().enumerate() {
             let position = match &in_table {
                 Some(positions) => {
-                    self.from_on(self.deal.consumed(), |from| Ok(Some(positions[at]).filter(|it| *it >= from)))?
+                    self.first_from(self.deal.consumed(), |from| Ok(Some(positions[at]).filter(|it| *it >= from)))?
                 }
                 None => self.next(sample, self.deal.consumed())?,
             };
@@ -230,11 +230,11 @@ impl Sampler {
     /// The first position from one on that has a sample, padding included.
     fn next(&self, sample: u64, from: u64) -> Result<Option<u64>, Failure> {
         let order = self.order()?;
-        self.from_on(from, |from| order.next(sample, from))
+        self.first_from(from, |from| order.next(sample, from))
     }
 
     /// The same of a sample of which `next(p)` is the first position of the order from p on.
-    fn from_on(&self, from: u64, next: impl Fn(u64) -> Result<Option<u64>, Failure>) -> Result<Option<u64>, Failure> {
+    fn first_from(&self, from: u64, next: impl Fn(u64) -> Result<Option<u64>, Failure>) -> Result<Option<u64>, Failure> {
         let (length, end) = (self.deal.samples(), self.deal.end());
         if from >= end {
             return Ok(None);

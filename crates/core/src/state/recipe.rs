@@ -117,7 +117,7 @@ static MEMBERS: [Member; 23] = [
         .required("how often the samples of each class are seen in an epoch, in millionths"),
 ];
 /// The seed of an order, or of what shuffles.
-pub(crate) const SEED: Member = member!("seed", Kind::Integer).or_number(0).text(text!("The seed."));
+pub(crate) const SEED: Member = member!("seed", Kind::Integer).or_number(0).text(text!("The seed of all shuffles."));
 static SOURCE_MEMBERS: &[Member] = &[
     SOURCE_NAME,
     SOURCE_WEIGHT,

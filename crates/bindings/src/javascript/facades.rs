@@ -632,7 +632,7 @@ mod tests {
     fn texts_have_the_words_of_javascript() {
         let made = made();
         for (file, expected) in [
-            ("sampling.ts", "or `null` if it is not seen again."),
+            ("sampling.ts", "`null` if it is not seen again."),
             (
                 "sampling.ts",
                 "   * @throws SamedealError `contradiction` (`order`: no blend; `indexSpace`: several sources may have the sample).\n",

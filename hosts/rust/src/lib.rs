@@ -55,7 +55,7 @@ pub use shards::{
 
 pub use split::{Part, Split, SplitBuilder};
 pub use steps::{Schedule, ScheduleBuilder, ScheduleSteps};
-pub use texts::inspect;
+pub use texts::{inspect, recipe_after};
 
 /// The version of this crate, and so of the component within it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -17,11 +17,42 @@ use crate::{Error, Failure, TextKind};
 /// range (`text`: more than 2^24 bytes; `samedeal`: another version), [`UnknownName`](crate::FailureKind::UnknownName) (`kind`: no kind of
 /// state), out of memory.
 pub fn inspect(text: &str) -> Result<TextKind, Error> {
-    if text.len() > MAX_TEXT {
-        let failure = Failure::out_of_range("text", format!("of {} bytes", text.len()), format!("up to {MAX_TEXT}"));
-        return Err(failure.within(None, Some(MAX_TEXT as u64)).into());
-    }
+    check("text", text)?;
     let found =
         Instance::new(MOST_MEMORY)?.ask(|exports, store| exports.samedeal_deal_texts().call_inspect(store, text))?;
     Ok(found.into())
+}
+
+/// The recipe of an object that goes on after a state: the sections that the state has, such as `order`, and those of `sections`, a JSON
+/// object with what is not in a state, such as the section `deal`. `resume` of the object then goes to the place of the state. Lists that
+/// the state has as a hash have to be set beside the recipe. The recipe is not checked.
+///
+/// ```
+/// use samedeal::Sampler;
+/// let state = Sampler::builder(1_000).seed(42).world_size(8).build()?.state(10)?;
+/// let recipe = samedeal::recipe_after(&state, r#"{"deal": {"world_size": 2}}"#)?;
+/// let mut sampler = Sampler::from_recipe(recipe).build()?;
+/// sampler.resume(&state)?;
+/// assert_eq!((sampler.seed(), sampler.consumed()), (42, 80));
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state; `sections`: no JSON object; `samedeal`, `kind`: another type), out of
+/// range (`state`, `sections`: more than 2^24 bytes), out of memory.
+pub fn recipe_after(state: &str, sections: &str) -> Result<String, Error> {
+    check("state", state)?;
+    check("sections", sections)?;
+    Instance::new(MOST_MEMORY)?
+        .ask(|exports, store| exports.samedeal_deal_texts().call_recipe_after(store, state, sections))
+}
+
+/// Whether a text is not longer than any.
+fn check(field: &str, text: &str) -> Result<(), Failure> {
+    if text.len() <= MAX_TEXT {
+        return Ok(());
+    }
+    let failure = Failure::out_of_range(field, format!("of {} bytes", text.len()), format!("up to {MAX_TEXT}"));
+    Err(failure.within(None, Some(MAX_TEXT as u64)))
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use wit_parser::{PackageId, Resolve, TypeDefKind};
+use wit_parser::{Function, Interface, PackageId, Resolve, TypeDefKind};
 
 use super::facades::{FACADES, FREE, Facade, Form};
 use crate::facade::{Cause, Text, paragraphs};
@@ -48,8 +48,9 @@ impl<'a> Docs<'a> {
     }
 
     /// The documentation of a function. `fails` says whether it can fail by its arguments; none, that it cannot fail at all.
-    pub fn function(&self, comment: &str, place: Place<'_>, fails: Option<bool>, indent: usize) -> String {
-        let text = Text::of(comment);
+    pub fn function(&self, function: &Function, place: Place<'_>, fails: Option<bool>, indent: usize) -> String {
+        let comment = function.docs.contents.as_deref().unwrap_or_default();
+        let text = Text::of(comment).resolved(function, self.interface(place.interface));
         let mut lines = self.lines(&text.paragraphs, place, indent, true);
         if let Some(fails) = fails {
             lines.extend([String::new(), "# Errors".to_owned(), String::new()]);
@@ -59,10 +60,8 @@ impl<'a> Docs<'a> {
                 lines.push(whole.to_owned());
             }
             for (kind, about) in causes {
-                let kind = super::pascal(&kind);
                 let about = if about.is_empty() { String::new() } else { format!(": {}", about.join("; ")) };
-                let item = format!("- [`{kind}`](crate::FailureKind::{kind}){about}");
-                lines.extend(wrapped(&item, indent));
+                lines.extend(wrapped(&format!("- {kind}{about}"), indent));
             }
         }
         comments(&lines, indent)
@@ -95,51 +94,42 @@ impl<'a> Docs<'a> {
         lines
     }
 
-    /// The kinds of failure, and what each is about. Those of another function are in place of its name.
+    /// The kinds of failure, as links, and what each is about; or the errors of another class, which has no kind.
     fn causes(&self, errors: &[Cause], place: Place<'_>) -> Vec<(String, Vec<String>)> {
         let mut found: Vec<(String, Vec<String>)> = Vec::new();
-        let mut add = |kind: &str, about: Vec<String>| {
-            let at = found.iter().position(|(other, _)| other == kind).unwrap_or_else(|| {
-                found.push((kind.to_owned(), Vec::new()));
-                found.len() - 1
-            });
-            for about in about {
-                if !found[at].1.contains(&about) {
-                    found[at].1.push(about);
-                }
-            }
-        };
-        for error in errors {
-            match error {
-                Cause::Kind(kind, about) if about.is_empty() => add(kind, Vec::new()),
-                Cause::Kind(kind, about) => add(kind, vec![self.spelled(about, place)]),
-                Cause::Same(of) => {
-                    let (comment, place) = self.named(of, place);
-                    for (kind, about) in self.causes(&Text::of(comment).errors, place) {
-                        add(&kind, about);
-                    }
-                }
-            }
-        }
+        self.add(&mut found, errors, place);
         found
     }
 
-    /// The comment of the function that a text such as "as `indices`" names, and where that stands.
-    fn named<'b>(&self, text: &str, place: Place<'b>) -> (&str, Place<'b>) {
-        let path = text.split('`').nth(1).unwrap_or("constructor");
-        let (interface, resource, name) = match path.split('.').collect::<Vec<_>>()[..] {
-            [interface, resource, name] => (interface, Some(resource), name),
-            [resource, name] => (place.interface, Some(resource), name),
-            _ => (place.interface, place.facade.map(|facade| facade.resource), path),
-        };
-        let functions = &self.resolve.interfaces[self.resolve.packages[self.package].interfaces[interface]].functions;
-        let of = |resource: &str| match name {
-            "constructor" => functions.get(&format!("[constructor]{resource}")),
-            name => functions.get(&format!("[method]{resource}.{name}")),
-        };
-        let function = resource.and_then(of).or_else(|| functions.get(name));
-        let comment = function.and_then(|function| function.docs.contents.as_deref()).unwrap_or_default();
-        (comment, place)
+    fn add(&self, found: &mut Vec<(String, Vec<String>)>, errors: &[Cause], place: Place<'_>) {
+        for error in errors {
+            let (kind, about) = match error {
+                // A text such as "those of the constructor", which users of Rust do not call.
+                Cause::Same(of) if !of.contains('`') => {
+                    let constructor = place.facade.map(|facade| format!("[constructor]{}", facade.resource));
+                    let constructor = constructor.and_then(|name| self.interface(place.interface).functions.get(&name));
+                    let comment = constructor.and_then(|function| function.docs.contents.as_deref());
+                    self.add(found, &Text::of(comment.unwrap_or_default()).errors, place);
+                    continue;
+                }
+                Cause::Kind(kind, about) => {
+                    let kind = super::pascal(kind);
+                    (format!("[`{kind}`](crate::FailureKind::{kind})"), self.spelled(about, place))
+                }
+                Cause::Same(of) => (self.spelled(of, place), String::new()),
+            };
+            let at = found.iter().position(|(other, _)| *other == kind).unwrap_or_else(|| {
+                found.push((kind, Vec::new()));
+                found.len() - 1
+            });
+            if !about.is_empty() && !found[at].1.contains(&about) {
+                found[at].1.push(about);
+            }
+        }
+    }
+
+    fn interface(&self, name: &str) -> &Interface {
+        &self.resolve.interfaces[self.resolve.packages[self.package].interfaces[name]]
     }
 
     /// A text in the words of Rust.
@@ -273,11 +263,12 @@ mod tests {
         let facade = FACADES.iter().find(|facade| facade.class == "Reading");
         let place = Place { interface: "read", facade, own: &["batch", "rank", "worker", "number"], has_none: false };
         docs(|docs| {
-            let text =
-                docs.function("A batch. Errors: as `num-samples`; `out-of-range` (`number`).", place, Some(true), 0);
+            let function = &docs.interface("read").functions["[method]reading.num-padding"];
+            let text = docs.function(function, place, Some(true), 0);
+            let (_, errors) = text.split_once("/// # Errors\n///\n").unwrap();
             assert_eq!(
-                text,
-                "/// A batch.\n///\n/// # Errors\n///\n/// - [`OutOfRange`](crate::FailureKind::OutOfRange): `rank`, `worker`; `number`\n\
+                errors,
+                "/// - [`OutOfRange`](crate::FailureKind::OutOfRange): `rank`, `worker`\n\
                  /// - [`OutOfMemory`](crate::FailureKind::OutOfMemory)\n"
             );
         });

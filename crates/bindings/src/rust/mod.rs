@@ -252,7 +252,7 @@ impl<'a> Rust<'a> {
         let has_none =
             function.params.iter().map(|parameter| &parameter.ty).chain(&function.result).any(|ty| self.is_maybe(ty));
         let place = Place { interface: facade.interface, facade: Some(facade), own: &own, has_none };
-        self.docs.function(function.docs.contents.as_deref().unwrap_or_default(), place, fails, 4)
+        self.docs.function(function, place, fails, 4)
     }
 
     /// The structures of all records that users get, with what makes them of those of the component.

@@ -6,8 +6,20 @@ use wit_parser::decoding::{DecodedWasm, decode};
 /// The most bytes that it may have.
 const MOST: usize = 900_000;
 /// The interfaces that it exports, and no others.
-const INTERFACES: [&str; 11] =
-    ["batches", "collation", "launch", "ledger", "mesh", "read", "sampling", "shards", "splits", "steps", "types"];
+const INTERFACES: [&str; 12] = [
+    "batches",
+    "collation",
+    "launch",
+    "ledger",
+    "mesh",
+    "read",
+    "sampling",
+    "shards",
+    "splits",
+    "steps",
+    "texts",
+    "types",
+];
 
 #[test]
 fn it_imports_nothing_and_exports_the_interfaces_of_this_version() {

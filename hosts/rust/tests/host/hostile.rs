@@ -8,6 +8,15 @@ fn out_of_range(field: &str) -> (FailureKind, String) {
 }
 
 #[test]
+fn more_samples_at_a_time_than_memory() {
+    let sampler = Sampler::builder(10).memory_limit(32 << 20).build().unwrap();
+    let many = vec![0; 8 << 20];
+    assert_eq!(failing(sampler.locate_all(&many, 1)), (FailureKind::OutOfMemory, "samples".to_owned()));
+    // The same sampler still answers.
+    assert_eq!(sampler.locate_all(&[3], 1).unwrap(), [sampler.locate(3, 1).unwrap()]);
+}
+
+#[test]
 fn configurations() {
     let all = 1 << 53;
     assert_eq!(failing(Sampler::new(all)), out_of_range("samples"));

@@ -309,6 +309,11 @@ fn ask_functions(call: &Call) -> Answer {
             batching::pad(lengths, *width, *pad_to_multiple_of, side)?
         }
         Call::Pack { lengths, row_ends, width } => batching::pack(lengths, row_ends, *width)?,
+        Call::Inspect { text } => {
+            let samedeal::TextKind { form, of, .. } = samedeal::inspect(text)?;
+            record(format::TextKind { form, of })
+        }
+        Call::RecipeAfter { state, sections } => samedeal::recipe_after(state, sections)?.into(),
         _ => panic!("no function: {call:?}"),
     })
 }

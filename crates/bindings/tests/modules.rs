@@ -158,7 +158,10 @@ fn options_are_keywords_with_types_texts_and_defaults() {
             "batches.py",
             "            quadratic: The cost of a pair of tokens. Range: 0 to 2**32 - 1. Only with `counting` \"weighted\".",
         ),
-        ("sampling.py", "            world_size: How many data-parallel readers there are. Range: 1 to 2**32 - 1. Default: 1.\n"),
+        (
+            "sampling.py",
+            "            world_size: How many data-parallel readers there are. Range: 1 to 2**32 - 1. Default: 1.\n",
+        ),
         (
             "read.py",
             "            reshuffle: With the deal \"shards\": whether the shards of each reader are shuffled again. Default: False.",

@@ -234,7 +234,11 @@ impl Sampler {
     }
 
     /// The same of a sample of which `next(p)` is the first position of the order from p on.
-    fn first_from(&self, from: u64, next: impl Fn(u64) -> Result<Option<u64>, Failure>) -> Result<Option<u64>, Failure> {
+    fn first_from(
+        &self,
+        from: u64,
+        next: impl Fn(u64) -> Result<Option<u64>, Failure>,
+    ) -> Result<Option<u64>, Failure> {
         let (length, end) = (self.deal.samples(), self.deal.end());
         if from >= end {
             return Ok(None);

@@ -1,26 +1,32 @@
-//! The table of the members of recipes, which is the core's.
+//! What the options of Python and TypeScript say of the members of recipes, which the core describes.
 
-/// A member, as the table has it.
-pub struct Member<'a> {
-    pub name: &'a str,
-    pub kind: &'a str,
-    pub place: &'a str,
-    pub default: &'a str,
-    pub text: &'a str,
+use samedeal_core::{Described, Needed};
+
+/// The members of a section of a kind of recipes.
+pub fn of<'a>(all: &'a [Described], section: &str, recipe: &str) -> impl Iterator<Item = &'a Described> {
+    all.iter().filter(move |member| member.section == section && member.recipe == recipe)
 }
 
-/// The rows of a table in Markdown. A cell that is empty in the first column is that of the row before.
-pub fn rows(table: &str) -> Vec<(&str, Member<'_>)> {
-    let mut object = "";
-    let mut found = Vec::new();
-    for line in table.lines().skip(2) {
-        let cells: Vec<_> = line.trim_matches('|').split('|').map(str::trim).collect();
-        if let [own, name, kind, place, default, text] = cells[..] {
-            if !own.is_empty() {
-                object = own;
-            }
-            found.push((object, Member { name: name.trim_matches('`'), kind, place, default, text }));
-        }
+/// A section of a kind of recipes, for people.
+pub fn object(section: &str, recipe: &str) -> String {
+    let article = if recipe == "batches" { "" } else { "a " };
+    format!("`{section}` of {article}{}", recipe.replace('-', " "))
+}
+
+/// Where a member belongs, for people; nothing if that is anywhere.
+pub fn only_with(needs: &[Vec<Needed>]) -> String {
+    if needs.is_empty() {
+        return String::new();
     }
-    found
+    let need = |need: &Needed| {
+        let but = if need.is_one { "" } else { "all but " };
+        format!("`{}` {but}{}", need.name, quoted(need.names, '`'))
+    };
+    let all = |all: &Vec<Needed>| all.iter().map(need).collect::<Vec<_>>().join(" and ");
+    format!(" Only with {}.", needs.iter().map(all).collect::<Vec<_>>().join(", or with "))
+}
+
+/// A list of names, each between quotes.
+pub fn quoted(names: &[&str], quote: char) -> String {
+    names.iter().map(|name| format!("{quote}{name}{quote}")).collect::<Vec<_>>().join(", ")
 }

@@ -175,7 +175,7 @@ pub fn modules(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String,
         }
     }
     let text = Text::new(resolve, package, "", "undefined");
-    files.insert("options.ts".into(), options::module(&samedeal_core::members(), &text)?);
+    files.insert("options.ts".into(), options::module(&text)?);
     Ok(files)
 }
 

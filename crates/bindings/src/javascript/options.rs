@@ -1,13 +1,16 @@
-//! Options of JavaScript, from the table of members of recipes, which is the core's.
+//! Options of JavaScript, from the members of recipes, which the core describes.
+
+use samedeal_core::{Described, Value};
 
 use super::facades::MADE;
 use super::text::{Text, comment};
 use super::{camel, pascal};
-use crate::members::{Member, rows};
+use crate::members::{self, object, only_with};
 
-/// Options that come together: the object that has the members, the interface, and the constant with their names.
+/// Options that come together: the section that has the members, the kind of recipe, the interface, and the constant with their names.
 struct Group {
-    object: &'static str,
+    section: &'static str,
+    recipe: &'static str,
     name: &'static str,
     names: &'static str,
     members: Members,
@@ -20,51 +23,57 @@ enum Members {
 }
 use Members::{But, Only};
 
-const fn group(object: &'static str, name: &'static str, names: &'static str, members: Members) -> Group {
-    Group { object, name, names, members }
+const fn group(
+    section: &'static str,
+    recipe: &'static str,
+    name: &'static str,
+    names: &'static str,
+    members: Members,
+) -> Group {
+    Group { section, recipe, name, names, members }
 }
 
 const GROUPS: [Group; 12] = [
-    group("`deal` of a sampler", "DealOptions", "DEAL", But(&[])),
-    group("`order` of a sampler", "LaneOptions", "LANES", Only(&["lanes", "shuffle_window"])),
+    group("deal", "sampler", "DealOptions", "DEAL", But(&[])),
+    group("order", "sampler", "LaneOptions", "LANES", Only(&["lanes", "shuffle_window"])),
     group(
-        "`order` of a sampler",
+        "order",
+        "sampler",
         "SourceOptions",
         "SOURCES",
         Only(&["exhaustion", "max_passes", "run_length", "index_space"]),
     ),
     group(
-        "`shards` of a plan",
+        "shards",
+        "plan",
         "ShardingOptions",
         "SHARDING",
         But(&["samples", "shards", "sizes", "bytes", "holders", "holder_offsets", "rank_nodes"]),
     ),
-    group("`deal` of a plan", "PlanDealOptions", "PLAN_DEAL", But(&[])),
-    group("`deal` of a reading", "ReadingDealOptions", "READING_DEAL", But(&[])),
-    group("`batch` of a reading", "ReadingBatchOptions", "READING_BATCH", But(&[])),
-    group("`order` of a chunk stream", "ChunkOptions", "CHUNKS", Only(&["chunks", "seed"])),
-    group("`deal` of batches", "BatchDealOptions", "BATCH_DEAL", But(&[])),
+    group("deal", "plan", "PlanDealOptions", "PLAN_DEAL", But(&[])),
+    group("deal", "reading", "ReadingDealOptions", "READING_DEAL", But(&[])),
+    group("batch", "reading", "ReadingBatchOptions", "READING_BATCH", But(&[])),
+    group("order", "chunk-stream", "ChunkOptions", "CHUNKS", Only(&["chunks", "seed"])),
+    group("deal", "batches", "BatchDealOptions", "BATCH_DEAL", But(&[])),
     // A stream has no quantiles.
-    group("`batch` of batches", "BatchingOptions", "BATCHING", But(&["lengths", "quantiles"])),
-    group("`deal` of a schedule", "ScheduleDealOptions", "SCHEDULE_DEAL", But(&[])),
-    group("`steps` of a schedule", "EpochOptions", "EPOCHS", Only(&["epochs"])),
+    group("batch", "batches", "BatchingOptions", "BATCHING", But(&["lengths", "quantiles"])),
+    group("deal", "schedule", "ScheduleDealOptions", "SCHEDULE_DEAL", But(&[])),
+    group("steps", "schedule", "EpochOptions", "EPOCHS", Only(&["epochs"])),
 ];
 
-/// The module of all options; `table` is what the core makes of its members.
-pub fn module(table: &str, text: &Text) -> Result<String, String> {
-    let members = rows(table);
+/// The module of all options.
+pub fn module(text: &Text) -> Result<String, String> {
+    let all = samedeal_core::described();
     let mut body = String::new();
-    for Group { object, name, names, members: wanted } in &GROUPS {
-        let own = members.iter().filter(|(of, member)| {
-            of == object
-                && match wanted {
-                    Only(these) => these.contains(&member.name),
-                    But(these) => !these.contains(&member.name),
-                }
+    for Group { section, recipe, name, names, members: wanted } in &GROUPS {
+        let own = members::of(&all, section, recipe).filter(|member| match wanted {
+            Only(these) => these.contains(&member.name),
+            But(these) => !these.contains(&member.name),
         });
-        let own: Vec<&Member> = own.map(|(_, member)| member).collect();
+        let own: Vec<_> = own.collect();
+        let object = object(section, recipe);
         if own.is_empty() {
-            return Err(format!("the table has no member of {object}"));
+            return Err(format!("there is no member of {object}"));
         }
         body += &format!("\n/** {object}, as options. */\nexport interface {name} {{\n");
         for member in &own {
@@ -101,32 +110,36 @@ fn option(name: &str) -> String {
     camel(&name.replace('_', "-"))
 }
 
-fn ty(member: &Member) -> Result<String, String> {
+fn ty(member: &Described) -> Result<String, String> {
     let name = pascal(&member.name.replace('_', "-"));
-    let kind = member.kind.split(',').next().unwrap_or_default();
-    Ok(match kind {
-        "natural" | "integer" => "Integer".into(),
-        "numbers" => "Integers".into(),
-        "flag" => "boolean".into(),
-        "string" => "string".into(),
-        _ if TYPES.contains(&&*name) => name,
-        _ => return Err(format!("the option {} has no form in TypeScript yet", member.name)),
+    Ok(match member.value {
+        Value::Natural { .. } | Value::Integer => "Integer".into(),
+        Value::Numbers => "Integers".into(),
+        Value::Flag => "boolean".into(),
+        Value::Text => "string".into(),
+        Value::Name(_) if TYPES.contains(&&*name) => name,
+        Value::Name(_) | Value::Objects => {
+            return Err(format!("the option {} has no form in TypeScript yet", member.name));
+        }
     })
 }
 
 /// What a member says, its range, where it belongs, and its default.
-fn described(member: &Member) -> String {
-    let mut text = member.text.to_owned();
+fn described(member: &Described) -> String {
+    let mut text = member.text.clone();
     let wide = ", as a `bigint` beyond 2^53 - 1";
-    if let Some(range) = member.kind.strip_prefix("natural, ") {
-        text += &format!(" Range: {range}{}.", if range.ends_with("2^64 - 1") { wide } else { "" });
-    } else if member.kind == "integer" {
-        text += &format!(" Any 64-bit signed integer{wide}.");
+    match &member.value {
+        Value::Natural { most, range } => {
+            text += &format!(" Range: {range}{}.", if *most == u64::MAX { wide } else { "" });
+        }
+        Value::Integer => text += &format!(" Any 64-bit signed integer{wide}."),
+        _ => {}
     }
-    if !member.place.is_empty() && !member.place.starts_with("`name`") {
-        text += &format!(" Only with {}.", member.place.replace("; ", ", or with "));
+    // What belongs to orders is an option where these orders are made.
+    if !member.needs.iter().flatten().any(|need| need.name == "name") {
+        text += &only_with(&member.needs);
     }
-    if !["", "missing", "by the order"].contains(&member.default) {
+    if !member.default.is_empty() {
         text += &format!(" Default: {}.", member.default);
     }
     text

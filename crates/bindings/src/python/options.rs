@@ -1,17 +1,18 @@
 //! Constructors whose parameters are options: a keyword for each member of a recipe, with its type, its default and its text. The texts are
-//! those of the interface where it has one for a member, and else those of the core's table.
+//! those of the interface where it has one for a member, and else those of the core.
 
+use samedeal_core::{Described, Needed, Value};
 use wit_parser::{FunctionKind, TypeId};
 
 use super::docs::{self, capital};
 use super::names::snake;
 use super::{Module, Use, spread};
 use crate::facade::{Cause, Text, is_value};
-use crate::members::{Member, rows};
+use crate::members::{self, object, only_with, quoted};
 
 /// A parameter.
 enum Given {
-    /// The members of an object but these; the object is a section of the recipe.
+    /// The members of a section of a kind of recipe but these.
     Members(&'static str, &'static str, &'static [&'static str]),
     /// One member.
     Member(&'static str, &'static str, &'static str),
@@ -82,7 +83,7 @@ const CONSTRUCTORS: &[Constructor] = &[
             EPOCH,
             LAYERED,
             Own("rank", "SupportsIndex", "0", "Number of this data-parallel reader, 0 to `world_size` - 1."),
-            Members("deal", "`deal` of a sampler", &[]),
+            Members("deal", "sampler", &[]),
             Own(
                 "consumed",
                 "SupportsIndex",
@@ -110,7 +111,7 @@ const CONSTRUCTORS: &[Constructor] = &[
                 "The global batch size: how many samples all ranks together take at a step, 1 to 2^32 - 1, a multiple of `world_size` * `unit`. Or a list of (from_step, batch_size), which begins with step 0 and ascends: the batch size from each of these steps on. Those before the last one need not be multiples of `world_size`, since another number of ranks may have taken their steps. This rank has no samples of them.",
             ),
             Names,
-            One("steps", "`steps` of a schedule", "epochs"),
+            One("steps", "schedule", "epochs"),
             Own(
                 "order",
                 "str | None",
@@ -118,7 +119,7 @@ const CONSTRUCTORS: &[Constructor] = &[
                 "Name of the order, one of `samedeal.orders()`; `feistel` by default. None with an `Order`.",
             ),
             SEED,
-            Members("deal", "`deal` of a schedule", &[]),
+            Members("deal", "schedule", &[]),
             Own(
                 "rank",
                 "SupportsIndex",
@@ -154,22 +155,22 @@ const CONSTRUCTORS: &[Constructor] = &[
             ),
             Own("seed", "SupportsIndex | None", "None", "Seed of all shuffles, -2^63 to 2^63 - 1; 0 by default."),
             Own("shuffle", "bool | None", "None", "Whether the epoch is shuffled; True by default."),
-            Members("deal", "`deal` of a reading", &[]),
-            Members("batch", "`batch` of a reading", &[]),
+            Members("deal", "reading", &[]),
+            Members("batch", "reading", &[]),
             With("With the deal \"samples\": "),
-            One("order", "`order` of a sampler", "lanes"),
-            One("order", "`order` of a sampler", "shuffle_window"),
+            One("order", "sampler", "lanes"),
+            One("order", "sampler", "shuffle_window"),
             With("With the deal \"shards\": "),
-            One("shards", "`shards` of a plan", "shuffle_rows"),
-            One("shards", "`shards` of a plan", "reshuffle"),
+            One("shards", "plan", "shuffle_rows"),
+            One("shards", "plan", "reshuffle"),
             Own(
                 "policy",
                 "str | None",
                 "None",
                 "With the deal \"shards\": how shards are dealt to ranks, `size-aware` (the default) or `round-robin`.",
             ),
-            One("shards", "`shards` of a plan", "worker_policy"),
-            One("shards", "`shards` of a plan", "weight"),
+            One("shards", "plan", "worker_policy"),
+            One("shards", "plan", "weight"),
             Own(
                 "bytes",
                 "ArrayLike | Iterable[SupportsIndex] | None",
@@ -205,8 +206,8 @@ const CONSTRUCTORS: &[Constructor] = &[
                 "The order of the epoch, one of `samedeal.orders()`; `feistel` by default. Or an `Order`, such as a blend, a view without some samples, or a dataset in shards; `lengths` has then the length of every sample index. Or what `Order.to_dict` gives.",
             ),
             RANK,
-            Members("deal", "`deal` of batches", &[]),
-            Members("batch", "`batch` of batches", &["lengths"]),
+            Members("deal", "batches", &[]),
+            Members("batch", "batches", &["lengths"]),
             Own(
                 "history",
                 "Iterable[tuple[SupportsIndex, SupportsIndex]]",
@@ -225,9 +226,9 @@ const CONSTRUCTORS: &[Constructor] = &[
             Own("seed", "SupportsIndex | None", "None", "Seed of the order of steps, -2^63 to 2^63 - 1; 0 by default."),
             EPOCH,
             RANK,
-            Members("deal", "`deal` of batches", &[]),
+            Members("deal", "batches", &[]),
             // Lengths are not known before.
-            Members("batch", "`batch` of batches", &["lengths", "quantiles"]),
+            Members("batch", "batches", &["lengths", "quantiles"]),
             MEMORY,
         ],
     },
@@ -244,17 +245,17 @@ const CONSTRUCTORS: &[Constructor] = &[
                 "None",
                 "Number of bytes in each shard, if they are to be balanced or reported.",
             ),
-            Members("deal", "`deal` of a plan", &[]),
+            Members("deal", "plan", &[]),
             Own(
                 "holders",
                 "Sequence[Iterable[SupportsIndex]] | None",
                 "None",
                 "For each shard, the numbers of the nodes that store it, at least one; with `policy` `locality-aware`.",
             ),
-            One("shards", "`shards` of a plan", "rank_nodes"),
+            One("shards", "plan", "rank_nodes"),
             Members(
                 "shards",
-                "`shards` of a plan",
+                "plan",
                 &["samples", "shards", "sizes", "bytes", "holders", "holder_offsets", "rank_nodes"],
             ),
             EPOCH,
@@ -269,14 +270,14 @@ const CONSTRUCTORS: &[Constructor] = &[
             Own("reader", "SupportsIndex", "", "Number of this reader, 0 to `readers` - 1."),
             Own("readers", "SupportsIndex", "", "Number of readers, 1 to 2^32 - 1."),
             Names,
-            One("order", "`order` of a chunk stream", "chunks"),
+            One("order", "chunk-stream", "chunks"),
             Own(
                 "order",
                 "str | None",
                 "None",
                 "The order of the chunks in each cycle, one of `samedeal.orders()`; by default `feistel`, or `sequential` without `chunks`, which is then the only one.",
             ),
-            One("order", "`order` of a chunk stream", "seed"),
+            One("order", "chunk-stream", "seed"),
             EPOCH,
             MEMORY,
         ],
@@ -290,13 +291,9 @@ impl Module<'_> {
         let Some(constructor) = CONSTRUCTORS.iter().find(|constructor| constructor.of == name) else {
             return Ok(String::new());
         };
-        let table = samedeal_core::members();
-        let table = rows(&table);
+        let all = samedeal_core::described();
         let docs = self.constructor_of(constructor.reads);
         let bullets: Vec<_> = docs.paragraphs.iter().filter_map(|paragraph| bullet(paragraph)).collect();
-        let member = |object: &str, name: &str| {
-            table.iter().find(|(of, member)| *of == object && member.name == name).map(|(_, member)| member)
-        };
         let mut parameters = vec!["self".to_owned()];
         let mut about = Vec::new();
         // Sections with their members, and what is passed beside them.
@@ -319,11 +316,11 @@ impl Module<'_> {
             }
         };
         let (mut names, mut with) = (0, "");
-        let said = |member: &Member, with: &str| {
+        let said = |member: &Described, with: &str| {
             if with.is_empty() {
-                return described(member, &bullets, self.value_text(resource, member.name));
+                return described(member, &member.needs, &bullets, self.value_text(resource, member.name));
             }
-            let text = described(&Member { place: "", ..*member }, &bullets, None);
+            let text = described(member, &[], &bullets, None);
             format!("{with}{}{}", text[..1].to_lowercase(), &text[1..])
         };
         for (at, given) in constructor.given.iter().enumerate() {
@@ -331,13 +328,15 @@ impl Module<'_> {
                 Names => names = at + 1,
                 With(first) => with = first,
                 Own(name, kind, default, text) => add(None, name, kind, default, (*text).to_owned()),
-                One(section, object, name) => {
-                    let member = member(object, name).ok_or(format!("the table has no `{name}` of {object}"))?;
+                One(section, recipe, name) => {
+                    let member = members::of(&all, section, recipe).find(|member| member.name == *name);
+                    let member =
+                        member.ok_or_else(|| format!("there is no `{name}` in {}", object(section, recipe)))?;
                     add(Some(section), name, kind(member)?, "None", said(member, with));
                 }
-                Members(section, object, but) => {
-                    for (of, member) in &table {
-                        if of == object && !but.contains(&member.name) {
+                Members(section, recipe, but) => {
+                    for member in members::of(&all, section, recipe) {
+                        if !but.contains(&member.name) {
                             add(Some(section), member.name, kind(member)?, "None", said(member, with));
                         }
                     }
@@ -401,31 +400,31 @@ fn bullet(paragraph: &str) -> Option<(&str, String)> {
     Some((name, capital(text)))
 }
 
-fn kind(member: &Member) -> Result<&'static str, String> {
-    Ok(match member.kind.split(',').next().unwrap_or_default() {
-        "natural" | "integer" => "SupportsIndex | None",
-        "numbers" => "ArrayLike | Iterable[SupportsIndex] | None",
-        "flag" => "bool | None",
-        first if first == "string" || first.starts_with('`') => "str | None",
-        other => return Err(format!("the option {} has no form in Python yet: {other}", member.name)),
+fn kind(member: &Described) -> Result<&'static str, String> {
+    Ok(match member.value {
+        Value::Natural { .. } | Value::Integer => "SupportsIndex | None",
+        Value::Numbers => "ArrayLike | Iterable[SupportsIndex] | None",
+        Value::Flag => "bool | None",
+        Value::Text | Value::Name(_) => "str | None",
+        Value::Objects => return Err(format!("the option {} has no form in Python yet", member.name)),
     })
 }
 
-/// What a member is. The interface says more of some, with their ranges and defaults.
-fn described(member: &Member, bullets: &[(&str, String)], value: Option<String>) -> String {
+/// What a member is, and where it belongs. The interface says more of some, with their ranges and defaults.
+fn described(member: &Described, needs: &[Vec<Needed>], bullets: &[(&str, String)], value: Option<String>) -> String {
     let bullet = bullets.iter().find(|(name, _)| *name == member.name).map(|(_, text)| text.clone()).or(value);
-    let mut text = bullet.clone().unwrap_or_else(|| member.text.to_owned());
-    if let Some(range) = member.kind.strip_prefix("natural, ").filter(|_| !text.contains("Range: ")) {
-        text += &format!(" Range: {range}.");
+    let is_own = bullet.is_none();
+    let mut text = bullet.unwrap_or_else(|| member.text.clone());
+    match &member.value {
+        Value::Natural { range, .. } if !text.contains("Range: ") => text += &format!(" Range: {range}."),
+        Value::Name(names) if is_own => text += &format!(" One of {}.", quoted(names, '"')),
+        _ => {}
     }
-    if bullet.is_none() && member.kind.starts_with('`') {
-        text += &format!(" One of {}.", member.kind.replace('`', "\""));
+    if is_own {
+        text += &only_with(needs);
     }
-    if bullet.is_none() && !member.place.is_empty() {
-        text += &format!(" Only with {}.", member.place.replace("; ", ", or with "));
-    }
-    if !["", "missing", "by the order"].contains(&member.default) && !text.contains("efault") {
-        let default = match member.default {
+    if !member.default.is_empty() && !text.contains("efault") {
+        let default = match member.default.as_str() {
             "true" => "True",
             "false" => "False",
             other => other,

@@ -28,7 +28,7 @@ fn module(builder: &Builder) -> String {
         let Described { section, name, .. } = member;
         let (ty, set) = match (&member.value, enumeration(name)) {
             (Value::Numbers, _) => ("impl Into<Vec<u64>>".to_owned(), format!("list(\"{name}\", {name})")),
-            (Value::Name, Some(class)) => {
+            (Value::Name(_), Some(class)) => {
                 (format!("crate::{class}"), format!("set(\"{section}\", \"{name}\", {name}.name())"))
             }
             (value, _) => {
@@ -58,9 +58,8 @@ fn docs(builder: &Builder, member: &Described, members: &[&Described]) -> String
         Value::Integer => facts.push("Range: any.".to_owned()),
         _ => {}
     }
-    match member.without.as_str() {
-        "" | "missing" | "by the order" => {}
-        without => facts.push(format!("Default: {}.", shown(member.name, without.trim_matches('`')))),
+    if !member.default.is_empty() {
+        facts.push(format!("Default: {}.", shown(member.name, member.default.trim_matches('`'))));
     }
     let only =
         builder.only.iter().filter(|(section, _)| *section == member.section).map(|(_, only)| (*only).to_owned());

@@ -34,7 +34,7 @@ pub struct Described {
     /// Where it belongs: any of these lists is enough, each of which needs all of its own. None is anywhere.
     pub needs: Vec<Vec<Needed>>,
     /// What stands for it if it is not there, in Markdown; nothing if nothing or something else does.
-    pub without: String,
+    pub default: String,
     /// What it says.
     pub text: String,
 }
@@ -63,12 +63,14 @@ pub enum Value {
     Integer,
     /// `true` or `false`.
     Flag,
-    /// One of several names.
-    Name,
+    /// One of these names.
+    Name(&'static [&'static str]),
+    /// Any text.
+    Text,
     /// A list of whole numbers.
     Numbers,
-    /// Any text, or objects.
-    Other,
+    /// An object, or several.
+    Objects,
 }
 
 /// All members of the sections of all recipes.
@@ -89,14 +91,14 @@ pub fn described() -> Vec<Described> {
                     }
                     Kind::Integer => Value::Integer,
                     Kind::Flag => Value::Flag,
-                    Kind::Name(_) => Value::Name,
+                    Kind::Name(names) => Value::Name(names),
+                    Kind::Text { .. } => Value::Text,
                     Kind::Numbers { .. } | Kind::Lengths => Value::Numbers,
-                    _ => Value::Other,
+                    Kind::Section(_) | Kind::Objects { .. } | Kind::Elsewhere(_) => Value::Objects,
                 };
                 let needs = member.place.iter().map(|all| all.iter().map(need).collect()).collect();
-                let without = if value == Value::Numbers { String::new() } else { without(member) };
-                let (section, name, text) = (section.name, member.name, described_as(member));
-                all.push(Described { recipe, section, name, value, needs, without, text });
+                let (default, text) = (default(member), described_as(member));
+                all.push(Described { recipe, section: section.name, name: member.name, value, needs, default, text });
             }
         }
     }
@@ -186,13 +188,21 @@ fn belongs(member: &Member) -> String {
 }
 
 fn without(member: &Member) -> String {
-    match (member.default, member.kind) {
-        (Default::Required(_), _) => "missing".into(),
-        (Default::Number(of), _) => number(of),
-        (Default::Flag(flag), _) => flag.to_string(),
-        (Default::Empty, _) => "`{}`".into(),
-        (Default::None, Kind::Name(_)) => first_name(member).map_or("by the order".into(), |name| format!("`{name}`")),
-        (Default::None, _) => String::new(),
+    match (member.default, member.kind, default(member)) {
+        (Default::Required(_), ..) => "missing".into(),
+        (Default::None, Kind::Name(_), default) if default.is_empty() => "by the order".into(),
+        (.., default) => default,
+    }
+}
+
+/// What stands for a member if it is not there, by the member alone.
+fn default(member: &Member) -> String {
+    match member.default {
+        Default::Number(of) => number(of),
+        Default::Flag(flag) => flag.to_string(),
+        Default::Empty => "`{}`".into(),
+        Default::None => first_name(member).map_or(String::new(), |name| format!("`{name}`")),
+        Default::Required(_) => String::new(),
     }
 }
 

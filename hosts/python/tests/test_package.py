@@ -73,6 +73,7 @@ LAYERS = (
     "recipe",
     "compose",
     "bindings",
+    "texts",
     "topology",
     "deal",
     "split",

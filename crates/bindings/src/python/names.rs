@@ -9,7 +9,7 @@ const TAKEN: &[&str] = &[
     "False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def", "del",
     "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda", "nonlocal",
     "not", "or", "pass", "raise", "return", "try", "while", "with", "yield", // keywords
-    "abi", "bool", "cls", "core", "drop", "handle", "int", "np", "of", "self", "str", "tuple",
+    "abi", "bool", "cls", "core", "drop", "handle", "int", "np", "self", "str", "tuple",
 ];
 
 /// Methods of a tuple, and so of a record: a field of such a name hides one.

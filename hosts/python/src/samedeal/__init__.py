@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from .bindings.read import ReadBatch, ReadRound
     from .bindings.shards import Overlaps, ShardRuns
     from .bindings.steps import EpochPosition, StepPlace
+    from .bindings.texts import TextKind
     from .compose.make import balance, blend, grown, order, sharded, windows
     from .read.reading import Reading
     from .shard.plan import ShardPlan, verify_shards
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
     from .shard.stream import ChunkStream
     from .split.split import Split
     from .step.schedule import Schedule
+    from .texts import inspect, recipe_after
     from .topology.launch import detect_rank
     from .topology.mesh import Mesh
 
@@ -92,6 +94,7 @@ __all__ = [
     "Split",
     "StepPlace",
     "Steps",
+    "TextKind",
     "UnknownNameError",
     "Verification",
     "WrongTypeError",
@@ -100,8 +103,10 @@ __all__ = [
     "collate",
     "detect_rank",
     "grown",
+    "inspect",
     "order",
     "orders",
+    "recipe_after",
     "sharded",
     "verify_shards",
     "windows",
@@ -131,12 +136,15 @@ _LATER = {
     "Split": "split.split",
     "StepPlace": "bindings.steps",
     "Steps": "shard.records",
+    "TextKind": "bindings.texts",
     "Verification": "shard.records",
     "balance": "compose.make",
     "blend": "compose.make",
     "detect_rank": "topology.launch",
     "grown": "compose.make",
+    "inspect": "texts",
     "order": "compose.make",
+    "recipe_after": "texts",
     "sharded": "compose.make",
     "verify_shards": "shard.plan",
     "windows": "compose.make",

@@ -1,0 +1,68 @@
+"""What a text is, and what goes on after a state."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from .bindings import texts
+from .bindings.texts import TextKind
+from .engine import arguments as check
+from .engine.core import Core
+from .engine.errors import OutOfRangeError, WrongTypeError
+
+_MEMORY = 2**31
+"""Memory limit: texts are bounded."""
+
+
+def inspect(text: str) -> TextKind:
+    """What a text is, by the members that it has: a recipe, a state, or the log of a ledger, and of what.
+
+    The members are not checked.
+
+    >>> import samedeal
+    >>> samedeal.inspect(samedeal.Sampler(1000).state(10))
+    TextKind(form='state', of='sampler')
+
+    Raises:
+        WrongTypeError: It is no JSON object, or none of these.
+        OutOfRangeError: It has more than 2**24 bytes, or is of another version.
+        UnknownNameError: There is no such kind of state.
+    """
+    return texts.inspect(Core(_MEMORY), _text("text", text))
+
+
+def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | str | None = None) -> str:
+    """The recipe of an object that goes on after a state, if only the state is known.
+
+    It has the sections that the state has, such as "order", and those of `sections`, for what is not in a state, such
+    as "deal". The recipe is not checked. Lists that the state has as a hash are passed to `from_recipe`.
+
+    >>> import samedeal
+    >>> state = samedeal.Sampler(1000, seed=42, world_size=8).state(10)
+    >>> recipe = samedeal.recipe_after(state, {"deal": {"world_size": 2}})
+    >>> sampler = samedeal.Sampler.from_recipe(recipe, rank=1)
+    >>> sampler.resume(state)
+    >>> sampler.seed, sampler.consumed, len(sampler)
+    (42, 80, 460)
+
+    Raises:
+        WrongTypeError: `state` is no state, or `sections` are no dictionary or JSON object.
+        OutOfRangeError: They have more than 2**24 bytes.
+    """
+    if sections is None or isinstance(sections, Mapping):
+        try:
+            sections = json.dumps(dict(sections or {}))
+        except (TypeError, ValueError) as error:
+            raise WrongTypeError("sections", check.described(sections), "what JSON has") from error
+    return texts.recipe_after(Core(_MEMORY), check.state(state), _text("sections", sections))
+
+
+def _text(field: str, value: Any) -> str:
+    if not isinstance(value, str):
+        raise WrongTypeError(field, check.described(value), "a text")
+    encoded = value.encode("utf-8", "backslashreplace")
+    if len(encoded) > check.TEXT:
+        raise OutOfRangeError(field, f"of {len(encoded)} bytes", *check.up_to(check.TEXT))
+    return encoded.decode()

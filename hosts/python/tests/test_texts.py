@@ -1,0 +1,63 @@
+"""What a text is, and what goes on after a state."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+import samedeal
+from samedeal import Batcher, OutOfRangeError, Reading, Sampler, Schedule, UnknownNameError, WrongTypeError
+
+LENGTHS = [10, 30, 20, 7, 12, 9]
+
+
+def test_every_object_says_what_its_texts_are() -> None:
+    made: dict[str, Any] = {
+        "sampler": Sampler(100),
+        "batches": Batcher(LENGTHS, max_tokens=64),
+        "reading": Reading([40, 10], batch_size=4),
+        "schedule": Schedule(100, 10),
+    }
+    for of, one in made.items():
+        assert samedeal.inspect(one.recipe) == ("recipe", of)
+        assert samedeal.inspect(one.state(1)) == ("state", of)
+    split = samedeal.Split({"test": 1, "training": 9})
+    assert samedeal.inspect(split.recipe) == ("recipe", "split")
+
+
+def test_what_goes_on_is_what_the_state_leaves() -> None:
+    state = Sampler(100, seed=3, world_size=4).state(5)
+    recipe = samedeal.recipe_after(state, {"deal": {"world_size": 3, "remainder": "uneven"}})
+    rest = []
+    for rank in range(3):
+        sampler = Sampler.from_recipe(recipe, rank=rank)
+        sampler.resume({"samedeal": state})
+        rest += sampler.indices().tolist()
+    assert sorted(rest + Sampler(100, seed=3).indices(0, 20).tolist()) == list(range(100))
+    assert Sampler.from_recipe(samedeal.recipe_after(state)).seed == 3
+
+    batcher = Batcher(LENGTHS, max_tokens=40, seed=1)
+    again = Batcher.from_recipe(samedeal.recipe_after(batcher.state(1), '{"deal": {"world_size": 2}}'), LENGTHS)
+    again.resume(batcher.state(1))
+    assert (again.world_size, again.history) == (2, ((1, 1),))
+
+
+def test_what_is_none_of_them_is_refused() -> None:
+    for text in ("", "[]", "{}", '{"order": 7}'):
+        with pytest.raises(WrongTypeError, match="text"):
+            samedeal.inspect(text)
+    with pytest.raises(WrongTypeError, match="text"):
+        samedeal.inspect(b"{}")  # type: ignore[arg-type]
+    with pytest.raises(UnknownNameError, match="kind"):
+        samedeal.inspect('{"samedeal": 1, "kind": "future"}')
+    with pytest.raises(OutOfRangeError, match="samedeal"):
+        samedeal.inspect('{"samedeal": 2, "order": {}}')
+    with pytest.raises(OutOfRangeError, match="16777216"):
+        samedeal.inspect(" " * (2**24 + 1))
+    with pytest.raises(WrongTypeError, match="state"):
+        samedeal.recipe_after(json.dumps({"order": {"samples": 3}}))
+    with pytest.raises(WrongTypeError, match="sections"):
+        samedeal.recipe_after(Sampler(9).state(0), [])  # type: ignore[arg-type]
+    with pytest.raises(WrongTypeError, match="sections"):
+        samedeal.recipe_after(Sampler(9).state(0), {"deal": object()})

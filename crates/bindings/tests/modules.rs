@@ -177,15 +177,15 @@ fn options_are_keywords_with_types_texts_and_defaults() {
         ("batches.py", "            strategy: How items become batches. \"budget\" (the default): as many items"),
         (
             "batches.py",
-            "            quadratic: The cost of a pair of tokens. Range: 0 to 2**32 - 1. Only with `counting` \"weighted\".",
+            "            quadratic: Factor of the squared length in the cost of an item: `linear` * length + `quadratic` * length\n",
         ),
         (
             "sampling.py",
-            "            world_size: How many data-parallel readers there are. Range: 1 to 2**32 - 1. Default: 1.\n",
+            "            world_size: Number of ranks, that is, of data-parallel readers. Range: 1 to 2**32 - 1. Default: 1.\n",
         ),
         (
             "read.py",
-            "            reshuffle: With the deal \"shards\": whether the shards of each reader are shuffled again. Default: False.",
+            "            reshuffle: With the deal \"shards\": whether each reader shuffles its own shards again, after the deal.",
         ),
         ("shards.py", "            \"deal\": {\"world_size\": world_size, \"workers\": workers},\n"),
     ] {

@@ -85,46 +85,46 @@ const WEIGHTED: Need = is("counting", &["weighted"]);
 /// In the order of the canonical text.
 const BATCH: &[Member] = &[
     member!("strategy", Kind::Name(const { &names(&STRATEGIES) })).text(text!("How items become batches.")),
-    member!("counting", Kind::Name(const { &names(&COUNTINGS) })).text(text!("What an item costs of the budget.")),
-    member!("linear", Kind::SHORT).with(place![[WEIGHTED]]).or_number(1).text(text!("The cost of a token.")),
+    member!("counting", Kind::Name(const { &names(&COUNTINGS) })).text(text!("How much of the budget an item uses.")),
+    member!("linear", Kind::SHORT).with(place![[WEIGHTED]]).or_number(1).text(text!("Factor of the length in the cost of an item: `linear` * length + `quadratic` * length * length.")),
     member!("quadratic", Kind::SHORT)
         .with(place![[WEIGHTED]])
         .or_number(0)
-        .text(text!("The cost of a pair of tokens.")),
+        .text(text!("Factor of the squared length in the cost of an item: `linear` * length + `quadratic` * length * length.")),
     member!("max_batch_size", Kind::SHORT)
-        .text(text!("The most items in a batch; with `pack`, the most rows. 0: no bound, where there is a budget. By default, 1 with `pack`, no bound with a budget, else 32.")),
+        .text(text!("The most rows of a batch. Without `pack`, a row is one item. 0 means no limit, and is allowed if there is a budget. By default, 1 with `pack`; 0 if there is a budget; else 32.")),
     member!("max_length", Kind::SHORT).or_number(u32::MAX as u64).text(text!("The most tokens of an item.")),
     member!("max_tokens", Kind::Natural { least: 1, most: u64::MAX })
         .with(place![[WITH_BUDGET, TOKENS]])
-        .text(text!("The most tokens of a batch; with `budget`, by default `max_batch_size` * `max_length`.")),
+        .text(text!("The budget of a batch, in tokens. By default, `max_batch_size` * `max_length` with `budget`; no limit with `bucket`.")),
     member!("max_cost", Kind::Natural { least: 1, most: u64::MAX })
         .with(place![[WITH_BUDGET, WEIGHTED]])
-        .text(text!("The most that a batch may cost.")),
+        .text(text!("The budget of a batch, as a cost, in place of `max_tokens`. With the strategy `budget`, it must be given.")),
     member!("batch_size_multiple", Kind::SHORT_POSITIVE)
         .with(place![[BUCKET], [BUDGET, PADDED]])
         .or_number(1)
-        .text(text!("A batch with more items than this has a multiple of it, but for the last steps of the epoch.")),
+        .text(text!("The number of items of a batch is rounded down to a multiple of this, unless it is smaller than this. Not used in the last steps of the epoch.")),
     member!("capacity", Kind::SHORT_POSITIVE)
         .with(place![[PACK]])
-        .text(text!("The tokens of a row; by default, `max_length`.")),
+        .text(text!("The most tokens of a row; by default, `max_length`.")),
     member!("packing", Kind::Name(const { &names(&PACKINGS) }))
         .with(place![[PACK], [BUDGET, is("counting", &["unpadded", "weighted"])]])
-        .text(text!("How much work goes into finding few batches.")),
-    member!("bucket_width", Kind::SHORT_POSITIVE).with(place![[BUCKET]]).text(text!("Buckets of so many lengths: 0 to `bucket_width`, and so on. By default, 64 buckets that have the same number of tokens each; in a stream, 64 lengths.")),
+        .text(text!("How much work goes into finding few packs, or few batches.")),
+    member!("bucket_width", Kind::SHORT_POSITIVE).with(place![[BUCKET]]).text(text!("The width w of a bucket, in tokens: lengths 0 to w, w + 1 to 2 w, and so on. By default, 64 buckets that have the same number of tokens each; in a stream, a width of 64.")),
     member!("boundaries", Kind::SHORT_NUMBERS)
         .with(place![[BUCKET]])
-        .text(text!("The greatest length of each bucket, ascending.")),
+        .text(text!("The greatest length of each bucket, in tokens, ascending; longer items are in one more bucket.")),
     member!("quantiles", Kind::from_one(MAX_COUNT))
         .with(place![[BUCKET]])
-        .text(text!("The number of buckets that have as many items each.")),
+        .text(text!("The number of buckets. Each gets the same number of items, as far as equal lengths allow.")),
     member!("batch_window", Kind::SHORT)
         .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
-        .text(text!("How many items are looked at together. 0: with `budget` they are taken as they come; with `bucket` and `pack` there are 8,192, and steps are not shuffled. By default, the items of 64 steps of average batches, at least 8,192; in a stream, 8,192.")),
+        .text(text!("The number of items of a window, which are planned together. With 0 and `budget`, items are taken as they come; with 0 and `bucket` or `pack`, a window has 8,192 items, and its steps are not shuffled. By default, the items of 64 steps of average batches, at least 8,192; in a stream, 8,192.")),
     member!("too_long", Kind::Name(const { &names(&TOO_LONG) }))
-        .text(text!("What happens to a sample that is longer than `max_length`, or than a batch or a row has room for.")),
+        .text(text!("What happens to a sample that is longer than `max_length`, or too long for the budget or for a row.")),
     member!("tail", Kind::Name(const { &names(&TAILS) }))
         .text(text!("What happens to the last items of an epoch, if they do not fill a step.")),
-    member!("lengths", Kind::Lengths).text(text!("The tokens of every sample.")),
+    member!("lengths", Kind::Lengths).text(text!("The length of every sample, in tokens.")),
     #[cfg(feature = "grown")]
     member!("latest_epoch", Kind::LONG),
 ];

@@ -28,26 +28,29 @@ const NEAR: Place = place![[is("policy", &["locality-aware"])]];
 
 /// In the order of the canonical text.
 pub(crate) const MEMBERS: &[Member] = &[
-    member!("shuffle", Kind::Flag).or(Default::Flag(true)).text(text!("Whether the shards are shuffled.")),
+    member!("shuffle", Kind::Flag)
+        .or(Default::Flag(true))
+        .text(text!("Whether the list of shards is shuffled before it is dealt.")),
     member!("shuffle_rows", Kind::Flag)
-        .text(text!("Whether the rows of each shard are shuffled; by default, the value of `shuffle`.")),
+        .text(text!("Whether the rows within each shard are shuffled; by default, the value of `shuffle`.")),
     member!("reshuffle", Kind::Flag)
         .or(Default::Flag(false))
-        .text(text!("Whether the shards of each reader are shuffled again.")),
+        .text(text!("Whether each reader shuffles its own shards again, after the deal.")),
     recipe::SEED,
     member!("policy", Kind::Name(const { &names(&POLICIES) })).text(text!("How shards are dealt to ranks.")),
     member!("worker_policy", Kind::Name(const { &names(&WORKER_POLICIES) }))
         .text(text!("How the shards of a rank are dealt to its workers.")),
     member!("weight", Kind::Name(const { &names(&WEIGHTS) }))
-        .text(text!("What the shares of ranks and workers are balanced by: the samples of shards, or their bytes.")),
-    member!("tolerance", Kind::SHORT)
-        .with(NEAR)
-        .or_number(50)
-        .text(text!("How much more than the mean a rank may weigh for the sake of locality, in thousandths.")),
+        .text(text!("What is balanced between ranks and between workers: the number of samples, or of bytes.")),
+    member!("tolerance", Kind::SHORT).with(NEAR).or_number(50).text(text!(
+        "How far the weight of a rank may exceed the mean for the sake of locality, in thousandths of the mean."
+    )),
     member!("samples", Kind::COUNT).text(text!("The sum of `sizes`.")),
     member!("shards", Kind::COUNT).text(text!("The number of `sizes`.")),
-    member!("sizes", Kind::NUMBERS).required("the samples of each shard").text(text!("The samples of each shard.")),
-    member!("bytes", Kind::NUMBERS).text(text!("The bytes of each shard.")),
+    member!("sizes", Kind::NUMBERS)
+        .required("the samples of each shard")
+        .text(text!("Number of samples in each shard.")),
+    member!("bytes", Kind::NUMBERS).text(text!("Number of bytes in each shard.")),
     member!("holders", Kind::SHORT_NUMBERS).with(NEAR).required("the nodes that store each shard"),
     member!("holder_offsets", Kind::SHORT_NUMBERS).with(NEAR).required("where the nodes of each shard are in holders"),
     member!("rank_nodes", Kind::SHORT_NUMBERS).with(NEAR).required("the node that runs each rank"),

@@ -32,8 +32,8 @@ const SPLIT: &[Member] = &[
 ];
 const PART: &[Member] = &[
     member!("name", Kind::Text { least: 1, most: MAX_NAME }).called("part").required("a name for each part"),
-    member!("weight", Kind::COUNT).text(text!("The share of the part, in proportion to the other weights.")),
-    member!("size", Kind::COUNT).text(text!("The number of samples of the part.")),
+    member!("weight", Kind::COUNT).text(text!("Share of the part, in proportion to the other weights.")),
+    member!("size", Kind::COUNT).text(text!("Number of samples in the part.")),
 ];
 
 const MAX_PARTS: usize = 1 << 16;

@@ -58,12 +58,12 @@ static MEMBERS: [Member; 23] = [
     member!("name", Kind::TEXT).called("order").text(text!("The name of the order.")),
     member!("samples", Kind::COUNT)
         .with(place![[is_not("order", &["exclude", "subset", "skip", "copies", "windows"])]])
-        .text(text!("Number of samples in the dataset; of a blend and of a balance, of positions in an epoch.")),
+        .text(text!("Number of samples in the dataset; with a blend and a balance, number of positions in an epoch.")),
     SEED.with(place![[is_not("order", VIEWS)]]),
     member!("lanes", Kind::from_one(MAX_LANES))
         .with(SHARDED)
         .or_number(64)
-        .text(text!("Number of runs of the dataset that are read side by side; best a multiple of every number of readers that may read it.")),
+        .text(text!("Number of parts of the dataset that are read side by side; best a multiple of every number of readers that may read it.")),
     member!("shuffle_window", Kind::from_one(MAX_COUNT))
         .with(SHARDED)
         .or_number(256)
@@ -72,29 +72,29 @@ static MEMBERS: [Member; 23] = [
     member!("sizes", Kind::NUMBERS)
         .with(place![[is("order", &["sharded", "windows"])]])
         .required("the samples of each shard, or of each episode")
-        .text(text!("The samples of each shard; of `windows`, of each episode.")),
+        .text(text!("Number of samples in each shard; with the order `windows`, in each episode.")),
     member!("chunks", Kind::Elsewhere(OF_STREAMS)),
     member!("exhaustion", Kind::Name(const { &names(&EXHAUSTIONS) }))
         .with(BLENDED)
-        .text(text!("What happens when a source has made `max_passes` passes.")),
+        .text(text!("What happens if a source has made `max_passes` passes in an epoch. With `stop`, the epoch ends; with `renormalise`, the other sources go on; with `fail`, the recipe is refused. With `repeat`, the number of passes has no limit.")),
     member!("max_passes", Kind::POSITIVE)
         .with(place![[is("order", BLENDS), is("exhaustion", &["stop", "renormalise", "fail"])]])
         .or_number(1)
-        .text(text!("The most passes over a source in an epoch.")),
+        .text(text!("The largest number of passes over a source in an epoch.")),
     member!("run_length", Kind::from_one(MAX_COUNT))
         .with(BLENDED)
         .or_number(1)
         .text(text!("Number of neighbouring positions that a source gets at a time.")),
     member!("index_space", Kind::Name(const { &names(&INDEX_SPACES) }))
         .with(BLENDED)
-        .text(text!("Whether each source has sample indices of its own.")),
+        .text(text!("Whether each source has sample indices of its own (`joined`), or all sources have the same ones (`shared`).")),
     member!("sources", Kind::Objects { of: SOURCE_MEMBERS, most: MAX_SOURCES })
         .with(BLENDED)
         .required("the orders that are blended"),
     member!("stages", Kind::objects(STAGE_MEMBERS)).with(BLENDED).text(text!("Other weights from later positions on.")),
     member!("growth", Kind::objects(GROWTH_MEMBERS))
         .with(place![[is("order", &["grown"])]])
-        .text(text!("When the dataset got more samples.")),
+        .text(text!("The times at which the dataset got more samples.")),
     member!("of", Kind::Section(&MEMBERS))
         .with(place![[is("order", VIEWS)]])
         .required("the order that this one is made of"),
@@ -110,7 +110,7 @@ static MEMBERS: [Member; 23] = [
     member!("length", Kind::POSITIVE).with(WINDOWS).required("the samples of a window"),
     member!("stride", Kind::POSITIVE)
         .with(WINDOWS)
-        .text(text!("From the beginning of a window to that of the next one, in samples; by default, `length`.")),
+        .text(text!("Number of samples from the beginning of a window to the beginning of the next one; by default, `length`.")),
     member!("classes", Kind::SHORT_NUMBERS).with(BALANCE).required("the class of each sample"),
     member!("factors", Kind::Numbers { most: MAX_EXACT, beside: true })
         .with(BALANCE)
@@ -148,10 +148,12 @@ pub(crate) const WORLD_SIZE: Member =
     member!("world_size", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of ranks."));
 pub(crate) const WORKERS: Member =
     member!("workers", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of loader workers of each rank."));
-pub(crate) const REMAINDER: Member = member!("remainder", Kind::Name(const { &names(&REMAINDERS) }))
-    .text(text!("What happens if the number of ranks does not divide the number of positions."));
-pub(crate) const LAYOUT: Member = member!("layout", Kind::Name(const { &names(&LAYOUTS) }))
-    .text(text!("Which positions belong to a rank; by default `rotated` if an epoch can have a sample twice."));
+pub(crate) const REMAINDER: Member = member!("remainder", Kind::Name(const { &names(&REMAINDERS) })).text(text!(
+    "What happens if the number of ranks (in a reading: of readers) does not divide the number of positions."
+));
+pub(crate) const LAYOUT: Member = member!("layout", Kind::Name(const { &names(&LAYOUTS) })).text(text!(
+    "Which positions belong to a rank; by default `rotated` if an epoch can have a sample twice, else `strided`."
+));
 pub(crate) const UNIT: Member = member!("unit", Kind::from_one(MAX_UNIT))
     .or_number(1)
     .text(text!("How many neighbouring positions always go to the same rank."));

@@ -43,7 +43,7 @@ const MEMBERS: &[Member] = &[
 ];
 const BATCH_SIZE: Member = member!("batch_size", Kind::SHORT_POSITIVE)
     .required("the samples that all ranks together take at a step")
-    .text(text!("The samples that all ranks together take at a step."));
+    .text(text!("How many samples all ranks together take at a step."));
 const STAGE: &[Member] = &[member!("from", Kind::POSITIVE).required("the first step of each stage"), BATCH_SIZE];
 
 const MAX_STAGES: usize = 1 << 16;

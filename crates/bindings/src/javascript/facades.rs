@@ -635,12 +635,12 @@ mod tests {
             ("sampling.ts", "`null` if it is not seen again."),
             (
                 "sampling.ts",
-                "   * @throws SamedealError `contradiction` (`order`: no blend; `indexSpace`: several sources may have the sample).\n",
+                "   * @throws SamedealError `contradiction` (`order`: it is no blend; `indexSpace`: several sources may have the\n",
             ),
             // Errors of another function.
             (
                 "sampling.ts",
-                "   * @throws SamedealError `contradiction` (`order`: another one; `layout`: `rotated`; `unit`: above 1).\n",
+                "   * @throws SamedealError `contradiction` (`order`: it is not `sharded`; `layout`: it is `rotated`; `unit`: above 1).\n",
             ),
             ("steps.ts", "/** Which samples of a step belong to a rank, see `Sampler.layout`. */"),
             ("ledger.ts", "   * - `commit`: the reader has finished the run."),

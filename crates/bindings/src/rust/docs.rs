@@ -268,7 +268,8 @@ mod tests {
             let (_, errors) = text.split_once("/// # Errors\n///\n").unwrap();
             assert_eq!(
                 errors,
-                "/// - [`OutOfRange`](crate::FailureKind::OutOfRange): `rank`, `worker`\n\
+                "/// - [`OutOfRange`](crate::FailureKind::OutOfRange): `rank`: not below [`world_size`](Self::world_size); `worker`: not\n\
+                 ///   below [`workers`](Self::workers)\n\
                  /// - [`OutOfMemory`](crate::FailureKind::OutOfMemory)\n"
             );
         });

@@ -96,7 +96,7 @@ const BATCH: &[Member] = &[
     member!("max_length", Kind::SHORT).or_number(u32::MAX as u64).text(text!("The most tokens of an item.")),
     member!("max_tokens", Kind::Natural { least: 1, most: u64::MAX })
         .with(place![[WITH_BUDGET, TOKENS]])
-        .text(text!("The budget of a batch, in tokens. By default, `max_batch_size` * `max_length` with `budget`; no limit with `bucket`.")),
+        .text(text!("The budget of a batch, in tokens. By default, `max_batch_size` * `max_length` with `budget`, if both are given; no limit with `bucket`.")),
     member!("max_cost", Kind::Natural { least: 1, most: u64::MAX })
         .with(place![[WITH_BUDGET, WEIGHTED]])
         .text(text!("The budget of a batch, as a cost, in place of `max_tokens`. With the strategy `budget`, it must be given.")),
@@ -106,7 +106,7 @@ const BATCH: &[Member] = &[
         .text(text!("The number of items of a batch is rounded down to a multiple of this, unless it is smaller than this. Not used in the last steps of the epoch.")),
     member!("capacity", Kind::SHORT_POSITIVE)
         .with(place![[PACK]])
-        .text(text!("The most tokens of a row; by default, `max_length`.")),
+        .text(text!("The most tokens of a row; by default, `max_length`, if that is given.")),
     member!("packing", Kind::Name(const { &names(&PACKINGS) }))
         .with(place![[PACK], [BUDGET, is("counting", &["unpadded", "weighted"])]])
         .text(text!("How much work goes into finding few packs, or few batches.")),

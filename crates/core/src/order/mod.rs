@@ -184,9 +184,9 @@ impl OrderId {
         let most = match self {
             Self::FisherYates | Self::Torch | Self::Torch25 | Self::Python => u64::from(u32::MAX),
             Self::Dotnet => i32::MAX as u64,
-            _ => MAX_EXACT,
             #[cfg(feature = "grown")]
             Self::Backward => u64::from(u32::MAX),
+            _ => MAX_EXACT,
         };
         if samples > most {
             let allowed = range(0, most).and(format_args!(" with the order {}", self.name()));

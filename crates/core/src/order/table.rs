@@ -36,20 +36,19 @@ impl Table {
         self.0[position as usize].into()
     }
 
-    /// The position of each of these samples, by one pass over the table for all of them. Failures: `out-of-memory`.
+    /// The position of each of these samples, by one pass over the table for all of them; or, without the memory for that, one by one.
+    /// Failures: `out-of-memory`.
     pub(super) fn positions(&self, samples: &[u64]) -> Result<Vec<u64>, Failure> {
-        let mut wanted =
-            collect("samples", samples.len(), (0..).zip(samples).map(|(at, &sample)| (sample, at as u32)))?;
-        wanted.sort_unstable();
-        let mut found = collect("samples", samples.len(), core::iter::repeat_n(0, samples.len()))?;
-        for (position, &value) in (0..).zip(&self.0) {
-            let sample = u64::from(value);
-            let first = wanted.partition_point(|&(other, _)| other < sample);
-            for &(_, at) in wanted[first..].iter().take_while(|&&(other, _)| other == sample) {
-                found[at as usize] = position;
-            }
+        let mut inverse =
+            collect("samples", self.0.len(), core::iter::repeat_n(0_u32, self.0.len())).unwrap_or_default();
+        if !inverse.is_empty() {
+            (0..).zip(&self.0).for_each(|(position, &sample)| inverse[sample as usize] = position);
         }
-        Ok(found)
+        let position = |&sample: &u64| match inverse.get(sample as usize) {
+            Some(&position) => position.into(),
+            None => self.position(sample),
+        };
+        collect("samples", samples.len(), samples.iter().map(position))
     }
 
     pub(super) fn position(&self, sample: u64) -> u64 {

@@ -263,7 +263,9 @@ def _exceptions(dataset: ShardedDataset, workers: int) -> tuple[NDArray[np.int64
     again = [sampler.sample_at(position) for position in range(total, dealt)]
     # To one reader every position is dealt.
     order = json.loads(sampler.recipe)["order"]
-    whole = Sampler.from_recipe({"order": order}, lists={"sizes": dataset.shards.sizes}, epoch=sampler.epoch)
+    # The stored order has no shards.
+    lists = None if sampler.sizes is None else {"sizes": sampler.sizes}
+    whole = Sampler.from_recipe({"order": order}, lists=lists, epoch=sampler.epoch)
     left_out = [whole.sample_at(position) for position in range(dealt, total)]
     return np.array(again, np.int64), np.array(left_out, np.int64)
 

@@ -46,6 +46,7 @@ pub fn samplers(a: &mut Asked) {
         lanes(),
         shuffle_window(),
         num_samples(),
+        max_num_samples(),
         num_padding(),
         num_positions(),
         num_dropped(),
@@ -56,7 +57,7 @@ pub fn samplers(a: &mut Asked) {
             recipe(), recipe_fingerprint(), sizes(), state(a.wide()), resume(&a.known("state")), set_epoch(a.wide()), set_rank(a.narrow()),
             at_epoch(a.wide()), at_rank(a.narrow()), rest(a.wide()), window::<u64>(a.wide(), a.count()), window::<u32>(a.wide(), a.count()),
             indices::<u64>(a.range()), num_batches(a.narrow(), a.rng.bool()), batch::<u64>(a.wide(), a.rng.u32(0..300), a.rng.bool()),
-            sample_at(a.wide()), locate(a.wide(), a.narrow()), place_of(a.wide(), a.narrow()),
+            sample_at(a.wide()), locate(a.wide(), a.narrow()), locate_all(&a.wides(), a.narrow()), place_of(a.wide(), a.narrow()),
             config_fingerprint(), num_rounds(), round(a.wide()), shard_of(a.wide()), locate_from(a.wide(), a.wide(), a.narrow()), fate(a.wide(), a.narrow(), a.wide()),
             step(a.wide(), a.rng.u32(0..300), a.rng.bool(), a.narrow()..a.narrow()),
             sources(), source_counts(a.range()), source_bounds(), source_of(a.wide()));
@@ -233,6 +234,10 @@ pub fn functions(a: &mut Asked) {
     let _ = made!(a, "detect_rank", samedeal::detect_rank(ranks[0], ranks[1]));
     let _ = made!(a, "rank_variables", samedeal::rank_variables());
     let _ = made!(a, "orders", samedeal::orders());
+    let (text, state) = (a.text(), a.known("state"));
+    let _ = made!(a, "inspect", samedeal::inspect(&state));
+    let _ = made!(a, "inspect", samedeal::inspect(&text));
+    let _ = made!(a, "recipe_after", samedeal::recipe_after(&state, &text));
     let assigned: Vec<Vec<u32>> = (0..a.rng.u8(0..4)).map(|_| a.narrows()).collect();
     let (shards, offsets, flat) = (a.narrow(), a.narrows(), a.narrows());
     if let Some(verified) = made!(a, "verify_shards", samedeal::verify_shards(shards, &assigned)) {

@@ -8,7 +8,6 @@
 mod failure;
 
 use samedeal_core::{Axis, List, MAX_COUNT, OrderId, Recipe, Role, launch};
-use wasm_bindgen::JsValue;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 use failure::{Object, Thrown};
@@ -227,13 +226,6 @@ impl Sampler {
     /// Where in the epoch a sample is seen first; `undefined` if it is dropped.
     pub fn locate(&self, sample: u64, batch_size: u32) -> Result<Option<Object>, Thrown> {
         Ok(self.0.locate(sample, batch_size)?.map(place))
-    }
-
-    /// The same for many samples.
-    #[wasm_bindgen(js_name = locateAll)]
-    pub fn locate_all(&self, samples: &[u64], batch_size: u32) -> Result<Vec<JsValue>, Thrown> {
-        let places = self.0.locate_all(samples, batch_size)?.into_iter();
-        Ok(places.map(|found| found.map_or(JsValue::UNDEFINED, |found| place(found).into())).collect())
     }
 
     /// Where a sample is seen first from a global position on; `undefined` if it is not seen again.

@@ -17,7 +17,7 @@ export function bindgenInstances(module: WebAssembly.Module): () => LightBinding
           all.set(numbers, at);
           at += numbers.length;
         }
-        return new Sampler(recipe, names, lengths, all, epoch, rank) as RawSampler;
+        return withAll(new Sampler(recipe, names, lengths, all, epoch, rank));
       },
       mesh: (worldSize, axes) => {
         const sizes = Uint32Array.from(axes, ({ size }) => size);
@@ -34,4 +34,13 @@ export function bindgenInstances(module: WebAssembly.Module): () => LightBinding
       release: (object) => (object as InstanceType<typeof Sampler>).free(),
     };
   };
+}
+
+/** A sampler that locates many samples, one by one: the code for all at once would make the light build larger. */
+function withAll(made: object): RawSampler {
+  const all: Partial<RawSampler> = Object.getPrototypeOf(made);
+  all.locateAll ??= function (this: RawSampler, samples, batchSize) {
+    return Array.from(samples, (sample) => this.locate(sample, batchSize));
+  };
+  return made as RawSampler;
 }

@@ -40,7 +40,9 @@ export function bindgenInstances(module: WebAssembly.Module): () => LightBinding
 function withAll(made: object): RawSampler {
   const all: Partial<RawSampler> = Object.getPrototypeOf(made);
   all.locateAll ??= function (this: RawSampler, samples, batchSize) {
-    return Array.from(samples, (sample) => this.locate(sample, batchSize));
+    // The first one that is none is told before the batch size is.
+    const wrong = samples.find((sample) => sample >= this.samples());
+    return Array.from(samples, (sample) => this.locate(wrong ?? sample, wrong === undefined ? batchSize : 1));
   };
   return made as RawSampler;
 }

@@ -129,11 +129,11 @@ export function stateText(saved: unknown): string {
   return value;
 }
 
-/** A text that may be a recipe. */
-export function recipeText(text: string): string {
+/** A text that may be a recipe, or another one of JSON. */
+export function recipeText(text: string, field = 'recipe'): string {
   const size = text.length > RECIPE_MAX ? text.length : utf8Size(text);
   if (size > RECIPE_MAX) {
-    fail('out-of-range', 'recipe', `of ${utf8Size(text)} bytes`, `up to ${RECIPE_MAX}`, mostFacts(RECIPE_MAX));
+    fail('out-of-range', field, `of ${utf8Size(text)} bytes`, `up to ${RECIPE_MAX}`, mostFacts(RECIPE_MAX));
   }
   return text;
 }
@@ -237,7 +237,7 @@ export function fail(kind: Kind, field: string, value: unknown, allowed: string,
 }
 
 /** How many bytes a text is in UTF-8; a half of a surrogate pair becomes the replacement character. */
-export function utf8Size(text: string): number {
+function utf8Size(text: string): number {
   let size = 0;
   for (let i = 0; i < text.length; i++) {
     const code = text.codePointAt(i) as number;

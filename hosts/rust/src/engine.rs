@@ -251,15 +251,21 @@ pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: 
 /// A state, if it is not longer than any, and fits into the `room` that there is: what does not fit into the memory would stop the component
 /// before it can say so.
 pub(crate) fn checked_state(state: &str, room: usize) -> Result<&str, Failure> {
-    let value = || format!("of {} bytes", state.len());
-    if state.len() > MAX_TEXT {
-        let failure = Failure::out_of_range("state", value(), format!("up to {MAX_TEXT}"));
-        return Err(failure.within(None, Some(MAX_TEXT as u64)));
-    }
+    check_text("state", state)?;
     if state.len() > room {
-        return Err(Failure::out_of_memory("state", value(), format!("what fits into {room} bytes of memory")));
+        let value = format!("of {} bytes", state.len());
+        return Err(Failure::out_of_memory("state", value, format!("what fits into {room} bytes of memory")));
     }
     Ok(state)
+}
+
+/// Whether a text is not longer than any.
+pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Failure> {
+    if text.len() <= MAX_TEXT {
+        return Ok(());
+    }
+    let failure = Failure::out_of_range(field, format!("of {} bytes", text.len()), format!("up to {MAX_TEXT}"));
+    Err(failure.within(None, Some(MAX_TEXT as u64)))
 }
 
 /// The most bytes of a recipe, of a state, and of an entry of a log.

@@ -1,5 +1,5 @@
-use crate::engine::{Instance, MAX_TEXT, MOST_MEMORY};
-use crate::{Error, Failure, TextKind};
+use crate::engine::{Instance, MOST_MEMORY, check_text};
+use crate::{Error, TextKind};
 
 /// What a text is, by the members that it has. The members are not checked. A recipe of whole shards, without a section `batch`, is that of
 /// a plan.
@@ -17,7 +17,7 @@ use crate::{Error, Failure, TextKind};
 /// range (`text`: more than 2^24 bytes; `samedeal`: another version), [`UnknownName`](crate::FailureKind::UnknownName) (`kind`: no kind of
 /// state), out of memory.
 pub fn inspect(text: &str) -> Result<TextKind, Error> {
-    check("text", text)?;
+    check_text("text", text)?;
     let found =
         Instance::new(MOST_MEMORY)?.ask(|exports, store| exports.samedeal_deal_texts().call_inspect(store, text))?;
     Ok(found.into())
@@ -42,17 +42,8 @@ pub fn inspect(text: &str) -> Result<TextKind, Error> {
 /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state; `sections`: no JSON object; `samedeal`, `kind`: another type), out of
 /// range (`state`, `sections`: more than 2^24 bytes), out of memory.
 pub fn recipe_after(state: &str, sections: &str) -> Result<String, Error> {
-    check("state", state)?;
-    check("sections", sections)?;
+    check_text("state", state)?;
+    check_text("sections", sections)?;
     Instance::new(MOST_MEMORY)?
         .ask(|exports, store| exports.samedeal_deal_texts().call_recipe_after(store, state, sections))
-}
-
-/// Whether a text is not longer than any.
-fn check(field: &str, text: &str) -> Result<(), Failure> {
-    if text.len() <= MAX_TEXT {
-        return Ok(());
-    }
-    let failure = Failure::out_of_range(field, format!("of {} bytes", text.len()), format!("up to {MAX_TEXT}"));
-    Err(failure.within(None, Some(MAX_TEXT as u64)))
 }

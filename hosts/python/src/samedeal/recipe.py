@@ -91,10 +91,7 @@ def text(recipe: str | Mapping[str, Any]) -> str:
             ) from error
     if not isinstance(recipe, str):
         raise WrongTypeError("recipe", check.described(recipe), "a dictionary, or a text of JSON")
-    encoded = recipe.encode("utf-8", "backslashreplace")
-    if len(encoded) > check.TEXT:
-        raise OutOfRangeError("recipe", f"of {len(encoded)} bytes", *check.up_to(check.TEXT))
-    return encoded.decode()
+    return check.document("recipe", recipe)
 
 
 def is_given(options: Mapping[str, Any]) -> bool:

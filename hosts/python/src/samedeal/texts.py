@@ -10,7 +10,7 @@ from .bindings import texts
 from .bindings.texts import TextKind
 from .engine import arguments as check
 from .engine.core import Core
-from .engine.errors import OutOfRangeError, WrongTypeError
+from .engine.errors import WrongTypeError
 
 _MEMORY = 2**31
 """Memory limit: texts are bounded."""
@@ -62,7 +62,4 @@ def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | s
 def _text(field: str, value: Any) -> str:
     if not isinstance(value, str):
         raise WrongTypeError(field, check.described(value), "a text")
-    encoded = value.encode("utf-8", "backslashreplace")
-    if len(encoded) > check.TEXT:
-        raise OutOfRangeError(field, f"of {len(encoded)} bytes", *check.up_to(check.TEXT))
-    return encoded.decode()
+    return check.document(field, value)

@@ -407,7 +407,8 @@ fn of_pickle(bytes: &[u8]) -> Result<Vec<Saved>, String> {
 /// The states in a text: JSON of them, or of anything that holds them.
 fn of_text(text: &str) -> Result<Vec<Saved>, String> {
     if let Some(fields) = state(text) {
-        return Ok(vec![Saved::new(String::new(), text.into(), Rc::new(fields))]);
+        let kind = Kind::of(text);
+        return Ok(vec![Saved::new(String::new(), text.into(), Rc::new(fields), kind)]);
     }
     match Values::of_json(text) {
         Ok(values) => of_values(&values),
@@ -498,7 +499,7 @@ fn state(text: &str) -> Option<Map<String, Value>> {
 }
 
 impl Saved {
-    fn new(place: String, text: Rc<str>, fields: Fields) -> Self {
+    fn new(place: String, text: Rc<str>, fields: Fields, kind: Kind) -> Self {
         let past = |past: &Value| {
             let number = |name: &str| past.get(name).and_then(Value::as_u64);
             let (world_size, steps) = (number("world_size")?, number("steps")?);
@@ -507,7 +508,7 @@ impl Saved {
         };
         let history = fields.get("history").and_then(Value::as_array);
         let history = history.map_or(Vec::new(), |history| history.iter().filter_map(past).collect());
-        let (path, kind) = (PathBuf::new(), Kind::of(&text));
+        let path = PathBuf::new();
         Self { path, place, text, fields, history, batch_size: None, batches: None, kind, of_worker: false }
     }
 }
@@ -515,8 +516,8 @@ impl Saved {
 /// Looks for the states of one file.
 struct Search {
     states: Vec<Saved>,
-    /// What the texts of states say: a text that is there many times is read once.
-    known: HashMap<Rc<str>, Fields>,
+    /// What the texts of states say, and what they are: a text that is there many times is read once, and the core is asked once.
+    known: HashMap<Rc<str>, (Fields, Kind)>,
     /// How much memory the states take, about, and how long their places are.
     taken: usize,
     /// How much more is looked at in dictionaries that could be states.
@@ -594,23 +595,23 @@ impl Search {
             }
             node => return Ok(node.held().is_empty()),
         };
-        let Some((text, fields)) = self.state(&text)? else { return Ok(values.get(id).held().is_empty()) };
-        let mut saved = Saved::new(place(values, way, label, before), text, fields);
+        let Some((text, fields, kind)) = self.state(&text)? else { return Ok(values.get(id).held().is_empty()) };
+        let mut saved = Saved::new(place(values, way, label, before), text, fields, kind);
         beside(values, way, &mut saved);
         self.add(saved)?;
         Ok(true)
     }
 
     /// What a text says, if it is a state.
-    fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Fields)>, String> {
-        if let Some((text, fields)) = self.known.get_key_value(text) {
-            return Ok(Some((Rc::clone(text), Rc::clone(fields))));
+    fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Fields, Kind)>, String> {
+        if let Some((text, (fields, kind))) = self.known.get_key_value(text) {
+            return Ok(Some((Rc::clone(text), Rc::clone(fields), *kind)));
         }
         let Some(fields) = state(text) else { return Ok(None) };
         self.take(weight(text))?;
-        let (text, fields) = (Rc::<str>::from(text), Rc::new(fields));
-        self.known.insert(Rc::clone(&text), Rc::clone(&fields));
-        Ok(Some((text, fields)))
+        let (text, fields, kind) = (Rc::<str>::from(text), Rc::new(fields), Kind::of(text));
+        self.known.insert(Rc::clone(&text), (Rc::clone(&fields), kind));
+        Ok(Some((text, fields, kind)))
     }
 
     fn add(&mut self, saved: Saved) -> Result<(), String> {

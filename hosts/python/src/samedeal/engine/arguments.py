@@ -353,10 +353,15 @@ def state(value: Any) -> str:
         value = text
     if not isinstance(value, str):
         raise WrongTypeError("state", described(value), f"the text that `state` gave{elsewhere(value)}")
-    size = len(value.encode("utf-8", "backslashreplace"))
-    if size > TEXT:
-        raise OutOfRangeError("state", f"of {size} bytes", *up_to(TEXT))
-    return value.encode("utf-8", "backslashreplace").decode()
+    return document("state", value)
+
+
+def document(field: str, value: str) -> str:
+    """A text of JSON as it crosses: what is no UTF-8 is replaced. None is longer than `TEXT`."""
+    encoded = value.encode("utf-8", "backslashreplace")
+    if len(encoded) > TEXT:
+        raise OutOfRangeError(field, f"of {len(encoded)} bytes", *up_to(TEXT))
+    return encoded.decode()
 
 
 def elsewhere(value: Any) -> str:

@@ -5,13 +5,19 @@ use std::{env, fs, process};
 
 fn main() {
     let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    for made in ["samedeal.wasm", "src/generated/mod.rs"] {
+    let has_component = env::var_os("CARGO_FEATURE_COMPONENT").is_some();
+    let made = has_component.then_some("samedeal.wasm").into_iter().chain(["src/generated/mod.rs"]);
+    for made in made {
         let made = folder.join(made);
         println!("cargo::rerun-if-changed={}", made.display());
         if !made.is_file() {
             println!("cargo::error={} is not made yet: run `cargo xtask build`", made.display());
             process::exit(1);
         }
+    }
+    if !has_component {
+        println!("cargo::rustc-env=SAMEDEAL_ENGINE=native");
+        return;
     }
     // The lock file of the workspace, or the one that a published package carries.
     let engine = [folder.join("../../Cargo.lock"), folder.join("Cargo.lock")].iter().find_map(|path| locked(path));

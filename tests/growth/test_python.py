@@ -55,13 +55,15 @@ def recipe(**batch: object) -> BatchRecipe:
     import numpy
 
     text = json.dumps({"batch": batch, "order": {"name": "sequential"}})
-    return BatchRecipe(Core(2**30), text, numpy.array([1, 3, 2, 2], dtype=numpy.uint32), ())
+    made = BatchRecipe(Core(2**30), text, 4, ())
+    made.supply(numpy.array([1, 3, 2, 2], dtype=numpy.uint32))
+    return made
 
 
 def test_a_strategy_and_an_option_are_names_in_a_text() -> None:
     made = recipe(strategy="as-they-come", max_batch_size=2, latest_epoch=99)
     assert '"max_batch_size":2' in made.text()
-    batcher = Batcher(made.core, made, 0, ())
+    batcher = Batcher(made.core, made, 0)
     metrics = {metric.name: metric.number for metric in batcher.metrics()}
     assert (metrics["padded"], metrics["padding-tokens"]) == (10, 2)
 

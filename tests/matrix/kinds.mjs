@@ -1,7 +1,7 @@
 // What golden cases can be of: how each is made, and what its calls are in JavaScript. A call on the engine itself has the name
 // and the arguments of the interface, in the order in which the cases have them; so has a call on the class that users see,
 // unless `own` or `raw` says how that is asked the same, or `rawOnly` that a class has none.
-import { BaseBatcher } from '../../hosts/js/dist/batch/batcher.js';
+import { BaseBatcher, joinIndicesWith } from '../../hosts/js/dist/batch/batcher.js';
 import { packWith, padWith } from '../../hosts/js/dist/batch/collate.js';
 import { BaseBatchStream } from '../../hosts/js/dist/batch/stream.js';
 import { using } from '../../hosts/js/dist/bindings/resources.js';
@@ -116,9 +116,19 @@ function resumed(own, { state }) {
   return own;
 }
 
-/** A recipe of batches in an instance. */
-const batchRecipe = ({ batches }, { recipe, lengths, lists: given }) =>
-  new batches.BatchRecipe(recipe, lengths ? Uint32Array.from(lengths) : undefined, beside(given));
+/** Goes on where a state was taken, with other options. */
+function replanned(own, { state }) {
+  own.resume(state, { replan: true });
+  return own;
+}
+
+/** A recipe of batches in an instance, with the lengths that it wants. */
+function batchRecipe({ batches }, { recipe, lengths, lists: given }) {
+  const made = new batches.BatchRecipe(recipe, lengths ? BigInt(lengths.length) : undefined, beside(given));
+  const wanted = lengths ? made.wanted() : [];
+  if (wanted.length > 0) made.supply(Uint32Array.from(wanted, (sample) => lengths[Number(sample)]));
+  return made;
+}
 
 /** How an engine makes what `make` does, over a recipe of batches. */
 const ofBatches = (given, make) => ({
@@ -126,8 +136,6 @@ const ofBatches = (given, make) => ({
   cause: ['recipe', ''],
   make: (bindings) => make(bindings, batchRecipe(bindings, given)),
 });
-
-const segments = (history) => history.map((past) => camel(wide(past)));
 
 /** Batches end to end. */
 function run(batches) {
@@ -150,6 +158,7 @@ function run(batches) {
     paddedLengths: all('paddedLength'),
     costs: all('cost'),
     repeated: all('repeated'),
+    fullRows: all('fullRows'),
   };
 }
 
@@ -201,6 +210,7 @@ const idsOf = (start, count) => Array.from({ length: count }, (_, i) => start + 
 
 /** The functions of the interface: of which engine, and where there. */
 const FUNCTIONS = [
+  ['join-indices', 'component', ({ batches }) => batches],
   ['pad', 'component', ({ collation }) => collation],
   ['pack', 'component', ({ collation }) => collation],
   ['verify', 'component', ({ shards }) => shards],
@@ -430,11 +440,9 @@ export const kinds = {
   batcher: {
     engine: 'component',
     recipe: (given) =>
-      ofBatches(given, ({ batches }, recipe) =>
-        using(recipe, () => new batches.Batcher(recipe, BigInt(given.epoch), segments(given.history))),
-      ),
-    make(engine, { recipe, lengths, lists: given, epoch, history }) {
-      const place = { epoch: BigInt(epoch), history: segments(history), ...besideOrder(given, 'boundaries') };
+      ofBatches(given, ({ batches }, recipe) => using(recipe, () => new batches.Batcher(recipe, BigInt(given.epoch)))),
+    make(engine, { recipe, lengths, lists: given, epoch }) {
+      const place = { epoch: BigInt(epoch), ...besideOrder(given, 'boundaries') };
       return over(BaseBatcher, () => engine).fromRecipe(recipe, lengths ?? undefined, place);
     },
     raw: { metrics: (raw) => byName(raw.metrics()) },
@@ -447,12 +455,14 @@ export const kinds = {
       },
       // The class has all ranks.
       step: (own, { step, first, count }) => run(own.step(step).slice(first, first + count)),
+      shapes: (own, { filled }) => own.shapes({ filled }),
       'at-epoch': toEpoch,
       resume: resumed,
+      replan: replanned,
     },
     // A pass takes what there is, and metrics have no ratios of other names.
     rawFailures: ['take', 'step', 'ratio'],
-    moves: ['at-epoch', 'resume'],
+    moves: ['at-epoch', 'resume', 'replan'],
   },
   'batch-stream': {
     engine: 'component',
@@ -509,6 +519,7 @@ export const kinds = {
           gaps: columns(gaps, 'firstShard', 'numShards'),
         };
       },
+      'join-indices': ({ component }, { parts }) => joinIndicesWith(component, parts),
       header: ({ component }, { state, block, lease }) => headerWith(component, state, block, BigInt(lease)),
       inspect: ({ component }, { text }) => inspectWith(component, text),
       detect: ({ light }, { environment, rank, 'world-size': worldSize }) =>

@@ -19,7 +19,7 @@ from samedeal import collate
 from samedeal.batch import binding as batching
 from samedeal.batch.records import split
 from samedeal.bindings import ledger, texts
-from samedeal.bindings.batches import BatchPlace, BatchRecipe, BatchStream, Run, Segment
+from samedeal.bindings.batches import BatchPlace, BatchRecipe, BatchStream, Run
 from samedeal.bindings.collation import Packed, Padded
 from samedeal.bindings.ledger import CommittedRun, Event
 from samedeal.bindings.mesh import Axis
@@ -44,10 +44,10 @@ SLOW = "SAMEDEAL_SLOW" in os.environ
 BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 """The processor time that a case may take, in milliseconds. Golden cases have no bound."""
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
-TEXTS |= {"side", "keys", "text", "sections"}
+TEXTS |= {"side", "keys", "text", "sections", "parts"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
-WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries", "draw", "step"}
+WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries", "draw", "step", "batches"}
 NARROW_CALLS = {"num-shards", "data-world-size", "data-rank", "rank-at", "reads-per-row", "lanes-read-once", "block"}
 NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "lanes", "shuffle-window", "unit"}
 
@@ -233,7 +233,8 @@ def make_batch_stream(recipe: str, lengths: list[int] | None, epoch: int, rank: 
         return samedeal.BatchStream.from_recipe(recipe, epoch=epoch, rank=rank, lists=lists)
     core = Core(MEMORY)
     beside = document(recipe, lists)
-    made = BatchRecipe(core, beside.text, u32s(lengths), beside.lists)
+    made = BatchRecipe(core, beside.text, len(lengths), beside.lists)
+    made.supply(u32s(lengths)[made.wanted()])
     return BatchStream(core, made, epoch, rank)
 
 
@@ -241,20 +242,11 @@ class Batches(Subject):
     kind = batching.Plan
     windows = {  # noqa: RUF012
         "state": lambda made, steps: made.state(steps),
-        "history": lambda made: made.history,
+        "index": lambda made, first, count: made.index(first, count),
     }
 
-    def __init__(
-        self,
-        recipe: str,
-        lengths: list[int] | None,
-        epoch: int,
-        history: list[dict[str, int]],
-        lists: Lists | None = None,
-    ) -> None:
-        pasts = tuple(Segment(past["world_size"], past["steps"]) for past in history)
-
-        self.now = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch, history=pasts, lists=lists)
+    def __init__(self, recipe: str, lengths: list[int] | None, epoch: int, lists: Lists | None = None) -> None:
+        self.now = samedeal.Batcher.from_recipe(recipe, lengths, epoch=epoch, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
         """The public call of that name; of batches and metrics, also the same of the layer below."""
@@ -269,10 +261,17 @@ class Batches(Subject):
             assert same(split(result), self.now.step(step)[first : first + count])
             return result
         if name == "metrics":
-            result = self.use("named_metrics")
+            result = dict(self.use(name))
             public = vars(self.now.metrics())
             assert all(public.get(metric.replace("-", "_"), number) == number for metric, number in result.items())
             return Named(result)
+        if name == "replan":
+            return self.now.resume(*values, replan=True)
+        if name == "use_index":
+            # The public call keeps an index of another epoch, or of a whole one, until it is of use.
+            result = self.use(name, *values)
+            self.now.use_index(*values)
+            return result
         return super().call(name, values)
 
 
@@ -288,9 +287,10 @@ class Recipes:
     ) -> None:
         given = document(recipe, lists)
         core = Core(MEMORY)
-        self.now = BatchRecipe(core, given.text, None if lengths is None else u32s(lengths), given.lists)
+        self.now = BatchRecipe(core, given.text, None if lengths is None else len(lengths), given.lists)
         self.public = None
         if lengths is not None:
+            self.now.supply(u32s(lengths)[self.now.wanted()])
             self.public = samedeal.Batcher.from_recipe(recipe, lengths, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
@@ -402,6 +402,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "header": header,
     "variables": lambda: list(variables()),
     "inspect": lambda text: Named(zip(("form", "of"), texts.inspect(Core(MEMORY), text), strict=True)),
+    "join_indices": samedeal.join_indices,
     "recipe_after": lambda state, sections: texts.recipe_after(Core(MEMORY), state, sections),
 }
 
@@ -470,7 +471,7 @@ def parsed(value: Any, name: str = "") -> Any:
     if isinstance(value, dict):
         names = {name: name.replace("-", "_") for name in value}
         return {names[name]: parsed(item, names[name]) for name, item in value.items()}
-    if name in TEXTS:
+    if name in TEXTS or (name == "index" and not str(value).isdigit()):
         return value
     if isinstance(value, list):
         return [parsed(item) for item in value]

@@ -7,7 +7,15 @@ import { callOwn, callRaw, kinds, wide } from './kinds.mjs';
 const WITHOUT = {
   light: [
     ...['shards-plan', 'shards-stream', 'shards-verify', 'ledger', 'ledger-client', 'splits', 'steps', 'collation'],
-    ...['batches-bucket', 'batches-budget', 'batches-composed', 'batches-default', 'batches-pack', 'batches-padded'],
+    ...[
+      'batches-bucket',
+      'batches-budget',
+      'batches-composed',
+      'batches-default',
+      'batches-index',
+      'batches-pack',
+      'batches-padded',
+    ],
     ...['batches-state', 'batches-stream', 'readings', 'readings-composed', 'recipes-batch', 'recipes-shards'],
     ...['orders-composed', 'texts'],
   ],
@@ -61,7 +69,7 @@ function runObject(kind, engine, given, { fails, calls = [], slow = false }) {
       const where = `call ${number}, ${call}(${JSON.stringify(args)})`;
       const moves = kind.moves?.includes(call);
       const onSeat = () => {
-        const ask = (raw) => callRaw(kind, raw, call, args);
+        const ask = (raw) => supplied(raw, given, () => callRaw(kind, raw, call, args));
         return moves ? engine.move(seat, recipe, ask, () => null) : engine.call(seat, recipe, ask);
       };
       const onOwn = () => {
@@ -96,6 +104,18 @@ function runFunctions(kind, engines, { calls }) {
         expected,
       );
       if (error) return error;
+    }
+  }
+}
+
+/** What a call of a raw object comes to once it has the lengths that it wants. */
+function supplied(raw, { lengths }, call) {
+  for (;;) {
+    try {
+      return call();
+    } catch (error) {
+      if (error?.kind !== 'wanted') throw error;
+      raw.supply(Uint32Array.from(raw.wanted(), (sample) => lengths[Number(sample)]));
     }
   }
 }

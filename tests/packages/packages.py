@@ -19,6 +19,8 @@ WHEEL = DIST / f"samedeal-{VERSION}-py3-none-any.whl"
 SDIST = DIST / f"samedeal-{VERSION}.tar.gz"
 TARBALL = DIST / f"samedeal-{VERSION}.tgz"
 CRATES = (DIST / f"samedeal-{VERSION}.crate", DIST / f"samedeal-cli-{VERSION}.crate")
+PARTS = tuple(DIST / f"samedeal-{name}-{VERSION}.crate" for name in ("sort", "core", "interface"))
+"""What the feature `native` needs, in the order of their dependencies."""
 COMPONENTS = ("samedeal",)
 
 sys.path.insert(0, str(ROOT / "tests/reference"))

@@ -12,7 +12,7 @@ from email.parser import Parser
 from pathlib import Path
 
 import pytest
-from packages import COMPONENTS, CRATES, NODE_TOOLS, ROOT, SDIST, TARBALL, VERSION, WHEEL, output
+from packages import COMPONENTS, CRATES, NODE_TOOLS, PARTS, ROOT, SDIST, TARBALL, VERSION, WHEEL, output
 
 LICENSES = ("LICENSE-APACHE", "LICENSE-MIT")
 PACKAGES = (WHEEL, SDIST, TARBALL, *CRATES)
@@ -57,10 +57,11 @@ def test_the_components_are_those_of_this_build(package: Path) -> None:
     assert found == {f"{name}.wasm": (ROOT / f"hosts/rust/{name}.wasm").read_bytes() for name in COMPONENTS}
 
 
-def test_the_crate_has_the_modules_that_are_generated() -> None:
-    found = {Path(path).name: data for path, data in files(CRATES[0]).items() if "src/generated/" in path}
-    made = {path.name: path.read_bytes() for path in (ROOT / "hosts/rust/src/generated").iterdir()}
-    assert len(made) > 10
+@pytest.mark.parametrize(("crate", "folder", "least"), [(CRATES[0], "rust", 10), (CRATES[1], "cli", 1)])
+def test_the_crates_have_the_modules_that_are_generated(crate: Path, folder: str, least: int) -> None:
+    found = {Path(path).name: data for path, data in files(crate).items() if "src/generated/" in path}
+    made = {path.name: path.read_bytes() for path in (ROOT / f"hosts/{folder}/src/generated").iterdir()}
+    assert len(made) >= least
     assert found == made
 
 
@@ -115,6 +116,21 @@ def test_metadata_of_the_crates() -> None:
         # A path would lead nowhere.
         assert not re.search(r'^path = "\.\./', manifest, re.MULTILINE)
         assert "Cargo.lock" in files(package)
+
+
+def test_what_the_crate_links_in_place_of_the_component() -> None:
+    for package in PARTS:
+        content = files(package)
+        manifest = content["Cargo.toml"].decode()
+        for key in ("description", "license", "repository", "rust-version"):
+            assert re.search(rf"^{key} = ", manifest, re.MULTILINE), f"{package.name}: {key}"
+        assert not re.search(r'^path = "\.\./', manifest, re.MULTILINE)
+        for name in LICENSES:
+            assert content[name] == (ROOT / name).read_bytes()
+        here = [str(ROOT).encode(), str(Path.home()).encode() + b"/"]
+        assert not [path for path, data in content.items() if any(place in data for place in here)]
+    made = ROOT / "crates/interface/src/generated/mod.rs"
+    assert files(PARTS[-1])["src/generated/mod.rs"] == made.read_bytes()
 
 
 def test_no_file_is_lost() -> None:

@@ -7,7 +7,7 @@ import tarfile
 from pathlib import Path
 
 import pytest
-from packages import COMMAND, CRATES, ROOT, RUST, VERSION, numbers, output, wanted
+from packages import COMMAND, CRATES, PARTS, ROOT, RUST, VERSION, numbers, output, wanted
 
 BUILD = ROOT / "target/packaging"
 """Of both, so that their dependencies are compiled once; kept for the next time."""
@@ -24,20 +24,25 @@ def cargo(*arguments: str | Path, folder: Path) -> str:
 @pytest.fixture(scope="module")
 def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("crates")
-    for package in CRATES:
+    for package in (*PARTS, *CRATES):
         with tarfile.open(package) as archive:
             archive.extractall(folder, filter="data")
-    # Cargo finds the library here in place of the registry, which does not have it yet.
-    patch = f'[patch.crates-io]\nsamedeal = {{ path = "{folder}/samedeal-{VERSION}" }}\n'
+    # Cargo finds the libraries here in place of the registry, which does not have them yet.
+    names = ("samedeal-sort", "samedeal-core", "samedeal-interface", "samedeal")
+    paths = (f'{name} = {{ path = "{folder}/{name}-{VERSION}" }}\n' for name in names)
+    patch = "[patch.crates-io]\n" + "".join(paths)
     (folder / ".cargo").mkdir()
     (folder / ".cargo/config.toml").write_text(patch, encoding="utf-8")
     return folder
 
 
-def test_library(unpacked: Path) -> None:
-    program = unpacked / "program"
+@pytest.mark.parametrize("engine", ["component", "native"])
+def test_library(unpacked: Path, engine: str) -> None:
+    program = unpacked / engine
     (program / "src").mkdir(parents=True)
-    manifest = f'[package]\nname = "program"\nedition = "2024"\n\n[dependencies]\nsamedeal = "{VERSION}"\n'
+    options = ', default-features = false, features = ["native"]' if engine == "native" else ""
+    samedeal = f'samedeal = {{ version = "{VERSION}"{options} }}'
+    manifest = f'[package]\nname = "program"\nedition = "2024"\n\n[dependencies]\n{samedeal}\n'
     (program / "Cargo.toml").write_text(manifest, encoding="utf-8")
     (program / "src/main.rs").write_text(RUST, encoding="utf-8")
     # The versions that the package was tested with.
@@ -57,5 +62,6 @@ def test_command(unpacked: Path, tmp_path: Path) -> None:
 
 
 def test_registry_would_take_them() -> None:
-    packages = ("--package", "samedeal", "--package", "samedeal-cli")
+    names = ("samedeal-sort", "samedeal-core", "samedeal-interface", "samedeal", "samedeal-cli")
+    packages = [f"--package={name}" for name in names]
     cargo("publish", "--dry-run", "--no-verify", "--allow-dirty", *packages, folder=ROOT)

@@ -59,11 +59,12 @@ WIDE_RESULTS = {
     *("consumed", "samples", "seed", "sizes", "bytes"),
     "lease",
     *("length", "source-bounds"),
-    *("epoch", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
+    *("epoch", "num-windows", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
     *("members", "samples-consumed", "step", "step-of-draw", "step-of", "resume"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.BatchPlace: ("step",),
+    reference.BatchShape: ("batches",),
     reference.Place: ("position", "index", "batch"),
     reference.RankBatches: ("samples",),
     reference.Fate: ("before",),
@@ -92,7 +93,7 @@ NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher,
 
 # Fields and arguments that are text, not numbers.
 TEXTS = {"weight", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
-TEXTS |= {"entries", "checkpoint", "keys", "text", "sections"}
+TEXTS |= {"entries", "checkpoint", "keys", "text", "sections", "parts"}
 
 
 def read(name: str, value: Any) -> Any:
@@ -142,7 +143,7 @@ def make(case: dict[str, Any]) -> Any:
     if kind in ("batch-recipe", "batcher", "batch-stream"):
         recipe = reference.BatchRecipe(case[kind]["recipe"], case[kind].get("lengths"), lists_of(case[kind]))
         if kind == "batcher":
-            return reference.Batcher(recipe, fields["epoch"], fields["history"])
+            return reference.Batcher(recipe, fields["epoch"])
         return reference.BatchStream(recipe, fields["epoch"], fields["rank"]) if kind == "batch-stream" else recipe
     assert kind == "functions"
     return FUNCTIONS
@@ -156,6 +157,7 @@ FUNCTIONS = SimpleNamespace(
     pad=reference.pad,
     pack=reference.pack_rows,
     inspect=reference.inspect,
+    join_indices=reference.join_indices,
     recipe_after=reference.recipe_after,
 )
 
@@ -176,8 +178,6 @@ def written(call: str, value: Any) -> Any:
         return {name: as_text(numbers) for name, numbers in value.items()}
     if isinstance(value, list) and any(hasattr(item, "__dataclass_fields__") for item in value):
         return [item and written(call, item) for item in value]
-    if call == "history":
-        return [{"world-size": past["world_size"], "steps": str(past["steps"])} for past in value]
     return as_text(value) if call in WIDE_RESULTS and value is not None else value
 
 
@@ -198,7 +198,8 @@ def outcome(call: dict[str, Any], subject: Any) -> tuple[dict[str, Any], Any]:
     """What a call returns, and what the next one is about: another object, where it gives one."""
     function = getattr(subject, call["call"].replace("-", "_"))
     try:
-        value = function(**read_fields(call.get("args", {})))
+        args = call.get("args", {})
+        value = function(**args if call["call"] == "use-index" else read_fields(args))
     except reference.Failure as error:
         return {"fails": vars(error)}, subject
     if isinstance(value, NEXT):

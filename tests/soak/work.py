@@ -182,7 +182,7 @@ def failures(rng: random.Random) -> None:
         lambda: Sampler(100, consumed=101),
         lambda: Sampler(10).resume("{"),
         lambda: Sampler(10).resume(Sampler(11).state(1)),
-        lambda: Batcher(LENGTHS, max_tokens=10),
+        lambda: len(Batcher(LENGTHS, max_tokens=10)),
         lambda: Batcher(LENGTHS, strategy="pack"),
         lambda: Reading([10], deal="shards", lanes=4),
         lambda: Reading([10]).state(99),

@@ -3,12 +3,18 @@
 use wit_parser::{Function, FunctionKind, Interface};
 
 /// Functions without parameters that compute something, or hand out much: they are called also in languages that have properties.
-const COMPUTED: [&str; 5] = ["fingerprint", "recipe-fingerprint", "config-fingerprint", "metrics", "rest"];
+const COMPUTED: [&str; 6] = ["fingerprint", "recipe-fingerprint", "config-fingerprint", "metrics", "rest", "wanted"];
 
 /// Whether a function of a resource tells what the resource is, so that a language with properties has one for it.
 pub fn is_value(function: &Function) -> bool {
     let own = matches!(function.kind, FunctionKind::Method(_)) && function.params.len() == 1;
-    own && function.result.is_some() && !COMPUTED.contains(&function.item_name())
+    own && function.result.is_some() && !COMPUTED.contains(&function.item_name()) && !asks(function)
+}
+
+/// Whether a function asks for lengths: it plans batches, as its text says.
+fn asks(function: &Function) -> bool {
+    let docs = function.docs.contents.as_deref().unwrap_or_default();
+    paragraphs(docs).iter().any(|text| text.contains("Asks for lengths"))
 }
 
 /// The text of a function: what it does, and what is said of its errors, which comes last in the WIT.

@@ -1,9 +1,12 @@
 //! `bindings python WIT FOLDER` writes the binding layer of the Python host: a module for each interface of the WIT. `bindings javascript
 //! WIT FOLDER` writes that of the JavaScript host: a module for each world. `bindings typescript WIT FOLDER` writes what the classes of that
-//! host have of the WIT: a module for each interface. `bindings rust WIT FOLDER` writes the plain part of the classes of the Rust host.
+//! host have of the WIT: a module for each interface. `bindings rust WIT FOLDER` writes the plain part of the classes of the Rust host, and
+//! `bindings interface WIT FOLDER` the types and traits that the crate behind it implements. `bindings command WIT FOLDER` writes the
+//! tables of the options of the command.
 //! `bindings manual WIT FOLDER` writes the interface as a page of the site. A file that is as it should be is not written again, and a module
 //! that is no longer made is removed.
 
+mod command;
 mod facade;
 mod javascript;
 mod manual;
@@ -22,10 +25,10 @@ use wit_parser::Resolve;
 
 fn main() -> ExitCode {
     let words: Vec<_> = env::args().skip(1).collect();
-    let [what @ ("python" | "javascript" | "typescript" | "rust" | "manual"), wit, folder] =
+    let [what @ ("python" | "javascript" | "typescript" | "rust" | "interface" | "command" | "manual"), wit, folder] =
         words.iter().map(String::as_str).collect::<Vec<_>>()[..]
     else {
-        eprintln!("usage: bindings python|javascript|typescript|rust|manual WIT FOLDER");
+        eprintln!("usage: bindings python|javascript|typescript|rust|interface|command|manual WIT FOLDER");
         return ExitCode::from(2);
     };
     match generated(what, wit).and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string())) {
@@ -44,6 +47,8 @@ fn generated(what: &str, wit: &str) -> Result<BTreeMap<String, String>, String> 
     match what {
         "python" => python::modules(&resolve, package),
         "rust" => rust::modules(&resolve, package),
+        "interface" => rust::interface::modules(&resolve, package),
+        "command" => Ok(command::modules()),
         "manual" => manual::pages(&resolve, package),
         "typescript" => javascript::facades::modules(&resolve, package),
         _ => javascript::modules(&resolve, package),

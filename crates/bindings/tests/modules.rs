@@ -86,6 +86,14 @@ fn the_rust_host_holds_what_is_generated_now() {
 }
 
 #[test]
+fn the_command_holds_what_is_generated_now() {
+    let out = folder("current-command");
+    assert!(run_for("command", &root().join("wit"), &out).status.success());
+    let outdated = outdated("hosts/cli/src/generated", &modules(&out));
+    assert!(outdated.is_empty(), "run `cargo xtask build`:\n{outdated}");
+}
+
+#[test]
 fn what_is_as_it_should_be_is_not_written_again() {
     let out = folder("again");
     assert!(run(&root().join("wit"), &out).status.success());

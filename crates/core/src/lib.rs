@@ -29,6 +29,8 @@ pub use deal::{Config, Deal, Fate, Layout, Place, Recipe, Remainder, Round, Samp
 pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress};
 pub use order::{Index, Order, OrderId, Spans};
 pub use split::Split;
+#[cfg(feature = "texts")]
+pub use state::meanings::meaning;
 pub use state::recipe::List;
 #[cfg(feature = "texts")]
 pub use state::tables::{Described, Needed, Value, described, members, schema};

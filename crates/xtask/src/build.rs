@@ -20,6 +20,9 @@ const PYTHON_BINDINGS: &str = "hosts/python/src/samedeal/bindings";
 const JAVASCRIPT_CLASSES: &str = "hosts/js/src/generated";
 /// The plain part of the Rust crate.
 const RUST_PART: &str = "hosts/rust/src/generated";
+/// What is behind it: the types and traits of the interface.
+const RUST_INTERFACE: &str = "crates/interface/src/generated";
+const COMMAND_PART: &str = "hosts/cli/src/generated";
 /// It writes the JavaScript around the web build.
 const BINDGEN: &str = "target/debug/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
@@ -40,6 +43,8 @@ pub const WEB_BUILD: &str = "web build";
 pub const COMMAND: &str = "command";
 /// The programs of tests and generators.
 pub const TOOLS: &str = "tools";
+/// What answers golden cases by the Rust host over the core, which is linked.
+pub const NATIVE: &str = "tools with `native`";
 /// What users get of Rust, and the benchmarks.
 pub const RELEASE: &str = "command, in release";
 /// The npm package.
@@ -87,6 +92,11 @@ pub fn parts() -> Vec<Step> {
         Step::new(TOOLS, &[COMPONENT_STEP], |progress| {
             progress.run(&mut host(&["--bins", "--examples"]))?;
             Ok(Report::note("target/debug"))
+        })
+        .with_lock(CARGO),
+        Step::new(NATIVE, &[BINDINGS], |progress| {
+            progress.run(project::cargo(&["build"]).args(project::NATIVE_CRATES).arg("--bin=matrix-rust"))?;
+            Ok(Report::note("target/native/debug/matrix-rust"))
         })
         .with_lock(CARGO),
         Step::new(RELEASE, &[COMPONENT_STEP], |progress| {
@@ -161,7 +171,9 @@ fn bindings(progress: &Progress) -> Outcome {
     progress.run(&mut project::own(GENERATOR, &["python", "wit", PYTHON_BINDINGS]))?;
     progress.run(&mut project::own(GENERATOR, &["typescript", "wit", JAVASCRIPT_CLASSES]))?;
     progress.run(&mut project::own(GENERATOR, &["rust", "wit", RUST_PART]))?;
-    Ok(Report::note(format!("{PYTHON_BINDINGS}, {JAVASCRIPT_CLASSES}, {RUST_PART}")))
+    progress.run(&mut project::own(GENERATOR, &["interface", "wit", RUST_INTERFACE]))?;
+    progress.run(&mut project::own(GENERATOR, &["command", "wit", COMMAND_PART]))?;
+    Ok(Report::note(format!("{PYTHON_BINDINGS}, {JAVASCRIPT_CLASSES}, {RUST_PART}, {COMMAND_PART}")))
 }
 
 fn web(progress: &Progress) -> Outcome {

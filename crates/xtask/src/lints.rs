@@ -40,6 +40,13 @@ pub fn steps() -> Vec<Step> {
         })
         .made_from(rust)
         .with_lock(build::CARGO),
+        lint("Rust lints: native", &[setup::RUST_LINTS, build::BINDINGS], || {
+            let mut command = project::cargo(&["clippy", "--all-targets"]);
+            command.args(project::NATIVE_CRATES).args(["--", "-D", "warnings"]);
+            command
+        })
+        .made_from(rust)
+        .with_lock(build::CARGO),
         lint("Rust lints: component", &[setup::RUST_LINTS, setup::TARGETS], || {
             wasm_lint(&["example-rust-guest", "samedeal-component"], "wasm32-wasip2")
         })

@@ -55,6 +55,8 @@ Usage: cargo xtask <command>
                      random and hostile questions: no trap, no undocumented error, the same answers everywhere
   mutants [PART ...] [--shard K/N]
                      change the core in one place at a time: a golden case must fail for each change (takes hours)
+  exhaust            all small cases, not random ones: every epoch of a few samples, on a few ranks, with every option and
+                     history: each sample once (takes minutes)
   dist [--check]     everything that a release publishes, in target/dist; with --check, also made again elsewhere, and
                      installed where there is no Rust
   engines            the packages on the oldest and the newest of what they run on: Python, NumPy, wasmtime, Node
@@ -85,6 +87,7 @@ fn main() -> ExitCode {
         ["vectors"] => Ok(Plan::new("vectors", Vec::new(), vec![suites::vectors(false)])),
         ["vectors", "--check"] => Ok(Plan::new("vectors --check", Vec::new(), vec![suites::vectors(true)])),
         ["mutants", words @ ..] => mutants::plan(words),
+        ["exhaust"] => Ok(robustness::exhaust()),
         ["dist", words @ ..] => packages::plan(words),
         ["engines"] => Ok(packages::engines()),
         ["fuzz", words @ ..] => fuzz::plan(words, parts()),

@@ -32,6 +32,7 @@ const BATCHES: &[&str] = &[
     "batches-bucket",
     "batches-state",
     "batches-default",
+    "batches-index",
     "recipes-batch",
     "batches-pack",
     "batches-composed",

@@ -65,6 +65,16 @@ pub const HOST_CRATES: &[&str] = &[
     "--features=matrix/host,samedeal/serde",
 ];
 
+/// The same for what links the core in place of the component, in a folder of its own: programs have the same names. It compiles no engine.
+pub const NATIVE_CRATES: &[&str] = &[
+    "--package=matrix",
+    "--package=samedeal",
+    "--package=samedeal-cli",
+    "--no-default-features",
+    "--features=matrix/native,samedeal-cli/native,samedeal/serde",
+    "--target-dir=target/native",
+];
+
 #[cfg(test)]
 mod tests {
     use super::*;

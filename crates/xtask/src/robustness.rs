@@ -24,6 +24,16 @@ pub fn statistics(options: &[&str]) -> Plan {
     command("statistics", STATISTICS, &options, &[setup::STATISTICS, build::COMPONENT_STEP])
 }
 
+/// `cargo xtask exhaust`.
+pub fn exhaust() -> Plan {
+    let step = Step::new("exhaust", &[], |progress| {
+        let mut command = project::cargo(&["test", "--release", "--package=samedeal-core", "--features=composed"]);
+        progress.run(command.args(["--test=exhaust", "--", "--include-ignored", "--nocapture"]))?;
+        Ok(Report { display: format!("\n{}\n", progress.log_text()), ..Report::default() })
+    });
+    Plan::new("exhaust", crate::parts(), vec![step])
+}
+
 /// `cargo xtask soak [--minutes M]`. What the processes told is kept.
 pub fn soak(options: &[&str]) -> Plan {
     let options = [&["--json", "target/soak/intervals.json"], options].concat();

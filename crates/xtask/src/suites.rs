@@ -22,6 +22,8 @@ use crate::setup;
 pub const MANIFESTS: &[&str] = &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
 /// What computes, and what it sorts by.
 pub const CORE: &[&str] = &["crates/core", "crates/sort"];
+/// The Rust host over the core, which is linked.
+pub const NATIVE: &[&str] = &["crates/bindings", "crates/interface", "hosts/rust"];
 /// What bindings are made from.
 pub const BINDINGS: &[&str] = &["wit"];
 /// What the Python host is, with the component that it carries.
@@ -93,6 +95,9 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         })
         .made_from(rust)
         .with_lock(build::CARGO),
+        suite("Rust host with `native`", &[build::NATIVE], || native_test(&["--lib", "--test=host"]))
+            .made_from(&[MANIFESTS, BINDINGS, CORE, NATIVE])
+            .with_lock(build::CARGO),
         suite("Python host", &[setup::PYTHON, build::COMPONENT_STEP], || {
             let mut command = pytest("target/venv", PYTHON_TESTS);
             command.args([ORACLES, DISTRIBUTED, FRAMEWORKS].map(|folder| format!("--ignore={folder}")));
@@ -150,18 +155,34 @@ fn slow() -> Vec<Step> {
         suite("growth: an earlier host, a newer component", &[build::COMPONENT_STEP, build::GROWN], || {
             with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
         })
-        .made_from(&[MANIFESTS, BINDINGS, CORE, &["crates/component", "tests/growth", "tests/vectors"]])
+        .made_from(&[
+            MANIFESTS,
+            BINDINGS,
+            CORE,
+            &["crates/component", "crates/interface", "tests/growth", "tests/vectors"],
+        ])
         .with_lock(build::CARGO),
         suite("growth: Python", &[setup::PYTHON, build::COMPONENT_STEP, build::GROWN], || {
             with_grown(pytest("target/venv", "tests/growth/test_python.py"))
         })
-        .made_from(&[PYTHON, BINDINGS, CORE, &["crates/component", "tests/growth", "tests/vectors"]]),
+        .made_from(&[
+            PYTHON,
+            BINDINGS,
+            CORE,
+            &["crates/component", "crates/interface", "tests/growth", "tests/vectors"],
+        ]),
         suite("growth: JavaScript", &[build::NPM, build::GROWN], || {
             let mut command = with_grown(project::npm("hosts/js", &["run", "test:growth"]));
             command.env("NODE_OPTIONS", "--test-reporter=spec");
             command
         })
-        .made_from(&[JAVASCRIPT, build::WASM, BINDINGS, CORE, &["crates/component", "hosts/js/test/growth"]]),
+        .made_from(&[
+            JAVASCRIPT,
+            build::WASM,
+            BINDINGS,
+            CORE,
+            &["crates/component", "crates/interface", "hosts/js/test/growth"],
+        ]),
         suite(
             "examples: what their READMEs show",
             &[
@@ -180,6 +201,9 @@ fn slow() -> Vec<Step> {
         )
         .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, BINDINGS, &["examples", EXAMPLES]])
         .with_lock(build::CARGO_WASM),
+        suite("command with `native`", &[build::NATIVE], || native_test(&["--test=command"]))
+            .made_from(&[MANIFESTS, BINDINGS, CORE, NATIVE, &["hosts/cli", "docs/answers.schema.json"]])
+            .with_lock(build::CARGO),
         suite("core at its full size", &[build::COMPONENT_STEP], || cargo_test(&["--test=values"], &["--ignored"]))
             .made_from(&[MANIFESTS, CORE])
             .with_lock(build::CARGO),
@@ -307,6 +331,13 @@ fn count(progress: &Progress, result: Result<(), String>) -> Outcome {
 fn cargo_test(what: &[&str], options: &[&str]) -> Command {
     let mut command = project::cargo(&["test", "--no-fail-fast"]);
     command.args(project::HOST_CRATES).args(what).arg("--").args(options);
+    command
+}
+
+/// Tests of the crates that link the core in place of the component.
+fn native_test(what: &[&str]) -> Command {
+    let mut command = project::cargo(&["test", "--no-fail-fast"]);
+    command.args(project::NATIVE_CRATES).args(what);
     command
 }
 

@@ -3,7 +3,6 @@
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, CommandFactory, Error, FromArgMatches, Parser, Subcommand};
-use sha2::{Digest, Sha256};
 
 use crate::args::blend::BlendArgs;
 use crate::args::plan::{DetectArgs, MeshArgs, ShardsArgs};
@@ -23,7 +22,6 @@ use crate::commands::step::StepArgs;
 use crate::commands::summaries::{FingerprintArgs, OrdersArgs};
 use crate::commands::verify::VerifyArgs;
 use crate::examples;
-use crate::write::output::hexadecimal;
 use crate::write::problem::Problem;
 
 /// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
@@ -59,10 +57,16 @@ impl Cli {
     }
 }
 
-/// The versions, and the SHA-256 of the component: equal components deal equally, in every host.
+/// The versions, and the SHA-256 of the component: equal components deal equally, in every host. A command that links the core has none.
 fn version() -> String {
-    let component = hexadecimal(&Sha256::digest(samedeal::COMPONENT));
-    format!("samedeal {}\nengine {}\nsamedeal.wasm {component}\n", env!("CARGO_PKG_VERSION"), samedeal::ENGINE)
+    let versions = format!("samedeal {}\nengine {}\n", env!("CARGO_PKG_VERSION"), samedeal::ENGINE);
+    #[cfg(feature = "component")]
+    let versions = {
+        use crate::write::output::hexadecimal;
+        use sha2::{Digest, Sha256};
+        format!("{versions}samedeal.wasm {}\n", hexadecimal(&Sha256::digest(samedeal::COMPONENT)))
+    };
+    versions
 }
 
 /// Words for which the parser knows no subcommand with a similar name, and the subcommands that are meant.

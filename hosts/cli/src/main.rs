@@ -4,6 +4,9 @@ mod args;
 mod cli;
 mod commands;
 mod examples;
+// Written by the build.
+#[rustfmt::skip]
+mod generated;
 mod read;
 mod write;
 

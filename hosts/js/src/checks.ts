@@ -138,6 +138,13 @@ export function recipeText(text: string, field = 'recipe'): string {
   return text;
 }
 
+/** The index of windows, or the bytes of a file with it, in UTF-8. */
+export function indexText(given: unknown): string {
+  const text = textOf(given);
+  if (typeof text !== 'string') fail('wrong-type', 'index', text, 'the text that `index` or `joinIndices` gave');
+  return recipeText(text, 'index');
+}
+
 /** Bytes in UTF-8 as text; anything else as it is, for others to refuse. */
 export function textOf(value: unknown): unknown {
   if (!(value instanceof Uint8Array)) return value;

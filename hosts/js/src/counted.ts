@@ -3,7 +3,7 @@ export interface Counted<T> extends Generator<T, void, undefined> {
   /**
    * The state after every rank got as many batches as this loop, for a checkpoint: within the loop, after `break`, or at its end. The batch
    * that the loop has now counts as read: ask after the step that uses it. Errors: as the `state` of what is read, and `epoch`, `consumed`,
-   * `history` or `rank` (that was moved since the loop began).
+   * `state` or `rank` (that was moved since the loop began).
    */
   state(): string;
 }

@@ -5,7 +5,7 @@
  *
  * @module
  */
-import { BaseBatcher } from './batch/batcher.js';
+import { BaseBatcher, joinIndicesWith } from './batch/batcher.js';
 import { packWith, padWith } from './batch/collate.js';
 import { BaseBatchStream } from './batch/stream.js';
 import type { Packed, PackOptions, Padded, PadOptions, Tokens } from './batch/types.js';
@@ -33,7 +33,7 @@ export type { Metrics, MetricsJson } from './batch/run.js';
 export type * from './batch/types.js';
 export type { Counted } from './counted.js';
 export { type Failure, type Kind, SamedealError } from './errors.js';
-export type { BatchPlace, Segment } from './generated/batches.js';
+export type { BatchPlace, BatchShape } from './generated/batches.js';
 export type { Detection } from './generated/launch.js';
 export type { CommittedRun, LedgerEvent } from './generated/ledger.js';
 export type { MixingAdvice, ReadRound } from './generated/read.js';
@@ -136,20 +136,25 @@ export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerSc
 
 /**
  * The batches of an epoch of sequences of these lengths, in tokens: the same number of steps on every rank, and no batch over its
- * limit. Errors (`SamedealError`): a value out of its range or of the wrong type, a sample that is too long, an unknown name, an
+ * limit. A window of samples is planned at a time, when it is needed, and only the lengths of its samples are read. Errors (`SamedealError`): a value out of its range or of the wrong type, a sample that is too long, an unknown name, an
  * option that the strategy needs and that is missing, one that it does not use, buckets that do not ascend, memory.
  *
  * @example
  * const mixed = blend({ web: [3, 1], code: [2, 1] }, { seed: 7 });
  * const batcher = new Batcher({ web: [5, 6, 7], code: [8, 9] }, { order: mixed, maxTokens: 20 });
- * console.log(batcher.lengths.join(' ')); // 5 6 7 8 9
+ * console.log(batcher.numSteps(), batcher.batch(0).lengths.join(' ')); // 3 5
  */
 export class Batcher extends over(BaseBatcher, component) {}
 
 /**
+ * One index of the parts of an index, which `index` of a batcher gave, in any order. Errors: `index` (no parts; a part is no index, or was
+ * changed), `fingerprint`, `epoch`, `windows` (a part is of other batches), `first` (windows are missing), memory.
+ */
+export const joinIndices = (parts: readonly (string | Uint8Array)[]): string => joinIndicesWith(component(), parts);
+
+/**
  * Batches of one rank from samples whose lengths are not known up front: those of a `Batcher` with the order `sequential`. Push
- * samples, and take the batches that are ready: those of one window at a time, as soon as a sample comes that is not in it. Every rank pushes all samples. What waits is a window (8,192 samples with `pad-to-max`, or if `batchWindow` is 0) and what the
- * one before left over. Errors (`SamedealError`): as `Batcher`.
+ * samples, and take the batches that are ready: those of one window at a time, as soon as 1.5 times as many samples wait as it has. Every rank pushes all samples. Errors (`SamedealError`): as `Batcher`.
  */
 export class BatchStream extends over(BaseBatchStream, component) {}
 

@@ -21,15 +21,15 @@ export function fewSamples(worldSize: number, most: number, batchSize: unknown):
   fail('out-of-range', 'batch-size', batchSize, allowed, mostFacts(least));
 }
 
-/** An array or a typed array, whatever is in it. */
-export function list(field: string, value: unknown): ArrayLike<unknown> {
+/** An array or a typed array of at most so many elements, whatever is in it. */
+export function list(field: string, value: unknown, most = LONGEST): ArrayLike<unknown> {
   const typed = ArrayBuffer.isView(value) && !(value instanceof DataView);
   if (!typed && !Array.isArray(value)) fail('wrong-type', field, value, 'an array of whole numbers, or a typed one');
   if (typed) attached(field, value);
   const { length } = value as ArrayLike<unknown>;
   // A proxy of an array may say anything.
   if (!Number.isInteger(length) || length < 0) fail('wrong-type', field, value, 'an array with a length');
-  if (length > LONGEST) fail('out-of-memory', field, `${length} elements`, `up to ${LONGEST} of them`);
+  if (length > most) fail('out-of-memory', field, `${length} elements`, `up to ${most} of them`);
   return value as ArrayLike<unknown>;
 }
 
@@ -93,15 +93,29 @@ export function words(field: string, value: unknown): BigUint64Array<ArrayBuffer
 /** A list of numbers of 32 bits, copied; `range` is what an error tells. */
 export function words32(field: string, value: unknown, range: Range): Uint32Array<ArrayBuffer> {
   const given = list(field, value);
-  const out = new Uint32Array(given.length);
-  if (given instanceof Uint32Array) {
-    out.set(given);
-    return out;
-  }
-  for (let i = 0; i < out.length; i++) {
-    const element = given[i];
-    const isPlain = typeof element === 'number' && element >= 0 && element <= 0xffff_ffff && Number.isInteger(element);
-    out[i] = isPlain ? element : placed(`at index ${i}`, () => u32(field, element, undefined, range));
+  if (given instanceof Uint32Array) return Uint32Array.from(given);
+  return narrowed(
+    field,
+    given.length,
+    (i) => given[i],
+    range,
+    (i) => `at index ${i}`,
+  );
+}
+
+/** So many numbers of 32 bits, of anything; an error tells the place of the one that it is about. */
+export function narrowed(
+  field: string,
+  count: number,
+  element: (i: number) => unknown,
+  range: Range,
+  place: (i: number) => string,
+): Uint32Array<ArrayBuffer> {
+  const out = new Uint32Array(count);
+  for (let i = 0; i < count; i++) {
+    const own = element(i);
+    const isPlain = typeof own === 'number' && own >= 0 && own <= 0xffff_ffff && Number.isInteger(own);
+    out[i] = isPlain ? own : placed(place(i), () => u32(field, own, undefined, range));
   }
   return out;
 }

@@ -9,7 +9,7 @@ const range = (count) => Array.from({ length: count }, (_, i) => i);
 const sorted = (samples) => [...samples].sort((one, other) => one - other);
 /** The samples of all ranks at all steps. */
 const samplesOf = (batcher) =>
-  range(batcher.length).flatMap((step) =>
+  range(batcher.numSteps()).flatMap((step) =>
     range(batcher.worldSize).flatMap((rank) => [...batcher.batch(step, rank).samples]),
   );
 
@@ -71,7 +71,7 @@ for (const [name, made] of Object.entries(ORDERS)) {
       const options = { order: made, maxTokens: 200 };
       const whole = new Sampler(made, { epoch: 1 });
       const first = new Batcher(some(500), { ...options, worldSize: 2, epoch: 1 });
-      const taken = first.length >> 1;
+      const taken = first.numSteps() >> 1;
       const seen = range(taken).flatMap((step) => [0, 1].flatMap((rank) => [...first.batch(step, rank).samples]));
       const rest = new Batcher(some(500), { ...options, worldSize: 3 });
       rest.resume(first.state(taken));
@@ -121,10 +121,10 @@ describe('lengths by the sources of a blend', () => {
       ]),
     ]) {
       const batcher = new Batcher(lengths, options);
-      assert.deepEqual([...batcher.lengths], joined);
+      assert.equal(batcher.lengths, lengths);
       assert.equal(batcher.fingerprint(), same.fingerprint());
       assert.equal(Batcher.fromRecipe(same.recipe, lengths).fingerprint(), same.fingerprint());
-      assert.deepEqual([...Batcher.fromJSON(JSON.parse(JSON.stringify(batcher))).lengths], joined);
+      assert.equal(Batcher.fromJSON(JSON.parse(JSON.stringify(batcher))).recipe, same.recipe);
     }
   });
 
@@ -140,7 +140,6 @@ describe('lengths by the sources of a blend', () => {
     const whole = [...some(500), ...some(300), ...some(7)];
     for (const view of [made, made.skip([{ epoch: 0, start: 3, count: 9 }]).copies(2)]) {
       const batcher = new Batcher(lengths, { order: view, maxTokens: 400 });
-      assert.deepEqual([...batcher.lengths], whole);
       assert.deepEqual(sorted(samplesOf(batcher)), sorted(new Sampler(view)));
       assert.equal(new Batcher(whole, batcher.config).recipe, batcher.recipe);
     }
@@ -165,7 +164,9 @@ describe('lengths by the sources of a blend', () => {
     assert.throws(() => new Batcher({ web }, options), { kind: 'missing', field: 'lengths', allowed: /code/ });
     refused(() => new Batcher({ web: code, code: web }, options), 'contradiction', 'lengths');
     refused(() => new Batcher({ web, code: 3 }, options), 'wrong-type', 'lengths');
-    assert.throws(() => new Batcher({ web, code: [1, -3] }, options), { value: '-3 (at index 1) (of source code)' });
+    assert.throws(() => new Batcher({ web, code: code.with(1, -3) }, options), {
+      value: '-3 (at index 1) (of source code)',
+    });
     for (const other of ['feistel', plain, plain.copies(2)]) {
       refused(() => new Batcher({ web }, { order: other, maxTokens: 400 }), 'contradiction', 'lengths');
     }
@@ -210,9 +211,4 @@ test('what is no order of batches is refused', () => {
   refused(() => Batcher.fromRecipe(stored.recipe, some(300)), 'missing', 'sizes');
   assert.equal(Batcher.fromRecipe(stored.recipe, some(300), { sizes: new Array(300).fill(1) }).recipe, stored.recipe);
   refused(() => new BatchStream({ order: mixed }), 'unknown-name', 'options');
-  refused(
-    () => BatchStream.fromRecipe({ order: { name: 'sharded', sizes: [3] }, batch: { max_tokens: 9 } }),
-    'missing',
-    'lengths',
-  );
 });

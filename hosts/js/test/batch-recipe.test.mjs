@@ -8,15 +8,17 @@ import { refused } from './values.mjs';
 for (const [way, options] of Object.entries(WAYS)) {
   test(`${way}: a batcher is made again by its recipe, whatever its rank and epoch`, () => {
     const lengths = some(400);
-    const place = { rank: 1, epoch: 3, history: [{ worldSize: 3, steps: 2 }] };
-    const batcher = new Batcher(lengths, { ...options, worldSize: 2, seed: -(2n ** 63n), ...place });
+    const state = new Batcher(lengths, { ...options, worldSize: 3, seed: -(2n ** 63n), epoch: 3 }).state(2);
+    const place = { rank: 1, state };
+    const batcher = new Batcher(lengths, { ...options, worldSize: 2, seed: -(2n ** 63n), rank: 1 });
+    batcher.resume(state);
     assert.equal(JSON.parse(batcher.recipe).batch.lengths.length, 64);
     const again = Batcher.fromRecipe(batcher.recipe, lengths, place);
     assert.deepEqual([...again], [...batcher]);
     assert.deepEqual(again.config, batcher.config);
-    assert.deepEqual([again.worldSize, again.rank, again.epoch, again.history], [2, 1, 3, place.history]);
+    assert.deepEqual([again.worldSize, again.rank, again.epoch, again.state(0)], [2, 1, 3, batcher.state(0)]);
     const other = Batcher.fromRecipe(batcher.recipe, lengths);
-    assert.deepEqual([other.rank, other.epoch, other.history], [0, 0, []]);
+    assert.deepEqual([other.rank, other.epoch], [0, 0]);
     for (const { recipe, recipeFingerprint } of [again, other]) {
       assert.deepEqual([recipe, recipeFingerprint.call(other)], [batcher.recipe, batcher.recipeFingerprint()]);
     }
@@ -41,7 +43,7 @@ test('a recipe is text in one line, the same whichever way it was said', () => {
     Batcher.fromRecipe(` ${text}\n`, Uint8Array.of(4, 5, 6)),
   ]) {
     assert.equal(batcher.recipe, text);
-    assert.deepEqual([...batcher.lengths], [4, 5, 6]);
+    assert.equal(batcher.metrics().tokens, 15);
     assert.equal(batcher.config.seed, 2n ** 53n + 1n);
     const made = new Function('Batcher', `return ${batcher}`)(Batcher);
     assert.equal(made.recipe, text);
@@ -106,7 +108,7 @@ test('what JSON cannot carry is refused by its name', () => {
   }
   // Digits after this mark were written as a number before.
   refused(() => Batcher.fromRecipe({ batch: { max_tokens: '\u00009' } }, [3]), 'wrong-type', 'max-tokens');
-  for (const options of [{ rank: 1 }, { epoch: -1 }, { history: [3] }, { worldSize: 2 }, { boundaries: [3] }]) {
+  for (const options of [{ rank: 1 }, { epoch: -1 }, { state: '3' }, { worldSize: 2 }, { boundaries: [3] }]) {
     assert.throws(() => Batcher.fromRecipe({ batch: { max_tokens: 9 } }, [3], options), SamedealError);
   }
 });

@@ -1,7 +1,7 @@
 // States of batchers, and where a batcher puts a sample.
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { Batcher, BatchStream, SamedealError, Sampler } from 'samedeal';
+import { Batcher, SamedealError, Sampler } from 'samedeal';
 import { some, WAYS, windowed } from './batching.mjs';
 import { changed, NO_STATES } from './states.mjs';
 import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
@@ -9,7 +9,7 @@ import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
 const all = (count) => Array.from({ length: count }, (_, sample) => sample);
 const sorted = (samples) => samples.toSorted((one, other) => one - other);
 /** The samples of all ranks at the steps from `start` on, before `end`. */
-function samplesOf(batcher, start = 0, end = batcher.length) {
+function samplesOf(batcher, start = 0, end = batcher.numSteps()) {
   const steps = all(end - start).map((step) => start + step);
   return steps.flatMap((step) => all(batcher.worldSize).flatMap((rank) => [...batcher.batch(step, rank).samples]));
 }
@@ -21,12 +21,12 @@ describe('states', () => {
     test(`${way}: on the same number of ranks, the rest is the rest`, () => {
       const batcher = make({ worldSize: 2, rank: 1, epoch: 3 });
       const other = make({ worldSize: 2, rank: 1 });
-      for (const taken of [0, 1, batcher.length >> 1, batcher.length - 1, batcher.length]) {
+      for (const taken of [0, 1, batcher.numSteps() >> 1, batcher.numSteps() - 1, batcher.numSteps()]) {
         other.resume(batcher.state(taken));
         assert.deepEqual([...other], [...batcher.batches(taken)]);
-        assert.deepEqual([other.epoch, other.length], [3, batcher.length - taken]);
-        assert.equal(other.metrics().steps, other.length);
-        assert.equal(other.state(other.length), batcher.state(batcher.length));
+        assert.deepEqual([other.epoch, other.numSteps()], [3, batcher.numSteps() - taken]);
+        assert.equal(other.metrics().steps, other.numSteps());
+        assert.equal(other.state(other.numSteps()), batcher.state(batcher.numSteps()));
       }
     });
 
@@ -36,10 +36,12 @@ describe('states', () => {
       for (const [number, worldSize] of [8, 3, 3, 1, 2].entries()) {
         const batcher = make({ worldSize });
         batcher.resume(state);
-        const taken = number === 4 ? batcher.length : batcher.length >> 1;
+        const taken = number === 4 ? batcher.numSteps() : batcher.numSteps() >> 1;
         seen.push(...samplesOf(batcher, 0, taken));
         state = batcher.state(taken);
-        assert.equal(make({ worldSize, rank: worldSize - 1, epoch: 2, history: batcher.history }).state(taken), state);
+        const twin = make({ worldSize, rank: worldSize - 1 });
+        twin.resume(batcher.state(0));
+        assert.equal(twin.state(taken), state);
       }
       assert.deepEqual(sorted(seen), all(1000));
     });
@@ -51,26 +53,39 @@ describe('states', () => {
     const batcher = make({ worldSize: 2, epoch: 3 });
     const rest = make({ worldSize: 2, rank: 1 });
     rest.resume(batcher.state(4));
-    assert.deepEqual([rest.epoch, rest.rank, rest.history], [3, 1, [{ worldSize: 2, steps: 4 }]]);
-    assert.deepEqual(rest.config, { ...batcher.config, rank: 1, history: [{ worldSize: 2, steps: 4 }] });
-    assert.match(String(rest), /, \{ rank: 1, epoch: 3, history: \[\{ worldSize: 2, steps: 4 \}\] \}\)$/);
-    assert.doesNotMatch(String(batcher), /history/);
-    const twin = new Batcher(rest.lengths, rest.config);
+    assert.deepEqual([rest.epoch, rest.rank, rest.state(0)], [3, 1, batcher.state(4)]);
+    assert.deepEqual(rest.config, { ...batcher.config, rank: 1 });
+    assert.match(String(rest), /, \{ rank: 1, state: '\{.*\}' \}\)$/);
+    assert.doesNotMatch(String(batcher), /state:/);
+    const twin = Batcher.fromJSON(JSON.stringify(rest));
     assert.equal(twin.fingerprint(), rest.fingerprint());
     assert.deepEqual([...twin], [...rest]);
     rest.setEpoch(3n);
-    assert.deepEqual([rest.history.length, rest.length], [1, batcher.length - 4]);
+    assert.equal(rest.numSteps(), batcher.numSteps() - 4);
     rest.setEpoch(4);
-    assert.deepEqual([rest.history, rest.fingerprint()], [[], make({ worldSize: 2, epoch: 4 }).fingerprint()]);
+    assert.equal(rest.fingerprint(), make({ worldSize: 2, epoch: 4 }).fingerprint());
     rest.resume(batcher.state(0));
-    assert.deepEqual([rest.epoch, rest.history, rest.fingerprint()], [3, [], batcher.fingerprint()]);
+    assert.deepEqual([rest.epoch, rest.fingerprint()], [3, batcher.fingerprint()]);
+  });
+
+  test('other options go on where they are asked for', () => {
+    const batcher = make({ worldSize: 2 });
+    const smaller = make({ worldSize: 3, maxTokens: 150 });
+    const state = batcher.state(4);
+    refused(() => smaller.resume(state), 'contradiction', 'max-tokens');
+    smaller.resume(state, { replan: true });
+    assert.deepEqual(sorted([...samplesOf(batcher, 0, 4), ...samplesOf(smaller)]), all(500));
+    const again = make({ worldSize: 3, maxTokens: 150 });
+    again.resume(smaller.state(2));
+    assert.deepEqual([...again], [...smaller.batches(2)]);
+    assert.throws(() => smaller.resume(state, { replan: 1 }), { kind: 'wrong-type', field: 'replan' });
   });
 
   test('a pass notices that the batcher went on elsewhere', () => {
     const batcher = make({ worldSize: 2 });
     const elsewhere = make({ worldSize: 2, epoch: 1 });
     for (const [state, field] of [
-      [batcher.state(3), 'history'],
+      [batcher.state(3), 'state'],
       [elsewhere.state(0), 'epoch'],
       [elsewhere.state(3), 'epoch'],
     ]) {
@@ -80,36 +95,12 @@ describe('states', () => {
       started.next();
       batcher.resume(state);
       for (const pass of [started, untouched]) refused(() => pass.next(), 'out-of-range', field);
-      assert.equal([...batcher].length, batcher.length);
+      assert.equal([...batcher].length, batcher.numSteps());
     }
     const pass = batcher.batches();
     const first = pass.next().value;
     batcher.resume(batcher.state(0));
     assert.deepEqual([first, ...pass], [...batcher]);
-  });
-
-  test('the histories that are given and got are not those that count', () => {
-    const history = [
-      { worldSize: 2n, steps: 4n },
-      { worldSize: 3, steps: 1 },
-    ];
-    const batcher = make({ history });
-    const before = batcher.fingerprint();
-    history[0].steps = 5n;
-    history.pop();
-    batcher.history[0].steps = 5;
-    batcher.config.history.pop();
-    const was = [
-      { worldSize: 2, steps: 4 },
-      { worldSize: 3, steps: 1 },
-    ];
-    assert.deepEqual([batcher.history, batcher.config.history], [was, was]);
-    assert.equal(make({ history: was }).fingerprint(), before);
-    const frozen = Object.freeze([
-      Object.freeze({ worldSize: 2, steps: 4 }),
-      Object.freeze({ worldSize: 3, steps: 1 }),
-    ]);
-    assert.equal(make({ history: frozen }).fingerprint(), before);
   });
 
   test('quantiles are those of all samples, also for the rest of them', () => {
@@ -133,7 +124,7 @@ describe('places', () => {
         ...windowed(options, 100),
       });
       const found = Array.from({ length: 400 }, (_, sample) => batcher.locate(BigInt(sample)));
-      const places = all(batcher.length).flatMap((step) =>
+      const places = all(batcher.numSteps()).flatMap((step) =>
         all(3).flatMap((rank) => {
           const { samples, starts, rowEnds } = batcher.batch(step, rank);
           const rowOf = (item) => rowEnds.findIndex((end) => item < end);
@@ -180,51 +171,18 @@ describe('refusals', () => {
   test('numbers that do not fit, and the batcher is as good as before', () => {
     const batcher = make();
     const before = batcher.fingerprint();
-    const past = (worldSize, steps) => make({ history: [{ worldSize, steps }] });
     for (const [field, outside, call] of [
-      ['steps', [batcher.length + 1, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => batcher.state(value)],
+      ['steps', [batcher.numSteps() + 1, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => batcher.state(value)],
       ['sample', [100, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => batcher.locate(value)],
-      ['history', [0, 2 ** 20 + 1, ...NOT_32_BITS], (value) => past(value, 0)],
-      ['history', [batcher.length + 1, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => past(2, value)],
     ]) {
       for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     for (const at of [-1, 100, 2n ** 64n]) {
       assert.throws(() => batcher.locate(at), { value: String(at), allowed: '0 to 99' });
-      assert.throws(() => batcher.state(at), { value: String(at), allowed: `0 to ${batcher.length}` });
+      assert.throws(() => batcher.state(at), { value: String(at), allowed: `0 to ${batcher.numSteps()}` });
     }
     assert.equal(batcher.fingerprint(), before);
-  });
-
-  test('histories', () => {
-    for (const history of [null, 3, 'history', {}, new Set(), { length: 1 }, [3], [null], [[2, 3]], ['2'], [{}]]) {
-      refused(() => make({ history }), 'wrong-type', 'history');
-    }
-    refused(() => new BatchStream({ maxTokens: 3, history: [] }), 'unknown-name', 'options');
-    refused(() => make({ history: [{ worldSize: 2 }] }), 'wrong-type', 'history');
-    refused(() => make({ history: [{ worldSize: 2, steps: 1, rank: 0 }] }), 'unknown-name', 'options');
-    // biome-ignore lint/suspicious/noSparseArray: what is not there is no segment
-    refused(() => make({ history: [, { worldSize: 2, steps: 1 }] }), 'wrong-type', 'history');
-    const none = { worldSize: 1, steps: 0 };
-    assert.equal(make({ history: new Array(4096).fill(none) }).fingerprint(), make().fingerprint());
-    refused(() => make({ history: new Array(4097).fill(none) }), 'out-of-range', 'history');
-    refused(() => make({ history: new Array(2 ** 25).fill(none) }), 'out-of-range', 'history');
-  });
-
-  test('more worlds than there were', () => {
-    const history = Array.from({ length: 64 }, (_, i) => ({ worldSize: 1 + (i % 2), steps: 1 }));
-    const of = (worldSize) => new Batcher(some(3_000), { maxTokens: 300, seed: 3, history, worldSize });
-    const batcher = of(3);
-    assert.equal(batcher.history.length, 64);
-    batcher.resume(batcher.state(1));
-    assert.equal(batcher.history.length, 65);
-    // A world that no state has room for is told before it takes a step.
-    const most = Array.from({ length: 4096 }, (_, i) => ({ worldSize: 1 + (i % 2), steps: 1 }));
-    refused(() => make({ history: most, worldSize: 1 }), 'out-of-range', 'history');
-    // Who took nothing does not count, and who took twice counts once.
-    const again = [history[0], history[0], { worldSize: 9, steps: 0 }, history[0]];
-    assert.deepEqual(JSON.parse(make({ history: again }).state(0)).history, [{ world_size: 1, steps: 3 }]);
   });
 
   test('states of something else', () => {
@@ -240,40 +198,44 @@ describe('refusals', () => {
     ]) {
       const before = other.fingerprint();
       refused(() => other.resume(state), 'contradiction', field);
-      assert.deepEqual([other.epoch, other.history, other.fingerprint()], [0, [], before]);
+      assert.deepEqual([other.epoch, other.fingerprint()], [0, before]);
     }
     refused(() => batcher.resume(new Sampler(100, { seed: 3 }).state(2)), 'wrong-type', 'state');
-    refused(() => batcher.resume(state.replace('"steps":2', '"steps":2000')), 'out-of-range', 'history');
+    batcher.resume(state.replace('"steps":2', '"steps":2000'));
+    refused(() => batcher.numSteps(), 'out-of-range', 'history');
   });
 
   test('whatever else a text is', () => {
-    const batcher = make({ history: [{ worldSize: 3, steps: 1 }] });
+    const batcher = make();
+    batcher.resume(make({ worldSize: 3 }).state(1));
     const before = batcher.fingerprint();
     for (const text of NO_STATES) refused(() => batcher.resume(text), 'wrong-type', 'state');
     for (const value of [undefined, null, 3, {}, [], Uint8Array.of(0xff), Object(batcher.state(1))]) {
       refused(() => batcher.resume(value), 'wrong-type', 'state');
     }
     refused(() => batcher.resume('π'.repeat(2 ** 23 + 1)), 'out-of-range', 'state');
-    assert.deepEqual([batcher.fingerprint(), batcher.history], [before, [{ worldSize: 3, steps: 1 }]]);
+    assert.equal(batcher.fingerprint(), before);
   });
 
   test('a state that was tampered with is refused, or says where to go on', () => {
-    const batcher = make({ history: [{ worldSize: 3, steps: 1 }] });
+    const batcher = make();
+    batcher.resume(make({ worldSize: 3 }).state(1));
     let refusals = 0;
     for (const text of changed(batcher.state(2), 1000)) {
-      const before = [batcher.epoch, batcher.history, batcher.length];
+      const before = batcher.state(0);
       try {
         batcher.resume(text);
-        const { epoch, history } = JSON.parse(text);
-        const segments = history.map(({ world_size: worldSize, steps }) => ({ worldSize, steps }));
-        assert.deepEqual([BigInt(batcher.epoch), batcher.history], [BigInt(epoch), segments]);
+        assert.equal(BigInt(batcher.epoch), BigInt(JSON.parse(text).epoch));
+        // A history that has more than its window is told by what plans the window.
+        batcher.batch(0);
       } catch (error) {
         assert(error instanceof SamedealError, `${error} of ${text}`);
-        assert.deepEqual([batcher.epoch, batcher.history, batcher.length], before);
+        if (error.field === 'history' || error.field === 'step') batcher.resume(before);
+        assert.equal(batcher.state(0), before);
         refusals += 1;
       }
     }
     assert(refusals > 500 && refusals < 1000);
-    assert.equal([...batcher].length, batcher.length);
+    assert.equal([...batcher].length, batcher.numSteps());
   });
 });

@@ -21,7 +21,6 @@ test('batchers', () => {
     { strategy: 'bucket', boundaries: [2n, 4], maxBatchSize: 2 },
     { strategy: 'bucket', quantiles: 3, maxBatchSize: 2, order: 'torch' },
     { maxCost: 1000, counting: 'weighted', quadratic: 1 },
-    { maxTokens: 10, worldSize: 2, history: [{ worldSize: 3, steps: 1 }] },
   ]) {
     const batcher = new Batcher(lengths, options);
     const json = again(batcher);

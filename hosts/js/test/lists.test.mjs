@@ -103,8 +103,8 @@ describe('a typed array whose memory is gone is no empty list', () => {
   });
 
   test('what is empty of itself is an empty list', () => {
-    assert.equal(new Batcher(new Uint32Array(0), { maxTokens: 10 }).length, 0);
-    assert.equal(new Batcher(new Uint32Array(4).subarray(4), { maxTokens: 10 }).length, 0);
+    assert.equal(new Batcher(new Uint32Array(0), { maxTokens: 10 }).numSteps(), 0);
+    assert.equal(new Batcher(new Uint32Array(4).subarray(4), { maxTokens: 10 }).numSteps(), 0);
     assert.equal(Sampler.sharded(new Float64Array(0)).length, 0);
   });
 });

@@ -92,7 +92,7 @@ test('the entries have the same names, and say where they are not loaded', async
   assert.equal(
     await output(text),
     'BatchStream Batcher ChunkStream MemoryLog Mesh Reading SamedealError Sampler Schedule ShardPlan Split balance blend ' +
-      'collatePack collatePad detectRank grown inspect openLedger order orders replayLedger sharded verifyShards version windows\n' +
+      'collatePack collatePad detectRank grown inspect joinIndices openLedger order orders replayLedger sharded verifyShards version windows\n' +
       'true\n' +
       'samedeal/web is not loaded: await init() first\n'.repeat(4),
   );
@@ -104,7 +104,7 @@ test('a page loads the component once', async () => {
     await Promise.all([init(), init()]);
     const plain = new Sampler(10, { seed: 3 });
     await init('nowhere.wasm');
-    console.log(new Sampler(blend({ a: [3, 1], b: [4, 1] })).length, plain.length, new Batcher([3], { maxTokens: 3 }).length);
+    console.log(new Sampler(blend({ a: [3, 1], b: [4, 1] })).length, plain.length, new Batcher([3], { maxTokens: 3 }).numSteps());
     console.log(new ShardPlan([3]).shards(0).length, new Mesh(1, {}, []).dataWorldSize);`;
   assert.equal(await output(text), '7 10 1\n1 1\n');
 });
@@ -132,7 +132,7 @@ const skip = !process.features.require_module;
 test('where text stands in for files, Node does not read it, and both entries are the same', { skip }, async () => {
   const inline = join(project, 'node_modules/samedeal/dist/inline');
   const text =
-    "import { Batcher, Sampler } from 'samedeal'; console.log(new Sampler(3).length + new Batcher([1], { maxTokens: 1 }).length);";
+    "import { Batcher, Sampler } from 'samedeal'; console.log(new Sampler(3).length + new Batcher([1], { maxTokens: 1 }).numSteps());";
   renameSync(inline, `${inline}-away`);
   try {
     assert.equal(await output(text), '4\n');
@@ -342,17 +342,22 @@ test('the types hold in a strict project', async () => {
     ['es2022', 'dom'],
   );
   check(
-    `import { type Batch, type BatchPlace, Batcher, BatchStream, type Segment, collatePack, collatePad, type Metrics, type Strategy } from 'samedeal';
+    `import { type Batch, type BatchPlace, order, Batcher, BatchStream, type BatchShape, type LengthsSource, joinIndices, collatePack, collatePad, type Metrics, type Strategy } from 'samedeal';
     const strategy: Strategy = 'pack';
     const batcher: Batcher = new Batcher(new Uint32Array(3), { strategy, capacity: 4n, boundaries: [3], tail: 'drop' });
     const same = new Batcher([1, 2n], batcher.config);
     for (const batch of batcher) batch.samples.at(0)?.toFixed();
     const batch: Batch = same.batch(0n, 1);
-    const steps: number = batcher.length + batcher.numSteps;
-    const past: Segment[] = batcher.history;
-    new Batcher([1], { maxTokens: 2, history: [...past, { worldSize: 2n, steps: 3 }] as const }).resume(batcher.state(1n));
+    const steps: number = batcher.numSteps() + batcher.numWindows + batcher.consumed;
+    batcher.resume(batcher.state(1n), { replan: true });
+    batcher.useIndex(joinIndices([batcher.index(0, 1n)]));
+    const shapes: BatchShape[] = batcher.shapes({ filled: true });
+    const source: LengthsSource = { length: 3, take: async (samples) => Uint16Array.from(samples) };
+    const asked: Promise<Batch> = new Batcher(source, batcher.config).withLengths((own) => own.batch(0));
+    const own = new Batcher((samples) => samples, { order: order('feistel', { samples: 3 }), maxTokens: 9 });
+    for await (const { fullRows } of own) fullRows.toFixed();
     const places: BatchPlace[] = batcher.locate(0);
-    const again: Batcher = Batcher.fromRecipe(batcher.recipe, [3], { rank: 0, epoch: 1n, history: past, boundaries: [3n] });
+    const again: Batcher = Batcher.fromRecipe(batcher.recipe, [3], { rank: 0, epoch: 1n, boundaries: [3n] });
     const named: string = again.recipeFingerprint() + BatchStream.fromRecipe({ batch: {} }, { rank: 1 }).recipe;
     const metrics: Metrics = batcher.metrics();
     const copy: Batcher = Batcher.fromJSON(batcher.toJSON());
@@ -368,15 +373,15 @@ test('the types hold in a strict project', async () => {
     const wide: BigInt64Array = collatePack(new BigInt64Array(3), { offsets: [0, 3], paddingValue: 3n }).values;
     const packed = collatePack([new Float32Array(3)], { rowEnds: batch.rowEnds, width: batch.paddedLength });
     const ids: Int32Array[] = [packed.positionIds, packed.segmentIds, packed.cuSeqlens];
-    { using scoped = new Batcher([1], { maxTokens: 2 }); scoped.length; }
+    { using scoped = new Batcher([1], { maxTokens: 2 }); scoped.numWindows; }
     // @ts-expect-error
     new Batcher([1], { strategy: 'fast' });
     // @ts-expect-error
     new BatchStream({ quantiles: 3 });
     // @ts-expect-error
-    new BatchStream({ history: [] });
+    new BatchStream({ order: 'torch' });
     // @ts-expect-error
-    new Batcher([1], { history: [[2, 3]] });
+    new Batcher([1], { history: [] });
     // @ts-expect-error
     collatePad([[1, 2]]);
     // @ts-expect-error
@@ -469,7 +474,7 @@ test('the types hold in a strict project', async () => {
     import wasm from 'samedeal/web/samedeal.wasm';
     const source: Source = 'a.wasm';
     await init(); await init(source); await init(fetch('a.wasm')); await init(new Uint8Array(8)); await init(wasm);
-    new Batcher([3], { maxTokens: 3 }).length;
+    new Batcher([3], { maxTokens: 3 }).numSteps();
     // @ts-expect-error
     await init(null);`;
   check(web, ['es2022', 'dom']);

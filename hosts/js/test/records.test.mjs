@@ -74,7 +74,6 @@ for (const [entry, package_] of Object.entries({ ...composed, 'samedeal/inline':
     ['options', (given) => Batcher.fromRecipe(batcher.recipe, [1], given)],
     ['options', (given) => Batcher.fromState(batcher.state(0), [1], given)],
     ['options', (given) => Batcher.fromJSON(given)],
-    ['history', (given) => new Batcher([1], { maxTokens: 4, history: [given] })],
     ['options', (given) => new BatchStream(given)],
     ['options', (given) => BatchStream.fromRecipe(new BatchStream({ maxTokens: 4 }).recipe, given)],
     ['options', (given) => BatchStream.fromJSON(given)],

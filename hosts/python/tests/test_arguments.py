@@ -342,13 +342,13 @@ def test_weights_where_there_are_no_sources() -> None:
 
 @pytest.mark.parametrize("kind", [list, tuple, np.array], ids=["list", "tuple", "array"])
 def test_a_number_that_is_refused_is_shown_with_its_place(kind: Any) -> None:
-    for values, told in [([5, 9, -4], "-4 (at index 2)"), ([5, 2**32, 9], "4294967296 (at index 1)")]:
+    for values, told in [([5, 9, -4], "-4 (sample 2)"), ([5, 2**32, 9], "4294967296 (sample 1)")]:
         with pytest.raises(OutOfRangeError) as caught:
             samedeal.Batcher(kind(values), max_tokens=9)
         assert (caught.value.field, caught.value.value) == ("lengths", told)
     with pytest.raises(WrongTypeError) as wrong:
         samedeal.Batcher([5, 1.5], max_tokens=9)
-    assert wrong.value.value == "1.5 (at index 1)"
+    assert wrong.value.value == "1.5 (sample 1)"
     with pytest.raises(OutOfRangeError) as nested:
         samedeal.verify_shards(9, [[0], [1, -3]])
     assert nested.value.value == "-3 (at index 1 of list 1)"

@@ -93,8 +93,8 @@ def test_every_sample_once_and_no_batch_over_its_budget(strategy: str, world_siz
         counted["slowest"] += max(padded)
         counted["slowest_cost"] += max(costs)
     assert sorted(seen) == list(range(3_000))
-    # Those that are left of each bucket at the end.
-    assert strategy != "bucket" or mixed <= 3 * world_size
+    # Those that are left of each bucket at the end of a window.
+    assert strategy != "bucket" or mixed <= 4 * world_size * batcher.num_windows
     assert {name: getattr(metrics, name) for name in counted} == counted
     assert metrics.steps == len(batcher) == batcher.num_steps
     assert batcher.world_size == world_size
@@ -184,7 +184,8 @@ def test_defaults_follow_the_world_and_the_lengths() -> None:
     taken = [sample for step in range(200) for sample in one.batch(step).samples.tolist()]
     left = [s for rank in range(64) for batch in many.batches(0, rank) for s in batch.samples.tolist()]
     assert sorted(taken + left) == list(range(60_000))
-    assert many.metrics().padding_ratio < 0.07
+    # What is left of the window of the one rank is less than a step of 64.
+    assert many.metrics().padding_ratio < 0.1
     short = lengths % 60 + 1
     assert Batcher(short, strategy="bucket").metrics().padding_ratio < 0.05
     assert Batcher(short, strategy="bucket", bucket_width=64).metrics().padding_ratio > 0.3
@@ -222,7 +223,7 @@ def test_options_that_are_none_are_not_given() -> None:
 
 def test_messages_name_options_as_they_are_in_python() -> None:
     with pytest.raises(OutOfRangeError, match=r"; or choose with too_long what happens to longer ones$"):
-        Batcher([5, 9], max_tokens=9, max_length=8)
+        len(Batcher([5, 9], max_tokens=9, max_length=8))
 
 
 def test_too_long_and_tail() -> None:
@@ -332,10 +333,11 @@ def test_memory_limits() -> None:
         make(memory_limit=least - 1)
     assert plain(make(lengths=[3, 4], memory_limit=least)) == plain(make(lengths=[3, 4]))
     for count in (10**5, 10**6):
-        with fails(OutOfMemoryError, "lengths"):
-            Batcher(np.ones(count, dtype=np.uint32), max_tokens=10, memory_limit=least + 2**17)
+        lengths = np.ones(count, dtype=np.uint32)
+        with pytest.raises(OutOfMemoryError):
+            Batcher(lengths, max_tokens=10, batch_window=count, memory_limit=least + 2**17).batch(0)
     # One batch holds all of them: what does not fit is told, and what does still works.
-    batcher = Batcher(np.zeros(2**17, dtype=np.uint32), max_tokens=10**6, batch_window=2**18, memory_limit=5_000_000)
+    batcher = Batcher(np.zeros(2**17, dtype=np.uint32), max_tokens=10**6, batch_window=2**18, memory_limit=6_500_000)
     for _ in range(3):
         with fails(OutOfMemoryError, "count"):
             batcher.batch(0)
@@ -357,10 +359,9 @@ def test_batches_too_large_together_come_one_by_one(monkeypatch: pytest.MonkeyPa
         return take(plan, rank, start, count)
 
     monkeypatch.setattr(Plan, "take", sparse)
-    with monkeypatch.context() as inner:
-        inner.setattr("samedeal.batch.batcher._extent", lambda plan, rank: (plan.current, plan.num_steps()))
-        assert plain(batcher) == wanted
-    assert counts.count(1) == len(wanted)
+    assert plain(batcher) == wanted
+    # The last one finds the end.
+    assert counts.count(1) == len(wanted) + 1
 
 
 def test_they_give_their_memory_back() -> None:
@@ -460,7 +461,7 @@ def test_lists_are_of_whole_numbers_that_cross(field: str) -> None:
 )
 def test_batchers_that_cannot_be(error: type[SamedealError], field: str, options: dict[str, Any]) -> None:
     with fails(error, field):
-        Batcher(**{"lengths": [1, 2, 3], "max_tokens": 10, **options})
+        Batcher(**{"lengths": [1, 2, 3], "max_tokens": 10, **options}).batch(0)
 
 
 CALLS: dict[str, tuple[str, Callable[[Batcher, Any], Any]]] = {
@@ -639,7 +640,7 @@ def test_states_go_on_where_they_were_taken() -> None:
     state = batcher.state(4)
     rest = make(world_size=2)
     rest.resume(state)
-    assert (rest.epoch, rest.history, len(rest)) == (3, ((2, 4),), len(batcher) - 4)
+    assert (rest.epoch, rest.consumed, len(rest)) == (3, 0, len(batcher) - 4)
     assert plain(rest) == plain(batcher.batches(4))
     assert rest.state(1) == batcher.state(5)
     for twin in (pickle.loads(pickle.dumps(rest)), copy.copy(rest)):
@@ -652,7 +653,7 @@ def test_states_go_on_where_they_were_taken() -> None:
     rest.set_epoch(3)
     assert len(rest) == len(batcher) - 5
     rest.set_epoch(4)
-    assert rest.history == ()
+    assert rest.state(0) == make(world_size=2, epoch=4).state(0)
     other = make(world_size=3)
     other.resume(state)
     taken = [int(sample) for rank in (0, 1) for step in range(4) for sample in batcher.batch(step, rank).samples]
@@ -666,8 +667,6 @@ def test_states_go_on_where_they_were_taken() -> None:
         rest.resume(b"{}")  # type: ignore[arg-type]
     with fails(OutOfRangeError, "steps"):
         rest.state(-1)
-    with fails(WrongTypeError, "history"):
-        make(history=[3])
     assert rest.epoch == 4
 
 

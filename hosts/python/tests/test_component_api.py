@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 import wasmtime
-from samedeal import SamedealError, Sampler, bindings
+from samedeal import Batcher, SamedealError, Sampler, bindings
 from samedeal import recipe as recipes
 from samedeal.batch import binding as batching
-from samedeal.bindings.batches import Segment
+from samedeal.batch.lengths import Lengths
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
@@ -206,17 +206,17 @@ VERIFY: Calls = [
 Batched = tuple[batching.Where, Recipe, Any]
 
 
-def by_recipe(
-    beside: Any, history: tuple[Segment, ...] = (), epoch: int = 0, boundaries: Any = None, **members: Any
-) -> Batched:
+def by_recipe(beside: Any, state: str | None = None, epoch: int = 0, boundaries: Any = None, **members: Any) -> Batched:
     """Batches, by the members of their recipe."""
     order = {name: members.pop(name) for name in ("name", "seed") if name in members}
     deal = {"world_size": members.pop("world_size", 2)}
     lists = {} if boundaries is None else {"boundaries": boundaries}
-    return batching.Where(epoch, history), document(lists, order=order, deal=deal, batch=members), beside
+    return batching.Where(epoch, state), document(lists, order=order, deal=deal, batch=members), beside
 
 
 SOME = u32s(5, 0, 9, 2, 2, 7)
+OPEN = Batcher(SOME, max_tokens=12, batch_window=4, world_size=3).state(1)
+BEYOND = OPEN.replace('"steps":1', f'"steps":{2**53 - 1}')
 BATCHERS = [
     by_recipe(SOME, epoch=2**64 - 1, seed=-(2**63), max_tokens=12, batch_window=3, tail="keep"),
     by_recipe(u32s(), max_tokens=12, tail="drop"),
@@ -225,7 +225,8 @@ BATCHERS = [
     by_recipe(SOME, strategy="pack", capacity=11, packing="optimal", max_batch_size=2, too_long="drop"),
     by_recipe(SOME, strategy="bucket", boundaries=u64s(2, 5), max_batch_size=2, too_long="truncate"),
     by_recipe(SOME, strategy="bucket", bucket_width=2**32 - 1, max_batch_size=2),
-    by_recipe(SOME, history=(Segment(3, 1), Segment(2, 0)), max_tokens=12, batch_window=3),
+    by_recipe(SOME, state=OPEN, max_tokens=12, batch_window=4),
+    by_recipe(SOME, state=BEYOND, max_tokens=12, batch_window=4),
     by_recipe(SOME, strategy="pad-to-max", max_batch_size=2, name="torch", seed=1, world_size=1),
     # Costs that fill 64 bits.
     by_recipe(
@@ -251,11 +252,11 @@ BAD_BATCHERS = [
     by_recipe(SOME, name="sharded", max_tokens=12),
     by_recipe(SOME, world_size=0, max_tokens=12),
     by_recipe(SOME, max_tokens=0),
-    by_recipe(SOME, max_tokens=8),
     by_recipe(SOME, max_tokens=2**64),
     by_recipe(SOME, max_tokens=12, batch_size_multiple=0),
-    by_recipe(SOME, history=(Segment(2, 2**64 - 1),), max_tokens=12),
-    by_recipe(SOME, history=(Segment(2**32 - 1, 1),), max_tokens=12),
+    by_recipe(SOME, state=OPEN, max_tokens=13, batch_window=4),
+    by_recipe(SOME, state=OPEN.replace('"world_size":3', f'"world_size":{2**32 - 1}'), max_tokens=12, batch_window=4),
+    by_recipe(SOME, state="naïve ✓", max_tokens=12),
     by_recipe(SOME, strategy="bucket", boundaries=u64s(2**64 - 1, 0)),
     by_recipe(SOME, strategy="bucket", bucket_width=0),
     by_recipe(SOME, strategy="bucket", quantiles=2**32 - 1),
@@ -704,12 +705,30 @@ def test_meshes(config: MeshConfig) -> None:
 def batches_by(oracle: Oracle, config: Batched, *rank: int) -> Any:
     """A batcher, or with a rank a stream, in its hands, or its failure."""
     where, recipe, lengths = config
-    made = oracle.call("[constructor]batch-recipe", recipe.text, lengths, recipe.lists)
+    made = recipe_by(oracle, recipe, lengths)
     if not isinstance(made, wc.ResourceAny):
         return made
     if rank:
         return oracle.call("[constructor]batch-stream", made, where.epoch, *rank)
-    return oracle.call("[constructor]batcher", made, *where)
+    whole = oracle.call("[constructor]batcher", made, where.epoch)
+    if where.state is None or not isinstance(whole, wc.ResourceAny):
+        return whole
+    return held(oracle.call("[method]batcher.resume", whole, where.state))
+
+
+def recipe_by(oracle: Oracle, recipe: Recipe, lengths: Any) -> Any:
+    """A recipe in its hands, which has the lengths, or its failure."""
+    count = None if lengths is None else len(lengths)
+    made = oracle.call("[constructor]batch-recipe", recipe.text, count, recipe.lists)
+    if count is None or not isinstance(made, wc.ResourceAny):
+        return made
+    supplied = oracle.call("[method]batch-recipe.supply", made, lengths)
+    return made if plain(supplied) is None else supplied
+
+
+def plan_of(config: Batched) -> batching.Plan:
+    where, recipe, lengths = config
+    return batching.Plan(where, recipe, None if lengths is None else Lengths.of(lengths), MEMORY)
 
 
 def stream_of(config: Batched, rank: int) -> batching.Stream:
@@ -720,15 +739,14 @@ def stream_of(config: Batched, rank: int) -> batching.Stream:
 @pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
 def test_batchers(config: Batched) -> None:
     oracle = Oracle("batches")
-    agree(oracle, "batcher", batches_by(oracle, config), batching.Plan(*config, MEMORY))
+    agree(oracle, "batcher", batches_by(oracle, config), plan_of(config))
 
 
 @pytest.mark.parametrize("config", [*BATCHERS, QUANTILES], ids=range(len(BATCHERS) + 1))
 def test_batch_recipes(config: Batched) -> None:
     oracle = Oracle("batches")
     _, recipe, lengths = config
-    theirs = oracle.call("[constructor]batch-recipe", recipe.text, lengths, recipe.lists)
-    agree(oracle, "batch-recipe", theirs, batching.Plan(*config, MEMORY).recipe)
+    agree(oracle, "batch-recipe", recipe_by(oracle, recipe, lengths), plan_of(config).recipe)
 
 
 @pytest.mark.parametrize("config", BATCH_STREAMS, ids=range(len(BATCH_STREAMS)))
@@ -739,7 +757,7 @@ def test_batch_streams(config: Batched) -> None:
 
 @pytest.mark.parametrize("config", BAD_BATCHERS, ids=range(len(BAD_BATCHERS)))
 def test_batchers_that_are_refused(config: Batched) -> None:
-    failure = ours(batching.Plan, *config, MEMORY)
+    failure = ours(plan_of, config)
     assert failure == plain(batches_by(Oracle("batches"), config))
     assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 

@@ -32,7 +32,7 @@ PLAN: dict[str, Any] = {"sizes": [3, 2], "world_size": 2, "policy": "size-aware"
 LISTS: dict[str, Callable[[Any], Any]] = {
     "Batcher lengths": lambda value: Batcher(value, max_tokens=8),
     "Batcher boundaries": lambda value: Batcher([3, 1], max_tokens=8, boundaries=value),
-    "Batcher history": lambda value: Batcher([3, 1], max_tokens=8, history=value),
+    "join_indices parts": samedeal.join_indices,
     "BatchStream boundaries": lambda value: samedeal.BatchStream(max_tokens=8, boundaries=value),
     "Mesh shard": lambda value: samedeal.Mesh(2, {"a": 2}, value),
     "Order skip": lambda value: ORDER.skip(value),
@@ -109,7 +109,6 @@ def test_what_is_no_dictionary_is_refused(name: str, value: Any) -> None:
 
 def test_a_list_that_can_be_read_once_is_read_once() -> None:
     lists: dict[str, list[Any]] = {
-        "Batcher history": [(1, 1)],
         "Split part_of_keys": ["a", "b"],
         "balance factors": [1, 2],
         "grown growth": [(1, 0, 15)],

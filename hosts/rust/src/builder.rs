@@ -1,4 +1,4 @@
-use crate::engine::{MOST_MEMORY, cut};
+use crate::engine::{MOST_MEMORY, Object, cut, sampling};
 use crate::order::OrderOption;
 use crate::recipe::{Draft, List, Shared};
 use crate::{Error, Sampler};
@@ -111,8 +111,8 @@ impl Builder {
     pub fn build(self) -> Result<Sampler, Error> {
         let Self { draft, epoch, rank, consumed, memory_limit } = self;
         let lists = draft.lists().to_vec();
-        let sampler = draft.make(memory_limit, |exports, store, recipe, lists| {
-            exports.samedeal_deal_sampling().sampler().call_constructor(store, recipe, lists, epoch, rank)
+        let sampler = draft.make(memory_limit, |instance, recipe, lists| {
+            Object::<sampling::Sampler>::new(instance, recipe, lists, epoch, rank)
         })?;
         let sampler = Sampler::of(sampler, lists.into())?;
         if consumed > 0 { sampler.rest(consumed) } else { Ok(sampler) }

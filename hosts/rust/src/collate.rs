@@ -113,9 +113,8 @@ pub struct Packed<T> {
 pub fn pad<T: Copy>(values: &[T], lengths: &[u32], padding: Padding<T>) -> Result<Padded<T>, Error> {
     let Padding { value, side, pad_to_multiple_of, width } = padding;
     let mut instance = instance(lengths, &[])?;
-    let collation::Padded { width, sources } = instance.ask(|exports, store| {
-        exports.samedeal_deal_collation().call_pad(store, lengths, width, pad_to_multiple_of, side.into())
-    })?;
+    let collation::Padded { width, sources } =
+        collation::pad(&mut instance, lengths, width, pad_to_multiple_of, side.into())?;
     let attention_mask = sources.iter().map(|&source| source != NOWHERE).collect();
     let values = gathered(values, lengths, &sources, value)?;
     Ok(Padded { rows: lengths.len(), width: width as usize, values, attention_mask })
@@ -137,8 +136,7 @@ pub fn pack<T: Copy>(
     padding: T,
 ) -> Result<Packed<T>, Error> {
     let mut instance = instance(lengths, row_ends)?;
-    let cells =
-        instance.ask(|exports, store| exports.samedeal_deal_collation().call_pack(store, lengths, row_ends, width))?;
+    let cells = collation::pack(&mut instance, lengths, row_ends, width)?;
     let collation::Packed { sources, position_ids, segment_ids, cu_seqlens, max_seqlen } = cells;
     let values = gathered(values, lengths, &sources, padding)?;
     let (rows, width) = (row_ends.len(), width as usize);

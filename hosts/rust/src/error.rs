@@ -17,6 +17,8 @@ pub enum Error {
     Engine(EngineError),
     /// The log of a ledger could not be read or written. The ledger goes on once it can.
     Log(LogError),
+    /// Lengths could not be given ([`Lengths::from_fn`](crate::Lengths::from_fn)). The batcher goes on once they can.
+    Lengths(LengthsError),
 }
 
 impl Error {
@@ -24,7 +26,7 @@ impl Error {
     pub fn failure(&self) -> Option<&Failure> {
         match self {
             Self::Failure(failure) => Some(failure),
-            Self::Engine(_) | Self::Log(_) => None,
+            Self::Engine(_) | Self::Log(_) | Self::Lengths(_) => None,
         }
     }
 }
@@ -35,6 +37,7 @@ impl fmt::Display for Error {
             Self::Failure(failure) => failure.fmt(f),
             Self::Engine(error) => error.fmt(f),
             Self::Log(error) => error.fmt(f),
+            Self::Lengths(error) => error.fmt(f),
         }
     }
 }
@@ -49,6 +52,7 @@ impl std::error::Error for Error {
     fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
         match self {
             Self::Log(error) => Some(error.io()),
+            Self::Lengths(error) => Some(error.cause()),
             Self::Failure(_) | Self::Engine(_) => None,
         }
     }
@@ -241,6 +245,8 @@ pub struct EngineError {
     message: String,
 }
 
+/// The core fails in no other way than by its arguments when it is linked.
+#[cfg(feature = "component")]
 impl EngineError {
     pub(crate) fn new(error: &wasmtime::Error) -> Self {
         // The alternate form holds the causes as well, in one line.
@@ -302,6 +308,40 @@ impl fmt::Display for LogError {
 }
 
 impl std::error::Error for LogError {}
+
+/// The error of a function that gives lengths.
+#[derive(Clone, Debug)]
+pub struct LengthsError {
+    error: Arc<dyn std::error::Error + Send + Sync>,
+}
+
+impl LengthsError {
+    pub(crate) fn new(error: Box<dyn std::error::Error + Send + Sync>) -> Self {
+        Self { error: error.into() }
+    }
+
+    /// The error of the function.
+    pub fn cause(&self) -> &(dyn std::error::Error + Send + Sync + 'static) {
+        &*self.error
+    }
+}
+
+/// The same error, not one like it.
+impl PartialEq for LengthsError {
+    fn eq(&self, other: &Self) -> bool {
+        Arc::ptr_eq(&self.error, &other.error)
+    }
+}
+
+impl Eq for LengthsError {}
+
+impl fmt::Display for LengthsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the lengths of samples: {}", self.error)
+    }
+}
+
+impl std::error::Error for LengthsError {}
 
 #[cfg(test)]
 mod tests {

@@ -1,4 +1,4 @@
-use crate::engine::{Instance, LEAST_MEMORY, cut};
+use crate::engine::{Instance, LEAST_MEMORY, cut, launch};
 use crate::{Detection, Error};
 
 /// The rank of this process and the number of ranks, from the variables that launchers set. Values that you pass are used first;
@@ -52,7 +52,7 @@ pub fn detect_rank_in<N: AsRef<str>, V: AsRef<str>>(
 ///
 /// Only those of the engine.
 pub fn rank_variables() -> Result<Vec<String>, Error> {
-    Instance::new(LEAST_MEMORY)?.call(|exports, store| exports.samedeal_deal_launch().call_variables(store))
+    launch::variables(&mut Instance::new(LEAST_MEMORY)?)
 }
 
 fn detect(
@@ -61,9 +61,7 @@ fn detect(
     world_size: Option<u32>,
 ) -> Result<Detection, Error> {
     let mut instance = Instance::new(LEAST_MEMORY)?;
-    let names = instance.call(|exports, store| exports.samedeal_deal_launch().call_variables(store))?;
+    let names = launch::variables(&mut instance)?;
     let environment: Vec<_> = names.into_iter().filter_map(|name| text(&name).map(|text| (name, cut(text)))).collect();
-    let found = instance
-        .ask(|exports, store| exports.samedeal_deal_launch().call_detect(store, &environment, rank, world_size))?;
-    Ok(found.into())
+    Ok(launch::detect(&mut instance, &environment, rank, world_size)?.into())
 }

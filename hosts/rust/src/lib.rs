@@ -31,14 +31,14 @@ mod texts;
 
 pub use batches::{
     Batch, BatchBuilder, BatchRecipe, BatchStream, Batcher, Counting, Lengths, Metrics, Packing, RankBatches,
-    ReadyBatches, Strategy, Tail, TooLong,
+    ReadyBatches, Strategy, Tail, TooLong, join_indices,
 };
 pub use blend::SourceCounts;
 pub use builder::Builder;
-pub use error::{EngineError, Error, Failure, FailureKind, LogError};
+pub use error::{EngineError, Error, Failure, FailureKind, LengthsError, LogError};
 pub use generated::{
-    BatchPlace, Detection, EpochPosition, Fact, Fate, MixingAdvice, Place, ReadBatch, ReadRound, Round, RoundRows,
-    Segment, ShardPlace, SourcePlace, StepPlace, Steps, TextKind,
+    BatchPlace, BatchShape, Detection, EpochPosition, Fact, Fate, MixingAdvice, Place, ReadBatch, ReadRound, Round,
+    RoundRows, ShardPlace, SourcePlace, StepPlace, Steps, TextKind,
 };
 pub use index::Index;
 pub use iter::{Batches, Indices};
@@ -60,10 +60,11 @@ pub use texts::{inspect, recipe_after};
 /// The version of this crate, and so of the component within it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What runs the component: `wasmtime` and its version.
+/// What decides all values: `wasmtime` and its version, which runs the component, or `native`, which is the core without an engine.
 pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 
 /// The bytes of the component `samedeal.wasm`: it decides all values.
+#[cfg(feature = "component")]
 pub static COMPONENT: &[u8] = engine::COMPONENT;
 
 /// The names of the orders that need a number of samples and a seed only, the default (`feistel`) first; without `sharded`
@@ -73,8 +74,7 @@ pub static COMPONENT: &[u8] = engine::COMPONENT;
 ///
 /// Only those of the engine.
 pub fn orders() -> Result<Vec<String>, Error> {
-    let call = |exports: &engine::Samedeal, store: &mut _| exports.samedeal_deal_sampling().call_orders(store);
-    engine::Instance::new(engine::LEAST_MEMORY)?.call(call)
+    engine::sampling::orders(&mut engine::Instance::new(engine::LEAST_MEMORY)?)
 }
 
 /// A ratio as the component gives it, in parts per million.

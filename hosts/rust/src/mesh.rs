@@ -1,4 +1,4 @@
-use crate::engine::{LEAST_MEMORY, Object, cut, mesh};
+use crate::engine::{Instance, LEAST_MEMORY, Object, cut, mesh};
 use crate::generated::MeshValues;
 use crate::named::names;
 use crate::{Error, Failure};
@@ -59,7 +59,7 @@ impl Axis {
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Mesh {
-    pub(crate) object: Object,
+    pub(crate) object: Object<mesh::Mesh>,
     pub(crate) values: MeshValues,
     world_size: u32,
     axes: Vec<Axis>,
@@ -81,9 +81,7 @@ impl Mesh {
             role: role.name().to_owned(),
         });
         let passed: Vec<_> = passed.collect();
-        let object = Object::new(LEAST_MEMORY, |exports, store| {
-            exports.samedeal_deal_mesh().mesh().call_constructor(store, world_size, &passed)
-        })?;
+        let object = Object::<mesh::Mesh>::new(Instance::new(LEAST_MEMORY)?, world_size, &passed)?;
         Ok(Self { values: MeshValues::ask(&object)?, object, world_size, axes })
     }
 

@@ -3,10 +3,9 @@
 use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
-use wasmtime::component::ResourceAny;
 
 use crate::engine::types::NamedList;
-use crate::engine::{MAX_TEXT, Object, Samedeal, Store, check_room, cut, types};
+use crate::engine::{Instance, MAX_TEXT, Object, check_room, cut};
 use crate::{Error, Failure, Order};
 
 /// Numbers that a recipe has as a hash or not at all, and the name of their member.
@@ -143,23 +142,18 @@ impl Draft {
     }
 
     /// What the component makes of it, in an instance of its own.
-    pub fn make(
+    pub fn make<T>(
         self,
         memory_limit: usize,
-        make: impl FnOnce(
-            &Samedeal,
-            &mut Store,
-            &str,
-            &[NamedList],
-        ) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
-    ) -> Result<Object, Error> {
+        make: impl FnOnce(Instance, &str, &[NamedList]) -> Result<Object<T>, Error>,
+    ) -> Result<Object<T>, Error> {
         let text = self.text()?;
         let text = checked_recipe(&text)?;
         let longest = self.lists.iter().max_by_key(|(_, numbers)| numbers.len());
         let (name, count) = longest.map_or(("recipe", text.len()), |(name, numbers)| (name.as_str(), numbers.len()));
         check_room(memory_limit, name, count, size_of_lists(&self.lists) + text.len())?;
-        let lists = self.lists.into_iter().map(NamedList::from).collect::<Vec<_>>();
-        Object::new(memory_limit, |exports, store| make(exports, store, text, &lists))
+        let lists = self.lists.into_iter().map(named_list).collect::<Vec<_>>();
+        make(Instance::new(memory_limit)?, text, &lists)
     }
 }
 
@@ -187,10 +181,9 @@ pub(crate) fn size_of_lists(lists: &[Shared]) -> usize {
     lists.iter().map(size).sum()
 }
 
-impl From<Shared> for types::NamedList {
-    fn from((name, numbers): Shared) -> Self {
-        // A name is part of no recipe if it is longer than any.
-        let name = if name.len() > MAX_TEXT { cut(name) } else { name };
-        Self { name, numbers: Arc::unwrap_or_clone(numbers) }
-    }
+/// A list in the form of the interface.
+pub(crate) fn named_list((name, numbers): Shared) -> NamedList {
+    // A name is part of no recipe if it is longer than any.
+    let name = if name.len() > MAX_TEXT { cut(name) } else { name };
+    NamedList { name, numbers: Arc::unwrap_or_clone(numbers) }
 }

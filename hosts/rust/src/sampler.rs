@@ -17,7 +17,7 @@ const MOST_RANKS: u64 = 1 << 25;
 /// `&self`. Threads may share a sampler; their calls run one after the other, also with the samplers that were made from it. Because
 /// of the borrow checker, no iterator outlives its epoch. Orders that need a table build it at the first call that needs an index.
 pub struct Sampler {
-    pub(crate) object: Object,
+    pub(crate) object: Object<sampling::Sampler>,
     pub(crate) values: SamplerValues,
     max_count: u32,
     /// The lists of a composed order, of which the recipe may have a hash only.
@@ -90,15 +90,15 @@ impl Sampler {
         Ok(self.sizes()?.into_iter().fold(builder, Builder::sizes))
     }
 
-    pub(crate) fn of(object: Object, lists: Arc<[Shared]>) -> Result<Self, Error> {
+    pub(crate) fn of(object: Object<sampling::Sampler>, lists: Arc<[Shared]>) -> Result<Self, Error> {
         let values = SamplerValues::ask(&object)?;
-        let max_count = object.call(|exports, store, _| exports.samedeal_deal_sampling().call_max_count(store))?;
+        let max_count = object.beside(sampling::max_count)?;
         // The component gives the sizes of shards back.
         let lists = if values.lanes.is_some() { Arc::default() } else { lists };
         Ok(Self { object, values, max_count, lists })
     }
 
-    pub(crate) fn another(&self, object: Object) -> Result<Self, Error> {
+    pub(crate) fn another(&self, object: Object<sampling::Sampler>) -> Result<Self, Error> {
         Self::of(object, Arc::clone(&self.lists))
     }
 
@@ -269,7 +269,7 @@ impl IntoIterator for Sampler {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, feature = "component"))]
 mod tests {
     use super::*;
 

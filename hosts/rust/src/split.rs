@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::engine::{MOST_MEMORY, Object};
+use crate::engine::{MOST_MEMORY, Object, splits};
 use crate::generated::SplitValues;
 use crate::recipe::Draft;
 use crate::{Error, Failure};
@@ -33,7 +33,7 @@ const MOST_PARTS: u32 = 1 << 16;
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Split {
-    pub(crate) object: Object,
+    pub(crate) object: Object<splits::Split>,
     pub(crate) values: SplitValues,
 }
 
@@ -326,9 +326,7 @@ impl SplitBuilder {
             let failure = Failure::out_of_range("parts", format!("{folds} objects"), allowed);
             return Err(failure.within(Some(1), Some(MOST_PARTS.into())).into());
         }
-        let object = draft.make(memory_limit, |exports, store, recipe, _| {
-            exports.samedeal_deal_splits().split().call_constructor(store, recipe)
-        })?;
+        let object = draft.make(memory_limit, |instance, recipe, _| Object::<splits::Split>::new(instance, recipe))?;
         Ok(Split { values: SplitValues::ask(&object)?, object })
     }
 }

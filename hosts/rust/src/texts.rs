@@ -1,4 +1,4 @@
-use crate::engine::{Instance, MOST_MEMORY, check_text};
+use crate::engine::{Instance, MOST_MEMORY, check_text, texts};
 use crate::{Error, TextKind};
 
 /// What a text is, by the members that it has. The members are not checked. A recipe of whole shards, without a section `batch`, is that of
@@ -18,9 +18,7 @@ use crate::{Error, TextKind};
 /// state), out of memory.
 pub fn inspect(text: &str) -> Result<TextKind, Error> {
     check_text("text", text)?;
-    let found =
-        Instance::new(MOST_MEMORY)?.ask(|exports, store| exports.samedeal_deal_texts().call_inspect(store, text))?;
-    Ok(found.into())
+    Ok(texts::inspect(&mut Instance::new(MOST_MEMORY)?, text)?.into())
 }
 
 /// The recipe of an object that goes on after a state: the sections that the state has, such as `order`, and those of `sections`, a JSON
@@ -44,6 +42,5 @@ pub fn inspect(text: &str) -> Result<TextKind, Error> {
 pub fn recipe_after(state: &str, sections: &str) -> Result<String, Error> {
     check_text("state", state)?;
     check_text("sections", sections)?;
-    Instance::new(MOST_MEMORY)?
-        .ask(|exports, store| exports.samedeal_deal_texts().call_recipe_after(store, state, sections))
+    texts::recipe_after(&mut Instance::new(MOST_MEMORY)?, state, sections)
 }

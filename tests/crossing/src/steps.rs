@@ -126,7 +126,7 @@ impl Steps for Ranks {
 
 impl Steps for Batcher {
     fn end(&self) -> Result<u64, Failed> {
-        Ok(self.num_steps())
+        Ok(self.num_steps()?)
     }
 
     fn read(&self, step: u64) -> Result<Value, Failed> {

@@ -85,7 +85,6 @@ const SEQUENCES = {
     tail: name('even-split', 'drop', 'keep', 'duplicate'),
   },
 };
-const history = one('[]', '[{ worldSize: 1, steps: 1 }]', '[{ worldSize: 2, steps: 1 }, { worldSize: 1, steps: 0 }]');
 const lengths = fc.oneof(numbers(60, 60), numbers(500, 200), one('{ a: [1, 2], b: [3] }', "new Map([['a', [3, 4]]])"));
 const SHARDS = {
   ...{
@@ -321,9 +320,9 @@ export const CALLS = {
   'new Batcher': call(
     1,
     lengths,
-    options({ ...SEQUENCES, order: fc.oneof(orderName, order), quantiles: one('1', '4'), history }),
+    options({ ...SEQUENCES, order: fc.oneof(orderName, order), quantiles: one('1', '4') }),
   ),
-  'Batcher.fromJSON': call(1, json('Batcher')),
+  'Batcher.fromJSON': call(1, json('Batcher'), lengths),
   'Batcher.fromRecipe': call(
     1,
     recipe(
@@ -332,7 +331,7 @@ export const CALLS = {
       "{ batch: { strategy: 'pack', capacity: 64, lengths: [3, 4] } }",
     ),
     lengths,
-    options({ rank, epoch, history, boundaries: ascending(60), sizes, lists }),
+    options({ rank, epoch, state: state('Batcher'), boundaries: ascending(60), sizes, lists }),
   ),
   'Batcher.fromState': call(
     1,
@@ -342,7 +341,12 @@ export const CALLS = {
   ),
   'Batcher#setEpoch': call(1, epoch),
   'Batcher#state': call(1, few),
-  'Batcher#resume': call(1, state('Batcher')),
+  'Batcher#resume': call(1, state('Batcher'), options({ replan: flag })),
+  'Batcher#numSteps': call(0),
+  'Batcher#index': call(2, few, few),
+  'Batcher#useIndex': call(1, one('""', "'{}'")),
+  'Batcher#shapes': call(0, options({ filled: flag })),
+  'Batcher#withLengths': call(1, one('(own) => own.batch(0)', '3')),
   'Batcher#metrics': call(0),
   'Batcher#batch': call(1, few, rank),
   'Batcher#step': call(1, few),
@@ -429,6 +433,7 @@ export const CALLS = {
     }),
   ),
   orders: call(0),
+  joinIndices: call(1, one('[]', "['']", "['{}', '{}']")),
   inspect: call(1, fc.oneof(state('Reading'), recipe('Split', '{ split: { parts: [{ name: "a", weight: 1 }] } }'))),
   order: call(2, orderName, options({ samples, seed }, ['samples'])),
   sharded: call(1, sizes, options({ lanes: READING.lanes, shuffleWindow: READING.shuffleWindow, seed })),

@@ -20,7 +20,7 @@ const ends = (own, count = 4) => own.indices(0, Math.min(own.length, count));
 /** Cheap questions, which an object answers the same way after a call that failed. */
 const CONTROLS = {
   Sampler: (own) => [own.epoch, own.rank, own.consumed, own.length, ends(own)],
-  Batcher: (own) => [own.epoch, own.rank, own.history, own.length, own.length > 0 && own.batch(0)],
+  Batcher: (own) => [own.epoch, own.rank, own.state(0), own.numSteps(), own.numSteps() > 0 && own.batch(0)],
   Schedule: (own) => [own.rank, own.numSteps, own.batchSize(0)],
   Reading: (own) => [own.epoch, own.isRest, own.steps],
   ShardPlan: (own) => [own.epoch, own.numShards(0)],
@@ -114,7 +114,7 @@ const LAWS = {
     const ranks = Array.from({ length: own.worldSize }, (_, rank) => [...own.batches(0, rank)]);
     law(
       'all ranks have the same steps',
-      ranks.every((one) => one.length === own.length),
+      ranks.every((one) => one.length === own.numSteps()),
     );
     const mine = ranks[own.rank];
     for (const [at, batch] of mine.slice(0, 4).entries()) {

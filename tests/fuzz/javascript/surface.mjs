@@ -45,7 +45,8 @@ export async function targets(scope) {
     prototypes.set(prototype, name);
     for (const [key, own] of members(prototype, name === 'SamedealError' ? Error.prototype : Object.prototype)) {
       if (ITERATORS.includes(key)) {
-        found.push({ what: `${name}#iterator`, of: name, head: 'h.take({}, 5)' });
+        // Of things that wait, and of those that do not.
+        found.push({ what: `${name}#${key.description.split('.').at(-1)}`, of: name, head: 'h.take({}, 5)' });
       } else if (typeof key === 'symbol') {
         if (key.description === 'nodejs.util.inspect.custom') {
           found.push({ what: `${name}#inspect`, of: name, head: `{}[Symbol.for('nodejs.util.inspect.custom')]()` });

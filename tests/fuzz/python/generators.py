@@ -246,6 +246,13 @@ def _lengths(c: Context) -> str:
     return a_list(r, [r.randint(0, most) for _ in range(long)])
 
 
+def _index(c: Context) -> str:
+    """An index of a batcher, or of a part of it, maybe with a change."""
+    own = c.held("Batcher", "samedeal.Batcher([3, 4, 5], max_tokens=8)")
+    text = f"{own}.index({c.r.choice((0, 0, 1))}, {c.r.choice((own + '.num_windows', '1'))})"
+    return text if c.r.random() < 0.7 else f"h.mutated({text}, {c.r.randrange(1, 1000, 2)})"
+
+
 def _sampler(c: Context) -> str:
     return c.held("Sampler", "samedeal.Sampler(20, seed=1)")
 
@@ -301,10 +308,11 @@ ARGUMENTS: dict[str, Make] = {
     "exhaustion": name("repeat", "stop", "renormalise", "fail"),
     "factors": one("[1, 2.5, 0.25]", "[1, 1, 1]", "[0, 3, Fraction(1, 2)]", "np.array([1.0, 2.0, 3.5])"),
     "filesystem": one("None", "pa.fs.LocalFileSystem()"),
+    "filled": one("True", "False"),
+    "first": one("0", "0", "1"),
     "folds": one("1", "2", "5", "100"),
     "from_": one("0", "1", "10", "100"),
     "growth": one("[]", "[(0, 4, 60)]", "[(0, 4, 60), (1, 0, 70)]", "np.array([[0, 1, 50]])"),
-    "history": one("()", "[(1, 1)]", "[(2, 1), (1, 1)]", "[samedeal.Segment(1, 0)]"),
     "holders": one("[[0], [1], [0, 1]]", "[[0]]", "[]"),
     "id": one("0", "5", "'anna'", "2**40"),
     "ids": numbers(999),
@@ -327,6 +335,7 @@ ARGUMENTS: dict[str, Make] = {
     "max_length": one("60", "100", "500"),
     "max_passes": one("1", "2"),
     "max_tokens": one("512", "1000", "5000"),
+    "mean_length": one("1", "30", "500"),
     "memory_limit": lambda c: one("2**31", "2**31", "2**31", "2**22", "2**21", "2**40")(c),
     "name": lambda c: repr(c.r.choice(ORDERS)),
     "number": upto(6),
@@ -335,6 +344,7 @@ ARGUMENTS: dict[str, Make] = {
     "order_or_samples": lambda c: an_order(c) if c.r.random() < 0.5 else _samples(c),
     "other": lambda c: an_order(c),
     "packing": name("fast", "optimal"),
+    "pad_to_bucket": one("True", "False"),
     "pad_to_multiple_of": one("1", "2", "8"),
     "padding_value": one("0", "-1", "-100", "1.5", "np.nan", "255"),
     "part": _part,
@@ -344,6 +354,7 @@ ARGUMENTS: dict[str, Make] = {
     "paths": one("folder.rows(3, 0, 20)", "str(folder.rows(5))", "[folder.rows(1), folder.rows(2)]", "folder.path"),
     "policy": name("size-aware", "round-robin", "locality-aware"),
     "position": lambda c: str(c.ask("consumed", 0) + count(c.r, min(2**53, max(0, c.ask("num_positions", 5) - 1)))),
+    "progress": one("None", "lambda done, of: None"),
     "quadratic": one("0", "1", "2"),
     "quantiles": one("1", "4", "100"),
     "ranges": one("[]", "[(0, 1, 2)]", "[(0, 1, 2), (1, 0, 3)]"),
@@ -354,6 +365,7 @@ ARGUMENTS: dict[str, Make] = {
     "reading": lambda c: c.held("Reading", "samedeal.Reading([5, 0, 40], workers=2, batch_size=4)"),
     "real": one("None", "0", "3"),
     "remainder": name("pad", "drop", "uneven"),
+    "replan": one("True", "False"),
     "reshuffle": one("True", "False"),
     "row_ends": one("None", "[1, 2]", "[]", "np.array([2])"),
     "run_length": one("1", "2", "5"),
@@ -363,6 +375,7 @@ ARGUMENTS: dict[str, Make] = {
     "seed": SEED,
     "sequences": _sequences,
     "sections": one("None", "{'deal': {'world_size': 3}}", "{'batch': {'batch_size': 4}, 'x': None}", "'{}'", "'{'"),
+    "separate_buckets": one("True", "False"),
     "shard": upto(5),
     "shards": upto(9),
     "shuffle": one("True", "False"),
@@ -405,6 +418,7 @@ SPECIAL: dict[str, Make] = {
     "Batcher.order": _order_or_name,
     "Batcher.locate.sample": lambda c: c.number(max(0, len(c.of.lengths) - 1)),
     "Batcher.step": known("num_steps", -1),
+    "Batcher.use_index.index": lambda c: _index(c),
     "Batches.start": one("0", "1", "2"),
     "BatchStream.from_recipe.recipe": a_recipe("BatchStream"),
     "BatchStream.push.samples": one("[1, 2, 3]", "range(3)", "np.arange(3)", "[]"),
@@ -434,6 +448,10 @@ SPECIAL: dict[str, Make] = {
     "ShardPlan.from_recipe.recipe": a_recipe("ShardPlan"),
     "Split.from_recipe.recipe": a_recipe("Split"),
     "Split.sizes": one("{'a': 3, 'b': 4}", "{'a': 100}", "None"),
+    "build_index.batcher": lambda c: c.held("Batcher", "samedeal.Batcher([3, 4, 5], max_tokens=8)"),
+    "build_index.path": one("folder.missing()"),
+    "build_index.workers": one("1"),
+    "join_indices.parts": lambda c: f"[{_index(c)}, {_index(c)}]",
     "blend.samples": one("1", "50", "400"),
     "grown.samples": one("1", "50"),
     "ledger.Ledger.samples.start": upto(20),

@@ -100,6 +100,7 @@ ARGUMENTS.update(
         "padding_column": one("None", "'padding'", "'row'"),
         "planner": one("'BatchSampler'"),
         "replacement": one("True"),
+        "fill_empty": one("True", "False"),
         "row": upto(3),
         "sample_column": one("None", "'sample'", "'row'"),
         "samples": one("None", "10", "50"),

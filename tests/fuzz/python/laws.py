@@ -53,12 +53,16 @@ _DOCUMENTED: tuple[tuple[str, type[Exception], str], ...] = (
     ("", ValueError, "I/O operation on closed file"),
     ("torch.StepBatchSampler", TypeError, "is endless, and has no len"),
     ("torch.Claim", TypeError, "a Ledger does not pickle"),
+    ("Batcher.use_index", OSError, ""),
+    ("build_index", OSError, ""),
+    ("join_indices", OSError, ""),
     ("ledger.FileLog", OSError, ""),
     ("ledger.FolderLog", OSError, ""),
     ("ledger.Ledger", OSError, ""),
     ("ledger.Schedule", OSError, ""),
     ("ledger.copy_log", OSError, ""),
     ("parquet", OSError, ""),
+    ("torch.BatchSampler.use_index", OSError, ""),
     ("torch.ShardedDataset", OSError, ""),
 )
 
@@ -90,7 +94,7 @@ def _of_sampler(own: samedeal.Sampler) -> Any:
 
 
 def _of_batcher(own: samedeal.Batcher) -> Any:
-    return own.epoch, own.rank, own.history, len(own), _first(own.batch(0).samples) if len(own) else b""
+    return own.epoch, own.rank, own.consumed, len(own), _first(own.batch(0).samples) if len(own) else b""
 
 
 _CONTROLS: dict[type, Callable[[Any], Any]] = {

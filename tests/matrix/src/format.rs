@@ -330,6 +330,22 @@ pub enum Call {
         #[serde(flatten)]
         steps: Option<Window>,
     },
+    // Of a batcher.
+    Replan {
+        state: String,
+    },
+    NumWindows,
+    NumSteps,
+    Index {
+        first: U64,
+        count: U64,
+    },
+    UseIndex {
+        index: String,
+    },
+    Shapes {
+        filled: bool,
+    },
     // Of a batch stream.
     Push {
         samples: Vec<U64>,
@@ -337,6 +353,9 @@ pub enum Call {
     },
     Flush,
     // Functions.
+    JoinIndices {
+        parts: Vec<String>,
+    },
     Pad {
         lengths: Vec<u32>,
         width: u32,

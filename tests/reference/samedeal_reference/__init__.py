@@ -4,8 +4,11 @@ Section numbers are those of SPEC.md; the operations are named as in tests/vecto
 """
 
 from .base import Failure
+from .batch_index import join_indices
 from .batch_recipes import BatchRecipe
-from .batches import Batcher, BatchPlace, BatchStream, Metrics, Run
+from .batch_results import Metrics, Run
+from .batch_stream import BatchStream
+from .batches import Batcher, BatchPlace, BatchShape
 from .chunks import ChunkStream, Overlaps, ShardRuns, Verification, verify
 from .client import Client, ClientRun, ClientStep
 from .collation import Packed, Padded, pad
@@ -26,6 +29,7 @@ __all__ = [
     "Balance",
     "BatchPlace",
     "BatchRecipe",
+    "BatchShape",
     "BatchStream",
     "Batcher",
     "ChunkStream",
@@ -69,6 +73,7 @@ __all__ = [
     "detect",
     "header",
     "inspect",
+    "join_indices",
     "pack_rows",
     "pad",
     "recipe_after",

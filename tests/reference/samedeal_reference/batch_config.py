@@ -1,25 +1,33 @@
-"""Everything that decides the batches of an epoch: section 9, "Items and windows" and "Strategies"."""
+"""Everything that decides the batches of an epoch: section 9, "Samples, windows, items"."""
 
 from __future__ import annotations
 
 from bisect import bisect_left
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import accumulate
 from typing import Any
 
 from .base import ceil_div
 
-PIECE = 8192
-STEPS_OF_A_WINDOW = 64
+LEAST_WIDTH = 2**13
+MOST_WIDTH = 2**22
+STEPS_OF_A_WINDOW = 128
+STEPS_OF_A_BUCKET = 32
 BUCKETS = 64
+MAX_U32 = 2**32 - 1
+MAX_U64 = 2**64 - 1
+
+Options = dict[str, Any]
+"""The section `batch` of a canonical text, without `lengths`, and with all its numbers."""
 
 
 @dataclass(frozen=True)
 class BatchConfig:
     """A recipe of batches that was read, and the epoch. What its strategy does not use is 0, 1 or none."""
 
-    order: str
     seed: int
+    epoch: int
     world_size: int
     strategy: str
     counting: str
@@ -33,34 +41,17 @@ class BatchConfig:
     capacity: int
     packing: str
     buckets: dict[str, Any] | None
-    batch_window: int | None
+    separate_buckets: bool
+    pad_to_bucket: bool
+    batch_window: int
+    """0 where it is not there too."""
+    as_they_come: bool
+    """Whether it is there, and 0."""
+    mean_length: int
     too_long: str
     tail: str
-    lengths: list[int] | None
-    epoch: int = 0
-
-    def width_after(self, left: int) -> int:
-        """How many items a window takes where the one before left so many."""
-        return self.width * max(1, ceil_div(left, 8 * self.width))
-
-    @property
-    def width(self) -> int:
-        return PIECE if self.strategy == "pad-to-max" or not self.batch_window else self.batch_window
-
-    def with_window(self, lengths: list[int]) -> BatchConfig:
-        """The same with the window that is the default."""
-        if self.batch_window is not None:
-            return self
-        if self.strategy == "pack":
-            each = len(lengths) * self.most_rows * self.capacity // max(1, sum(lengths))
-        elif self.budget == 0 or self.strategy == "pad-to-max":
-            each = self.most_rows
-        else:
-            total = sum(min(self.budget, self.cost(length)) for length in lengths)
-            each = min(self.most_rows, len(lengths) * self.budget // max(1, total))
-        return replace(
-            self, batch_window=min(2**32 - 1, max(PIECE, STEPS_OF_A_WINDOW * self.world_size * max(1, each)))
-        )
+    sample: tuple[int, ...] | None
+    """The sample of lengths; none of a stream."""
 
     @property
     def counts_padding(self) -> bool:
@@ -74,19 +65,19 @@ class BatchConfig:
     @property
     def most_rows(self) -> int:
         """Z."""
-        return self.max_batch_size or 2**32 - 1
+        return self.max_batch_size or MAX_U32
 
     def cost(self, length: int) -> int:
         return self.linear * length + self.quadratic * length**2 if self.counting == "weighted" else length
 
-    @property
+    @cached_property
     def longest(self) -> int:
         """M."""
         if self.strategy == "pack":
             return min(self.max_length, self.capacity)
-        if self.strategy == "pad-to-max" or self.budget == 0:
+        if self.budget == 0:
             return self.max_length
-        low, high = 0, 2**32 - 1
+        low, high = 0, MAX_U32
         while low < high:
             middle = (low + high + 1) // 2
             low, high = (middle, high) if self.cost(middle) <= self.budget else (low, middle - 1)
@@ -98,29 +89,103 @@ class BatchConfig:
             rows = max(1, min(rows, self.budget // max(1, self.cost(length))))
         return rows - rows % self.batch_size_multiple if rows > self.batch_size_multiple else rows
 
-    def settled(self, lengths: list[int]) -> BatchConfig:
-        """The same with boundaries in the place of quantiles."""
-        if self.strategy != "bucket" or (self.buckets and "quantiles" not in self.buckets):
-            return self
-        a, n = sorted(lengths), len(lengths)
+    @cached_property
+    def width(self) -> int:
+        if self.batch_window:
+            return self.batch_window
+        if self.sample is None and not self.mean_length and self.strategy != "pad-to-max":
+            return min(MOST_WIDTH, max(LEAST_WIDTH, 2**11 * self.world_size))
+        if self.strategy == "pad-to-max":
+            step = self.world_size * self.most_rows
+            return step * max(1, min(max(ceil_div(LEAST_WIDTH, step), STEPS_OF_A_WINDOW), MOST_WIDTH // step))
+        lengths = (self.mean_length,) if self.mean_length else self.sample or ()
+        total = sum(map(self._cost_of_sample, lengths)) or 1
+        if self.strategy == "pack":
+            average = len(lengths) * self.most_rows * self.capacity // total
+        elif self.budget:
+            average = min(self.most_rows, len(lengths) * self.budget // total)
+        else:
+            average = self.most_rows
+        step = self.world_size * max(1, average)
+        steps = STEPS_OF_A_WINDOW
+        if self.separate_buckets:
+            buckets = {self.boundary(min(length, self.longest)) for length in self.sample or ()}
+            steps = max(steps, STEPS_OF_A_BUCKET * len(buckets))
+        return min(MAX_U64, max(LEAST_WIDTH, min(step * steps, max(MOST_WIDTH, 8 * step))))
+
+    def _cost_of_sample(self, length: int) -> int:
+        """c(l)."""
+
+        def of_item(tokens: int) -> int:
+            return tokens if self.strategy == "pack" else min(self.budget or MAX_U64, self.cost(tokens))
+
+        most = self.longest
+        if length <= most:
+            return of_item(length)
+        if self.too_long == "drop":
+            return 0
+        if self.too_long == "split" and most:
+            return length // most * of_item(most) + of_item(length % most)
+        return of_item(most)
+
+    @cached_property
+    def boundaries(self) -> list[int] | None:
+        """None with a width of buckets."""
+        if self.buckets and "bucket_width" in self.buckets:
+            return None
+        if self.buckets and "boundaries" in self.buckets:
+            return list(self.buckets["boundaries"])
+        a = sorted(self._tokens_of_items())
+        if not a:
+            return []
         if self.buckets is None:
             sums = list(accumulate(a))
-            least = [bisect_left(sums, ceil_div(b * sums[-1], BUCKETS)) for b in range(1, BUCKETS + 1)] if a else []
-            return replace(self, buckets={"boundaries": sorted({a[k] for k in least})})
+            least = {bisect_left(sums, ceil_div(b * sums[-1], BUCKETS)) for b in range(1, BUCKETS + 1)}
+            return sorted({a[k] for k in least})
         q = self.buckets["quantiles"]
-        found = {a[max(1, ceil_div(b * n, q)) - 1] for b in range(1, q + 1)} if a else set()
-        return replace(self, buckets={"boundaries": sorted(found)})
+        return sorted({a[max(1, ceil_div(b * len(a), q)) - 1] for b in range(1, q + 1)})
 
-    def bucket(self, length: int) -> int:
-        assert self.buckets
-        if "bucket_width" in self.buckets:
-            return max(1, ceil_div(length, self.buckets["bucket_width"]))
-        return sum(end < length for end in self.buckets["boundaries"])
+    def _tokens_of_items(self) -> list[int]:
+        """The lengths of the items of the sample of lengths; whole ones, if a window of these samples would fail."""
+        most, lengths = self.longest, self.sample or ()
+        if self.too_long == "drop":
+            return [length for length in lengths if length <= most]
+        if self.too_long == "truncate" and most:
+            return [min(length, most) for length in lengths]
+        if self.too_long == "split" and most and sum(max(1, ceil_div(length, most)) for length in lengths) < MAX_U32:
+            parts = [[most] * (length // most) + [length % most] * (length % most > 0) for length in lengths]
+            return [tokens for own, length in zip(parts, lengths, strict=True) for tokens in (own or [length])]
+        return list(lengths)
 
-    def bucket_rows(self, length: int) -> int:
-        assert self.buckets
-        bucket = self.bucket(length)
-        if "bucket_width" in self.buckets:
-            return self.rows(min(bucket * self.buckets["bucket_width"], self.longest))
-        ends = self.buckets["boundaries"]
-        return self.rows(min(ends[bucket], self.longest) if bucket < len(ends) else self.longest)
+    def boundary(self, length: int) -> int | None:
+        """The boundary of the bucket of a length; None of the bucket after the last boundary."""
+        ends = self.boundaries
+        if ends is None:
+            assert self.buckets
+            width = int(self.buckets["bucket_width"])
+            return width * max(1, ceil_div(length, width))
+        bucket = bisect_left(ends, length)
+        return ends[bucket] if bucket < len(ends) else None
+
+    def end_of_bucket(self, length: int) -> int:
+        """e of the bucket of a length."""
+        end = self.boundary(length)
+        return self.longest if end is None else min(end, self.longest)
+
+    def rows_of_bucket(self, length: int) -> int:
+        return self.rows(self.end_of_bucket(length))
+
+    def padded_length(self, lengths: list[int]) -> int:
+        """That of a batch with items of these lengths."""
+        longest = max(lengths, default=0)
+        if self.strategy == "pack":
+            return max(longest, self.capacity)
+        end = self.boundary(longest) if self.pad_to_bucket and lengths else None
+        return longest if end is None or end >= MAX_U32 else max(longest, min(end, self.longest))
+
+    def full_rows(self, padded_length: int) -> int:
+        if self.strategy == "budget":
+            return self.rows(padded_length)
+        if self.strategy == "bucket":
+            return self.rows(max(padded_length, self.end_of_bucket(padded_length)))
+        return self.most_rows

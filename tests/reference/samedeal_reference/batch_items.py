@@ -1,39 +1,47 @@
-"""What is put into batches: section 9, "Items and windows"."""
+"""What is put into batches: section 9, "Samples, windows, items"."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from .base import ceil_div, require
 from .batch_config import BatchConfig
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Item:
+    """A sample that comes again has other items."""
+
     sample: int
     start: int
     length: int
 
 
-def items_of(config: BatchConfig, samples: Iterable[int], lengths: list[int]) -> tuple[list[Item], int]:
-    """The items, and how many samples have more than M tokens."""
-    most = config.longest
-    over = sum(length > most for length in lengths)
+def treat(config: BatchConfig, items: Iterable[Item]) -> tuple[list[Item], int]:
+    """The items of samples, or of other items, and how many of these have more than M tokens."""
+    most, given = config.longest, list(items)
+    over = [item for item in given if item.length > most]
     if over:
-        require(config.too_long != "error", "lengths", None)
-        if config.too_long in ("truncate", "split"):
-            require(config.max_length > 0, "max-length", 0)
-            require(most > 0, config.limit, config.budget)
-        if config.too_long == "split":
-            parts = sum(max(1, ceil_div(length, most)) for length in lengths)
-            require(parts < 2**32 - 1, "max-length", config.max_length)
-    items: list[Item] = []
-    for sample, length in zip(samples, lengths, strict=True):
-        if length <= most or config.too_long == "single":
-            items.append(Item(sample, 0, length))
+        require_room(config, over)
+    if over and config.too_long == "split":
+        parts = len(given) - len(over) + sum(ceil_div(item.length, most) for item in over)
+        require(parts < 2**32 - 1, "max-length", most)
+    treated: list[Item] = []
+    for item in given:
+        if item.length <= most or config.too_long == "single":
+            treated.append(item)
         elif config.too_long == "truncate":
-            items.append(Item(sample, 0, most))
+            treated.append(replace(item, length=most))
         elif config.too_long == "split":
-            items += [Item(sample, start, min(most, length - start)) for start in range(0, length, most)]
-    return items, over
+            for start in range(0, item.length, most):
+                treated.append(Item(item.sample, item.start + start, min(most, item.length - start)))
+    return treated, len(over)
+
+
+def require_room(config: BatchConfig, over: list[Item]) -> None:
+    """The failures of items of more than M tokens."""
+    require(config.too_long != "error", "lengths", f"{over[0].length} (sample {over[0].sample})")
+    if config.too_long in ("truncate", "split"):
+        require(config.max_length > 0, "max-length", 0)
+        require(config.longest > 0, config.limit, config.budget)

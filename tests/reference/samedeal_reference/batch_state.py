@@ -2,40 +2,66 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from typing import NamedTuple
+
 from .base import require
-from .composed_base import Composed, Plain
+from .batch_config import Options
+from .batch_recipes import BatchRecipe, canonical, read_options
+from .composed_base import Plain
 from .composed_states import goes_on
 from .members import SEGMENT_OF_BATCHES, checked
-from .state import Recipe, compare_section, read_text, write_state
+from .state import compare_section, read_text, write_state
 
 MAX_HISTORY = 2**12
-MAX_WORLD = 2**20
-
-History = list[dict[str, int]]
 
 
-def check_history(history: History) -> None:
-    require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} segments")
-    for past in history:
-        require(0 < past["world_size"] <= MAX_WORLD, "history", f"world size {past['world_size']}")
+class Segment(NamedTuple):
+    world_size: int
+    steps: int
+    options: Options
 
 
-def write(parts: Recipe, epoch: int, history: History) -> str:
-    return write_state("batcher", parts, epoch, history)
+History = tuple[Segment, ...]
 
 
-def read(text: str, here: Recipe, order: Composed | None) -> tuple[int, History]:
-    """The epoch and the history of a state of this recipe."""
+def joined(history: list[Segment]) -> History:
+    """With neighbours of the same world size and options as one."""
+    groups = groupby(history, key=lambda segment: (segment.world_size, segment.options))
+    return tuple(
+        Segment(world_size, sum(segment.steps for segment in own), options) for (world_size, options), own in groups
+    )
+
+
+def write(recipe: BatchRecipe, epoch: int, consumed: int, history: History) -> str:
+    segments = []
+    for world_size, steps, options in history:
+        batch = {} if options == recipe.options else {"batch": canonical(options)}
+        segments.append({"world_size": world_size, "steps": steps, **batch})
+    return write_state("batcher", recipe.parts, epoch, consumed, segments)
+
+
+def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, History]:
+    """The epoch, `consumed` and the history of a state."""
     fields = read_text(text, "batcher")
-    epoch, history = fields["epoch"], fields["history"]
-    there = {section: fields["recipe"].get(section, {}) for section in here}
+    epoch, consumed, history = fields["epoch"], fields["consumed"], fields["history"]
+    here, there = (recipe.parts, {section: fields["recipe"].get(section, {}) for section in recipe.parts})
+    order = recipe.order
     if order is None or isinstance(order, Plain):
         compare_section("batches", "order", here["order"], there["order"])
     else:
         # An epoch of which steps were taken stays as it is.
-        begun = any(past["steps"] for past in history)
+        begun = consumed > 0 or len(history) > 0
         goes_on(order, here["order"], there["order"], min(epoch + begun, 2**64 - 1), 0)
-    compare_section("batches", "batch", here["batch"], there["batch"])
-    for past in history:
-        checked(SEGMENT_OF_BATCHES, past)
-    return epoch, history
+    ours, theirs = here["batch"], there["batch"]
+    if replans:
+        ours, theirs = ({"lengths": own.get("lengths")} for own in (ours, theirs))
+    compare_section("batches", "batch", ours, theirs)
+    require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} segments")
+    options = read_options(there["batch"]) if replans else recipe.options
+    segments = []
+    for segment in history:
+        checked(SEGMENT_OF_BATCHES, segment)
+        own = read_options(segment["batch"]) if "batch" in segment else options
+        segments.append(Segment(segment["world_size"], segment["steps"], own))
+    return epoch, consumed, joined(segments)

@@ -1,393 +1,21 @@
-"""Plans of batches: section 9."""
+"""The batches of an epoch: section 9."""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
-from itertools import chain, cycle, groupby, islice
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
 
-from .base import (
-    MAX_SAMPLES,
-    Failure,
-    ceil_div,
-    le,
-    millionths,
-    require,
-    require_ranks,
-    require_window,
-    shuffle,
-    stream,
-)
-from .batch_config import BatchConfig
-from .batch_items import Item, items_of
+from .base import MAX_WINDOW, Failure, ceil_div, le, require, require_ranks, require_window
+from .batch_config import MAX_U64, BatchConfig
+from .batch_index import Index, read_index, require_same
+from .batch_items import Item, treat
+from .batch_plan import Batch, Step, Window
 from .batch_recipes import BatchRecipe
-from .batch_state import MAX_HISTORY, check_history, read, write
-from .composed_base import Composed, Plain
-from .orders import make_order, require_range
-from .packing import ANY, pack
-
-MAX_WAITING = 2**24
-MAX_COST = 2**64 - 1
-WIDTH = 64
-EXCHANGES = 64
-MAX_ITEMS = 2**32 - 2
-
-
-Row = list[Item]
-
-
-@dataclass
-class Batch:
-    rows: list[Row]
-    repeated: int = 0
-
-
-Step = list[Batch]
-
-
-@dataclass
-class Metrics:
-    steps: int = 0
-    items: int = 0
-    rows: int = 0
-    tokens: int = 0
-    padded: int = 0
-    slowest: int = 0
-    cost: int = 0
-    slowest_cost: int = 0
-    packs_bound: int = 0
-    over_budget: int = 0
-    empty: int = 0
-    repeated: int = 0
-    dropped: int = 0
-    truncated: int = 0
-    too_long: int = 0
-    split: int = 0
-
-
-@dataclass
-class Run:
-    samples: list[int]
-    starts: list[int]
-    lengths: list[int]
-    row_ends: list[int]
-    batch_ends: list[int]
-    padded_lengths: list[int]
-    costs: list[int]
-    repeated: list[int]
-
-
-def ratio(config: BatchConfig, metrics: Metrics, name: str) -> int:
-    m, world = metrics, config.world_size
-    packs = config.strategy == "pack"
-    budget = config.max_batch_size * config.capacity if packs else config.budget
-    used = m.cost if config.counting == "weighted" and not packs else m.tokens
-    ratios = {
-        "padding": (m.padded - m.tokens, m.padded),
-        "budget-utilisation": (used, budget * m.steps * world),
-        "slowest-rank-utilisation": (m.tokens, world * m.slowest),
-        "cost-imbalance": (world * m.slowest_cost, m.cost),
-    }
-    require(name in ratios, "ratio", name, "unknown-name")
-    part, of = ratios[name]
-    return millionths(part, of) if of > 0 else 10**6 * (name != "padding")
-
-
-def count_long(config: BatchConfig, over: int, metrics: Metrics) -> None:
-    """Counts samples of more than M tokens."""
-    for name, field in (("truncate", "truncated"), ("drop", "too_long"), ("split", "split")):
-        if config.too_long == name:
-            setattr(metrics, field, getattr(metrics, field) + over)
-
-
-def longest_first(items: list[Item]) -> list[Item]:
-    return sorted(items, key=lambda item: -item.length)
-
-
-class Window:
-    """The steps of a window, and what it leaves."""
-
-    def __init__(self, config: BatchConfig, pool: list[Item], number: int, last: bool) -> None:
-        self.config, self.last = config, last
-        self.steps: list[Step] = []
-        self.dropped = self.bound = 0
-        alone: list[Item] = []
-        if config.too_long == "single":
-            alone = [item for item in pool if item.length > config.longest]
-            pool = [item for item in pool if item.length <= config.longest]
-        self.left = self._strategy(pool)
-        if last:
-            if not self._has_packs:
-                self._tail(self.left)
-            self.left = []
-        self._singles(alone)
-        if config.strategy != "pad-to-max" and config.batch_window != 0:
-            places = list(range(len(self.steps)))
-            shuffle(places, stream("batch steps", config.seed, config.epoch, number))
-            self.steps = [self.steps[place] for place in places]
-
-    @property
-    def _has_packs(self) -> bool:
-        config = self.config
-        budget = config.strategy == "budget" and config.batch_window != 0 and not config.counts_padding
-        return config.strategy == "pack" or budget
-
-    def _strategy(self, pool: list[Item]) -> list[Item]:
-        config = self.config
-        if self._has_packs:
-            return self._packs(pool)
-        if config.strategy == "pad-to-max":
-            return self._consecutive(pool, config.most_rows)
-        if config.strategy == "bucket":
-            return self._buckets(pool)
-        return self._as_they_come(pool) if config.batch_window == 0 else self._by_length(pool, config.rows)
-
-    def _deal(self, rows: list[Row], repeated: int = 0, shared: bool = True) -> None:
-        """The last `repeated` rows are repetitions. Items that do not share a row have rows of their own."""
-        world = self.config.world_size
-        step = []
-        for rank in range(world):
-            own = rows[rank::world]
-            again = [row for place, row in enumerate(rows) if place % world == rank and place >= len(rows) - repeated]
-            if shared:
-                step.append(Batch(own, len(again)))
-            else:
-                step.append(Batch([[item] for row in own for item in row], sum(map(len, again))))
-        self.steps.append(step)
-
-    def _deal_items(self, items: list[Item], repeated: int = 0) -> None:
-        self._deal([[item] for item in items], repeated)
-
-    def _consecutive(self, items: list[Item], rows: int) -> list[Item]:
-        full = rows * self.config.world_size
-        given = len(items) // full * full
-        for at in range(0, given, full):
-            self._deal_items(items[at : at + full])
-        return items[given:]
-
-    def _buckets(self, pool: list[Item]) -> list[Item]:
-        config = self.config
-        places: dict[int, list[int]] = {}
-        for place, item in enumerate(pool):
-            places.setdefault(config.bucket(item.length), []).append(place)
-        left: list[int] = []
-        for _, own in sorted(places.items()):
-            rest = self._consecutive([pool[place] for place in own], config.bucket_rows(pool[own[0]].length))
-            left += own[len(own) - len(rest) :]
-        return [pool[place] for place in sorted(left)]
-
-    def _by_length(self, pool: list[Item], rows: Callable[[int], int]) -> list[Item]:
-        items = longest_first(pool)
-        while items and (full := rows(items[0].length) * self.config.world_size) <= len(items):
-            self._deal_items(items[:full])
-            items = items[full:]
-        return items
-
-    def _as_they_come(self, pool: list[Item]) -> list[Item]:
-        config = self.config
-        batches: list[list[Item]] = []
-        batch: list[Item] = []
-        waiting = list(reversed(pool))
-        while waiting or (self.last and batch):
-            if waiting:
-                held = [*batch, waiting[-1]]
-                if config.counts_padding:
-                    over = len(held) > config.rows(max(item.length for item in held))
-                else:
-                    cost = sum(config.cost(item.length) for item in held)
-                    over = cost > config.budget or len(held) > config.most_rows
-                if not batch or not over:
-                    batch.append(waiting.pop())
-                    continue
-            if config.counts_padding and len(batch) > config.batch_size_multiple:
-                keep = len(batch) - len(batch) % config.batch_size_multiple
-                waiting += reversed(batch[keep:])
-                batch = batch[:keep]
-            batches.append(batch)
-            batch = []
-        given = len(batches) // config.world_size * config.world_size
-        for at in range(0, given, config.world_size):
-            self.steps.append([Batch([[item] for item in own]) for own in batches[at : at + config.world_size]])
-        return [item for own in batches[given:] for item in own] + batch
-
-    def _tail(self, items: list[Item]) -> None:
-        config = self.config
-        rows = {"budget": config.rows, "bucket": config.bucket_rows, "pad-to-max": lambda _: config.most_rows}
-        left = self._by_length(items, rows[config.strategy])
-        if not left:
-            return
-        if config.tail == "drop":
-            self.dropped += len(left)
-        elif config.tail == "duplicate":
-            self._filled(left)
-        else:
-            if config.tail == "even-split" and len(left) < config.world_size and self.steps:
-                left = longest_first(left + self._spare(config.world_size - len(left)))
-            elif config.tail == "even-split" and len(left) < config.world_size:
-                left = longest_first(left)
-            self._deal_items(left)
-
-    def _filled(self, items: list[Item]) -> None:
-        more = -len(items) % self.config.world_size
-        self._deal_items([*items, *islice(cycle(reversed(items)), more)], more)
-
-    def _spare(self, wanted: int) -> list[Item]:
-        spared: list[Item] = []
-        step = self.steps[-1]
-        while len(spared) < wanted:
-            most = max(step, key=lambda batch: len(batch.rows))
-            if len(most.rows) < 2:
-                break
-            spared += most.rows.pop()
-        return spared
-
-    def _singles(self, alone: list[Item]) -> None:
-        config = self.config
-        rest = self._consecutive(alone, 1)
-        if not self.last:
-            self.left = self.left + rest
-        elif rest and config.tail == "drop":
-            self.dropped += len(rest)
-        elif rest and config.tail == "duplicate":
-            self._filled(rest)
-        elif rest:
-            self._deal_items(rest)
-
-    def _packs(self, pool: list[Item]) -> list[Item]:
-        config, world = self.config, self.config.world_size
-        shared = config.strategy == "pack"
-        packs, bound = packs_of(config, pool)
-        each = config.most_rows if shared else 1
-        full = each * world
-        given = len(packs) // full * full
-        rest = len(packs) - given
-        end = self.last and rest > 0 and config.tail != "drop"
-        if end and config.tail == "even-split" and rest < world:
-            given = max(0, given - full)
-
-        def cost(row: Row) -> int:
-            return sum(config.cost(item.length) for item in row)
-
-        dearest = sorted(packs[:given], key=lambda row: -cost(row))
-        for at in range(0, given, full):
-            parts = divide(dearest[at : at + full], cost, world, each)
-            rows = [part if shared else [[item] for row in part for item in row] for part in parts]
-            self.steps.append([Batch(own) for own in rows])
-        self.bound = bound if end else max(0, bound - rest)
-        left = packs[given:]
-        if end:
-            self._last_packs(left, full, shared)
-            return []
-        items = [item for row in left for item in row]
-        if self.last:
-            self.dropped += len(items)
-        return items
-
-    def _last_packs(self, rows: list[Row], full: int, shared: bool) -> None:
-        world, tail = self.config.world_size, self.config.tail
-        wanted = ceil_div(len(rows), full) * world if tail == "even-split" else 0
-        rows = list(rows)
-        while len(rows) < wanted:
-            most = max(range(len(rows)), key=lambda row: len(rows[row]))
-            items = rows[most]
-            if len(items) < 2:
-                break
-            half = ceil_div(len(items), 2)
-            rows[most] = items[:half]
-            rows.append(items[half:])
-        many = ceil_div(len(rows), full)
-        for i in range(many):
-            part = rows[len(rows) * i // many : len(rows) * (i + 1) // many]
-            more = -len(part) % world if tail == "duplicate" else 0
-            self._deal([*part, *islice(cycle(part), more)], more, shared)
-
-
-def packs_of(config: BatchConfig, pool: list[Item]) -> tuple[list[Row], int]:
-    shared = config.strategy == "pack"
-    capacity, slots = (config.capacity, ANY) if shared else (config.budget, config.most_rows)
-    classes: dict[int, list[Item]] = {}
-    for item in pool:
-        classes.setdefault(item.length if shared else config.cost(item.length), []).append(item)
-    sizes = sorted(classes, reverse=True)
-    groups, bound = pack(sizes, [len(classes[size]) for size in sizes], capacity, slots, config.packing)
-    queues = [iter(classes[size]) for size in sizes]
-    packs = []
-    for group in groups:
-        for _ in range(group.bins):
-            packs.append([item for k, each in reversed(group.content) for item in islice(queues[k], each)])
-    return packs, bound
-
-
-def divide(rows: list[Row], cost: Callable[[Row], int], world: int, each: int) -> list[list[Row]]:
-    parts: list[list[Row]] = [[] for _ in range(world)]
-
-    def load(rank: int) -> int:
-        return sum(map(cost, parts[rank]))
-
-    for row in rows:
-        parts[min((rank for rank in range(world) if len(parts[rank]) < each), key=load)].append(row)
-    for _ in range(EXCHANGES if each <= 64 else 0):
-        most, least = max(range(world), key=load), min(range(world), key=load)
-        apart = load(most) - load(least)
-        pairs = [
-            (abs(apart - 2 * (cost(dear) - cost(cheap))), i, j)
-            for i, dear in enumerate(parts[most])
-            for j, cheap in enumerate(parts[least])
-            if cost(dear) > cost(cheap)
-        ]
-        if not pairs or min(pairs)[0] >= apart:
-            break
-        _, i, j = min(pairs)
-        parts[most][i], parts[least][j] = parts[least][j], parts[most][i]
-    return parts
-
-
-def weigh(config: BatchConfig, batch: Batch) -> tuple[int, int]:
-    """The padded length and the cost."""
-    lengths = [item.length for row in batch.rows for item in row]
-    width = max([*lengths, config.capacity if config.strategy == "pack" else 0])
-    if config.counts_padding:
-        return width, min(MAX_COST, len(batch.rows) * width)
-    return width, min(MAX_COST, sum(map(config.cost, lengths)))
-
-
-def add(metrics: Metrics, config: BatchConfig, window: Window, first: int = 0) -> None:
-    metrics.dropped += window.dropped
-    metrics.packs_bound += window.bound
-    for step in window.steps[first:]:
-        weights = [weigh(config, batch) for batch in step]
-        padded = [len(batch.rows) * width for batch, (width, _) in zip(step, weights, strict=True)]
-        costs = [cost for _, cost in weights]
-        items = [item for batch in step for row in batch.rows for item in row]
-        metrics.steps += 1
-        metrics.items += len(items)
-        metrics.rows += sum(len(batch.rows) for batch in step)
-        metrics.tokens += sum(item.length for item in items)
-        metrics.padded += sum(padded)
-        metrics.slowest += max(padded)
-        metrics.cost = min(MAX_COST, metrics.cost + sum(costs))
-        metrics.slowest_cost = min(MAX_COST, metrics.slowest_cost + max(costs))
-        metrics.over_budget += sum(0 < config.budget < cost for cost in costs)
-        metrics.empty += sum(not batch.rows for batch in step)
-        repeated = [batch.rows[len(batch.rows) - batch.repeated :] for batch in step]
-        metrics.repeated += sum(len(row) for rows in repeated for row in rows)
-
-
-def run_of(config: BatchConfig, batches: list[Batch]) -> Run:
-    run = Run(*([] for _ in fields(Run)))
-    for batch in batches:
-        for row in batch.rows:
-            run.samples += [item.sample for item in row]
-            run.starts += [item.start for item in row]
-            run.lengths += [item.length for item in row]
-            run.row_ends.append(len(run.samples))
-        width, cost = weigh(config, batch)
-        run.batch_ends.append(len(run.row_ends))
-        run.padded_lengths.append(width)
-        run.costs.append(cost)
-        run.repeated.append(batch.repeated)
-    return run
+from .batch_results import Metrics, Run, ratio, require_ratio, run_of
+from .batch_state import MAX_HISTORY, History, Segment, read, write
+from .composed_base import Plain
 
 
 @dataclass(frozen=True)
@@ -399,198 +27,264 @@ class BatchPlace:
     start: int
 
 
-def merged(history: list[dict[str, int]]) -> list[dict[str, int]]:
-    taken = [past for past in history if past["steps"]]
-    groups = groupby(taken, key=lambda past: past["world_size"])
-    return [
-        {"world_size": world_size, "steps": min(2**64 - 1, sum(past["steps"] for past in group))}
-        for world_size, group in groups
-    ]
+@dataclass(frozen=True)
+class BatchShape:
+    rows: int
+    padded_length: int
+    batches: int
 
 
-def plan(
-    config: BatchConfig, row: list[Item], first: int = 0, metrics: Metrics | None = None
-) -> tuple[list[Step], Metrics]:
-    """The steps of items in a row, and what those from the first one on amount to."""
-    metrics = metrics or Metrics()
-    steps: list[Step] = []
-    left: list[Item] = []
-    end = k = 0
-    while k == 0 or end < len(row):
-        start, end = end, end + config.width_after(len(left))
-        window = Window(config, left + row[start:end], k, end >= len(row))
-        k += 1
-        add(metrics, config, window, max(0, first - len(steps)))
-        steps += window.steps
-        left = window.left
-    if first:
-        metrics.packs_bound = 0
-    return steps, metrics
+@dataclass(frozen=True)
+class Planned:
+    """What is left of a window."""
+
+    steps: list[Step]
+    metrics: Metrics
 
 
-def samples_of(order: Composed, epoch: int) -> list[int]:
-    """Those of an epoch, of an order of samples."""
-    if not isinstance(order, Plain):
-        order.require_epoch(epoch)
-    require(order.length(epoch) <= MAX_ITEMS, "samples", order.length(epoch))
-    return order.epoch(epoch)
+def is_last(left: int, width: int) -> bool:
+    """Whether a window takes all positions that are left."""
+    return left < width + ceil_div(width, 2)
 
 
-def items_of_samples(samples: list[int], items: list[Item]) -> list[Item]:
-    """The items of samples in this order; `items` are those of the dataset."""
-    of_sample: dict[int, list[Item]] = {}
-    for item in items:
-        of_sample.setdefault(item.sample, []).append(item)
-    # A sample that comes again has other items.
-    queue = [replace(item) for sample in samples for item in of_sample.get(sample, [])]
-    require(len(queue) <= MAX_ITEMS, "samples", len(queue))
-    return queue
+def windows_of(left: int, width: int) -> int:
+    """How many windows so many positions are cut into."""
+    return 0 if left == 0 else 1 if is_last(left, width) else (left - ceil_div(width, 2)) // width + 1
+
+
+def planned(config: BatchConfig, window: Window, taken: int = 0) -> Planned:
+    metrics = Metrics(dropped=window.dropped, packs_bound=window.bound)
+    metrics.add_steps(config, window.steps[taken:])
+    return Planned(window.steps[taken:], metrics)
 
 
 class Batcher:
-    def __init__(self, recipe: BatchRecipe, epoch: int, history: list[dict[str, int]]) -> None:
-        config = recipe.config
-        if config.lengths is None:
+    def __init__(self, recipe: BatchRecipe, epoch: int, consumed: int = 0, history: History = ()) -> None:
+        order = recipe.order
+        if recipe.lengths is None or order is None:
             raise Failure("missing", "lengths", "")
-        check_history(history)
-        self._recipe, self._epoch, self._history = recipe, epoch, merged(history)
-        full = len(self._history) == MAX_HISTORY and self._history[-1]["world_size"] != config.world_size
-        require(not full, "history", f"of {MAX_HISTORY} segments")
-        self._metrics = Metrics()
-        items, over = items_of(config, range(len(config.lengths)), config.lengths)
-        # The default window and the boundaries of buckets follow from the items of the dataset.
-        self._lengths = [item.length for item in items]
-        self._given = replace(config.settled(self._lengths), epoch=epoch)
-        self._config = self._given.with_window(self._lengths)
-        if recipe.order:
-            samples = samples_of(recipe.order, epoch)
-            queue = items_of_samples(samples, items)
-            over = sum(config.lengths[sample] > config.longest for sample in samples)
-        else:
-            require_range(config.order, len(items), config.seed)
-            order = make_order(config.order, len(items), config.seed, epoch)
-            queue = [items[order.sample(p)] for p in range(len(items))]
-        count_long(config, over, self._metrics)
-        self._plan(queue)
+        if not isinstance(order, Plain):
+            order.require_epoch(epoch)
+        self._recipe, self._order, self._lengths = recipe, order, recipe.lengths
+        self._epoch, self._consumed, self._history = epoch, consumed, history
+        self._positions = order.length(epoch)
+        require(consumed <= self._positions, "consumed", consumed)
+        self._config = recipe.config(epoch)
+        self._index: Index | None = None
+        self._known: dict[int, Planned] = {}
+        first = recipe.config(epoch, history[0].world_size, history[0].options) if history else self._config
+        left = self._positions - consumed
+        self._open_end = self._positions if is_last(left, first.width) else consumed + first.width
 
-    def _plan(self, row: list[Item]) -> None:
-        """The plans of the segments of the history, one after the other, and of this world size."""
-        config = self._config
-        past = [(each["world_size"], each["steps"]) for each in self._history]
-        first = 0
-        for k, (world_size, steps) in enumerate(past):
-            planned, _ = plan(replace(self._given, world_size=world_size).with_window(self._lengths), row)
-            require(steps <= len(planned), "history", f"{min(steps, 2**64 - 1)} steps")
-            if k == len(past) - 1 and world_size == config.world_size:
-                first = steps
+    # Windows, by their numbers: the open one is 0.
+
+    def num_windows(self) -> int:
+        if self._consumed == self._positions:
+            return 0
+        return 1 + windows_of(self._positions - self._open_end, self._config.width)
+
+    def _span(self, k: int) -> tuple[int, int]:
+        """The first position of a window, and the end."""
+        if k == 0:
+            return self._consumed, self._open_end
+        start = self._open_end + (k - 1) * self._config.width
+        return (start, self._positions if k == self.num_windows() - 1 else start + self._config.width)
+
+    def _samples(self, k: int) -> list[int]:
+        return [self._order.sample(self._epoch, position) for position in range(*self._span(k))]
+
+    def _window(self, k: int) -> Planned:
+        if k not in self._known:
+            items = [Item(sample, 0, self._lengths[sample]) for sample in self._samples(k)]
+            self._known[k] = self._plan(items, self._span(k)[0], self._history if k == 0 else ())
+        return self._known[k]
+
+    def _plan(self, items: list[Item], index: int, history: History) -> Planned:
+        long = Metrics()
+        done = None
+        for k, (world_size, steps, options) in enumerate(history):
+            config = self._recipe.config(self._epoch, world_size, options)
+            items, over = treat(config, items)
+            long.add_long(config, over)
+            window = Window(config, items, index)
+            require(steps <= len(window.steps), "history", f"{steps} steps")
+            if k == len(history) - 1 and (world_size, options) == self._here():
+                done = planned(config, window, steps)
+            taken = {item for step in window.steps[:steps] for batch in step for row in batch.rows for item in row}
+            items = [] if steps == len(window.steps) else [item for item in items if item not in taken]
+        if done is None:
+            items, over = treat(self._config, items)
+            long.add_long(self._config, over)
+            done = planned(self._config, Window(self._config, items, index))
+        if history:
+            done.metrics.packs_bound = 0
+        done.metrics.add(long)
+        return done
+
+    def _count(self, k: int) -> int:
+        """The number of steps of a window."""
+        if self._index is None or k in self._known:
+            return len(self._window(k).steps)
+        first = len(self._index.steps) - self.num_windows()
+        taken = self._history[0].steps if k == 0 and self._history else 0
+        return self._index.steps[first + k] - taken
+
+    def _total(self, end: int | None = None) -> int:
+        """The number of steps, or of those of the first windows that have `end` of them: none if that is 0."""
+        total = 0
+        for k in range(self.num_windows()):
+            if end is not None and total >= end:
                 break
-            taken = {id(item) for batch in chain.from_iterable(planned[:steps]) for r in batch.rows for item in r}
-            row = [] if steps == len(planned) else [item for item in row if id(item) not in taken]
-        steps, self._metrics = plan(config, row, first, self._metrics)
-        self._steps = steps[first:]
+            total += self._count(k)
+        return total
+
+    def _steps(self, start: int, count: int) -> list[Step]:
+        steps: list[Step] = []
+        begin = 0
+        for k in range(self.num_windows()):
+            if begin >= start + count:
+                break
+            end = begin + self._count(k)
+            if end > start:
+                steps += self._window(k).steps[max(0, start - begin) : start + count - begin]
+            begin = end
+        return steps
+
+    def _all_steps(self) -> Iterator[Step]:
+        for k in range(self.num_windows()):
+            yield from self._window(k).steps
+
+    # Operations.
 
     def epoch(self) -> int:
         return self._epoch
 
-    def history(self) -> list[dict[str, int]]:
-        return self._history
+    def consumed(self) -> int:
+        return self._consumed
 
     def at_epoch(self, epoch: int) -> Batcher:
-        return Batcher(self._recipe, epoch, [])
+        return Batcher(self._recipe, epoch)
+
+    def num_steps(self) -> int:
+        return self._total()
 
     def metrics(self) -> Metrics:
-        return self._metrics
+        metrics = Metrics()
+        for k in range(self.num_windows()):
+            metrics.add(self._window(k).metrics)
+        return metrics
 
     def ratio(self, name: str) -> int:
-        return ratio(self._config, self._metrics, name)
+        require_ratio(name)
+        return ratio(self._config, self.metrics(), name)
 
     def take(self, rank: int, start: int, count: int) -> Run:
         require(rank < self._config.world_size, "rank", rank)
-        require_window(start, count, len(self._steps))
-        return run_of(self._config, [step[rank] for step in self._steps[start : start + count]])
+        require(count <= min(MAX_WINDOW, MAX_U64 - start), "count", count)
+        require_window(start, count, self._total(start + count))
+        return run_of(self._config, [step[rank] for step in self._steps(start, count)])
 
     def step(self, step: int, first: int, count: int) -> Run:
-        require(step < len(self._steps), "step", step)
+        require(step < self._total(step + 1), "step", step)
         require_ranks(first, count, self._config.world_size)
-        return run_of(self._config, self._steps[step][first : first + count])
+        return run_of(self._config, self._steps(step, 1)[0][first : first + count])
 
     def locate(self, sample: int) -> list[BatchPlace]:
-        require(sample < len(self._given.lengths or []), "sample", sample)
-        return [
-            BatchPlace(at, rank, row, index, item.start)
-            for at, step in enumerate(self._steps)
-            for rank, batch in enumerate(step)
-            for row, items in enumerate(batch.rows)
-            for index, item in enumerate(items)
-            if item.sample == sample
-        ]
+        require(sample < len(self._lengths), "sample", sample)
+        with_it = [k for k in range(self.num_windows()) if sample in self._samples(k)]
+        places = []
+        begin = 0
+        for k in range(max(with_it, default=-1) + 1):
+            for at, step in enumerate(self._window(k).steps if k in with_it else [], begin):
+                for rank, batch in enumerate(step):
+                    places += [BatchPlace(at, rank, *place) for place in places_of(batch, sample)]
+            begin += self._count(k)
+        return places
 
-    def state(self, steps: int) -> str:
-        require(steps <= len(self._steps), "steps", steps)
-        history = [dict(past) for past in self._history]
-        if history and history[-1]["world_size"] == self._config.world_size:
-            history[-1]["steps"] += steps
-        elif steps:
-            history.append({"world_size": self._config.world_size, "steps": steps})
-        return write(self._recipe.parts, self._epoch, history)
-
-    def resume(self, state: str) -> Batcher:
-        epoch, history = read(state, self._recipe.parts, self._recipe.order)
-        return Batcher(self._recipe, epoch, history)
+    def shapes(self, filled: bool) -> list[BatchShape]:
+        found: Counter[tuple[int, int]] = Counter()
+        for step in self._all_steps():
+            for batch in step:
+                width = self._config.padded_length([item.length for row in batch.rows for item in row])
+                rows = max(len(batch.rows), self._config.full_rows(width) if filled else 0)
+                found[rows, width] += 1
+        return [BatchShape(*shape, batches) for shape, batches in sorted(found.items())]
 
     def fingerprint(self) -> str:
         found = hashlib.sha256()
-        for batch in chain.from_iterable(self._steps):
-            found.update(le(len(batch.rows), 8))
-            for row in batch.rows:
-                found.update(le(len(row), 8))
-                for item in row:
-                    found.update(le(item.sample, 8) + le(item.start, 8) + le(item.length, 8))
+        for step in self._all_steps():
+            for batch in step:
+                found.update(le(len(batch.rows), 8))
+                for row in batch.rows:
+                    found.update(le(len(row), 8))
+                    for item in row:
+                        found.update(le(item.sample, 8) + le(item.start, 8) + le(item.length, 8))
         return found.hexdigest()
 
+    def index(self, first: int, count: int) -> str:
+        require(self._consumed == 0 and not self._history, "consumed", self._consumed, "contradiction")
+        require(first <= self.num_windows(), "first", first)
+        require(count <= self.num_windows() - first, "count", count)
+        metrics = Metrics()
+        windows = [self._window(k) for k in range(first, first + count)]
+        for window in windows:
+            metrics.add(window.metrics)
+        steps = [len(window.steps) for window in windows]
+        return Index(self._recipe.fingerprint(), self._epoch, self.num_windows(), first, steps, metrics).text()
 
-class BatchStream:
-    def __init__(self, recipe: BatchRecipe, epoch: int, rank: int) -> None:
-        buckets = recipe.config.buckets or {"bucket_width": WIDTH}
-        config = replace(recipe.config, epoch=epoch, buckets=buckets)
-        assert config.buckets
-        require("quantiles" not in config.buckets, "quantiles", config.buckets.get("quantiles"), "contradiction")
-        require((config.batch_window or 0) <= MAX_WAITING, "batch-window", config.batch_window)
-        require(rank < config.world_size, "rank", rank)
-        self._config, self._rank = config, rank
-        self._metrics = Metrics()
-        self._left: list[Item] = []
-        self._waiting: list[Item] = []
-        self._windows = 0
-        self._ended = self._done = False
+    def use_index(self, index: str) -> None:
+        found = read_index(index)
+        width = self._config.width
+        windows = windows_of(self._positions, width)
+        require_same(found, self._recipe.fingerprint(), self._epoch, windows)
+        require(len(found.steps) == windows, "index", None, "contradiction")
+        begins = self._consumed % width == 0 and self._consumed // width < windows
+        own = all((past.world_size, past.options) == self._here() for past in self._history)
+        sound = (self._consumed == self._positions or begins) and len(self._history) < 2 and own
+        require(sound, "consumed", self._consumed, "contradiction")
+        if self._history and self._consumed < self._positions:
+            steps = self._history[0].steps
+            require(steps <= found.steps[self._consumed // width], "history", f"{steps} steps")
+        self._index = found
 
-    def push(self, samples: list[int], lengths: list[int]) -> None:
-        require(len(samples) == len(lengths), "lengths", None, "contradiction")
-        require(all(sample <= MAX_SAMPLES for sample in samples), "samples", None)
-        require(not self._ended, "samples", None, "contradiction")
-        items, over = items_of(self._config, samples, lengths)
-        self._waiting += items
-        count_long(self._config, over, self._metrics)
+    def _here(self) -> tuple[int, dict[str, object]]:
+        return self._config.world_size, self._recipe.options
 
-    def flush(self) -> None:
-        self._ended = True
+    def state(self, steps: int) -> str:
+        require(steps <= self._total(steps), "steps", steps)
+        consumed, history = self._consumed, self._history
+        if steps:
+            k, end = 0, self._count(0)
+            while end < steps:
+                k += 1
+                end += self._count(k)
+            consumed, history = (
+                (self._span(k)[1], ()) if end == steps else self._within(k, steps - end + self._count(k))
+            )
+        return write(self._recipe, self._epoch, consumed, history)
 
-    def take(self) -> Run | None:
-        while not self._done:
-            width = self._config.width_after(len(self._left))
-            if not self._ended and len(self._waiting) <= width:
-                break
-            self._done = len(self._waiting) <= width
-            window = Window(self._config, self._left + self._waiting[:width], self._windows, self._done)
-            add(self._metrics, self._config, window)
-            self._left, self._waiting = window.left, self._waiting[width:]
-            self._windows += 1
-            if window.steps:
-                return run_of(self._config, [step[self._rank] for step in window.steps])
-        return None
+    def _within(self, k: int, steps: int) -> tuple[int, History]:
+        """`consumed` and the history once so many steps of a window were taken."""
+        history = self._history if k == 0 else ()
+        if history and history[-1][::2] == self._here():
+            history = (*history[:-1], history[-1]._replace(steps=history[-1].steps + steps))
+        else:
+            history = (*history, Segment(self._config.world_size, steps, self._recipe.options))
+        require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} segments")
+        return self._span(k)[0], history
 
-    def metrics(self) -> Metrics:
-        return replace(self._metrics)
+    def resume(self, state: str) -> Batcher:
+        return Batcher(self._recipe, *read(state, self._recipe, replans=False))
 
-    def ratio(self, name: str) -> int:
-        return ratio(self._config, self._metrics, name)
+    def replan(self, state: str) -> Batcher:
+        return Batcher(self._recipe, *read(state, self._recipe, replans=True))
+
+
+def places_of(batch: Batch, sample: int) -> list[tuple[int, int, int]]:
+    """Rows, indices in them, and starts of the items of a sample."""
+    return [
+        (row, index, item.start)
+        for row, items in enumerate(batch.rows)
+        for index, item in enumerate(items)
+        if item.sample == sample
+    ]

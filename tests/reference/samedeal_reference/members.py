@@ -110,7 +110,7 @@ SHARDS = {
 }
 BATCH_OF_READERS = {"batch_size": SHORT_POSITIVE}
 SEGMENT_OF_READERS = {**DEAL_OF_READERS, "batch_size": SHORT_POSITIVE, "steps": POSITIVE}
-SEGMENT_OF_BATCHES = {"world_size": SHORT, "steps": COUNT}
+SEGMENT_OF_BATCHES = {"world_size": Member(1, 2**20), "steps": POSITIVE}
 
 
 def weighted(here: Names) -> bool:
@@ -144,7 +144,10 @@ BATCH = {
     "bucket_width": when(BUCKETED, SHORT_POSITIVE),
     "boundaries": when(BUCKETED, SHORT),
     "quantiles": when(BUCKETED, WINDOW),
+    "separate_buckets": when(BUCKETED),
+    "pad_to_bucket": when(BUCKETED),
     "batch_window": when(of("budget", "bucket", "pack", member="strategy"), SHORT),
+    "mean_length": when(of("budget", "bucket", "pack", member="strategy"), SHORT_POSITIVE),
     "too_long": Member(names=("error", "truncate", "drop", "split", "single")),
     "tail": Member(names=("even-split", "drop", "keep", "duplicate")),
 }

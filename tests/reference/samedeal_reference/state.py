@@ -33,7 +33,7 @@ SECTIONS = {
 PROGRESS = {
     "sampler": ("consumed",),
     "ledger": ("consumed", "block", "lease"),
-    "batcher": ("history",),
+    "batcher": ("consumed", "history"),
     "reading": ("consumed", "history"),
     "steps": ("consumed", "step"),
 }
@@ -119,12 +119,13 @@ def is_of_type(of_type: str, value: Any, own: dict[str, tuple[str, ...]]) -> boo
 def is_segment(kind: str, segment: Any) -> bool:
     return (
         isinstance(segment, dict)
-        and set(segment) == set(SEGMENTS[kind])
-        and all(
-            isinstance(value, bool) if name == "drop_last" else is_number("natural", value)
-            for name, value in segment.items()
-        )
+        and set(segment) - ({"batch"} if kind == "batcher" else set()) == set(SEGMENTS[kind])
+        and all(is_of_type(type_in_segment(name), value, OWN["batches"]) for name, value in segment.items())
     )
+
+
+def type_in_segment(name: str) -> str:
+    return {"drop_last": "flag", "batch": "batch"}.get(name, "natural")
 
 
 def is_state(kind: str, fields: Any) -> bool:
@@ -165,7 +166,7 @@ def read_text(text: str, kind: str) -> dict[str, Any]:
         if name in fields and name != "history":
             fields[name] = int(fields[name])
     for segment in fields.get("history", []):
-        segment |= {name: int(value) for name, value in segment.items() if name != "drop_last"}
+        segment |= {name: plain(type_in_segment(name), value) for name, value in segment.items()}
     if SECTIONS[kind][0] == "sampler":
         positions = fields.get("positions", fields["recipe"]["order"].get("samples"))
         require(fields["consumed"] <= positions, "consumed", fields["consumed"])

@@ -108,7 +108,7 @@ pub const FACADES: [Facade; 9] = [
         bindings: "ComponentBindings",
         object: ("{ plan }", "plan"),
         // `setEpoch` and `resume` move a batcher. Batches are objects, as metrics are.
-        by_hand: &["at-epoch", "resume", "metrics", "ratio", "take", "step"],
+        by_hand: &["at-epoch", "resume", "replan", "metrics", "ratio", "take", "step", "wanted", "supply"],
     },
     Facade {
         interface: "batches",
@@ -132,7 +132,7 @@ pub const RECORDS: [(&str, &str, &str); 17] = [
     ("steps", "step-place", "StepPlace"),
     ("read", "read-round", "ReadRound"),
     ("read", "mixing-advice", "MixingAdvice"),
-    ("batches", "segment", "Segment"),
+    ("batches", "batch-shape", "BatchShape"),
     ("batches", "batch-place", "BatchPlace"),
     ("ledger", "event", "LedgerEvent"),
     ("ledger", "committed-run", "CommittedRun"),
@@ -566,6 +566,10 @@ impl Module<'_> {
                 self.uses("../checks.js", "stateText");
                 self.uses_type("../values.js", "SavedState");
                 return Ok(("string | Uint8Array | SavedState".into(), format!("stateText({own})")));
+            }
+            Type::String if name == "index" => {
+                self.uses("../checks.js", "indexText");
+                return Ok(("string | Uint8Array".into(), format!("indexText({own})")));
             }
             _ => return Err(format!("the parameter {name} has no form in TypeScript yet")),
         };

@@ -37,7 +37,12 @@ const FACADES: &[Facade] = &[
         ],
     },
     // Batches as objects, metrics as one.
-    Facade { of: "batcher", by_hand: &["take", "step", "metrics", "ratio"], known: &["epoch", "history"], moving: &[] },
+    Facade {
+        of: "batcher",
+        by_hand: &["take", "step", "metrics", "ratio", "wanted"],
+        known: &["epoch"],
+        moving: &["consumed", "num-windows", "num-known-windows", "num-steps"],
+    },
     // Arrays of any length, loads as one object, a balance with its imbalance, steps that can be compared.
     Facade {
         of: "plan",
@@ -85,6 +90,7 @@ impl Module<'_> {
         let Some(facade) = self.facade_of(resource) else { return false };
         let result = function.result.map(|ty| self.value(&ty).unwrap_or(ty));
         !facade.by_hand.contains(&function.item_name())
+            && !self.is_empty_result(function)
             && result.is_some_and(|ty| !self.is_resource(&ty))
             && function.params.iter().skip(1).all(|parameter| self.check(&parameter.name, &parameter.ty).is_some())
     }
@@ -213,7 +219,8 @@ impl Module<'_> {
             let field = if check == "state" { String::new() } else { format!("\"{}\", ", parameter.name) };
             arguments.push(format!("check.{check}({field}{own})"));
         }
-        let value = is_value(function);
+        // The number of steps is an attribute in every class, also where it may take a while.
+        let value = is_value(function) || item(function) == "num-steps" && function.params.len() == 1;
         let mut text = if value { "    @property\n".to_owned() } else { String::new() };
         text += &spread(&format!("    def {name}("), &parameters, &format!(") -> {returned}:\n"), 4);
         text += &docstring(&self.text_of(function), 8, self.known);

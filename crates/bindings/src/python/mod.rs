@@ -57,6 +57,8 @@ enum Use {
     Recipes,
     Namespace,
     Order,
+    /// What gives the lengths of samples.
+    Lengths,
     Iterable,
     Mapping,
     SupportsIndex,
@@ -151,6 +153,9 @@ impl Module<'_> {
         if uses.contains(&Use::Array) {
             let like = if uses.contains(&Use::Iterable) { "ArrayLike, " } else { "" };
             types += &format!("    import numpy as np\n    from numpy.typing import {like}NDArray\n\n");
+        }
+        if uses.contains(&Use::Lengths) {
+            types += "    from ..engine.sources import Source\n";
         }
         if uses.contains(&Use::Order) {
             types += "    from ..compose.order import Order\n";

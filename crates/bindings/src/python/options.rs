@@ -183,13 +183,13 @@ const CONSTRUCTORS: &[Constructor] = &[
     Constructor {
         of: "batcher",
         reads: "batch-recipe",
-        about: "Plans the epoch. An option that is None has its default; one that the strategy does not use is refused.",
+        about: "Checks the options. One that is None has its default; one that the strategy does not use is refused. Each window is planned when it is asked for.",
         given: &[
             Own(
                 "lengths",
-                "ArrayLike | Iterable[SupportsIndex] | Mapping[str, ArrayLike | Iterable[SupportsIndex]]",
+                "Source | Mapping[str, Source]",
                 "",
-                "The length of every sample, in tokens, 0 to 2^32 - 1. With a blend as `order`, also a dictionary: the lengths of each source, by its name.",
+                "The length of every sample, in tokens, 0 to 2^32 - 1: an array, which may be a memory-mapped file, a column of Arrow or Hugging Face, any sequence, a `LengthsSource`, or a function of an array of sample indices, if the order says how many samples there are. It is not copied: only the lengths of some samples and of the windows that are planned are read. With a blend as `order`, also a dictionary: the lengths of each source, by its name.",
             ),
             Names,
             Own(
@@ -208,12 +208,6 @@ const CONSTRUCTORS: &[Constructor] = &[
             RANK,
             Members("deal", "batches", &[]),
             Members("batch", "batches", &["lengths"]),
-            Own(
-                "history",
-                "Iterable[tuple[SupportsIndex, SupportsIndex]]",
-                "()",
-                "The steps of this epoch that were taken before: pairs of a world size and the number of steps that each of its ranks took, up to 4,096 pairs. The rest is planned. `resume` takes the history from a state.",
-            ),
             MEMORY,
         ],
     },
@@ -347,7 +341,7 @@ impl Module<'_> {
         for used in [Use::Iterable, Use::Array, Use::SupportsIndex, Use::Mapping] {
             self.uses(used);
         }
-        for (word, used) in [("Sequence[", Use::Sequence), ("Order", Use::Order)] {
+        for (word, used) in [("Sequence[", Use::Sequence), ("Order", Use::Order), ("Source ", Use::Lengths)] {
             if parameters.iter().any(|parameter| parameter.contains(word)) {
                 self.uses(used);
             }

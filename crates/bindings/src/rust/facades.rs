@@ -9,6 +9,8 @@ pub struct Facade {
     pub module: &'static str,
     /// Whether it never changes: then what is known of it is asked once.
     pub is_constant: bool,
+    /// Whether its calls may wait for lengths: they go through `waiting`, which gives them.
+    pub waits: bool,
     /// Whether its `Debug` is written by hand.
     pub has_debug: bool,
     /// Functions that are not as in the WIT.
@@ -95,11 +97,22 @@ pub const FACADES: &[Facade] = &[
             ("ratio", Absent),
             // Moves the batcher itself.
             ("resume", ByHand),
+            ("replan", ByHand),
+            // Lengths are given where a call wants them.
+            ("wanted", Absent),
+            ("supply", Absent),
         ],
+        waits: true,
         has_debug: true,
         ..CONSTANT
     },
-    Facade { interface: "batches", resource: "batch-recipe", class: "BatchRecipe", ..CHANGING },
+    Facade {
+        interface: "batches",
+        resource: "batch-recipe",
+        class: "BatchRecipe",
+        forms: &[("wanted", Absent), ("supply", Absent)],
+        ..CHANGING
+    },
     Facade {
         interface: "batches",
         resource: "batch-stream",
@@ -151,13 +164,25 @@ pub const FACADES: &[Facade] = &[
     },
 ];
 
-const CONSTANT: Facade =
-    Facade { interface: "", resource: "", class: "", module: "", is_constant: true, forms: &[], has_debug: false };
+const CONSTANT: Facade = Facade {
+    interface: "",
+    resource: "",
+    class: "",
+    module: "",
+    is_constant: true,
+    forms: &[],
+    waits: false,
+    has_debug: false,
+};
 const CHANGING: Facade = Facade { is_constant: false, ..CONSTANT };
 
 /// Free functions by their paths in the crate.
-pub const FREE: &[(&str, &str)] =
-    &[("max-count", "Sampler::max_count"), ("orders", "orders"), ("header", "ledger::header")];
+pub const FREE: &[(&str, &str)] = &[
+    ("join-indices", "join_indices"),
+    ("max-count", "Sampler::max_count"),
+    ("orders", "orders"),
+    ("header", "ledger::header"),
+];
 
 /// Records that users get. Others come to the methods that are written by hand only.
 pub const RECORDS: &[Record] = &[
@@ -175,7 +200,7 @@ pub const RECORDS: &[Record] = &[
     Record::of("read", "mixing-advice"),
     Record::of("shards", "steps"),
     Record { is_same: true, ..Record::called("read", "step-bounds", "Steps") },
-    Record { is_passed: true, ..Record::of("batches", "segment") },
+    Record::of("batches", "batch-shape"),
     Record::of("batches", "batch-place"),
     Record::of("launch", "detection"),
     Record::of("texts", "text-kind"),
@@ -191,15 +216,13 @@ pub struct Record {
     pub name: &'static str,
     /// Its name in Rust, where it is another one.
     pub class: Option<&'static str>,
-    /// Whether users make some, so that it cannot get more fields.
-    pub is_passed: bool,
     /// Whether another record has the same structure.
     pub is_same: bool,
 }
 
 impl Record {
     const fn of(interface: &'static str, name: &'static str) -> Self {
-        Self { interface, name, class: None, is_passed: false, is_same: false }
+        Self { interface, name, class: None, is_same: false }
     }
 
     const fn called(interface: &'static str, name: &'static str, class: &'static str) -> Self {

@@ -3,7 +3,9 @@
 
 mod builders;
 mod docs;
+mod engines;
 mod facades;
+pub mod interface;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -14,6 +16,7 @@ use wit_parser::{Function, FunctionKind, PackageId, Resolve, Type, TypeDefKind, 
 
 use crate::facade::is_value;
 use docs::{Docs, Place};
+use engines::Engine;
 use facades::{ENUMS, FACADES, Facade, Form, RECORDS, Record};
 
 const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here are lost.\n";
@@ -21,7 +24,7 @@ const MADE_OF_MEMBERS: &str =
     "// Written by `cargo xtask build` from the tables of members in `samedeal-core`. Changes here are lost.\n";
 
 /// Values that are asked for each time: they are long, or take a while.
-const ASKED: [&str; 5] = ["recipe", "text", "initial-state", "lanes-read-once", "mixing-advice"];
+const ASKED: [&str; 6] = ["recipe", "text", "initial-state", "lanes-read-once", "mixing-advice", "num-known-windows"];
 
 /// What modules may use: where it is, and its name.
 const USED: [(&str, &str); 7] = [
@@ -49,7 +52,16 @@ pub fn modules(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String,
         files.insert(format!("{name}.rs"), formatted(&format!("{MADE_OF_MEMBERS}{text}"))?);
         let _ = writeln!(all, "mod {name};");
     }
-    let _ = writeln!(all, "mod records;\n");
+    let _ = writeln!(all, "mod records;");
+    let wit = interface::Wit { resolve, package };
+    for (engine, when) in
+        [(Engine::Component, "feature = \"component\""), (Engine::Native, "not(feature = \"component\")")]
+    {
+        let name = engine.name();
+        files.insert(format!("{name}.rs"), engines::module(wit, engine)?);
+        let _ = writeln!(all, "#[cfg({when})]\npub mod {name};");
+    }
+    all.push('\n');
     for facade in FACADES.iter().filter(|facade| facade.is_constant) {
         let _ = writeln!(all, "pub(crate) use {}::{}Values;", snake(facade.resource), facade.class);
     }
@@ -146,7 +158,7 @@ impl<'a> Rust<'a> {
             let (name, result) = (function.item_name(), function.result.as_ref().ok_or("a value has no result")?);
             let own = snake(name);
             let _ = writeln!(text, "    pub(crate) {own}: {},", self.held(name, result)?);
-            let call = format!("methods.call_{own}(&mut *store, own)?");
+            let call = format!("object.{own}()?");
             let value = match (self.enumeration(name), self.converted(result)) {
                 (Some(_), _) => format!("{call}.parse()?"),
                 (None, Some(conversion)) => conversion(&call),
@@ -160,11 +172,9 @@ impl<'a> Rust<'a> {
         }
         let _ = write!(
             text,
-            "impl {class} {{\n    pub(crate) fn ask(object: &Object) -> Result<Self, Error> {{\n        object.call(|exports, store, \
-             own| {{\n            let methods = exports.{}().{}();\n            Ok(Self {{\n{asked}            }})\n        \
+            "impl {class} {{\n    pub(crate) fn ask(object: &Object<{}>) -> Result<Self, Error> {{\n        Ok(Self {{\n{asked}        \
              }})\n    }}\n}}\n\n",
-            accessor(facade),
-            snake(facade.resource),
+            handle(facade),
         );
         Ok(text)
     }
@@ -192,11 +202,10 @@ impl<'a> Rust<'a> {
             Form::As(name) => ("pub", name.to_owned()),
             Form::ByHand | Form::Absent => ("pub(crate)", format!("raw_{own}")),
         };
-        let (mut parameters, mut arguments, mut checks) = (String::new(), String::new(), String::new());
+        let (mut parameters, mut arguments, mut checks) = (String::new(), Vec::new(), String::new());
         for parameter in function.params.iter().skip(1) {
             let name = snake(&parameter.name);
             let _ = write!(parameters, ", {name}: {}", self.passed(&parameter.ty)?);
-            let _ = write!(arguments, ", {name}");
             // What does not fit into the memory would stop the component before it can say so.
             match name.as_str() {
                 "state" => checks += "        let state = checked_state(state, self.object.room())?;\n",
@@ -211,19 +220,16 @@ impl<'a> Rust<'a> {
                 }
                 _ => {}
             }
+            arguments.push(name);
         }
         let result = function.result.as_ref();
         let fallible = result.and_then(|ty| self.fallible(ty));
         let value = fallible.unwrap_or(result.copied());
-        let call =
-            format!("exports.{}().{}().call_{own}(store, own{arguments})", accessor(facade), snake(facade.resource));
         let is_own = value.is_some_and(|ty| self.is_resource(&ty));
-        let ask = match (is_own, fallible.is_some()) {
-            (true, _) => "another",
-            (false, true) => "ask",
-            (false, false) => "call",
+        let asked = match facade.waits && fallible.is_some() && !is_own && name != "wanted" && name != "supply" {
+            true => format!("self.waiting(|object| object.{own}({}))", arguments.join(", ")),
+            false => format!("self.object.{own}({})", arguments.join(", ")),
         };
-        let asked = format!("self.object.{ask}(|exports, store, own| {call})");
         let (returned, body) = match value {
             Some(_) if is_own => ("Self".to_owned(), format!("self.another({asked}?)")),
             Some(ty) if is_raw && self.returned(&ty).is_err() => (self.raw(&ty)?, asked),
@@ -274,11 +280,10 @@ impl<'a> Rust<'a> {
             let _ = writeln!(
                 text,
                 "#[derive(Clone, {}Debug, PartialEq, Eq, Hash)]\n\
-                 #[cfg_attr(feature = \"serde\", derive(serde::Deserialize, serde::Serialize))]\n{}pub struct {class} {{",
+                 #[cfg_attr(feature = \"serde\", derive(serde::Deserialize, serde::Serialize))]\n#[non_exhaustive]\npub struct {class} {{",
                 if is_copy { "Copy, " } else { "" },
-                if record.is_passed { "" } else { "#[non_exhaustive]\n" },
             );
-            let (mut names, mut from, mut into) = (Vec::new(), String::new(), String::new());
+            let (mut names, mut from) = (Vec::new(), String::new());
             for field in &fields.fields {
                 let name = snake(&field.name);
                 text += &self.docs.note(field.docs.contents.as_deref().unwrap_or_default(), place, 4);
@@ -287,7 +292,6 @@ impl<'a> Rust<'a> {
                     Some(conversion) => write!(from, "{name}: {}, ", conversion(&name)),
                     None => write!(from, "{name}, "),
                 };
-                let _ = write!(into, "{name}, ");
                 names.push(name);
             }
             text += "}\n\n";
@@ -301,13 +305,6 @@ impl<'a> Rust<'a> {
                 "impl From<{wit}> for {class} {{\n    fn from(found: {wit}) -> Self {{\n        let {wit} {{ {names} }} = found;\n        \
                  Self {{ {from} }}\n    }}\n}}\n\n"
             );
-            if record.is_passed {
-                let _ = write!(
-                    text,
-                    "impl From<{class}> for {wit} {{\n    fn from({class} {{ {names} }}: {class}) -> Self {{\n        Self {{ {into} }}\n    \
-                     }}\n}}\n\n"
-                );
-            }
         }
         Ok(format!("{MADE}{}\n{text}", self.uses(&text, None)))
     }
@@ -475,8 +472,9 @@ fn plain(ty: &Type) -> Result<String, String> {
     .to_owned())
 }
 
-fn accessor(facade: &Facade) -> String {
-    format!("samedeal_deal_{}", snake(facade.interface))
+/// The type of what a class holds.
+fn handle(facade: &Facade) -> String {
+    format!("{}::{}", snake(facade.interface), pascal(facade.resource))
 }
 
 fn class(record: &Record) -> String {

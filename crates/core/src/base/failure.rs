@@ -21,6 +21,8 @@ pub enum Kind {
     Missing,
     /// Values that are each allowed do not fit together.
     Contradiction,
+    /// The answer needs values that have to be given first; then the question is asked again.
+    Wanted,
     /// What a later version may add.
     #[cfg(feature = "grown")]
     TooLate,
@@ -167,6 +169,7 @@ impl Kind {
             Self::WrongType => "wrong-type",
             Self::Missing => "missing",
             Self::Contradiction => "contradiction",
+            Self::Wanted => "wanted",
             #[cfg(feature = "grown")]
             Self::TooLate => "too-late",
         }
@@ -279,6 +282,10 @@ impl Failure {
         Self::new(Kind::Missing, field, &"", allowed.into())
     }
 
+    pub(crate) fn wanted(field: &'static str, value: impl Display) -> Self {
+        Self::new(Kind::Wanted, field, &value, "given first, and then asked again".into())
+    }
+
     pub(crate) fn contradiction(field: &'static str, value: impl Display, allowed: impl Into<Allowed>) -> Self {
         Self::new(Kind::Contradiction, field, &value, allowed.into())
     }
@@ -325,6 +332,7 @@ impl Display for Failure {
         let Parts { kind, field, value, allowed, .. } = &**self;
         match kind {
             Kind::Missing => write!(f, "{field} is missing; needed: {allowed}"),
+            Kind::Wanted => write!(f, "{field} ({value}) are wanted: {allowed}"),
             Kind::OutOfRange | Kind::WrongType | Kind::Contradiction => {
                 write!(f, "{field} is {value}; allowed: {allowed}")
             }

@@ -2,68 +2,153 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::cell::RefCell;
 
-use super::config::{BatchConfig, Segment, check_history};
-use super::items::Items;
-use super::metrics::Metrics;
-use super::plan::{Plan, Source};
-use super::recipe::{BatchRecipe, Samples};
+use super::config::BatchConfig;
+use super::index::Index;
+use super::items::{Items, Tally};
+use super::lengths::{Desk, Lengths};
+use super::metrics::{Metrics, weigh};
+use super::recipe::BatchRecipe;
+use super::rules::Rules;
 use super::run::Run;
+use super::steps::Steps;
+use super::window::{Planned, plan_window};
 use crate::base::check::{check_below, check_ranks, check_run};
-use crate::base::failure::at_most;
+use crate::base::failure::{at_most, only};
 use crate::base::fingerprint::Fingerprint;
-use crate::state::MAX_SEGMENTS;
-use crate::{Failure, Order, OrderId};
+use crate::base::memory::{collect, grow};
+use crate::{Failure, Order};
 
 /// The batches of all ranks in one epoch, or in what is left of it. They never change.
+///
+/// An epoch is a row of windows, which are planned one by one, when they are asked for. Only the last one is kept; of the others, how many
+/// steps they have.
 pub struct Batcher {
     recipe: Rc<BatchRecipe>,
-    samples: Rc<Samples>,
-    /// That of the recipe, with this epoch and what was taken of it before.
-    config: BatchConfig,
-    /// The items of this epoch, if they are not those of the samples.
-    items: Option<Items>,
-    /// Of the items.
+    rules: Rc<Rules>,
+    lengths: Rc<Lengths>,
+    epoch: u64,
     order: Order,
-    plan: Plan,
-    /// How many steps of the plan were taken before.
-    first: u64,
+    /// How many positions the epoch has, and where the first window begins.
+    length: u64,
+    consumed: u64,
+    /// Where the first window ends. It has the width that it had for those who began it.
+    opened: u64,
+    /// What was taken of the first window.
+    history: Vec<Past>,
+    desk: Desk,
+    known: RefCell<Known>,
+    recent: RefCell<Option<(u64, Window)>>,
+    pending: RefCell<Option<Pending>>,
+}
+
+/// Steps that a group of ranks took of a window, and how they were planned, if not as here.
+#[derive(Clone)]
+pub(super) struct Past {
+    pub(super) world: u32,
+    pub(super) steps: u64,
+    /// The section of batches, and what follows from it.
+    pub(super) other: Option<(Rc<str>, Rc<Rules>)>,
+}
+
+/// What is known of the windows from the first one on.
+#[derive(Default)]
+struct Known {
+    /// How many steps there are up to the end of each.
+    ends: Vec<u64>,
+    /// Those of the first `counted` windows.
+    metrics: Metrics,
+    counted: u64,
+}
+
+/// The steps of a window.
+pub(super) struct Window {
+    pub(super) items: Items,
+    pub(super) steps: Steps,
+    /// How many steps were taken before.
+    pub(super) first: usize,
+    dropped: u64,
+    packs_bound: u64,
+    tally: Tally,
+}
+
+/// How far a question has come that takes several windows, one after the other: it goes on when it is asked again.
+enum Pending {
+    Take((u32, u64, u32), Run),
+    Fingerprint(u64, Fingerprint),
+    Index((u64, u64), Index),
+    Shapes(bool, u64, Vec<BatchShape>),
+}
+
+/// Batches of one shape.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BatchShape {
+    /// Number of rows.
+    pub rows: u32,
+    /// Tokens of a row, padding included.
+    pub padded_length: u32,
+    /// How many batches of all ranks have it.
+    pub batches: u64,
 }
 
 impl Batcher {
-    /// Plans what a history leaves of an epoch. Failures: `lengths` (the recipe has none), `history`, `out-of-memory`.
-    pub fn new(recipe: &Rc<BatchRecipe>, epoch: u64, mut history: Vec<Segment>) -> Result<Self, Failure> {
-        let samples = Rc::clone(recipe.samples()?);
-        let items = &samples.items;
-        let own = recipe.config();
-        check_history(&history)?;
-        merge(&mut history);
-        check_next(&history, own.world)?;
-        let config = BatchConfig { epoch, history, buckets: own.buckets.clone(), ..own.bare() };
-        let (own, order) = match recipe.order() {
-            Some(part) => {
-                // First the length: it fails for an epoch that cannot be used, for which an order is not made.
-                let length = part.length(epoch)?;
-                let own = items.of_epoch(&config, samples.lengths(), &part.order(epoch)?, length)?;
-                let order = Order::new(OrderId::Sequential, own.count().into(), 0, 0)?;
-                (Some(own), order)
-            }
-            None => (None, Order::new(config.order, items.count().into(), config.seed, epoch)?),
-        };
-        let (plan, first) = planned(&config, recipe.follows(), items, own.as_ref().unwrap_or(items), &order)?;
-        Ok(Self { recipe: Rc::clone(recipe), samples, config, items: own, order, plan, first })
+    /// The batches of a whole epoch. Nothing is planned yet. Failures: `lengths` (the recipe has none, or they were not given), `epoch`,
+    /// `out-of-memory`.
+    pub fn new(recipe: &Rc<BatchRecipe>, epoch: u64) -> Result<Self, Failure> {
+        Self::begun(recipe, epoch, 0, Vec::new())
     }
 
-    /// Plans what the configuration says of its epoch. Failures: any field of it, `out-of-memory`.
-    pub fn of(mut config: BatchConfig) -> Result<Self, Failure> {
-        let history = core::mem::take(&mut config.history);
+    /// The batches of a configuration, which has the lengths, in its epoch. Failures: any field of it, `out-of-memory`.
+    pub fn of(config: BatchConfig) -> Result<Self, Failure> {
         let epoch = config.epoch;
-        Self::new(&Rc::new(BatchRecipe::of(config)?), epoch, history)
+        Self::new(&Rc::new(BatchRecipe::of(config)?), epoch)
     }
 
-    /// The whole of another epoch. Failures: `out-of-memory`.
+    /// What is left of an epoch. Failures: as `new`, and `consumed`.
+    pub(super) fn begun(
+        recipe: &Rc<BatchRecipe>,
+        epoch: u64,
+        consumed: u64,
+        history: Vec<Past>,
+    ) -> Result<Self, Failure> {
+        let (lengths, part) = recipe.samples()?;
+        let rules = recipe.rules()?;
+        // First the length: it fails for an epoch that cannot be used, for which an order is not made.
+        let length = part.length(epoch)?;
+        if consumed > length {
+            let allowed = at_most(length).and(", the positions of the epoch");
+            return Err(Failure::out_of_range("consumed", consumed, allowed));
+        }
+        let width = match history.first() {
+            Some(Past { other: Some((_, rules)), .. }) => rules.width,
+            Some(past) if past.world != rules.world => {
+                let config = BatchConfig { world: past.world, buckets: rules.buckets.clone(), ..rules.bare() };
+                config.width(lengths.sample()?)
+            }
+            _ => rules.width,
+        };
+        let opened = if windows(length - consumed, width) > 1 { consumed + width } else { length };
+        Ok(Self {
+            recipe: Rc::clone(recipe),
+            rules,
+            lengths: Rc::clone(lengths),
+            epoch,
+            order: part.order(epoch)?,
+            length,
+            consumed,
+            opened,
+            history,
+            desk: Desk::default(),
+            known: RefCell::default(),
+            recent: RefCell::default(),
+            pending: RefCell::default(),
+        })
+    }
+
+    /// The batches of the whole of another epoch. Failures: as `new`.
     pub fn at_epoch(&self, epoch: u64) -> Result<Self, Failure> {
-        Self::new(&self.recipe, epoch, Vec::new())
+        Self::new(&self.recipe, epoch)
     }
 
     /// What decides these batches in every epoch.
@@ -71,151 +156,446 @@ impl Batcher {
         &self.recipe
     }
 
-    /// The configuration, without lengths, with the boundaries that buckets come to, and with the window of this world.
+    /// The configuration, without lengths, and with the boundaries that buckets come to.
     pub fn config(&self) -> &BatchConfig {
-        &self.config
+        &self.rules
     }
 
-    pub(super) fn items(&self) -> &Items {
-        self.items.as_ref().unwrap_or(&self.samples.items)
+    /// Number of the epoch.
+    pub fn epoch(&self) -> u64 {
+        self.epoch
+    }
+
+    /// How many positions of the epoch are in windows of which nothing is left.
+    pub fn consumed(&self) -> u64 {
+        self.consumed
+    }
+
+    /// The samples whose lengths the last question waits for. Failures: `out-of-memory`.
+    pub fn wanted(&self) -> Result<Vec<u64>, Failure> {
+        self.desk.wanted()
+    }
+
+    /// Takes the lengths of the samples that are wanted. Failures: `lengths`, of which there have to be as many.
+    pub fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
+        self.desk.supply(lengths)
+    }
+
+    pub(super) fn rules(&self) -> &Rc<Rules> {
+        &self.rules
+    }
+
+    pub(super) fn history(&self) -> &[Past] {
+        &self.history
+    }
+
+    pub(super) fn order(&self) -> &Order {
+        &self.order
     }
 
     pub(super) fn num_samples(&self) -> u64 {
-        self.samples.count()
+        self.lengths.samples()
     }
 
-    /// How many steps every rank takes, and what they amount to.
-    pub fn metrics(&self) -> Metrics {
-        Metrics {
-            truncated: self.items().truncated,
-            too_long: self.items().dropped,
-            split: self.items().split,
-            ..self.plan.metrics
+    /// How many windows there are. All have the same width but the first one, if something was taken of it, and the last one, which has half
+    /// a width or more, if there is another one.
+    pub fn num_windows(&self) -> u64 {
+        if self.consumed == self.length { 0 } else { 1 + windows(self.length - self.opened, self.rules.width) }
+    }
+
+    /// Of how many windows the number of steps is known.
+    pub fn num_known_windows(&self) -> u64 {
+        self.known.borrow().ends.len() as u64
+    }
+
+    /// Where a window begins; the end of the epoch for the number of windows.
+    pub(super) fn begin(&self, window: u64) -> u64 {
+        match window.checked_sub(1) {
+            None => self.consumed,
+            Some(others) if others < windows(self.length - self.opened, self.rules.width) => {
+                self.opened + others * self.rules.width
+            }
+            Some(_) => self.length,
         }
     }
 
-    /// A ratio of the metrics, in parts per million: see [`Metrics::ratio`]. Failures: `ratio`.
-    pub fn ratio(&self, name: &str) -> Result<u64, Failure> {
-        self.metrics().ratio(&self.config, name)
+    /// The number of the window that has a position.
+    pub(super) fn window_at(&self, position: u64) -> u64 {
+        let others = windows(self.length - self.opened, self.rules.width);
+        let past = position.checked_sub(self.opened).map(|past| past / self.rules.width);
+        past.map_or(0, |past| 1 + past.min(others.saturating_sub(1)))
     }
 
-    /// The batches of a rank at steps number `start` to `start + count - 1`. A step costs no more than planning its window.
-    /// Failures: `rank`, `start`, `count`, `out-of-memory`.
+    /// How many steps every rank takes. All windows are planned for it, once, unless an index says it. Failures: `lengths`, `history`,
+    /// `out-of-memory`.
+    pub fn num_steps(&self) -> Result<u64, Failure> {
+        let windows = self.num_windows();
+        self.know(|ends| ends.len() as u64 == windows)?;
+        Ok(self.known.borrow().ends.last().copied().unwrap_or(0))
+    }
+
+    /// What all batches of all ranks amount to. Costs as much as [`Batcher::num_steps`]. Failures: the same.
+    pub fn metrics(&self) -> Result<Metrics, Failure> {
+        loop {
+            let counted = self.known.borrow().counted;
+            if counted == self.num_windows() {
+                return Ok(self.known.borrow().metrics);
+            }
+            self.in_window(counted, |_| Ok(()))?;
+        }
+    }
+
+    /// A ratio of the metrics, in parts per million: see [`Metrics::ratio`]. Failures: `ratio`, and those of [`Batcher::metrics`].
+    pub fn ratio(&self, name: &str) -> Result<u64, Failure> {
+        Metrics::default().ratio(&self.rules, name)?;
+        self.metrics()?.ratio(&self.rules, name)
+    }
+
+    /// The batches of a rank at steps number `start` to `start + count - 1`. A step costs no more than planning its window, once the number
+    /// of steps before it is known. Failures: `rank`, `start`, `count`, and those of [`Batcher::num_steps`].
     pub fn take(&self, rank: u32, start: u64, count: u32) -> Result<Run, Failure> {
-        check_below("rank", rank.into(), self.config.world.into())?;
-        check_run(start, count, self.plan.metrics.steps)?;
-        let mut run = Run::default();
-        for step in self.first + start..self.first + start + u64::from(count) {
-            self.plan.within(self.source(), step, |steps, step| {
-                run.add(&self.config, self.items(), steps, step, rank as usize)
+        check_below("rank", rank.into(), self.rules.world.into())?;
+        check_run(start, count, u64::MAX)?;
+        let asked = (rank, start, count);
+        let mut run = match self.pending.take() {
+            Some(Pending::Take(of, run)) if of == asked => run,
+            _ => Run::default(),
+        };
+        let added = self.add(&mut run, rank, start, count);
+        if added.is_err() {
+            *self.pending.borrow_mut() = Some(Pending::Take(asked, run));
+            return added.map(|()| Run::default());
+        }
+        Ok(run)
+    }
+
+    /// Adds the steps of a run that it does not have yet.
+    fn add(&self, run: &mut Run, rank: u32, start: u64, count: u32) -> Result<(), Failure> {
+        let end = start + u64::from(count);
+        loop {
+            let at = start + run.batch_ends.len() as u64;
+            let known = self.steps_up_to(end.min(at + 1))?;
+            if at >= end || at >= known {
+                return check_run(start, count, known);
+            }
+            let (window, before) = self.window_of(at);
+            self.in_window(window, |window| {
+                let steps = (at - before) as usize..window.count().min((end - before) as usize);
+                steps.into_iter().try_for_each(|step| {
+                    run.add(&self.rules, &window.items, &window.steps, window.first + step, rank as usize)
+                })
             })?;
         }
-        Ok(run)
     }
 
-    /// The batches of the ranks `first` to `first + count - 1` at a step. Costs as much as planning its window. Failures: `step`, `first`,
-    /// `count`, `out-of-memory`.
+    /// The batches of the ranks `first` to `first + count - 1` at a step. Costs as much as one step of [`Batcher::take`]. Failures: `step`,
+    /// `first`, `count`, and those of [`Batcher::num_steps`].
     pub fn step(&self, step: u64, first: u32, count: u32) -> Result<Run, Failure> {
-        check_below("step", step, self.plan.metrics.steps)?;
-        check_ranks(first, count, self.config.world, 1)?;
-        let mut run = Run::default();
-        self.plan.within(self.source(), self.first + step, |steps, step| {
-            (first..first + count).try_for_each(|rank| run.add(&self.config, self.items(), steps, step, rank as usize))
-        })?;
-        Ok(run)
+        check_below("step", step, self.steps_up_to(step.saturating_add(1))?)?;
+        check_ranks(first, count, self.rules.world, 1)?;
+        let (window, before) = self.window_of(step);
+        self.in_window(window, |window| {
+            let (mut run, step) = (Run::default(), window.first + (step - before) as usize);
+            (first..first + count)
+                .try_for_each(|rank| run.add(&self.rules, &window.items, &window.steps, step, rank as usize))?;
+            Ok(run)
+        })
     }
 
     /// SHA-256 over all batches, in hexadecimal: for every step and every rank the number of its rows; for each row the number of its
-    /// items, then sample, start and length of each; as 8 bytes, little-endian. Failures: `out-of-memory`.
+    /// items, then sample, start and length of each; as 8 bytes, little-endian. Failures: those of [`Batcher::num_steps`].
     pub fn fingerprint(&self) -> Result<String, Failure> {
-        let mut hash = Fingerprint::new();
-        for step in self.first..self.plan.steps() {
-            self.plan.within(self.source(), step, |steps, step| {
-                for rank in 0..self.config.world as usize {
-                    let (rows, _) = steps.batch(step, rank);
-                    hash.update(&[rows.len() as u64]);
-                    for row in rows {
-                        hash.update(&[steps.items(row).len() as u64]);
-                        for &item in steps.items(row) {
-                            let (sample, start) = self.items().part(item);
-                            hash.update(&[sample.into(), start.into(), self.items().length(item).into()]);
+        let (mut window, mut hash) = match self.pending.take() {
+            Some(Pending::Fingerprint(window, hash)) => (window, hash),
+            _ => (0, Fingerprint::new()),
+        };
+        while window < self.num_windows() {
+            let added = self.in_window(window, |window| {
+                for step in window.first..window.steps.count() {
+                    for rank in 0..self.rules.world as usize {
+                        let (rows, _) = window.steps.batch(step, rank);
+                        hash.update(&[rows.len() as u64]);
+                        for row in rows {
+                            hash.update(&[window.steps.items(row).len() as u64]);
+                            for &item in window.steps.items(row) {
+                                let (sample, start) = window.items.part(item);
+                                hash.update(&[sample, start.into(), window.items.length(item).into()]);
+                            }
                         }
                     }
                 }
                 Ok(())
-            })?;
+            });
+            if let Err(failure) = added {
+                *self.pending.borrow_mut() = Some(Pending::Fingerprint(window, hash));
+                return Err(failure);
+            }
+            window += 1;
         }
         Ok(hash.finish())
     }
 
-    pub(super) fn plan(&self) -> &Plan {
-        &self.plan
+    /// The shapes of all batches, by rows and then by padded length; `filled`, with rows of padding up to those of a full batch. Failures:
+    /// those of [`Batcher::num_steps`].
+    pub fn shapes(&self, filled: bool) -> Result<Vec<BatchShape>, Failure> {
+        let (mut window, mut shapes) = match self.pending.take() {
+            Some(Pending::Shapes(of, window, shapes)) if of == filled => (window, shapes),
+            _ => (0, Vec::new()),
+        };
+        while window < self.num_windows() {
+            let added = self.in_window(window, |window| {
+                for step in window.first..window.steps.count() {
+                    for rank in 0..self.rules.world as usize {
+                        let rows = window.steps.batch(step, rank).0;
+                        let (width, _) = weigh(&self.rules, &window.items, &window.steps, rows.clone());
+                        let own = rows.len() as u32;
+                        let rows = if filled { own.max(self.rules.full_rows(width)) } else { own };
+                        let place = shapes.binary_search_by_key(&(rows, width), |own| (own.rows, own.padded_length));
+                        match place {
+                            Ok(place) => shapes[place].batches += 1,
+                            Err(place) => {
+                                grow("filled", 1, &mut shapes)?;
+                                shapes.insert(place, BatchShape { rows, padded_length: width, batches: 1 });
+                            }
+                        }
+                    }
+                }
+                Ok(())
+            });
+            if let Err(failure) = added {
+                *self.pending.borrow_mut() = Some(Pending::Shapes(filled, window, shapes));
+                return Err(failure);
+            }
+            window += 1;
+        }
+        Ok(shapes)
     }
 
-    /// The number of the plan's step that is number 0 here.
-    pub(super) fn first(&self) -> u64 {
-        self.first
+    /// The index of some windows of a whole epoch: see [`Index`]. Failures: `first`, `count`, `history` (something was taken before), and
+    /// those of [`Batcher::num_steps`].
+    pub fn index(&self, first: u64, count: u64) -> Result<String, Failure> {
+        self.check_whole()?;
+        let windows = self.num_windows();
+        if first > windows {
+            return Err(Failure::out_of_range("first", first, at_most(windows)));
+        }
+        if count > windows - first {
+            return Err(Failure::out_of_range("count", count, at_most(windows - first)));
+        }
+        let mut index = match self.pending.take() {
+            Some(Pending::Index(of, index)) if of == (first, count) => index,
+            _ => Index::new(self.recipe.fingerprint(), self.epoch, windows, first),
+        };
+        while (index.steps.len() as u64) < count {
+            let number = first + index.steps.len() as u64;
+            let added = self.in_window(number, |window| {
+                grow("count", 1, &mut index.steps)?;
+                index.steps.push(window.count() as u64);
+                window.add_to(&mut index.metrics, &self.rules);
+                Ok(())
+            });
+            if let Err(failure) = added {
+                *self.pending.borrow_mut() = Some(Pending::Index((first, count), index));
+                return Err(failure);
+            }
+        }
+        Ok(index.text())
     }
 
-    pub(super) fn source(&self) -> Source<'_> {
-        Source { config: &self.config, items: self.items(), order: &self.order }
+    /// Knows from now on how many steps the windows of this epoch have, as an index of all of them says. Of what is left of an epoch, it has to
+    /// have the same windows: as many ranks, and no other options. Failures: `index` (no index, or not of all windows), `fingerprint`, `epoch`,
+    /// `consumed`, and those of planning the first window, if something was taken of it.
+    pub fn use_index(&self, text: &str) -> Result<(), Failure> {
+        let index = Index::read(text)?;
+        index.check(&self.recipe.fingerprint(), self.epoch)?;
+        index.check_whole(windows(self.length, self.rules.width))?;
+        let ours = |past: &Past| past.world == self.rules.world && past.other.is_none();
+        let begins = self.consumed.is_multiple_of(self.rules.width)
+            && self.consumed / self.rules.width < windows(self.length, self.rules.width);
+        let is_aligned = self.consumed == self.length || begins;
+        if !is_aligned || self.history.len() > 1 || !self.history.iter().all(ours) {
+            return Err(Failure::contradiction("consumed", self.consumed, "what the ranks of the index have taken"));
+        }
+        let taken = self.history.first().map_or(0, |past| past.steps);
+        let gone = index.steps.len() - self.num_windows() as usize;
+        if self.consumed == 0 && taken == 0 {
+            *self.known.borrow_mut() =
+                Known { metrics: index.metrics, counted: self.num_windows(), ..Known::default() };
+        }
+        let mut ends = collect("index", index.steps.len(), [])?;
+        let mut end = 0_u64;
+        for (place, steps) in index.steps[gone..].iter().enumerate() {
+            let before = if place == 0 { taken } else { 0 };
+            let Some(left) = steps.checked_sub(before) else {
+                return Err(Failure::out_of_range("history", format!("{taken} steps"), at_most(*steps)));
+            };
+            end += left;
+            ends.push(end);
+        }
+        self.known.borrow_mut().ends = ends;
+        Ok(())
+    }
+
+    /// Failures: `consumed`.
+    fn check_whole(&self) -> Result<(), Failure> {
+        if self.consumed == 0 && self.history.is_empty() {
+            return Ok(());
+        }
+        Err(Failure::contradiction("consumed", self.consumed, "0, and nothing taken of the epoch"))
+    }
+
+    /// How many steps there are before a window. Failures: those of planning.
+    pub(super) fn steps_before(&self, window: u64) -> Result<u64, Failure> {
+        self.know(|ends| ends.len() as u64 >= window)?;
+        let known = self.known.borrow();
+        Ok((window as usize).checked_sub(1).and_then(|last| known.ends.get(last)).copied().unwrap_or(0))
+    }
+
+    /// How many steps are known, once they are at least so many, or all. Failures: those of planning.
+    pub(super) fn steps_up_to(&self, end: u64) -> Result<u64, Failure> {
+        self.know(|ends| end <= ends.last().copied().unwrap_or(0))?;
+        Ok(self.known.borrow().ends.last().copied().unwrap_or(0))
+    }
+
+    /// Plans windows until it is known enough, or all.
+    fn know(&self, enough: impl Fn(&[u64]) -> bool) -> Result<(), Failure> {
+        loop {
+            let known = {
+                let known = self.known.borrow();
+                if enough(&known.ends) || known.ends.len() as u64 == self.num_windows() {
+                    return Ok(());
+                }
+                known.ends.len() as u64
+            };
+            self.in_window(known, |_| Ok(()))?;
+        }
+    }
+
+    /// The number of the window of a step that is known, and the number of its first step.
+    pub(super) fn window_of(&self, step: u64) -> (u64, u64) {
+        let known = self.known.borrow();
+        let window = known.ends.partition_point(|&end| end <= step);
+        (window as u64, if window == 0 { 0 } else { known.ends[window - 1] })
+    }
+
+    /// The first window up to whose end there are so many steps, which are known, and how many steps there are before it; none if there are
+    /// no steps.
+    pub(super) fn window_up_to(&self, steps: u64) -> Option<(u64, u64, u64)> {
+        let known = self.known.borrow();
+        let window = known.ends.partition_point(|&end| end < steps);
+        let end = *known.ends.get(window)?;
+        Some((window as u64, if window == 0 { 0 } else { known.ends[window - 1] }, end))
+    }
+
+    /// Asks a window, which is planned unless it was asked last. Failures: those of planning, and of the question.
+    pub(super) fn in_window<R>(
+        &self,
+        number: u64,
+        ask: impl FnOnce(&Window) -> Result<R, Failure>,
+    ) -> Result<R, Failure> {
+        let mut recent = self.recent.borrow_mut();
+        if recent.as_ref().is_none_or(|&(known, _)| known != number) {
+            // First the memory of the other one.
+            *recent = None;
+            let window = self.planned(number)?;
+            self.learn(number, &window)?;
+            *recent = Some((number, window));
+        }
+        match &*recent {
+            Some((_, window)) => ask(window),
+            None => Err(Failure::out_of_memory("batch-window", number, "a smaller window")),
+        }
+    }
+
+    /// Notes what a window amounts to, if it is the next one of which that is not known.
+    fn learn(&self, number: u64, window: &Window) -> Result<(), Failure> {
+        let known = &mut *self.known.borrow_mut();
+        if known.ends.len() as u64 == number {
+            grow("batch-window", 1, &mut known.ends)?;
+            let before = known.ends.last().copied().unwrap_or(0);
+            known.ends.push(before + window.count() as u64);
+        } else if let Some(&end) = known.ends.get(number as usize) {
+            // An index may be of other lengths than those that the fingerprint of the recipe is of.
+            let before = if number == 0 { 0 } else { known.ends[number as usize - 1] };
+            if end - before != window.count() as u64 {
+                let value = format!("{} steps in window {number}", end - before);
+                return Err(Failure::contradiction("index", value, only(window.count()).and(", with these lengths")));
+            }
+        }
+        if known.counted == number {
+            window.add_to(&mut known.metrics, &self.rules);
+            known.counted += 1;
+        }
+        Ok(())
+    }
+
+    fn planned(&self, number: u64) -> Result<Window, Failure> {
+        let (begin, end) = (self.begin(number), self.begin(number + 1));
+        let (samples, lengths) = self.desk.take(&self.lengths, &self.order, (begin, end - begin))?;
+        let mut items = Items::new(samples, lengths);
+        let mut tally = Tally::default();
+        let history = if number == 0 { &self.history[..] } else { &[] };
+        for (place, past) in history.iter().enumerate() {
+            let rules = past.other.as_ref().map_or(&self.rules, |(_, rules)| rules);
+            let config = BatchConfig { world: past.world, buckets: rules.buckets.clone(), ..rules.bare() };
+            items = items.treated(&config, &mut tally)?;
+            let Planned { steps, dropped, packs_bound: _ } = plan_window(&config, self.epoch, &items, begin)?;
+            if past.steps > steps.count() as u64 {
+                let allowed = at_most(steps.count() as u64)
+                    .and(format_args!(" steps of this window with the world size {}", past.world));
+                return Err(Failure::out_of_range("history", format!("{} steps", past.steps), allowed));
+            }
+            let first = past.steps as usize;
+            if place + 1 == history.len() && past.world == self.rules.world && past.other.is_none() {
+                return Ok(Window { items, steps, first, dropped, packs_bound: 0, tally });
+            }
+            items = untaken(&items, &steps, first)?;
+        }
+        items = items.treated(&self.rules, &mut tally)?;
+        let Planned { steps, dropped, packs_bound } = plan_window(&self.rules, self.epoch, &items, begin)?;
+        let packs_bound = if history.is_empty() { packs_bound } else { 0 };
+        Ok(Window { items, steps, first: 0, dropped, packs_bound, tally })
     }
 }
 
-/// Whether a world can go on after a history: its steps are in the state then. Failures: `history`.
-fn check_next(history: &[Segment], world: u32) -> Result<(), Failure> {
-    match history.last() {
-        Some(last) if history.len() == MAX_SEGMENTS && last.world_size != world => {
-            let allowed = at_most(MAX_SEGMENTS - 1)
-                .and(format_args!(", or a world size of {}, which took the last steps", last.world_size));
-            Err(Failure::out_of_range("history", format!("of {} segments", history.len()), allowed))
-        }
-        _ => Ok(()),
+impl Window {
+    /// How many steps are left of it.
+    pub(super) fn count(&self) -> usize {
+        self.steps.count() - self.first
+    }
+
+    fn add_to(&self, metrics: &mut Metrics, rules: &Rules) {
+        metrics.add(rules, &self.items, &self.steps, self.first);
+        metrics.dropped += self.dropped;
+        metrics.packs_bound += self.packs_bound;
+        metrics.add_tally(&self.tally);
     }
 }
 
-/// Leaves out segments without steps, and joins neighbours of one world size: their steps are of one plan.
-fn merge(history: &mut Vec<Segment>) {
-    history.retain(|past| past.steps > 0);
-    history.dedup_by(|next, past| {
-        let same = next.world_size == past.world_size;
-        if same {
-            past.steps = past.steps.saturating_add(next.steps);
-        }
-        same
-    });
+/// Of so many positions, how many windows they are: the last one has half a width or more, unless it is the only one.
+fn windows(positions: u64, width: u64) -> u64 {
+    let more = positions % width;
+    match positions / width {
+        whole if more >= width.div_ceil(2) || whole == 0 => whole + u64::from(more > 0),
+        whole => whole,
+    }
 }
 
-/// The plan of what the history leaves of the items of an epoch, and how many of its steps the history has taken. Windows follow from
-/// the items of the dataset. Failures: `history`, `out-of-memory`.
-fn planned(
-    config: &BatchConfig,
-    follows: bool,
-    dataset: &Items,
-    items: &Items,
-    order: &Order,
-) -> Result<(Plan, u64), Failure> {
-    let mut past = &config.history[..];
-    let mut row = None;
-    while let Some((&Segment { world_size: world, steps }, others)) = past.split_first() {
-        past = others;
-        let last = past.is_empty() && world == config.world;
-        let mut config = BatchConfig { world, buckets: config.buckets.clone(), ..config.bare() };
-        if follows {
-            // The window that this world had.
-            config.window = Some(config.default_window(dataset));
-        }
-        let source = Source { config: &config, items, order };
-        // Of a world that is gone, no more is planned than it took.
-        let plan = if last { Plan::new(source, row, steps)? } else { Plan::beyond(source, row, steps)? };
-        if steps > plan.steps() {
-            let allowed = at_most(plan.steps()).and(format_args!(" steps with the world size {world}"));
-            return Err(Failure::out_of_range("history", format!("{steps} steps"), allowed));
-        }
-        if last {
-            return Ok((plan, steps));
-        }
-        row = Some(plan.rest(source, steps)?);
+/// The items that the first steps do not have. Where those are all steps, what these leave out stays left out. Failures: `out-of-memory`.
+fn untaken(items: &Items, steps: &Steps, first: usize) -> Result<Items, Failure> {
+    if first == steps.count() {
+        return Ok(Items::default());
     }
-    Ok((Plan::new(Source { config, items, order }, row, 0)?, 0))
+    let all = items.count() as usize;
+    let mut taken = collect("batch-window", all, core::iter::repeat_n(false, all))?;
+    let mut left = all;
+    for step in 0..first {
+        for rank in 0..steps.world() {
+            for &item in steps.batch(step, rank).0.flat_map(|row| steps.items(row)) {
+                left -= usize::from(!taken[item as usize]);
+                taken[item as usize] = true;
+            }
+        }
+    }
+    items.kept(left, |item| !taken[item])
 }

@@ -38,16 +38,14 @@ impl Buckets {
         }
     }
 
-    /// The same for items of these lengths, without quantiles. Failures: `out-of-memory`.
-    pub(super) fn settled(self, lengths: &[u32]) -> Result<Self, Failure> {
-        let Self::Quantiles(count) = self else { return Ok(self) };
+    /// So many buckets with the same number of items of these lengths each. Failures: `out-of-memory`.
+    pub(super) fn of_items(lengths: &[u32], count: u32) -> Result<Self, Failure> {
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
         samedeal_sort::numbers32(&mut sorted);
         if sorted.is_empty() {
             return Ok(Self::Boundaries(Vec::new()));
         }
         let place = |bucket: u32| (sorted.len() as u64 * u64::from(bucket)).div_ceil(count.into()) as usize;
-        // The last bucket ends at the longest, so that its batches are not those of any length.
         let ends = (1..=count).map(|bucket| sorted[place(bucket).saturating_sub(1)]);
         let mut ends = collect("quantiles", count as usize, ends)?;
         ends.dedup();

@@ -1,11 +1,8 @@
-use alloc::format;
 use alloc::vec::Vec;
 
 use super::buckets::Buckets;
-use super::items::Items;
 use super::packing::Packing;
-use crate::base::failure::{at_most, range};
-use crate::state::MAX_SEGMENTS;
+use crate::base::failure::range;
 use crate::{Failure, OrderId};
 
 /// How items become batches.
@@ -64,7 +61,7 @@ pub enum TooLong {
     Single,
 }
 
-/// What happens at the end of the epoch to items that do not fill a step.
+/// What happens to the items of a window that do not fill a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
     /// They are left out.
@@ -109,51 +106,39 @@ pub struct BatchConfig {
     /// Which lengths are a bucket, with [`Strategy::Bucket`]. None is 64 of as many tokens each, and a width of 64 for a
     /// stream, which does not know lengths up front.
     pub buckets: Option<Buckets>,
-    /// How many items are looked at together; 0 takes them as they come. None: it follows from the items and the world size.
+    /// Whether no step has items of two buckets.
+    pub separate: bool,
+    /// Whether rows are padded to the greatest length of the bucket.
+    pub pad_to_bucket: bool,
+    /// How many samples are planned together; 0 takes them as they come. None: it follows from their lengths and the world size.
     pub window: Option<u32>,
+    /// The tokens of an average sample, from which the window follows; 0: those of a sample of all lengths.
+    pub mean_length: u32,
     /// What happens to items that are too long.
     pub too_long: TooLong,
     /// What happens to the last ones.
     pub tail: Tail,
-    /// What was taken of the epoch before, by one world after the other: what is left is planned.
-    pub history: Vec<Segment>,
 }
 
-/// Steps that a group of ranks took.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Segment {
-    /// How many ranks there were.
-    pub world_size: u32,
-    /// How many steps each of them took.
-    pub steps: u64,
-}
+/// The least default window.
+const LEAST_WINDOW: u64 = 1 << 13;
 
-/// How many items are taken at a time where nothing looks at several of them, and the least default window.
-const PIECE: u32 = 1 << 13;
+/// How many steps a default window has room for. It ends with a step that is not full, so that N steps are about half a step more than
+/// those of an endless window.
+const STEPS: u128 = 1 << 7;
 
-/// How many steps a default window has room for. A window of N steps leaves about 1 / N of its items for the next one, and
-/// its batches are as even as if all items were sorted and cut into N.
-const STEPS_OF_A_WINDOW: u128 = 1 << 6;
+/// The most of a default window, unless that is less than [`FEW_STEPS`]: what is planned at once, in time and memory.
+const MOST_WINDOW: u128 = 1 << 22;
+const FEW_STEPS: u128 = 1 << 3;
+
+/// The default window of a stream of which no length is known, for each rank.
+const OF_A_RANK: u64 = 1 << 11;
 
 /// The width of a stream's buckets by default.
 const WIDTH: u32 = 64;
 
 /// The most readers.
 pub(super) const MAX_WORLD: u32 = 1 << 20;
-
-/// Failures: `history`.
-pub(super) fn check_history(history: &[Segment]) -> Result<(), Failure> {
-    if history.len() > MAX_SEGMENTS {
-        let value = format!("of {} segments", history.len());
-        return Err(Failure::out_of_range("history", value, at_most(MAX_SEGMENTS)));
-    }
-    let ranks = 1..=MAX_WORLD;
-    if let Some(past) = history.iter().find(|past| !ranks.contains(&past.world_size)) {
-        let value = format!("world size {}", past.world_size);
-        return Err(Failure::out_of_range("history", value, range(1, MAX_WORLD)));
-    }
-    Ok(())
-}
 
 impl BatchConfig {
     /// A configuration with the given strategy; batches of 32, items of any length.
@@ -173,22 +158,19 @@ impl BatchConfig {
             capacity: 0,
             packing: Packing::Fast,
             buckets: None,
+            separate: false,
+            pad_to_bucket: false,
             window: None,
+            mean_length: 0,
             too_long: TooLong::Error,
             tail: Tail::Keep,
-            history: Vec::new(),
         }
     }
 
-    /// Failures: `world-size`, `max-batch-size`, `max-tokens` or `max-cost`, `capacity`, `batch-size-multiple`, `lengths` (too many),
-    /// `history`, those of [`Buckets`].
+    /// Failures: `world-size`, `max-batch-size`, `max-tokens` or `max-cost`, `capacity`, `batch-size-multiple`, those of [`Buckets`].
     pub(super) fn check(&self) -> Result<(), Failure> {
         if self.world == 0 || self.world > MAX_WORLD {
             return Err(Failure::out_of_range("world-size", self.world, range(1, MAX_WORLD)));
-        }
-        if self.lengths.len() >= u32::MAX as usize {
-            let value = format!("{} of them", self.lengths.len());
-            return Err(Failure::out_of_range("lengths", value, at_most(u32::MAX - 1)));
         }
         let has_budget = self.strategy == Strategy::Budget || self.strategy == Strategy::Bucket && self.budget > 0;
         if self.max_batch_size == 0 && !has_budget {
@@ -203,8 +185,7 @@ impl BatchConfig {
         if self.multiple == 0 {
             return Err(Failure::out_of_range("batch-size-multiple", 0, range(1, u32::MAX)));
         }
-        self.buckets.as_ref().map_or(Ok(()), Buckets::check)?;
-        check_history(&self.history)
+        self.buckets.as_ref().map_or(Ok(()), Buckets::check)
     }
 
     /// The name of the budget: what it limits.
@@ -212,51 +193,79 @@ impl BatchConfig {
         if matches!(self.counting, Counting::Weighted { .. }) { "max-cost" } else { "max-tokens" }
     }
 
-    /// How many items of the epoch's order a window takes, at least.
-    pub(super) fn width(&self) -> u32 {
+    /// Whether items are taken as they come.
+    pub(super) fn takes_in_order(&self) -> bool {
+        self.strategy == Strategy::PadToMax || self.window == Some(0)
+    }
+
+    /// The most rows of a batch.
+    pub(super) fn most_rows(&self) -> u32 {
+        if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size }
+    }
+
+    /// How many samples a window takes: as many as the option says; else those of [`STEPS`] steps of average batches, for samples that
+    /// are like these. With separate buckets, they are more if there are more than a few.
+    pub(super) fn width(&self, lengths: &[u32]) -> u64 {
+        let world = u128::from(self.world);
+        let step = match (self.strategy, self.window) {
+            (Strategy::PadToMax, _) => {
+                let step = world * u128::from(self.max_batch_size);
+                return (step * u128::from(LEAST_WINDOW).div_ceil(step).max(STEPS).min(MOST_WINDOW / step).max(1))
+                    as u64;
+            }
+            (_, Some(window @ 1..)) => return window.into(),
+            _ => world * self.average(lengths).max(1),
+        };
+        let mut steps = STEPS;
+        if self.separate {
+            let mut buckets = lengths.iter().map(|&length| self.bucket(length.min(self.longest()))).collect::<Vec<_>>();
+            buckets.sort_unstable();
+            buckets.dedup();
+            steps = steps.max(buckets.len() as u128 * 32);
+        }
+        let window = (step * steps).min(MOST_WINDOW.max(step * FEW_STEPS));
+        u64::try_from(window).unwrap_or(u64::MAX).max(LEAST_WINDOW)
+    }
+
+    /// The window of a stream of which no length is known.
+    pub(super) fn width_of_a_stream(&self) -> u64 {
         match (self.strategy, self.window) {
-            (Strategy::PadToMax, _) | (_, None | Some(0)) => PIECE,
-            (_, Some(window)) => window,
+            (Strategy::PadToMax, _) | (_, Some(1..)) => self.width(&[]),
+            _ if self.mean_length > 0 => self.width(&[]),
+            _ => (OF_A_RANK * u64::from(self.world)).clamp(LEAST_WINDOW, MOST_WINDOW as u64),
         }
     }
 
-    /// How many items of the epoch's order a window takes that comes after one which left so many. Where these are many, a
-    /// window takes several widths: what is left is planned again each time, which would otherwise cost the square of the
-    /// number of items.
-    pub(super) fn width_after(&self, left: usize) -> u64 {
-        let width = u64::from(self.width());
-        width * (left as u64).div_ceil(8 * width).max(1)
-    }
-
-    /// Whether items are taken as they come.
-    pub(super) fn takes_in_order(&self) -> bool {
-        self.window == Some(0)
-    }
-
-    /// The window where none is given: items for [`STEPS_OF_A_WINDOW`] steps of average batches, and at least 8,192. It
-    /// follows from the items and the world alone, so that every world of a history has its own.
-    pub(super) fn default_window(&self, items: &Items) -> u32 {
-        let most = if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size };
-        // Each sum is below 2^96: fewer than 2^32 items, each at most 2^64.
-        let total =
-            |cost: &dyn Fn(u32) -> u128| items.lengths().iter().map(|&length| cost(length)).sum::<u128>().max(1);
-        let count = u128::from(items.count());
-        let each = match self.strategy {
-            Strategy::PadToMax => return PIECE,
-            Strategy::Pack => count * u128::from(most) * u128::from(self.capacity) / total(&|length| length.into()),
-            Strategy::Bucket if self.budget == 0 => most.into(),
-            Strategy::Bucket | Strategy::Budget => {
-                let budget = u128::from(self.budget);
-                (count * budget / total(&|length| self.cost(length).min(budget))).min(most.into())
-            }
+    /// How many samples like these a batch has room for.
+    fn average(&self, lengths: &[u32]) -> u128 {
+        let one = [self.mean_length];
+        let lengths = if self.mean_length == 0 { lengths } else { &one };
+        let most = u128::from(self.most_rows());
+        let (longest, budget) = (self.longest(), u128::from(self.budget));
+        // What is too long is cut, several items, or left out; a sum is below 2^110.
+        let total = |cost: &dyn Fn(u32) -> u128| {
+            let of = |&length: &u32| match self.too_long {
+                _ if length <= longest => cost(length),
+                TooLong::Split if longest > 0 => u128::from(length / longest) * cost(longest) + cost(length % longest),
+                TooLong::Drop => 0,
+                _ => cost(longest),
+            };
+            lengths.iter().map(of).sum::<u128>().max(1)
         };
-        let window = STEPS_OF_A_WINDOW * u128::from(self.world) * each.max(1);
-        u32::try_from(window).unwrap_or(u32::MAX).max(PIECE)
+        let count = lengths.len() as u128;
+        match self.strategy {
+            Strategy::PadToMax => most,
+            Strategy::Pack => count * most * u128::from(self.capacity) / total(&|length| length.into()),
+            Strategy::Bucket if self.budget == 0 => most,
+            Strategy::Bucket | Strategy::Budget => {
+                (count * budget / total(&|length| self.cost(length).min(budget))).min(most)
+            }
+        }
     }
 
     /// The same without lists.
     pub(super) fn bare(&self) -> Self {
-        Self { lengths: Vec::new(), buckets: None, history: Vec::new(), ..*self }
+        Self { lengths: Vec::new(), buckets: None, ..*self }
     }
 
     fn known_buckets(&self) -> &Buckets {
@@ -309,7 +318,7 @@ impl BatchConfig {
 
     /// How many items of at most this length a batch has room for, at least 1.
     pub(super) fn rows(&self, longest: u32) -> u32 {
-        let most = if self.max_batch_size == 0 { u32::MAX } else { self.max_batch_size };
+        let most = self.most_rows();
         let rows = if self.budget == 0 {
             most
         } else {
@@ -318,6 +327,23 @@ impl BatchConfig {
             u32::try_from(self.budget / each).unwrap_or(u32::MAX).clamp(1, most)
         };
         if rows > self.multiple { rows - rows % self.multiple } else { rows }
+    }
+
+    /// The greatest length of the bucket that a length is in; the length itself if its bucket has none.
+    pub(super) fn known_end(&self, length: u32) -> u32 {
+        match self.known_buckets().end(length) {
+            u32::MAX => length,
+            end => end.min(self.longest()).max(length),
+        }
+    }
+
+    /// How many rows a full batch of rows of these tokens has.
+    pub(super) fn full_rows(&self, width: u32) -> u32 {
+        match self.strategy {
+            Strategy::PadToMax | Strategy::Pack => self.max_batch_size,
+            Strategy::Bucket => self.rows(self.bucket_end(width)),
+            Strategy::Budget => self.rows(width),
+        }
     }
 
     /// The greatest length of the bucket that a length is in, but at most that of the longest item.

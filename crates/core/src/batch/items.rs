@@ -1,158 +1,129 @@
 use alloc::format;
-use alloc::rc::Rc;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use super::config::{BatchConfig, TooLong};
-use crate::base::failure::{at_least, at_most, range};
-use crate::base::memory::{collect, grow};
-use crate::{Failure, Order};
+use crate::Failure;
+use crate::base::failure::{at_least, range};
+use crate::base::memory::collect;
 
-/// What is put into batches: samples, or parts of them.
+/// What a window puts into batches: samples, or parts of them, in the order of the epoch.
+#[derive(Default)]
 pub(super) struct Items {
-    /// The sample of each item, and where in it the item begins; none where items are samples.
-    parts: Option<Vec<(u32, u32)>>,
-    lengths: Rc<Vec<u32>>,
-    /// Whether items are numbered by the positions of an epoch, not by samples.
-    by_position: bool,
-    /// Samples that were cut, left out, or made several items of.
+    samples: Vec<u64>,
+    /// Where in its sample each begins; empty where all begin at 0.
+    starts: Vec<u32>,
+    lengths: Vec<u32>,
+}
+
+/// What became of samples that are too long.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Tally {
     pub(super) truncated: u64,
     pub(super) dropped: u64,
     pub(super) split: u64,
 }
 
 impl Items {
-    /// Items of samples of these lengths: treats what is too long. Failures: `lengths`, `out-of-memory`.
-    pub(super) fn new(config: &BatchConfig, lengths: Rc<Vec<u32>>) -> Result<Self, Failure> {
+    /// Whole samples.
+    pub(super) fn new(samples: Vec<u64>, lengths: Vec<u32>) -> Self {
+        Self { samples, starts: Vec::new(), lengths }
+    }
+
+    /// The same without what is too long: it is cut, left out, or made several items of. Failures: `lengths`, `max-length`, `max-tokens`,
+    /// `max-cost`, `out-of-memory`.
+    pub(super) fn treated(self, config: &BatchConfig, tally: &mut Tally) -> Result<Self, Failure> {
         let most = config.longest();
-        let mut items = Self::of_lengths(Vec::new());
-        let over = lengths.iter().filter(|&&length| length > most).count() as u64;
-        if over == 0 || config.too_long == TooLong::Single {
-            items.lengths = lengths;
-            return Ok(items);
+        let over = self.lengths.iter().filter(|&&length| length > most).count() as u64;
+        if over == 0 {
+            return Ok(self);
         }
+        Self::check(config, config.too_long)?;
         match config.too_long {
-            TooLong::Single => {}
+            TooLong::Single => Ok(self),
             TooLong::Error => {
-                let sample = lengths.iter().position(|&length| length > most).unwrap_or_default();
-                return Err(too_long(lengths[sample], sample as u64, most));
+                let item = self.lengths.iter().position(|&length| length > most).unwrap_or_default();
+                Err(too_long(self.lengths[item], self.samples[item], most))
             }
             TooLong::Truncate => {
-                check_room(config, most, "truncate to")?;
-                items.truncated = over;
-                let cut = lengths.iter().map(|&length| most.min(length));
-                items.lengths = Rc::new(collect("lengths", lengths.len(), cut)?);
+                tally.truncated += over;
+                let Self { samples, starts, mut lengths } = self;
+                lengths.iter_mut().for_each(|length| *length = most.min(*length));
+                Ok(Self { samples, starts, lengths })
             }
             TooLong::Drop => {
-                items.dropped = over;
-                let kept = (0..).zip(&*lengths).filter(|(_, length)| **length <= most);
-                let parts = collect("lengths", lengths.len() - over as usize, kept.map(|(sample, _)| (sample, 0)))?;
-                let lengths = parts.iter().map(|&(sample, _)| lengths[sample as usize]);
-                items.lengths = Rc::new(collect("lengths", parts.len(), lengths)?);
-                items.parts = Some(parts);
+                tally.dropped += over;
+                self.kept(self.lengths.len() - over as usize, |item| self.lengths[item] <= most)
             }
             TooLong::Split => {
-                items.split = over;
-                check_room(config, most, "split by")?;
-                let pieces = |length: u32| u64::from(length.div_ceil(most).max(1));
-                let count: u64 = lengths.iter().map(|&length| pieces(length)).sum();
-                let Some(many) = u32::try_from(count).ok().filter(|&count| count < u32::MAX) else {
-                    let allowed = format!("parts of which there are fewer than {}", u32::MAX);
-                    return Err(Failure::out_of_range("max-length", config.max_length, allowed));
-                };
-                let parts = (0..)
-                    .zip(&*lengths)
-                    .flat_map(|(sample, &length)| (0..pieces(length) as u32).map(move |piece| (sample, piece * most)));
-                let parts = collect("lengths", many as usize, parts)?;
-                let lengths = parts.iter().map(|&(sample, start)| (lengths[sample as usize] - start).min(most));
-                items.lengths = Rc::new(collect("lengths", parts.len(), lengths)?);
-                items.parts = Some(parts);
+                tally.split += over;
+                self.split(most)
             }
+        }
+    }
+
+    /// Whether items that are too long can become others. Failures: `max-length`, `max-tokens`, `max-cost`.
+    pub(super) fn check(config: &BatchConfig, how: TooLong) -> Result<(), Failure> {
+        match how {
+            TooLong::Truncate => check_room(config, config.longest(), "truncate to"),
+            TooLong::Split => check_room(config, config.longest(), "split by"),
+            TooLong::Error | TooLong::Drop | TooLong::Single => Ok(()),
+        }
+    }
+
+    /// Failures: `max-length` (too many parts), `out-of-memory`.
+    fn split(&self, most: u32) -> Result<Self, Failure> {
+        let pieces = |length: u32| length.div_ceil(most).max(1);
+        let count: u64 = self.lengths.iter().map(|&length| u64::from(pieces(length))).sum();
+        let Some(many) = usize::try_from(count).ok().filter(|_| count < u32::MAX.into()) else {
+            let allowed = format!("parts of which a window has fewer than {}", u32::MAX);
+            return Err(Failure::out_of_range("max-length", most, allowed));
+        };
+        let parts = (0..self.count()).flat_map(|item| {
+            let (sample, start) = self.part(item);
+            let length = self.length(item);
+            (0..pieces(length)).map(move |piece| {
+                let begin = piece * most;
+                (sample, start + begin, (length - begin).min(most))
+            })
+        });
+        Self::of_parts(many, parts)
+    }
+
+    /// Those that are kept, of which there are so many. Failures: `out-of-memory`.
+    pub(super) fn kept(&self, count: usize, keep: impl Fn(usize) -> bool) -> Result<Self, Failure> {
+        let kept = (0..self.count()).filter(|&item| keep(item as usize));
+        Self::of_parts(count, kept.map(|item| (self.part(item).0, self.part(item).1, self.length(item))))
+    }
+
+    fn of_parts(count: usize, parts: impl Iterator<Item = (u64, u32, u32)>) -> Result<Self, Failure> {
+        let mut items = Self {
+            samples: collect("batch-window", count, [])?,
+            starts: collect("batch-window", count, [])?,
+            lengths: collect("batch-window", count, [])?,
+        };
+        for (sample, start, length) in parts {
+            items.samples.push(sample);
+            items.starts.push(start);
+            items.lengths.push(length);
         }
         Ok(items)
-    }
-
-    /// Items of these lengths, none of which is too long.
-    pub(super) fn of_lengths(lengths: Vec<u32>) -> Self {
-        Self { parts: None, lengths: Rc::new(lengths), by_position: false, truncated: 0, dropped: 0, split: 0 }
-    }
-
-    /// The items of an epoch: those of the samples that an order has at its positions, one position after the other. `lengths` are
-    /// those of the samples. Failures: `samples` (too many items), `out-of-memory`.
-    pub(super) fn of_epoch(
-        &self,
-        config: &BatchConfig,
-        lengths: &[u32],
-        order: &Order,
-        positions: u64,
-    ) -> Result<Self, Failure> {
-        let too_many = |count: u64| {
-            let allowed = at_most(u32::MAX - 1).and(" items of an epoch");
-            Failure::out_of_range("samples", count, allowed)
-        };
-        let Some(count) = u32::try_from(positions).ok().filter(|&count| count < u32::MAX) else {
-            return Err(too_many(positions));
-        };
-        let mut parts = collect("lengths", count as usize, [])?;
-        let mut own = collect("lengths", count as usize, [])?;
-        let (most, mut over, mut window) = (config.longest(), 0, [0_u32; 256]);
-        for first in (0..positions).step_by(window.len()) {
-            let some = &mut window[..(positions - first).min(256) as usize];
-            order.fill(first, 1, some)?;
-            for &sample in &*some {
-                over += u64::from(lengths[sample as usize] > most);
-                for item in self.of(sample) {
-                    grow("lengths", 1, &mut parts)?;
-                    grow("lengths", 1, &mut own)?;
-                    parts.push(self.part(item));
-                    own.push(self.length(item));
-                }
-            }
-        }
-        if parts.len() >= u32::MAX as usize {
-            return Err(too_many(parts.len() as u64));
-        }
-        let count = |all| if all == 0 { 0 } else { over };
-        let [truncated, dropped, split] = [self.truncated, self.dropped, self.split].map(count);
-        Ok(Self { parts: Some(parts), lengths: Rc::new(own), by_position: true, truncated, dropped, split })
     }
 
     pub(super) fn count(&self) -> u32 {
         self.lengths.len() as u32
     }
 
-    pub(super) fn lengths(&self) -> &[u32] {
-        &self.lengths
+    pub(super) fn into_lengths(self) -> Vec<u32> {
+        self.lengths
     }
 
     pub(super) fn length(&self, item: u32) -> u32 {
         self.lengths[item as usize]
     }
 
-    /// How many items a sample has.
-    pub(super) fn count_of(&self, sample: u32) -> usize {
-        match &self.parts {
-            Some(parts) if self.by_position => parts.iter().filter(|&&(of, _)| of == sample).count(),
-            _ => self.of(sample).len(),
-        }
-    }
-
-    /// The item of a sample, if that is the only one, and items are numbered by samples.
-    pub(super) fn only_one(&self, sample: u32) -> Option<u32> {
-        let items = (!self.by_position).then(|| self.of(sample))?;
-        (items.len() == 1).then_some(items.start)
-    }
-
-    /// The items of a sample, where they are numbered by samples.
-    fn of(&self, sample: u32) -> Range<u32> {
-        let Some(parts) = &self.parts else { return sample..sample + 1 };
-        let end = |end: u32| parts.partition_point(|&(sample, _)| sample < end) as u32;
-        end(sample)..end(sample + 1)
-    }
-
     /// The sample, and where in it the item begins.
-    pub(super) fn part(&self, item: u32) -> (u32, u32) {
-        self.parts.as_ref().map_or((item, 0), |parts| parts[item as usize])
+    pub(super) fn part(&self, item: u32) -> (u64, u32) {
+        (self.samples[item as usize], self.starts.get(item as usize).copied().unwrap_or(0))
     }
 }
 

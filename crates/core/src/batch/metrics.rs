@@ -3,7 +3,7 @@
 use core::ops::Range;
 
 use super::config::{BatchConfig, Counting, Strategy};
-use super::items::Items;
+use super::items::{Items, Tally};
 use super::steps::Steps;
 use crate::Failure;
 use crate::base::failure::known;
@@ -75,6 +75,55 @@ impl Metrics {
         ]
     }
 
+    /// Those of the numbers of an index, in the order of `named`.
+    pub(super) fn of_numbers(numbers: &[u64]) -> Option<Self> {
+        let &[steps, items, rows, tokens, padded, slowest, cost, slowest_cost, packs_bound, ref others @ ..] = numbers
+        else {
+            return None;
+        };
+        let &[over_budget, empty, repeated, dropped, truncated, too_long, split] = others.get(..7)? else {
+            return None;
+        };
+        Some(Self {
+            steps,
+            items,
+            rows,
+            tokens,
+            padded,
+            slowest,
+            cost,
+            slowest_cost,
+            packs_bound,
+            over_budget,
+            empty,
+            repeated,
+            dropped,
+            truncated,
+            too_long,
+            split,
+        })
+    }
+
+    /// Adds those of other windows.
+    pub(super) fn join(&mut self, others: &Self) {
+        let cost = self.cost.saturating_add(others.cost);
+        let slowest_cost = self.slowest_cost.saturating_add(others.slowest_cost);
+        let mut sums = [0; 16];
+        for ((sum, (_, here)), (_, there)) in sums.iter_mut().zip(self.named()).zip(others.named()) {
+            *sum = here.saturating_add(there);
+        }
+        if let Some(sum) = Self::of_numbers(&sums) {
+            *self = Self { cost, slowest_cost, ..sum };
+        }
+    }
+
+    /// Adds what became of samples that are too long.
+    pub(super) fn add_tally(&mut self, tally: &Tally) {
+        self.truncated += tally.truncated;
+        self.too_long += tally.dropped;
+        self.split += tally.split;
+    }
+
     /// A ratio by its name, in parts per million: `padding`, the part of the padded tokens that is padding; `budget-utilisation`,
     /// the tokens (with a weighted counting the cost) by the budget of all batches; `slowest-rank-utilisation`, the tokens by
     /// what all ranks compute while they wait for the slowest of each step; `cost-imbalance`, the greatest cost of a step by the
@@ -131,7 +180,11 @@ impl Metrics {
 pub(super) fn weigh(config: &BatchConfig, items: &Items, steps: &Steps, rows: Range<usize>) -> (u32, u64) {
     let lengths = || rows.clone().flat_map(|row| steps.items(row)).map(|&item| items.length(item));
     let longest = lengths().max().unwrap_or(0);
-    let width = if config.strategy == Strategy::Pack { longest.max(config.capacity) } else { longest };
+    let width = match config.strategy {
+        Strategy::Pack => longest.max(config.capacity),
+        Strategy::Bucket if config.pad_to_bucket && !rows.is_empty() => config.known_end(longest),
+        _ => longest,
+    };
     let cost = if config.is_padded() {
         rows.len() as u64 * u64::from(width)
     } else {

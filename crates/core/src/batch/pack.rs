@@ -27,7 +27,7 @@ impl Packs {
         let places = places(sizes, &classes)?;
         // Within a class, items are taken as they came: the shapes of the packs are fixed, their members random.
         let mut next = collect(
-            "window",
+            "batch-window",
             classes.len(),
             classes.iter().scan(0, |at, class| {
                 let first = *at;
@@ -36,8 +36,8 @@ impl Packs {
             }),
         )?;
         let mut packs = Self {
-            items: collect("window", pool.len(), [])?,
-            ends: collect("window", packing.count() as usize, [])?,
+            items: collect("batch-window", pool.len(), [])?,
+            ends: collect("batch-window", packing.count() as usize, [])?,
             bound: packing.bound(),
         };
         for pattern in packing.patterns() {
@@ -78,34 +78,33 @@ pub(super) struct Shape {
     pub(super) method: Packing,
 }
 
-/// Steps of packs of similar cost. The emptiest packs, which fill no step, are handed back as items. Also gives how many
-/// items are left out, and how many packs there would be at best if as many were handed back.
+/// Steps of packs of similar cost; the last ones have the items of the emptiest packs, which fill no step. Also gives how many items are
+/// left out, and how many packs there would be at best.
 pub(super) fn steps_of_packs(
     config: &BatchConfig,
     items: &Items,
     pool: Vec<u32>,
     shape: &Shape,
-    last: bool,
     steps: &mut Steps,
-) -> Result<(Vec<u32>, u64, u64), Failure> {
+) -> Result<(u64, u64), Failure> {
     // Sizes are at most the capacity, which is a u64.
     let size = |item: u32| {
         if shape.shared { u64::from(items.length(item)) } else { config.cost(items.length(item)) as u64 }
     };
-    let sizes = collect("window", pool.len(), pool.iter().map(|&item| size(item)))?;
+    let sizes = collect("batch-window", pool.len(), pool.iter().map(|&item| size(item)))?;
     let packs = Packs::new(&pool, &sizes, shape)?;
     let world = config.world as usize;
     let full = (shape.rows as u64 * u64::from(config.world)).min(packs.count() as u64 + 1) as usize;
     // Packs come with the least free space first; those that are left over are the emptiest.
     let mut given = packs.count() / full * full;
     let rest = packs.count() - given;
-    let finish = last && rest > 0 && config.tail != Tail::Drop;
-    if finish && rest < world && config.tail == Tail::EvenSplit {
+    let closes = rest > 0 && config.tail != Tail::Drop;
+    if closes && rest < world && config.tail == Tail::EvenSplit {
         // Together with another step's they are enough for two.
         given = given.saturating_sub(full);
     }
     let cost = |pack: usize| packs.items(pack).iter().map(|&item| config.cost(items.length(item))).sum::<u128>();
-    let mut costs = collect("window", given, (0..given).map(|pack| (u128::MAX - cost(pack), pack as u32)))?;
+    let mut costs = collect("batch-window", given, (0..given).map(|pack| (u128::MAX - cost(pack), pack as u32)))?;
     samedeal_sort::costs_with_places(&mut costs);
     let rows = if given == 0 { 0 } else { shape.rows as usize };
     let mut balance = Balance::new(world, rows)?;
@@ -116,56 +115,56 @@ pub(super) fn steps_of_packs(
             steps.end_batch(0)?;
         }
     }
-    if finish {
-        add_tail(config, &packs, given, shape, steps)?;
-        return Ok((Vec::new(), 0, packs.bound));
+    if closes {
+        close(config, items, &packs, given, shape, steps, size)?;
+        return Ok((0, packs.bound));
     }
     let start = if given == 0 { 0 } else { packs.ends[given - 1] as usize };
-    let left = collect("window", packs.items.len() - start, packs.items[start..].iter().copied())?;
-    let bound = packs.bound.saturating_sub(rest as u64);
-    Ok(if last { (Vec::new(), left.len() as u64, bound) } else { (left, 0, bound) })
+    Ok(((packs.items.len() - start) as u64, packs.bound.saturating_sub(rest as u64)))
 }
 
-/// The last packs of the epoch, from number `first` on: at most two steps, as even as the packs allow.
-fn add_tail(
+/// The last packs of a window, from number `first` on: at most two steps, as even as the packs allow.
+fn close(
     config: &BatchConfig,
+    items: &Items,
     packs: &Packs,
     first: usize,
     shape: &Shape,
     steps: &mut Steps,
+    size: impl Fn(u32) -> u64,
 ) -> Result<(), Failure> {
     let world = config.world as usize;
     let there = packs.count() - first;
     let full = usize::try_from(u64::from(shape.rows) * u64::from(config.world)).unwrap_or(usize::MAX);
-    let wanted = if config.tail == Tail::EvenSplit { there.div_ceil(full) * world } else { 0 };
-    let whole = (first..packs.count()).map(|pack| (pack, 0, packs.items(pack).len()));
-    let mut rows = collect("window", there.max(wanted), whole)?;
-    let sizes = rows.iter().enumerate().map(|(row, &(_, _, count))| (count, Reverse(row)));
-    let mut sizes = BinaryHeap::from(collect("window", there.max(wanted), sizes)?);
-    while rows.len() < wanted {
-        // The pack of most items gives half of them.
-        let Some((count, Reverse(most))) = sizes.pop().filter(|&(count, _)| count > 1) else { break };
-        let (pack, begin, _) = rows[most];
-        rows[most].2 = count.div_ceil(2);
-        sizes.push((count.div_ceil(2), Reverse(most)));
-        sizes.push((count / 2, Reverse(rows.len())));
-        rows.push((pack, begin + count.div_ceil(2), count / 2));
-    }
-    let many = rows.len().div_ceil(full);
+    // With repetitions, every rank has one of the packs that there are.
+    let wanted = if config.tail == Tail::Duplicate { 0 } else { there.div_ceil(full) * world };
+    let held = if first == 0 { &packs.items[..] } else { &packs.items[packs.ends[first - 1] as usize..] };
+    let (rows, ends) = if there < wanted
+        && let Some(even) = evenly(config, items, held, wanted, shape, size)?
+    {
+        even
+    } else {
+        let ends = (first..packs.count()).map(|pack| packs.ends[pack] - (packs.items.len() - held.len()) as u32);
+        (
+            collect("batch-window", held.len(), held.iter().copied())?,
+            halved(collect("batch-window", there, ends)?, wanted)?,
+        )
+    };
+    let row = |row: usize| &rows[if row == 0 { 0 } else { ends[row - 1] as usize }..ends[row] as usize];
+    let many = ends.len().div_ceil(full);
     for step in 0..many {
-        let rows = &rows[rows.len() * step / many..rows.len() * (step + 1) / many];
-        let again = if config.tail == Tail::Duplicate { rows.len().next_multiple_of(world) } else { rows.len() };
+        let (begin, end) = (ends.len() * step / many, ends.len() * (step + 1) / many);
+        let count = end - begin;
+        let again = if config.tail == Tail::Duplicate { count.next_multiple_of(world) } else { count };
         for rank in 0..world {
             let mut repeated = 0;
             for place in (rank..again).step_by(world) {
-                let (pack, begin, count) = rows[place % rows.len()];
-                add(steps, &packs.items(pack)[begin..begin + count], shape.shared)?;
-                repeated += if place < rows.len() {
-                    0
-                } else if shape.shared {
-                    1
-                } else {
-                    count as u32
+                let held = row(begin + place % count);
+                add(steps, held, shape.shared)?;
+                repeated += match place < count {
+                    true => 0,
+                    false if shape.shared => 1,
+                    false => held.len() as u32,
                 };
             }
             steps.end_batch(repeated)?;
@@ -174,8 +173,77 @@ fn add_tail(
     Ok(())
 }
 
+/// Items row by row, and where each row ends.
+type Rows = (Vec<u32>, Vec<u32>);
+
+/// The items of some packs in so many rows of nearly equal cost: the dearest first, each into the row of least
+/// cost. None if one does not fit there.
+fn evenly(
+    config: &BatchConfig,
+    items: &Items,
+    held: &[u32],
+    rows: usize,
+    shape: &Shape,
+    size: impl Fn(u32) -> u64,
+) -> Result<Option<Rows>, Failure> {
+    let cost = |item: u32| config.cost(items.length(item));
+    let keys = (0..).zip(held).map(|(place, &item)| (u128::MAX - cost(item), place));
+    let mut keys = collect("batch-window", held.len(), keys)?;
+    samedeal_sort::costs_with_places(&mut keys);
+    let empty = (0..rows).map(|row| Reverse((0_u128, row)));
+    let mut loads = BinaryHeap::from(collect("batch-window", rows, empty)?);
+    let mut filled = collect("batch-window", rows, core::iter::repeat_n((0_u64, 0_u32), rows))?;
+    let mut chosen = collect("batch-window", held.len(), [])?;
+    for &(_, place) in &keys {
+        let item = held[place as usize];
+        let Some(Reverse((load, row))) = loads.pop() else { return Ok(None) };
+        let (sum, count) = &mut filled[row];
+        if size(item) > shape.capacity - *sum || *count == shape.slots {
+            return Ok(None);
+        }
+        *sum += size(item);
+        *count += 1;
+        chosen.push(row as u32);
+        loads.push(Reverse((load + cost(item), row)));
+    }
+    let mut end = 0;
+    let ends = filled.iter().map(|&(_, count)| {
+        end += count;
+        end
+    });
+    let ends = collect("batch-window", rows, ends)?;
+    let mut next = collect("batch-window", rows, core::iter::once(0).chain(ends.iter().copied()))?;
+    let mut sorted = collect("batch-window", held.len(), core::iter::repeat_n(0, held.len()))?;
+    for (&(_, place), &row) in keys.iter().zip(&chosen) {
+        let next = &mut next[row as usize];
+        sorted[*next as usize] = held[place as usize];
+        *next += 1;
+    }
+    Ok(Some((sorted, ends)))
+}
+
+/// Where packs end once there are so many: again and again, the one of most items is two of half as many, as long as it has two.
+fn halved(ends: Vec<u32>, wanted: usize) -> Result<Vec<u32>, Failure> {
+    let start = |pack: usize| if pack == 0 { 0 } else { ends[pack - 1] };
+    let counts = ends.iter().enumerate().map(|(pack, &end)| (end - start(pack), Reverse(start(pack))));
+    let mut sizes = BinaryHeap::from(collect("batch-window", ends.len().max(wanted), counts)?);
+    while sizes.len() < wanted {
+        let Some((count, Reverse(begin))) = sizes.pop() else { break };
+        if count < 2 {
+            sizes.push((count, Reverse(begin)));
+            break;
+        }
+        sizes.push((count.div_ceil(2), Reverse(begin)));
+        sizes.push((count / 2, Reverse(begin + count.div_ceil(2))));
+    }
+    let mut ends =
+        collect("batch-window", sizes.len(), sizes.into_iter().map(|(count, Reverse(begin))| begin + count))?;
+    samedeal_sort::numbers32(&mut ends);
+    Ok(ends)
+}
+
 fn add(steps: &mut Steps, items: &[u32], shared: bool) -> Result<(), Failure> {
-    if shared {
+    if shared && !items.is_empty() {
         return steps.row(items.iter().copied());
     }
     items.iter().try_for_each(|&item| steps.row([item]))

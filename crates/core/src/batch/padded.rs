@@ -2,11 +2,11 @@
 
 use alloc::vec::Vec;
 
-use super::config::{BatchConfig, Tail};
+use super::config::{BatchConfig, Strategy, Tail};
 use super::items::Items;
 use super::steps::Steps;
 use crate::Failure;
-use crate::base::memory::{collect, has_room};
+use crate::base::memory::{collect, grow, has_room};
 
 /// Steps of items as they come: `rows` of them for each rank. What is left over is handed back.
 pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world: u32) -> Result<Vec<u32>, Failure> {
@@ -15,7 +15,7 @@ pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world: u32)
         steps.strided(step, 0)?;
     }
     let rest = chunks.remainder();
-    collect("window", rest.len(), rest.iter().copied())
+    collect("batch-window", rest.len(), rest.iter().copied())
 }
 
 /// Steps of similar lengths: the longest items first, as many for each rank as a batch of the longest has room for.
@@ -36,40 +36,50 @@ pub(super) fn by_length(
         steps.strided(&sorted[at..at + full as usize], 0)?;
         at += full as usize;
     }
-    collect("window", sorted.len() - at, sorted[at..].iter().copied())
+    collect("batch-window", sorted.len() - at, sorted[at..].iter().copied())
 }
 
-/// Steps of one bucket each, as items come. What does not fill a step is handed back in the order in which it came.
+/// Steps of one bucket each, as items come, and those of what does not fill one: of all buckets together, in the order in which it came,
+/// or of each bucket by itself. Gives how many items are left out.
 pub(super) fn by_bucket(
     config: &BatchConfig,
     items: &Items,
     pool: Vec<u32>,
     steps: &mut Steps,
-) -> Result<Vec<u32>, Failure> {
+    rows: impl Fn(u32) -> u32,
+) -> Result<u64, Failure> {
     // Stable: within a bucket, items stay as they came.
     let mut keys = collect(
-        "window",
+        "batch-window",
         pool.len(),
         (0_u64..).zip(&pool).map(|(place, &item)| u64::from(config.bucket(items.length(item))) << 32 | place),
     )?;
     samedeal_sort::numbers(&mut keys);
-    let mut left = collect("window", pool.len(), [])?;
+    let (mut left, mut dropped) = (Vec::new(), 0);
+    let item = |key: &u64| pool[*key as u32 as usize];
     for bucket in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
-        let place = |key: &u64| *key as u32;
-        let first = items.length(pool[place(&bucket[0]) as usize]);
+        let before = steps.count();
+        let first = items.length(item(&bucket[0]));
         let full = full_step(config.rows(config.bucket_end(first)), config.world, &pool);
         let mut chunks = bucket.chunks_exact(full);
         for step in &mut chunks {
-            let step = collect("window", full, step.iter().map(|key| pool[place(key) as usize]))?;
+            let step = collect("batch-window", full, step.iter().map(item))?;
             steps.strided(&step, 0)?;
         }
-        left.extend(chunks.remainder().iter().map(place));
+        let rest = chunks.remainder();
+        if config.separate {
+            let rest = collect("batch-window", rest.len(), rest.iter().map(item))?;
+            dropped += tail(config, items, rest, steps, &rows, before)?;
+        } else {
+            grow("batch-window", rest.len(), &mut left)?;
+            left.extend(rest.iter().map(|key| *key as u32));
+        }
     }
     samedeal_sort::numbers32(&mut left);
     for place in &mut left {
         *place = pool[*place as usize];
     }
-    Ok(left)
+    Ok(dropped + tail(config, items, left, steps, rows, 0)?)
 }
 
 /// Batches that close when the next item would cost too much; so many as there are ranks are a step.
@@ -78,20 +88,18 @@ pub(super) fn as_they_come(
     items: &Items,
     pool: Vec<u32>,
     steps: &mut Steps,
-    close_last: bool,
 ) -> Result<Vec<u32>, Failure> {
     let world = config.world as usize;
-    let mut ends = collect("window", world, [])?;
+    let mut ends = collect("batch-window", world, [])?;
     let (mut begin, mut first, mut at, mut longest, mut cost) = (0, 0, 0, 0, 0_u128);
-    while at < pool.len() || close_last && at > first {
+    while at < pool.len() || at > first {
         if let Some(&item) = pool.get(at) {
             let length = items.length(item);
             let (next_longest, next_cost) = (longest.max(length), cost + config.cost(length));
             let over = if config.is_padded() {
                 at - first >= config.rows(next_longest) as usize
             } else {
-                let most = if config.max_batch_size == 0 { u32::MAX } else { config.max_batch_size };
-                next_cost > config.budget.into() || at - first >= most as usize
+                next_cost > config.budget.into() || at - first >= config.most_rows() as usize
             };
             if at == first || !over {
                 (longest, cost) = (next_longest, next_cost);
@@ -117,44 +125,81 @@ pub(super) fn as_they_come(
             ends.clear();
         }
     }
-    collect("window", pool.len() - begin, pool[begin..].iter().copied())
+    collect("batch-window", pool.len() - begin, pool[begin..].iter().copied())
 }
 
-/// The last items of the epoch, which fill no step.
+/// The steps of items that fill no step of their strategy; how many are left out. Steps before number `first` lend none.
 pub(super) fn tail(
     config: &BatchConfig,
     items: &Items,
     left: Vec<u32>,
     steps: &mut Steps,
     rows: impl Fn(u32) -> u32,
+    first: usize,
 ) -> Result<u64, Failure> {
-    // As long as there are full steps, lengths of several buckets make them.
+    // As long as there are full steps, items of several buckets make them.
     let mut left = by_length(config, items, left, steps, rows)?;
     let world = config.world as usize;
     match config.tail {
         _ if left.is_empty() => {}
         Tail::Drop => return Ok(left.len() as u64),
         Tail::EvenSplit if left.len() < world => {
-            let spared = steps.spare(world - left.len())?;
+            let spared = if steps.count() > first { steps.spare(world - left.len())? } else { Vec::new() };
             if !has_room(&mut left, spared.len()) {
-                return Err(Failure::out_of_memory("window", spared.len(), "a smaller window"));
+                return Err(Failure::out_of_memory("batch-window", spared.len(), "a smaller window"));
             }
             left.extend(spared);
             steps.strided(&longest_first(items, left)?, 0)?;
+        }
+        Tail::Keep | Tail::EvenSplit if config.strategy == Strategy::Budget && config.is_padded() => {
+            by_cost(config, items, &left, steps)?;
         }
         Tail::Keep | Tail::EvenSplit => steps.strided(&left, 0)?,
         Tail::Duplicate => {
             let there = left.len();
             let full = there.div_ceil(world) * world;
-            let again = collect("window", full - there, left.iter().rev().cycle().copied())?;
+            let again = collect("batch-window", full - there, left.iter().rev().cycle().copied())?;
             if !has_room(&mut left, again.len()) {
-                return Err(Failure::out_of_memory("window", again.len(), "a smaller window"));
+                return Err(Failure::out_of_memory("batch-window", again.len(), "a smaller window"));
             }
             left.extend(again);
             steps.strided(&left, full - there)?;
         }
     }
     Ok(0)
+}
+
+/// A step of all of these items, longest first: each rank has some that follow each other, so many that the most padded tokens of a rank
+/// are the fewest. There are at least as many items as ranks that get one, and a batch has room for the even share of the longest.
+fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Steps) -> Result<(), Failure> {
+    let (world, most) = (config.world as usize, config.most_rows() as usize);
+    // How many items a batch has that begins at a place, if it has at most so many tokens, and leaves one for each rank after it.
+    let fits = |at: usize, rank: usize, tokens: u64| {
+        let room = tokens / u64::from(items.length(sorted[at])).max(1);
+        let spare = (sorted.len() - at).saturating_sub(world - 1 - rank).max(1);
+        usize::try_from(room).unwrap_or(usize::MAX).min(most).min(spare).max(1)
+    };
+    let holds_all = |tokens: u64| {
+        let mut at = 0;
+        (0..world).any(|rank| {
+            at += fits(at, rank, tokens);
+            at >= sorted.len()
+        })
+    };
+    let longest = sorted.first().map_or(0, |&item| u64::from(items.length(item)));
+    let (mut low, mut high) = (longest, longest.max(1) * sorted.len().div_ceil(world) as u64);
+    while low < high {
+        let middle = low.midpoint(high);
+        if holds_all(middle) { high = middle } else { low = middle + 1 }
+    }
+    let mut at = 0;
+    for rank in 0..world {
+        let count = if at < sorted.len() { fits(at, rank, low).min(sorted.len() - at) } else { 0 };
+        sorted[at..at + count].iter().try_for_each(|&item| steps.row([item]))?;
+        steps.end_batch(0)?;
+        at += count;
+    }
+    Ok(())
 }
 
 /// How many items make a step; one more than there are if it is more than that.
@@ -165,13 +210,13 @@ fn full_step(rows: u32, world: u32, pool: &[u32]) -> usize {
 /// The items, longest first, in the order in which they came among equals.
 fn longest_first(items: &Items, pool: Vec<u32>) -> Result<Vec<u32>, Failure> {
     let mut keys = collect(
-        "window",
+        "batch-window",
         pool.len(),
         (0_u64..).zip(&pool).map(|(place, &item)| u64::from(u32::MAX - items.length(item)) << 32 | place),
     )?;
     samedeal_sort::numbers(&mut keys);
     let mut sorted = pool;
-    let pool = collect("window", sorted.len(), sorted.iter().copied())?;
+    let pool = collect("batch-window", sorted.len(), sorted.iter().copied())?;
     for (to, key) in sorted.iter_mut().zip(keys) {
         *to = pool[key as u32 as usize];
     }

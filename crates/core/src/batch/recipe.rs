@@ -11,8 +11,9 @@ use core::cell::OnceCell;
 
 use super::buckets::Buckets;
 use super::config::{BatchConfig, Counting, MAX_WORLD, Strategy, Tail, TooLong};
-use super::items::Items;
+use super::lengths::{Lengths, missing};
 use super::packing::Packing;
+use super::rules::Rules;
 #[cfg(feature = "grown")]
 use crate::base::failure::range;
 use crate::base::memory::collect;
@@ -21,7 +22,7 @@ use crate::order::OrderPart;
 use crate::state::check::Checked;
 use crate::state::fields::{Fields, NOTHING};
 use crate::state::member::{Default, Kind, Member, Need, is, member, names, place, text};
-use crate::state::numbers::{self, Chosen, Numbers};
+use crate::state::numbers;
 use crate::state::recipe::{self, List, VERSION};
 use crate::state::{signed_text, unsigned_text};
 use crate::{Failure, MAX_COUNT, OrderId};
@@ -83,7 +84,7 @@ const TOKENS: Need = is("counting", &["padded", "unpadded"]);
 const WEIGHTED: Need = is("counting", &["weighted"]);
 
 /// In the order of the canonical text.
-const BATCH: &[Member] = &[
+pub(super) const BATCH: &[Member] = &[
     member!("strategy", Kind::Name(const { &names(&STRATEGIES) })).text(text!("How items become batches.")),
     member!("counting", Kind::Name(const { &names(&COUNTINGS) })).text(text!("How much of the budget an item uses.")),
     member!("linear", Kind::SHORT).with(place![[WEIGHTED]]).or_number(1).text(text!("Factor of the length in the cost of an item: `linear` * length + `quadratic` * length * length.")),
@@ -117,14 +118,25 @@ const BATCH: &[Member] = &[
     member!("quantiles", Kind::from_one(MAX_COUNT))
         .with(place![[BUCKET]])
         .text(text!("The number of buckets. Each gets the same number of items, as far as equal lengths allow.")),
+    member!("separate_buckets", Kind::Flag)
+        .with(place![[BUCKET]])
+        .or(Default::Flag(false))
+        .text(text!("Whether every step has items of one bucket alone. Then each bucket ends a window with a step that is not full; else the last items of all buckets make such steps together.")),
+    member!("pad_to_bucket", Kind::Flag)
+        .with(place![[BUCKET]])
+        .or(Default::Flag(false))
+        .text(text!("Whether rows are padded to the greatest length of the bucket, so that there are few shapes; else to the longest item of the batch.")),
     member!("batch_window", Kind::SHORT)
         .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
-        .text(text!("The number of items of a window, which are planned together. With 0 and `budget`, items are taken as they come; with 0 and `bucket` or `pack`, a window has 8,192 items, and its steps are not shuffled. By default, the items of 64 steps of average batches, at least 8,192; in a stream, 8,192.")),
+        .text(text!("The number of samples of a window, which are planned together. A window should have the samples of many steps: it ends with a step that is not full. With 0, the default is used, and the steps of a window are not shuffled; with `budget`, items are also taken as they come. By default, the samples of 128 steps of average batches: 8,192 or more, and 2^22 or fewer if that is enough for 8 steps; with `separate_buckets`, of 32 steps for each bucket, if that is more. In a stream without `mean_length`, 2,048 for each rank: 8,192 or more, and 2^22 or fewer.")),
+    member!("mean_length", Kind::SHORT_POSITIVE)
+        .with(place![[is("strategy", &["budget", "bucket", "pack"])]])
+        .text(text!("The tokens of an average sample, from which the default window follows. By default, it follows from the lengths of 16,384 samples.")),
     member!("too_long", Kind::Name(const { &names(&TOO_LONG) }))
         .text(text!("What happens to a sample that is longer than `max_length`, or too long for the budget or for a row.")),
     member!("tail", Kind::Name(const { &names(&TAILS) }))
         .text(text!("What happens to the last items of an epoch, if they do not fill a step.")),
-    member!("lengths", Kind::Lengths).text(text!("The length of every sample, in tokens.")),
+    member!("lengths", Kind::Lengths).text(text!("The length of every sample, in tokens; or the hash of the lengths of up to 16,384 samples.")),
     #[cfg(feature = "grown")]
     member!("latest_epoch", Kind::LONG),
 ];
@@ -139,130 +151,131 @@ const BUCKETS: [&str; 3] = ["bucket-width", "boundaries", "quantiles"];
 /// use std::rc::Rc;
 /// use samedeal_core::batch::{Batcher, BatchRecipe};
 /// let text = r#"{"order": {"seed": 42}, "deal": {"world_size": 2}, "batch": {"max_tokens": 64}}"#;
-/// let recipe = Rc::new(BatchRecipe::read(text, Some(vec![10, 30, 20, 7, 12]), &[])?);
+/// let recipe = Rc::new(BatchRecipe::with_lengths(text, vec![10, 30, 20, 7, 12], &[])?);
 /// assert!(recipe.text().contains(r#""strategy":"budget","counting":"padded","max_batch_size":0,"max_tokens":64"#));
-/// assert_eq!(Batcher::new(&recipe, 0, Vec::new())?.metrics().items, 5);
+/// assert_eq!(Batcher::new(&recipe, 0)?.metrics()?.items, 5);
+/// # Ok::<(), samedeal_core::Failure>(())
+/// ```
+///
+/// Without their list, lengths are asked for: first those of some samples, which stand for all, then those of each window.
+///
+/// ```
+/// # use std::rc::Rc;
+/// # use samedeal_core::batch::{Batcher, BatchRecipe};
+/// let length = |sample: u64| 1 + (sample % 500) as u32;
+/// let text = r#"{"order": {"samples": 1000000000}, "batch": {"max_tokens": 8192}}"#;
+/// let recipe = Rc::new(BatchRecipe::read(text, None, &[])?);
+/// recipe.supply(recipe.wanted()?.into_iter().map(length).collect())?;
+/// let batcher = Batcher::new(&recipe, 0)?;
+/// let batches = loop {
+///     match batcher.take(0, 0, 2) {
+///         Err(_) if !batcher.wanted()?.is_empty() => {
+///             batcher.supply(batcher.wanted()?.into_iter().map(length).collect())?;
+///         }
+///         answer => break answer?,
+///     }
+/// };
+/// assert_eq!(batches.batch_ends.len(), 2);
 /// # Ok::<(), samedeal_core::Failure>(())
 /// ```
 pub struct BatchRecipe {
-    /// Without lengths and a history, at epoch 0; with the boundaries that the buckets come to, and the window of this world.
+    /// As it was given, without lengths, at epoch 0.
     config: BatchConfig,
-    /// As they were given.
-    buckets: Option<Buckets>,
-    /// Whether the window is the default, which follows the world.
-    follows: bool,
-    /// An order of samples, of which an epoch may have some several times, or not at all; none where items have an order.
-    order: Option<Rc<OrderPart>>,
-    /// None where samples come one by one.
-    samples: Option<Rc<Samples>>,
-    /// The members `order` and `batch` of the canonical text, which every world has, once somebody asked.
-    sections: OnceCell<[String; 2]>,
-}
-
-/// The samples of an epoch.
-pub(super) struct Samples {
-    lengths: Rc<Vec<u32>>,
-    pub(super) items: Items,
-}
-
-impl Samples {
-    pub(super) fn lengths(&self) -> &[u32] {
-        &self.lengths
-    }
-
-    pub(super) fn count(&self) -> u64 {
-        self.lengths.len() as u64
-    }
+    /// The order of samples, and their lengths; none where samples come one by one.
+    samples: Option<(Rc<Lengths>, Rc<OrderPart>)>,
+    /// What follows from the lengths, once they are there.
+    rules: OnceCell<Rc<Rules>>,
 }
 
 impl BatchRecipe {
-    /// Reads a document, with the length of every sample, unless the document has them or samples come one by one, and with the lists
-    /// that it has as a hash alone, or not at all. Failures: those of a recipe; any field; `out-of-memory`.
+    /// Reads a document, with the lists that it has as a hash alone, or not at all. If it does not have the lengths, they are asked for:
+    /// `num_lengths` of them, or as many as there are samples; without both, samples come one by one. Failures: those of a recipe; any
+    /// field; `out-of-memory`.
     #[inline(never)]
-    pub fn read(text: &str, lengths: Option<Vec<u32>>, lists: &[List]) -> Result<Self, Failure> {
+    pub fn read(text: &str, num_lengths: Option<u64>, lists: &[List]) -> Result<Self, Failure> {
         let fields = recipe::fields(text, SECTIONS, lists)?;
         let order = fields.section("order");
         let (id, part) = order_of(order, lists)?;
         let deal = fields.section("deal").check(&[], &[])?;
         let batch = fields.section("batch").check(lists, &[])?;
-        let part = part.map(Rc::new);
-        let mut config = BatchConfig {
-            seed: part.as_ref().map_or(order.integer("seed"), |part| part.seed),
-            order: id,
-            world: deal.short("world-size"),
-            ..options(&batch)?
-        };
-        config.lengths = match narrow("lengths", batch.numbers("lengths"), lengths)? {
-            Some(lengths) => lengths,
-            None if order.has("samples") || part.is_some() => return Err(no_lengths()),
-            None => return Self::without_lengths(config),
-        };
-        if let Some(samples) = part.as_ref().map(|part| part.samples).or_else(|| order.count("samples"))
-            && samples != config.lengths.len() as u64
-        {
-            let allowed = format!("{}, the number of lengths", config.lengths.len());
-            return Err(Failure::contradiction("samples", samples, allowed));
-        }
-        Self::of_order(config, part)
-    }
-
-    /// The recipe of a configuration; its epoch and its history are not of it. Failures: any field of the configuration,
-    /// `out-of-memory`.
-    pub fn of(config: BatchConfig) -> Result<Self, Failure> {
-        Self::of_order(config, None)
-    }
-
-    fn of_order(mut config: BatchConfig, order: Option<Rc<OrderPart>>) -> Result<Self, Failure> {
+        let seed = part.as_ref().map_or(order.integer("seed"), |part| part.seed);
+        let config = BatchConfig { seed, order: id, world: deal.short("world-size"), ..options(&batch)? };
         config.check()?;
-        if order.is_none() {
-            config.order.check(config.lengths.len() as u64, config.seed)?;
-        }
-        let lengths = Rc::new(core::mem::take(&mut config.lengths));
-        let items = Items::new(&config, Rc::clone(&lengths))?;
-        let buckets = config.buckets.clone();
-        if config.strategy == Strategy::Bucket {
-            config.buckets = Some(match config.buckets.take() {
-                Some(buckets) => buckets.settled(items.lengths())?,
-                None => Buckets::of_tokens(items.lengths())?,
-            });
-        }
-        let follows = config.window.is_none();
-        config.window.get_or_insert(config.default_window(&items));
-        let samples = Some(Rc::new(Samples { lengths, items }));
-        Ok(Self { config: whole(config), buckets, follows, order, samples, sections: OnceCell::new() })
+        let samples = part.as_ref().map(|part| part.samples).or_else(|| order.count("samples"));
+        let lengths = Lengths::chosen(batch.numbers("lengths"), num_lengths, samples)?;
+        Self::of_order(config, part, lengths)
+    }
+
+    /// The same with all lengths. Failures: as `read`, and `lengths` that are not those of the document.
+    pub fn with_lengths(text: &str, lengths: Vec<u32>, lists: &[List]) -> Result<Self, Failure> {
+        let recipe = Self::read(text, Some(lengths.len() as u64), lists)?;
+        recipe.samples()?.0.hold(lengths)?;
+        Ok(recipe)
+    }
+
+    /// The recipe of a configuration, with its lengths; its epoch is not of it. Failures: any field of the configuration, `out-of-memory`.
+    pub fn of(mut config: BatchConfig) -> Result<Self, Failure> {
+        config.check()?;
+        let lengths = Lengths::of(core::mem::take(&mut config.lengths))?;
+        Self::of_order(config, None, Some(lengths))
+    }
+
+    fn of_order(config: BatchConfig, part: Option<OrderPart>, lengths: Option<Lengths>) -> Result<Self, Failure> {
+        let Some(lengths) = lengths else {
+            return match part {
+                Some(_) => Err(missing()),
+                None => Self::without_lengths(config),
+            };
+        };
+        let part = match part {
+            Some(part) => part,
+            None => {
+                config.order.check(lengths.samples(), config.seed)?;
+                OrderPart::new(config.order, lengths.samples(), config.seed, None)
+            }
+        };
+        let samples = Some((Rc::new(lengths), Rc::new(part)));
+        Ok(Self { config: whole(config), samples, rules: OnceCell::new() })
     }
 
     /// The recipe of a configuration whose samples come one by one. Failures: any field of the configuration but the lengths.
-    pub fn without_lengths(mut config: BatchConfig) -> Result<Self, Failure> {
-        config.lengths = Vec::new();
+    pub fn without_lengths(config: BatchConfig) -> Result<Self, Failure> {
         config.check()?;
-        let (buckets, follows) = (config.buckets.clone(), config.window.is_none());
-        let sections = OnceCell::new();
-        Ok(Self { config: whole(config), buckets, follows, order: None, samples: None, sections })
+        Ok(Self { config: whole(config), samples: None, rules: OnceCell::new() })
+    }
+
+    /// The samples whose lengths have to be given before anything else is asked; none once they are there, or if there is nothing to ask.
+    /// Failures: `out-of-memory`.
+    pub fn wanted(&self) -> Result<Vec<u64>, Failure> {
+        self.samples.as_ref().map_or(Ok(Vec::new()), |(lengths, _)| lengths.wanted())
+    }
+
+    /// Takes the lengths of the samples that are wanted. Failures: `lengths`, of which there have to be as many; `out-of-memory`.
+    pub fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
+        self.samples.as_ref().map_or_else(|| Err(missing()), |(here, _)| here.supply(lengths))
     }
 
     pub(super) fn config(&self) -> &BatchConfig {
         &self.config
     }
 
-    /// The configuration of a stream, which knows no lengths: the buckets as they were given, and no window of these lengths.
-    pub(super) fn of_a_stream(&self) -> BatchConfig {
-        let window = self.config.window.filter(|_| !self.follows);
-        BatchConfig { buckets: self.buckets.clone(), window, ..self.config.bare() }
+    /// The configuration with what follows from the lengths. Failures: `lengths`, which are not there; `out-of-memory`.
+    pub(super) fn rules(&self) -> Result<Rc<Rules>, Failure> {
+        if let Some(rules) = self.rules.get() {
+            return Ok(Rc::clone(rules));
+        }
+        let rules = Rules::new(&self.config, self.samples()?.0.sample()?)?;
+        Ok(Rc::clone(self.rules.get_or_init(|| rules)))
     }
 
-    /// The order of samples, where items have none of their own.
+    /// The order of samples.
     pub(super) fn order(&self) -> Option<&Rc<OrderPart>> {
-        self.order.as_ref()
-    }
-
-    pub(super) fn follows(&self) -> bool {
-        self.follows
+        self.samples.as_ref().map(|(_, order)| order)
     }
 
     /// Failures: `lengths`, which are not there.
-    pub(super) fn samples(&self) -> Result<&Rc<Samples>, Failure> {
-        self.samples.as_ref().ok_or_else(no_lengths)
+    pub(super) fn samples(&self) -> Result<&(Rc<Lengths>, Rc<OrderPart>), Failure> {
+        self.samples.as_ref().ok_or_else(missing)
     }
 
     /// The canonical text: JSON in one line, with every field that there is, the defaults too. Equal recipes have equal texts.
@@ -283,89 +296,92 @@ impl BatchRecipe {
         format!("{{{order},{batch}}}")
     }
 
-    fn sections(&self) -> &[String; 2] {
-        self.sections.get_or_init(|| self.written())
+    /// The section of batches without lengths.
+    pub(super) fn options_text(&self) -> String {
+        written(&self.config)
     }
 
     #[inline(never)]
-    fn written(&self) -> [String; 2] {
-        let Self { config, buckets, follows, samples, .. } = self;
-        let BatchConfig { seed, order, strategy, counting, max_batch_size, max_length, budget, .. } = config;
-        let BatchConfig { multiple, capacity, packing, window, too_long, tail, .. } = config;
-        let number = |text: &mut String, name: &str, number: u64| {
-            *text += &format!(",\"{name}\":{}", unsigned_text(number));
+    fn sections(&self) -> [String; 2] {
+        let BatchConfig { seed, order, .. } = self.config;
+        let section = match &self.samples {
+            Some((_, part)) => format!("\"order\":{}", part.text()),
+            None => format!("\"order\":{{\"name\":\"{}\",\"seed\":{}}}", order.name(), signed_text(seed)),
         };
-        let section = match &self.order {
-            Some(part) => format!("\"order\":{}", part.text()),
-            None => {
-                let mut section = format!("\"order\":{{\"name\":\"{}\"", order.name());
-                if let Some(samples) = samples {
-                    number(&mut section, "samples", samples.count());
-                }
-                section + &format!(",\"seed\":{}}}", signed_text(*seed))
-            }
-        };
-        let mut text = format!("\"batch\":{{\"strategy\":\"{}\"", strategy.name());
-        let name = |text: &mut String, member: &str, name: &str| *text += &format!(",\"{member}\":\"{name}\"");
-        name(&mut text, "counting", counting_name(*counting));
-        if let Counting::Weighted { linear, quadratic } = *counting {
-            number(&mut text, "linear", linear.into());
-            number(&mut text, "quadratic", quadratic.into());
+        let mut batch = format!("\"batch\":{}", written(&self.config));
+        if let Some(lengths) = self.samples.as_ref().and_then(|(lengths, _)| lengths.text()) {
+            batch.pop();
+            batch += &format!(",\"lengths\":{lengths}}}");
         }
-        // No limit is one thing: there are fewer items than 2^32 - 1.
-        let rows = if *budget > 0 && *max_batch_size == u32::MAX { 0 } else { *max_batch_size };
-        number(&mut text, "max_batch_size", rows.into());
-        if *max_length < u32::MAX {
-            number(&mut text, "max_length", (*max_length).into());
-        }
-        let given = [("strategy", strategy.name()), ("counting", counting_name(*counting))];
-        let used = |field| BATCH.iter().any(|member| member.field == field && NOTHING.fits(member, &given));
-        for member in ["max-tokens", "max-cost"] {
-            if used(member) && *budget > 0 {
-                number(&mut text, &member.replace('-', "_"), *budget);
-            }
-        }
-        if used("batch-size-multiple") {
-            number(&mut text, "batch_size_multiple", (*multiple).into());
-        }
-        if used("capacity") {
-            number(&mut text, "capacity", (*capacity).into());
-        }
-        if used("packing") {
-            name(&mut text, "packing", name_of(packing, &PACKINGS));
-        }
-        match buckets {
-            Some(_) if !used("quantiles") => {}
-            Some(Buckets::Width(width)) => number(&mut text, "bucket_width", (*width).into()),
-            Some(Buckets::Quantiles(count)) => number(&mut text, "quantiles", (*count).into()),
-            Some(Buckets::Boundaries(ends)) => {
-                text += &format!(",\"boundaries\":{}", numbers::text(ends.iter().map(|&end| end.into())));
-            }
-            None => {}
-        }
-        if let Some(window) = window
-            && used("batch-window")
-            && !follows
-        {
-            number(&mut text, "batch_window", (*window).into());
-        }
-        name(&mut text, "too_long", name_of(too_long, &TOO_LONG));
-        name(&mut text, "tail", name_of(tail, &TAILS));
-        if let Some(samples) = samples {
-            text += &format!(",\"lengths\":{}", numbers::text(samples.lengths.iter().map(|&length| length.into())));
-        }
-        text.push('}');
-        [section, text]
+        [section, batch]
     }
 }
 
-fn no_lengths() -> Failure {
-    Failure::missing("lengths", "the tokens of every sample")
+/// The section of batches in its canonical form, without lengths.
+#[inline(never)]
+pub(super) fn written(config: &BatchConfig) -> String {
+    let BatchConfig { strategy, counting, max_batch_size, max_length, budget, buckets, too_long, tail, .. } = config;
+    let BatchConfig { multiple, capacity, packing, separate, pad_to_bucket, window, mean_length, .. } = config;
+    let number = |text: &mut String, name: &str, number: u64| {
+        *text += &format!(",\"{name}\":{}", unsigned_text(number));
+    };
+    let mut text = format!("{{\"strategy\":\"{}\"", strategy.name());
+    let name = |text: &mut String, member: &str, name: &str| *text += &format!(",\"{member}\":\"{name}\"");
+    name(&mut text, "counting", counting_name(*counting));
+    if let Counting::Weighted { linear, quadratic } = *counting {
+        number(&mut text, "linear", linear.into());
+        number(&mut text, "quadratic", quadratic.into());
+    }
+    // No limit is one thing: there are fewer items than 2^32 - 1.
+    let rows = if *budget > 0 && *max_batch_size == u32::MAX { 0 } else { *max_batch_size };
+    number(&mut text, "max_batch_size", rows.into());
+    if *max_length < u32::MAX {
+        number(&mut text, "max_length", (*max_length).into());
+    }
+    let given = [("strategy", strategy.name()), ("counting", counting_name(*counting))];
+    let used = |field| BATCH.iter().any(|member| member.field == field && NOTHING.fits(member, &given));
+    for member in ["max-tokens", "max-cost"] {
+        if used(member) && *budget > 0 {
+            number(&mut text, &member.replace('-', "_"), *budget);
+        }
+    }
+    if used("batch-size-multiple") {
+        number(&mut text, "batch_size_multiple", (*multiple).into());
+    }
+    if used("capacity") {
+        number(&mut text, "capacity", (*capacity).into());
+    }
+    if used("packing") {
+        name(&mut text, "packing", name_of(packing, &PACKINGS));
+    }
+    match buckets {
+        Some(_) if !used("quantiles") => {}
+        Some(Buckets::Width(width)) => number(&mut text, "bucket_width", (*width).into()),
+        Some(Buckets::Quantiles(count)) => number(&mut text, "quantiles", (*count).into()),
+        Some(Buckets::Boundaries(ends)) => {
+            text += &format!(",\"boundaries\":{}", numbers::text(ends.iter().map(|&end| end.into())));
+        }
+        None => {}
+    }
+    if used("separate-buckets") {
+        text += &format!(",\"separate_buckets\":{separate},\"pad_to_bucket\":{pad_to_bucket}");
+    }
+    if let Some(window) = window
+        && used("batch-window")
+    {
+        number(&mut text, "batch_window", (*window).into());
+    }
+    if *mean_length > 0 && used("mean-length") {
+        number(&mut text, "mean_length", (*mean_length).into());
+    }
+    name(&mut text, "too_long", name_of(too_long, &TOO_LONG));
+    name(&mut text, "tail", name_of(tail, &TAILS));
+    text + "}"
 }
 
 /// Without what is of one epoch.
 fn whole(config: BatchConfig) -> BatchConfig {
-    BatchConfig { epoch: 0, history: Vec::new(), ..config }
+    BatchConfig { epoch: 0, lengths: Vec::new(), ..config }
 }
 
 fn counting_name(counting: Counting) -> &'static str {
@@ -392,7 +408,7 @@ fn order_of(fields: &Fields, lists: &[List]) -> Result<(OrderId, Option<OrderPar
 
 /// What the section says, without lengths. Failures: any field of it.
 #[inline(never)]
-fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
+pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
     let strategy = fields.named("strategy", &STRATEGIES);
     let mut counting = fields.named("counting", &COUNTINGS);
     if let Counting::Weighted { linear, quadratic } = &mut counting {
@@ -438,7 +454,10 @@ fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
         capacity,
         packing: fields.named("packing", &PACKINGS),
         buckets: buckets(fields)?,
+        separate: fields.is("separate-buckets"),
+        pad_to_bucket: fields.is("pad-to-bucket"),
         window: fields.given_short("batch-window"),
+        mean_length: fields.given_short("mean-length").unwrap_or(0),
         too_long: fields.named("too-long", &TOO_LONG),
         tail: fields.named("tail", &TAILS),
         ..BatchConfig::new(Vec::new(), strategy)
@@ -463,18 +482,4 @@ fn buckets(fields: &Checked) -> Result<Option<Buckets>, Failure> {
         Some(_) => Ok(Some(Buckets::Boundaries(fields.copied32("boundaries")?))),
         None => Ok(None),
     }
-}
-
-/// The numbers of the text, or those beside it. Failures: `field`.
-fn narrow(
-    field: &'static str,
-    of_text: Option<&Numbers>,
-    beside: Option<Vec<u32>>,
-) -> Result<Option<Vec<u32>>, Failure> {
-    let numbers = beside.as_ref().map(|numbers| numbers.iter().map(|&number| number.into()));
-    Ok(match numbers::chosen(field, of_text, numbers)? {
-        Chosen::Nowhere => None,
-        Chosen::Text(numbers) => Some(numbers::narrow(field, numbers)?),
-        Chosen::Beside => beside,
-    })
 }

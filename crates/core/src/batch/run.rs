@@ -26,6 +26,8 @@ pub struct Run {
     pub costs: Vec<u64>,
     /// How many rows at the end of each batch are there to fill the step: another batch holds them too.
     pub repeated: Vec<u32>,
+    /// How many rows a full batch has whose rows have as many tokens.
+    pub full_rows: Vec<u32>,
 }
 
 impl Run {
@@ -47,7 +49,8 @@ impl Run {
             && has_room(&mut self.batch_ends, 1)
             && has_room(&mut self.padded_lengths, 1)
             && has_room(&mut self.costs, 1)
-            && has_room(&mut self.repeated, 1);
+            && has_room(&mut self.repeated, 1)
+            && has_room(&mut self.full_rows, 1);
         if !reserved {
             return Err(Failure::out_of_memory("count", self.batch_ends.len() + 1, "fewer batches at a time"));
         }
@@ -55,7 +58,7 @@ impl Run {
         for row in rows {
             for &item in steps.items(row) {
                 let (sample, start) = items.part(item);
-                self.samples.push(sample.into());
+                self.samples.push(sample);
                 self.starts.push(start);
                 self.lengths.push(items.length(item));
             }
@@ -65,6 +68,7 @@ impl Run {
         self.padded_lengths.push(width);
         self.costs.push(cost);
         self.repeated.push(repeated);
+        self.full_rows.push(config.full_rows(width));
         Ok(())
     }
 }

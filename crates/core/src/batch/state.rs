@@ -1,71 +1,144 @@
-//! States of batches.
+//! States of batches: where the open window begins, and what was taken of it.
 
 use alloc::format;
+use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::batcher::Batcher;
-use super::config::Segment;
-use super::recipe::STATE_SECTIONS;
+use super::batcher::{Batcher, Past};
+use super::config::{BatchConfig, MAX_WORLD};
+use super::recipe::{BATCH, BatchRecipe, STATE_SECTIONS, options, written};
+use super::rules::Rules;
 use crate::Failure;
-use crate::base::failure::range;
+use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
 use crate::state::fields::{self, Fields};
 use crate::state::member::{Kind, Member, member};
-use crate::state::numbers;
-use crate::state::recipe;
-use crate::state::{self, AS_IN_STATE, EPOCH, KIND, history_of, recipe_of};
+use crate::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, numbers, recipe, recipe_of};
 
-const STATE: &[Member] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, history_of(SEGMENT)];
-const SEGMENT: &[Member] = &[member!("world_size", Kind::SHORT), member!("steps", Kind::COUNT)];
+const STATE: &[Member] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, history_of(SEGMENT)];
+const SEGMENT: &[Member] = &[
+    member!("world_size", Kind::from_one(MAX_WORLD)),
+    member!("steps", Kind::POSITIVE),
+    member!("batch", Kind::Section(BATCH)),
+];
+/// What does not change with other options.
+const LENGTHS: &[Member] = &[member!("lengths", Kind::Lengths)];
+const AS_THE_LENGTHS: &str = "as in the state: other options are of the same samples";
 
 impl Batcher {
-    /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `steps`,
-    /// `out-of-memory`.
+    /// The state once every rank has taken so many steps: a text for a checkpoint, the same on all ranks. Failures: `steps`, `history` (too
+    /// many segments), and those of planning.
     pub fn state(&self, steps: u64) -> Result<String, Failure> {
-        let (config, left) = (self.config(), self.metrics().steps);
-        if steps > left {
-            return Err(Failure::out_of_range("steps", steps, range(0, left)));
+        let known = self.steps_up_to(steps)?;
+        if steps > known {
+            return Err(Failure::out_of_range("steps", steps, range(0, known)));
         }
-        let here = Segment { world_size: config.world, steps };
-        let mut history = collect("history", config.history.len() + 1, config.history.iter().copied())?;
-        match history.last_mut() {
-            Some(last) if last.world_size == here.world_size => last.steps = last.steps.saturating_add(steps),
-            _ if steps > 0 => history.push(here),
-            _ => {}
+        let own = |steps| Past { world: self.rules().world, steps, other: None };
+        let (consumed, history) = match self.window_up_to(steps) {
+            _ if steps == 0 => (self.consumed(), self.history().to_vec()),
+            None => (self.begin(self.num_windows()), Vec::new()),
+            Some((window, _, end)) if end == steps => (self.begin(window + 1), Vec::new()),
+            Some((0, before, _)) => {
+                let mut history = self.history().to_vec();
+                match history.last_mut() {
+                    Some(last) if last.world == self.rules().world && last.other.is_none() => {
+                        last.steps += steps - before
+                    }
+                    _ => history.push(own(steps - before)),
+                }
+                (self.begin(0), history)
+            }
+            Some((window, before, _)) => (self.begin(window), [own(steps - before)].into()),
+        };
+        if history.len() > MAX_SEGMENTS {
+            let value = format!("of {} segments", history.len());
+            return Err(Failure::out_of_range("history", value, at_most(MAX_SEGMENTS)));
         }
-        let segments = history
-            .iter()
-            .map(|Segment { world_size, steps }| format!("{{\"world_size\":{world_size},\"steps\":{steps}}}"));
-        let more = format!(",\"history\":{}", numbers::list(segments));
-        Ok(state::write("batcher", &self.recipe().lasting(), config.epoch, &more))
+        let segments = history.iter().map(|Past { world, steps, other }| {
+            let batch = other.as_ref().map_or(String::new(), |(text, _)| format!(",\"batch\":{text}"));
+            format!("{{\"world_size\":{world},\"steps\":{steps}{batch}}}")
+        });
+        let more = format!(",\"consumed\":{consumed},\"history\":{}", numbers::list(segments));
+        Ok(state::write("batcher", &self.recipe().lasting(), self.epoch(), &more))
     }
 
-    /// Goes on where a state was taken: plans what was not taken of its epoch. Failures: `state`; any member of the recipe that
-    /// differs; `history`, `out-of-memory`.
+    /// Goes on where a state was taken, with the options of the state. What is left of the open window is planned when it is asked for.
+    /// Failures: `state`; any member of the recipe that differs; `consumed`, `history`, `out-of-memory`.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
+        self.continued(state, false)
+    }
+
+    /// The same with other options than those of the state: what is left of the epoch is planned with the section of batches that is here.
+    /// Failures: as `resume`, but of the section of batches only `lengths` has to be the same.
+    pub fn replan(&self, state: &str) -> Result<Self, Failure> {
+        self.continued(state, true)
+    }
+
+    fn continued(&self, state: &str, anew: bool) -> Result<Self, Failure> {
         let state = state::read(state, "batcher", STATE)?;
         let segments = state.objects("history");
-        let epoch = state.count("epoch").unwrap_or_default();
-        self.check(&state, epoch, segments.iter().any(|segment| segment.count("steps") != Some(0)))?;
-        let mut history: Vec<Segment> = collect("history", segments.len(), [])?;
-        for segment in segments {
-            let world_size = segment.check(&[], &[])?.short("world-size");
-            let steps = segment.count("steps").unwrap_or_default();
-            history.push(Segment { world_size, steps });
+        let (epoch, consumed) = (state.number("epoch"), state.number("consumed"));
+        let of = state.section("recipe");
+        self.check(of, epoch, consumed > 0 || !segments.is_empty(), anew)?;
+        if segments.len() > MAX_SEGMENTS {
+            let value = format!("of {} segments", segments.len());
+            return Err(Failure::out_of_range("history", value, at_most(MAX_SEGMENTS)));
         }
-        Self::new(self.recipe(), epoch, history)
+        let recipe = self.recipe();
+        let here = recipe.options_text();
+        // Segments without options have those of the state.
+        let then = if anew { written(&options_of(of.section("batch"))?) } else { here.clone() };
+        let mut history: Vec<Past> = collect("history", segments.len(), [])?;
+        for segment in segments {
+            let checked = segment.check(&[], &[])?;
+            let (world, steps) = (checked.short("world-size"), segment.number("steps"));
+            let own = segment.given_section("batch").map(options_of).transpose()?;
+            let text = own.as_ref().map_or_else(|| then.clone(), written);
+            let other = if text == here {
+                None
+            } else {
+                let options = own.map_or_else(|| options_of(of.section("batch")), Ok)?;
+                Some((Rc::from(text), rules(recipe, options, world)?))
+            };
+            match history.last_mut() {
+                Some(last) if last.world == world && text_of(last) == other.as_ref().map(|(text, _)| &**text) => {
+                    last.steps = last.steps.saturating_add(steps);
+                }
+                _ => history.push(Past { world, steps, other }),
+            }
+        }
+        Self::begun(recipe, epoch, consumed, history)
     }
 
     /// Whether the recipe of a state is the one that is here. A composed order may have got more since then, but nothing that changes an epoch
     /// of which something was taken. Failures: the first member that differs.
-    fn check(&self, state: &Fields, epoch: u64, is_begun: bool) -> Result<(), Failure> {
+    fn check(&self, of: &Fields, epoch: u64, is_begun: bool, anew: bool) -> Result<(), Failure> {
         let lasting = self.recipe().lasting();
-        let Some(order) = self.recipe().order().filter(|order| order.is_composed()) else {
-            return state::check_recipe(state, &lasting, STATE_SECTIONS);
-        };
-        let of = state.section("recipe");
-        order.check_resumes(of, (epoch.saturating_add(is_begun.into()), 0), AS_IN_STATE)?;
-        fields::compare(&Fields::read(&lasting, STATE_SECTIONS)?, of, &STATE_SECTIONS[1..], AS_IN_STATE)
+        let here = Fields::read(&lasting, STATE_SECTIONS)?;
+        match self.recipe().order().filter(|order| order.is_composed()) {
+            Some(order) => order.check_resumes(of, (epoch.saturating_add(is_begun.into()), 0), AS_IN_STATE)?,
+            None => fields::compare(&here, of, &STATE_SECTIONS[..1], AS_IN_STATE)?,
+        }
+        if anew {
+            return fields::compare(here.section("batch"), of.section("batch"), LENGTHS, AS_THE_LENGTHS);
+        }
+        fields::compare(&here, of, &STATE_SECTIONS[1..], AS_IN_STATE)
     }
+}
+
+fn text_of(past: &Past) -> Option<&str> {
+    past.other.as_ref().map(|(text, _)| &**text)
+}
+
+fn options_of(section: &Fields) -> Result<BatchConfig, Failure> {
+    let config = options(&section.check(&[], &[])?)?;
+    config.check()?;
+    Ok(config)
+}
+
+/// What follows from options for this recipe. Failures: `out-of-memory`.
+fn rules(recipe: &BatchRecipe, options: BatchConfig, world: u32) -> Result<Rc<Rules>, Failure> {
+    let config = BatchConfig { world, seed: recipe.config().seed, ..options };
+    Rules::new(&config, recipe.samples()?.0.sample()?)
 }

@@ -27,6 +27,10 @@ impl Steps {
         Self { world: world as usize, ..Self::default() }
     }
 
+    pub(super) fn world(&self) -> usize {
+        self.world
+    }
+
     pub(super) fn count(&self) -> usize {
         self.batch_ends.len() / self.world
     }
@@ -72,7 +76,7 @@ impl Steps {
         )?;
         let first_row = start(&self.batch_ends, batches);
         let first_item = start(&self.row_ends, first_row);
-        let held = collect("window", self.items.len() - first_item, self.items[first_item..].iter().copied())?;
+        let held = collect("batch-window", self.items.len() - first_item, self.items[first_item..].iter().copied())?;
         let ends = collect(
             "world",
             self.world,
@@ -104,7 +108,7 @@ impl Steps {
 
     /// Puts the steps into a random order.
     pub(super) fn shuffle(&mut self, words: &mut Words) -> Result<(), Failure> {
-        self.shuffled = collect("window", self.count(), 0..self.count() as u32)?;
+        self.shuffled = collect("batch-window", self.count(), 0..self.count() as u32)?;
         shuffle(&mut self.shuffled, words);
         Ok(())
     }
@@ -128,7 +132,7 @@ fn start(ends: &[u32], at: usize) -> usize {
 
 fn push<T>(list: &mut Vec<T>, value: T) -> Result<(), Failure> {
     if !has_room(list, 1) {
-        return Err(Failure::out_of_memory("window", list.len(), "a smaller window"));
+        return Err(Failure::out_of_memory("batch-window", list.len(), "a smaller window"));
     }
     list.push(value);
     Ok(())

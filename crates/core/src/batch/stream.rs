@@ -4,9 +4,10 @@ use alloc::vec::Vec;
 
 use super::buckets::Buckets;
 use super::config::{BatchConfig, TooLong};
-use super::items::{Items, too_long};
+use super::items::{Items, Tally, too_long};
 use super::metrics::Metrics;
 use super::recipe::BatchRecipe;
+use super::rules::Rules;
 use super::run::Run;
 use super::window::{Planned, plan_window};
 use crate::base::failure::{only, range};
@@ -14,35 +15,24 @@ use crate::base::memory::{collect, has_room};
 use crate::{Failure, MAX_EXACT};
 
 /// Batches of one rank from samples whose lengths are not known up front. The samples are taken in the order in which they
-/// come; the batches are those of [`Batcher`](super::Batcher) in the order `sequential`.
+/// come; the batches are those of [`Batcher`](super::Batcher) in the order `sequential`, with a window of the same width.
 pub struct BatchStream {
-    /// Without lengths.
-    config: BatchConfig,
+    rules: Rc<Rules>,
+    epoch: u64,
     rank: u32,
-    /// The samples that wait, from `start` on: those that the last window handed back come first.
-    waiting: Vec<Part>,
+    /// The samples that wait, from `start` on, and their lengths.
+    samples: Vec<u64>,
+    lengths: Vec<u32>,
     start: usize,
-    /// How many of them those are.
-    carried: usize,
-    /// Number of the next window.
-    window: u64,
+    /// How many samples were planned.
+    position: u64,
     metrics: Metrics,
     /// Whether no more samples come.
     ended: bool,
-    /// Whether the last window was made.
-    done: bool,
 }
 
-/// A sample, or a part of one.
-#[derive(Clone, Copy)]
-struct Part {
-    sample: u64,
-    start: u32,
-    length: u32,
-}
-
-/// The most samples that wait.
-const MAX_WAITING: u32 = 1 << 24;
+/// The most samples of a window.
+const MAX_WINDOW: u32 = 1 << 24;
 
 impl BatchStream {
     /// The stream of a configuration. Failures: any field of it, and those of `new`.
@@ -52,30 +42,31 @@ impl BatchStream {
     }
 
     /// A stream that gives the batches of a rank in an epoch. The lengths of the recipe are not looked at, nor is the name of its order.
-    /// Failures: `quantiles` (lengths are not known), `batch-window` (0 to 2^24, where 0 takes samples one by one), `rank`.
+    /// Failures: `quantiles` (lengths are not known), `batch-window` (0 to 2^24), `rank`.
     pub fn new(recipe: &BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Failure> {
-        let config = BatchConfig { epoch, ..recipe.of_a_stream() };
+        let config = recipe.config();
         if let Some(Buckets::Quantiles(count)) = config.buckets {
             let allowed = "a width or boundaries, where lengths are not known";
             return Err(Failure::contradiction("quantiles", count, allowed));
         }
-        if let Some(window) = config.window.filter(|&window| window > MAX_WAITING) {
-            return Err(Failure::out_of_range("batch-window", window, range(0, MAX_WAITING)));
+        if let Some(window) = config.window.filter(|&window| window > MAX_WINDOW) {
+            return Err(Failure::out_of_range("batch-window", window, range(0, MAX_WINDOW)));
         }
         if rank >= config.world {
             return Err(Failure::out_of_range("rank", rank, range(0, config.world - 1)));
         }
-        let metrics = Metrics::default();
+        let rules = Rules::of_a_stream(config);
+        let (samples, lengths) = (Vec::new(), Vec::new());
         Ok(Self {
-            config,
+            rules,
+            epoch,
             rank,
-            waiting: Vec::new(),
+            samples,
+            lengths,
             start: 0,
-            carried: 0,
-            window: 0,
-            metrics,
+            position: 0,
+            metrics: Metrics::default(),
             ended: false,
-            done: false,
         })
     }
 
@@ -93,28 +84,19 @@ impl BatchStream {
             let value = format!("{} of them", samples.len());
             return Err(Failure::contradiction("samples", value, "none, after the end"));
         }
-        let most = self.config.longest();
-        if self.config.too_long == TooLong::Error
-            && let Some((sample, length)) = samples.iter().zip(lengths).find(|(_, length)| **length > most)
-        {
-            return Err(too_long(*length, *sample, most));
+        let most = self.rules.longest();
+        let is_long = |length: &u32| *length > most;
+        if let Some(at) = lengths.iter().position(is_long) {
+            match self.rules.too_long {
+                TooLong::Error => return Err(too_long(lengths[at], samples[at], most)),
+                how => Items::check(&self.rules, how)?,
+            }
         }
-        let items = Items::new(&self.config, Rc::new(collect("lengths", lengths.len(), lengths.iter().copied())?))?;
-        let parts = collect(
-            "lengths",
-            items.count() as usize,
-            (0..items.count()).map(|item| {
-                let (place, start) = items.part(item);
-                Part { sample: samples[place as usize], start, length: items.length(item) }
-            }),
-        )?;
-        if !has_room(&mut self.waiting, parts.len()) {
+        if !has_room(&mut self.samples, samples.len()) || !has_room(&mut self.lengths, lengths.len()) {
             return Err(Failure::out_of_memory("samples", samples.len(), "fewer at a time"));
         }
-        self.waiting.extend(parts);
-        self.metrics.truncated += items.truncated;
-        self.metrics.too_long += items.dropped;
-        self.metrics.split += items.split;
+        self.samples.extend(samples);
+        self.lengths.extend(lengths);
         Ok(())
     }
 
@@ -123,67 +105,61 @@ impl BatchStream {
         self.ended = true;
     }
 
-    /// The next batches, those of one window; none if no window is complete. Failures: `out-of-memory`; what waits still
-    /// does.
+    /// The next batches, those of one window that has any; none if no window is complete. Failures: `out-of-memory`, `max-length`; what
+    /// waits still does.
     pub fn take(&mut self) -> Result<Option<Run>, Failure> {
-        // A window may come to nothing but what the next one takes over.
-        while !self.done {
-            let waiting = self.waiting.len() - self.start;
-            let width = usize::try_from(self.config.width_after(self.carried)).unwrap_or(usize::MAX);
-            let run = if waiting - self.carried > width {
-                self.plan(self.carried + width, false)?
-            } else if self.ended {
-                self.plan(waiting, true)?
+        loop {
+            let waiting = (self.samples.len() - self.start) as u64;
+            let width = self.rules.width;
+            // The last window may have half a width more.
+            let count = if waiting - waiting.min(width) >= width.div_ceil(2) {
+                width
+            } else if self.ended && waiting > 0 {
+                waiting
             } else {
-                break;
+                return Ok(None);
             };
+            let run = self.plan(count as usize)?;
             if !run.batch_ends.is_empty() {
                 return Ok(Some(run));
             }
         }
-        Ok(None)
     }
 
-    /// What the batches of all windows that were taken amount to, those of the other ranks too; what happened to samples that
-    /// are too long, of all that were pushed.
+    /// What the batches of all windows that were taken amount to, those of the other ranks too.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }
 
     /// A ratio of these metrics, in parts per million: see [`Metrics::ratio`]. Failures: `ratio`.
     pub fn ratio(&self, name: &str) -> Result<u64, Failure> {
-        self.metrics.ratio(&self.config, name)
+        self.metrics.ratio(&self.rules, name)
     }
 
     /// Makes a window of the first `count` that wait.
-    fn plan(&mut self, count: usize, last: bool) -> Result<Run, Failure> {
-        let waiting = &self.waiting[self.start..];
-        let lengths = waiting[..count].iter().map(|part| part.length);
-        let items = Items::of_lengths(collect("window", count, lengths)?);
-        let pool = collect("window", count, 0..count as u32)?;
-        let Planned { steps, left, dropped, packs_bound } = plan_window(&self.config, &items, pool, self.window, last)?;
+    fn plan(&mut self, count: usize) -> Result<Run, Failure> {
+        let taken = self.start..self.start + count;
+        let samples = collect("batch-window", count, self.samples[taken.clone()].iter().copied())?;
+        let lengths = collect("batch-window", count, self.lengths[taken].iter().copied())?;
+        let mut tally = Tally::default();
+        let items = Items::new(samples, lengths).treated(&self.rules, &mut tally)?;
+        let Planned { steps, dropped, packs_bound } = plan_window(&self.rules, self.epoch, &items, self.position)?;
         let mut run = Run::default();
         for step in 0..steps.count() {
-            run.add(&self.config, &items, &steps, step, self.rank as usize)?;
+            run.add(&self.rules, &items, &steps, step, self.rank as usize)?;
         }
-        for (sample, start) in run.samples.iter_mut().zip(&mut run.starts) {
-            let part = waiting[*sample as usize];
-            (*sample, *start) = (part.sample, part.start);
-        }
-        let kept = collect("window", left.len(), left.iter().map(|&item| waiting[item as usize]))?;
-        self.metrics.add(&self.config, &items, &steps, 0);
+        self.metrics.add(&self.rules, &items, &steps, 0);
         self.metrics.dropped += dropped;
         self.metrics.packs_bound += packs_bound;
-        self.carried = kept.len();
-        // In the place of the last of those that are gone, so that not all that wait are moved for each window.
-        self.start += count - kept.len();
-        self.waiting[self.start..self.start + kept.len()].copy_from_slice(&kept);
-        if self.start > self.waiting.len() / 2 {
-            self.waiting.drain(..self.start);
+        self.metrics.add_tally(&tally);
+        self.start += count;
+        // Not for each window: all that wait are moved.
+        if self.start > self.samples.len() / 2 {
+            self.samples.drain(..self.start);
+            self.lengths.drain(..self.start);
             self.start = 0;
         }
-        self.window += 1;
-        self.done = last;
+        self.position += count as u64;
         Ok(run)
     }
 }

@@ -1,4 +1,4 @@
-//! A window of items to steps.
+//! A window of items to steps. It is planned from its own items alone, and its last steps take what does not fill one.
 
 use alloc::vec::Vec;
 
@@ -9,63 +9,50 @@ use super::padded::{as_they_come, by_bucket, by_length, in_order, tail};
 use super::steps::Steps;
 use crate::Failure;
 use crate::base::key::Words;
-use crate::base::memory::{collect, has_room};
+use crate::base::memory::collect;
 
 /// What a window becomes.
 pub(super) struct Planned {
     pub(super) steps: Steps,
-    /// Items for the next window.
-    pub(super) left: Vec<u32>,
     /// How many items are left out.
     pub(super) dropped: u64,
     /// How few packs there might be at best, where there are packs.
     pub(super) packs_bound: u64,
 }
 
-/// The steps of a window, which is number `window` and maybe the last one. Failures: `out-of-memory`.
-pub(super) fn plan_window(
-    config: &BatchConfig,
-    items: &Items,
-    pool: Vec<u32>,
-    window: u64,
-    last: bool,
-) -> Result<Planned, Failure> {
+/// The steps of a window that begins at a position. Failures: `out-of-memory`.
+pub(super) fn plan_window(config: &BatchConfig, epoch: u64, items: &Items, position: u64) -> Result<Planned, Failure> {
     let mut steps = Steps::new(config.world);
-    let (alone, pool) = singles(config, items, pool)?;
-    let all = |_| config.max_batch_size;
+    let (alone, pool) = singles(config, items)?;
+    let all = |_| config.most_rows();
     let rows = |longest| config.rows(longest);
     let bucket_rows = |longest| config.rows(config.bucket_end(longest));
     let mut packs_bound = 0;
-    let (mut left, mut dropped) = match config.strategy {
-        Strategy::PadToMax => (in_order(pool, config.max_batch_size, &mut steps, config.world)?, 0),
-        Strategy::Bucket => (by_bucket(config, items, pool, &mut steps)?, 0),
-        Strategy::Budget if config.takes_in_order() => (as_they_come(config, items, pool, &mut steps, last)?, 0),
-        Strategy::Budget if config.is_padded() => (by_length(config, items, pool, &mut steps, rows)?, 0),
+    let mut dropped = match config.strategy {
+        Strategy::PadToMax => {
+            let left = in_order(pool, config.most_rows(), &mut steps, config.world)?;
+            tail(config, items, left, &mut steps, all, 0)?
+        }
+        Strategy::Bucket => by_bucket(config, items, pool, &mut steps, bucket_rows)?,
+        Strategy::Budget if config.takes_in_order() => {
+            let left = as_they_come(config, items, pool, &mut steps)?;
+            tail(config, items, left, &mut steps, rows, 0)?
+        }
+        Strategy::Budget if config.is_padded() => {
+            let left = by_length(config, items, pool, &mut steps, rows)?;
+            tail(config, items, left, &mut steps, rows, 0)?
+        }
         Strategy::Budget | Strategy::Pack => {
-            let (left, dropped, bound) = steps_of_packs(config, items, pool, &shape(config), last, &mut steps)?;
+            let (dropped, bound) = steps_of_packs(config, items, pool, &shape(config), &mut steps)?;
             packs_bound = bound;
-            (left, dropped)
+            dropped
         }
     };
-    if last {
-        dropped += match config.strategy {
-            Strategy::PadToMax => tail(config, items, left, &mut steps, all)?,
-            Strategy::Bucket => tail(config, items, left, &mut steps, bucket_rows)?,
-            Strategy::Budget => tail(config, items, left, &mut steps, rows)?,
-            Strategy::Pack => 0,
-        };
-        left = Vec::new();
+    dropped += steps_of_singles(config, alone, &mut steps)?;
+    if !config.takes_in_order() {
+        steps.shuffle(&mut Words::new("batch steps", config.seed, epoch, position))?;
     }
-    let (more, lost) = steps_of_singles(config, alone, last, &mut steps)?;
-    dropped += lost;
-    if !has_room(&mut left, more.len()) {
-        return Err(Failure::out_of_memory("window", config.width(), "a smaller window"));
-    }
-    left.extend(more);
-    if config.strategy != Strategy::PadToMax && !config.takes_in_order() {
-        steps.shuffle(&mut Words::new("batch steps", config.seed, config.epoch, window))?;
-    }
-    Ok(Planned { steps, left, dropped, packs_bound })
+    Ok(Planned { steps, dropped, packs_bound })
 }
 
 fn shape(config: &BatchConfig) -> Shape {
@@ -79,48 +66,40 @@ fn shape(config: &BatchConfig) -> Shape {
             method: packing,
         };
     }
-    let slots = if max_batch_size == 0 { u32::MAX } else { max_batch_size };
-    Shape { capacity: budget, slots, rows: 1, shared: false, method: packing }
+    Shape { capacity: budget, slots: config.most_rows(), rows: 1, shared: false, method: packing }
 }
 
 /// The items that are batches by themselves, and the others.
-fn singles(config: &BatchConfig, items: &Items, mut pool: Vec<u32>) -> Result<(Vec<u32>, Vec<u32>), Failure> {
-    if config.too_long != TooLong::Single {
-        return Ok((Vec::new(), pool));
+fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), Failure> {
+    let all = items.count() as usize;
+    let most = if config.too_long == TooLong::Single { config.longest() } else { u32::MAX };
+    let is_alone = |&item: &u32| items.length(item) > most;
+    let count = if most == u32::MAX { 0 } else { (0..items.count()).filter(is_alone).count() };
+    if count == 0 {
+        return Ok((Vec::new(), collect("batch-window", all, 0..items.count())?));
     }
-    let most = config.longest();
-    let count = pool.iter().filter(|&&item| items.length(item) > most).count();
-    let alone = collect("window", count, pool.iter().copied().filter(|&item| items.length(item) > most))?;
-    pool.retain(|&item| items.length(item) <= most);
+    let alone = collect("batch-window", count, (0..items.count()).filter(is_alone))?;
+    let pool = collect("batch-window", all - count, (0..items.count()).filter(|item| !is_alone(item)))?;
     Ok((alone, pool))
 }
 
-/// Steps of one item for each rank; what is left over, and how many are left out.
-fn steps_of_singles(
-    config: &BatchConfig,
-    alone: Vec<u32>,
-    last: bool,
-    steps: &mut Steps,
-) -> Result<(Vec<u32>, u64), Failure> {
+/// Steps of one item for each rank; how many are left out.
+fn steps_of_singles(config: &BatchConfig, alone: Vec<u32>, steps: &mut Steps) -> Result<u64, Failure> {
     let world = config.world as usize;
     let mut chunks = alone.chunks_exact(world);
     for step in &mut chunks {
         steps.strided(step, 0)?;
     }
     let rest = chunks.remainder();
-    if rest.is_empty() {
-        return Ok((Vec::new(), 0));
-    }
-    if !last {
-        return Ok((collect("window", rest.len(), rest.iter().copied())?, 0));
-    }
     match config.tail {
-        Tail::Drop => return Ok((Vec::new(), rest.len() as u64)),
+        _ if rest.is_empty() => {}
+        Tail::Drop => return Ok(rest.len() as u64),
         Tail::Keep | Tail::EvenSplit => steps.strided(rest, 0)?,
         Tail::Duplicate => {
-            let full = collect("window", world, rest.iter().copied().chain(rest.iter().rev().copied().cycle()))?;
+            let again = rest.iter().rev().copied().cycle();
+            let full = collect("batch-window", world, rest.iter().copied().chain(again))?;
             steps.strided(&full, world - rest.len())?;
         }
     }
-    Ok((Vec::new(), 0))
+    Ok(0)
 }

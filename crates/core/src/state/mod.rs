@@ -3,6 +3,8 @@
 pub(crate) mod check;
 pub(crate) mod fields;
 mod json;
+#[cfg(feature = "texts")]
+pub(crate) mod meanings;
 pub(crate) mod member;
 pub(crate) mod numbers;
 pub(crate) mod recipe;
@@ -35,6 +37,9 @@ pub(crate) const MAX_SEGMENTS: usize = 1 << 12;
 
 /// Why a recipe should be that of a state.
 pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
+
+/// Members that a state may have or not.
+const OPTIONAL: [&str; 2] = ["positions", "batch"];
 
 // The members of states, in the order of the canonical text.
 pub(crate) const KIND: Member = member!("kind", Kind::TEXT);
@@ -105,8 +110,9 @@ pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Member]) ->
         found => found.ok(),
     };
     let fields = found.filter(|fields| {
-        let has_all =
-            |fields: &Fields, keys: &[Member]| keys.iter().all(|key| fields.has(key.field) || key.field == "positions");
+        let has_all = |fields: &Fields, keys: &[Member]| {
+            keys.iter().all(|key| fields.has(key.field) || OPTIONAL.contains(&key.field))
+        };
         let is_whole = members.iter().all(|key| match key.kind {
             Kind::Objects { of: keys, .. } => fields.objects(key.field).iter().all(|object| has_all(object, keys)),
             _ => true,

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 #[cfg(feature = "composed")]
 use samedeal_core::Recipe;
-use samedeal_core::batch::{BatchRecipe, Batcher, Segment};
+use samedeal_core::batch::{BatchRecipe, Batcher};
 use samedeal_core::read::Reading;
 use samedeal_core::{Client, ClientOptions, ClientStep, Config, Ledger, Sampler};
 
@@ -40,7 +40,7 @@ fn batches_go_on_through_many_worlds() {
     let lengths: Vec<u32> = (0..3_000).map(|sample| sample * 31 % 60 + 1).collect();
     let recipe = |world: u32, strategy: &str| {
         let text = format!(r#"{{"deal":{{"world_size":{world}}},"batch":{{{strategy},"batch_window":100}}}}"#);
-        Rc::new(BatchRecipe::read(&text, Some(lengths.clone()), &[]).unwrap())
+        Rc::new(BatchRecipe::with_lengths(&text, lengths.clone(), &[]).unwrap())
     };
     for strategy in
         [r#""max_tokens":64"#, r#""strategy":"bucket","max_batch_size":2"#, r#""strategy":"pack","capacity":64"#]
@@ -49,14 +49,15 @@ fn batches_go_on_through_many_worlds() {
         let (mut state, mut seen) = (None::<String>, Vec::new());
         for life in 0.. {
             let world = life % 3 + 1;
-            let batcher = Batcher::new(&recipes[life % 3], 0, Vec::new()).unwrap();
+            let batcher = Batcher::new(&recipes[life % 3], 0).unwrap();
             let batcher = state.map(|state| batcher.resume(&state).unwrap()).unwrap_or(batcher);
-            let steps = if life < LIVES { batcher.metrics().steps.min(1) } else { batcher.metrics().steps };
+            let all = batcher.num_steps().unwrap();
+            let steps = if life < LIVES { all.min(1) } else { all };
             for rank in 0..world as u32 {
                 seen.extend(batcher.take(rank, 0, steps as u32).unwrap().samples);
             }
             state = Some(batcher.state(steps).unwrap());
-            if life >= LIVES || batcher.metrics().steps == steps {
+            if life >= LIVES || all == steps {
                 assert!(life >= LIVES, "{strategy}: only {life} lives");
                 break;
             }
@@ -64,23 +65,6 @@ fn batches_go_on_through_many_worlds() {
         seen.sort_unstable();
         assert_eq!(seen, (0..3_000).collect::<Vec<u64>>(), "{strategy}");
     }
-}
-
-/// The last life that a history has room for is told when it begins, and not at its checkpoint.
-#[test]
-fn a_history_that_is_full_is_told_at_the_start() {
-    let recipe = |world: u32| {
-        let text =
-            format!(r#"{{"deal":{{"world_size":{world}}},"batch":{{"strategy":"pad-to-max","max_batch_size":1}}}}"#);
-        Rc::new(BatchRecipe::read(&text, Some(vec![1; 20]), &[]).unwrap())
-    };
-    let history = |count: u32| (0..count).map(|n| Segment { world_size: n % 2 + 1, steps: 1 }).collect::<Vec<_>>();
-    let failure = Batcher::new(&recipe(1), 0, history(4_096)).err().unwrap();
-    assert_eq!((failure.field, &*failure.value), ("history", "of 4096 segments"));
-    assert!(failure.allowed.contains("or a world size of 2"), "{failure}");
-    assert_eq!(Batcher::new(&recipe(2), 0, history(4_097)).err().unwrap().allowed, "up to 4096");
-    // It is not for their number that these are refused: there are not so many steps.
-    assert!(Batcher::new(&recipe(2), 0, history(4_096)).err().unwrap().value.ends_with("steps"));
 }
 
 #[test]

@@ -191,7 +191,7 @@ fn rows_of_a_step_are_divided_evenly() {
             ..BatchConfig::new(log_normal(3, 100_000, 600.0, 700.0, 8_192), Strategy::Pack)
         })
         .unwrap();
-        let metrics = plan.metrics();
+        let metrics = plan.metrics().unwrap();
         // The last step is short.
         let over = u128::from(world) * u128::from(metrics.slowest_cost) * 10_000 / u128::from(metrics.cost);
         println!("{rows} rows of {world} ranks: {over}, {} steps", metrics.steps);

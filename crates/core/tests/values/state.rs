@@ -196,7 +196,7 @@ fn lanes_go_on_on_another_number_of_ranks() {
 }
 
 mod batches {
-    use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, Packing, Segment, Strategy, Tail, TooLong};
+    use samedeal_core::batch::{BatchConfig, Batcher, Buckets, Counting, Packing, Strategy, Tail, TooLong};
 
     fn lengths(count: u32) -> Vec<u32> {
         (0..count).map(|i| i.wrapping_mul(2_654_435_761) >> 25).collect()
@@ -245,7 +245,7 @@ mod batches {
         items
     }
 
-    /// With a default window, which is 8,192 in a world of 1 and all items in one of 64.
+    /// With default windows, which are wider in a larger world: the rest of the open window of another world is planned by itself.
     #[test]
     fn a_default_window_goes_on_in_other_worlds() {
         let lengths = (0..20_000).map(|sample| sample * 7 % 10).collect::<Vec<_>>();
@@ -259,25 +259,24 @@ mod batches {
             Batcher::of(config).unwrap()
         };
         let one = by_default(1);
-        let steps = one.metrics().steps;
+        assert_eq!((one.num_windows(), by_default(64).num_windows()), (2, 1));
+        let steps = one.num_steps().unwrap();
         let state = one.state(300).unwrap();
-        let mut same = by_default(1);
-        same = same.resume(&state).unwrap();
+        assert!(state.ends_with(r#""epoch":0,"consumed":0,"history":[{"world_size":1,"steps":300}]}"#), "{state}");
+        let same = by_default(1).resume(&state).unwrap();
         assert_eq!(same.take(0, 0, (steps - 300) as u32).unwrap(), one.take(0, 300, (steps - 300) as u32).unwrap());
 
-        let mut many = by_default(64);
-        many = many.resume(&state).unwrap();
-        // All that is left is one window of the larger world, sorted as a whole; small windows would leave more steps.
+        let many = by_default(64).resume(&state).unwrap();
         let mut seen = taken(&one, 1, 300);
         seen.extend(taken(&many, 64, 20));
         let state = many.state(20).unwrap();
-        let mut back = by_default(1);
-        back = back.resume(&state).unwrap();
-        seen.extend(taken(&back, 1, back.metrics().steps));
+        // The open window of the first world is over, all that is left is of the larger one.
+        assert!(state.contains(r#""consumed":8192,"history":[{"world_size":64,"steps":"#), "{state}");
+        let back = by_default(1).resume(&state).unwrap();
+        seen.extend(taken(&back, 1, back.num_steps().unwrap()));
         seen.sort_unstable();
         assert!(seen.iter().map(|item| item.0).eq(0..20_000), "every sample once");
-        let mut again = by_default(64);
-        again = again.resume(&state).unwrap();
+        let again = by_default(64).resume(&state).unwrap();
         assert_eq!(again.take(3, 0, 5).unwrap(), many.take(3, 20, 5).unwrap());
 
         // A window of as many items, but said, is another configuration: it would not follow.
@@ -288,41 +287,280 @@ mod batches {
         assert_eq!(said.resume(&state).err().unwrap().field, "batch-window");
     }
 
+    /// A state from the middle of an epoch costs one window.
+    #[test]
+    fn a_state_has_one_window() {
+        let base = BatchConfig {
+            budget: 300,
+            max_batch_size: 0,
+            window: Some(40),
+            ..BatchConfig::new(lengths(400), Strategy::Budget)
+        };
+        let whole = Batcher::of(BatchConfig { world: 2, ..base.clone() }).unwrap();
+        let steps = whole.num_steps().unwrap();
+        let mut states = Vec::new();
+        for step in 0..=steps {
+            let state = whole.state(step).unwrap();
+            let rest = Batcher::of(BatchConfig { world: 2, ..base.clone() }).unwrap().resume(&state).unwrap();
+            assert_eq!(rest.num_steps().unwrap(), steps - step);
+            assert!(rest.consumed().is_multiple_of(40) || rest.consumed() == 400);
+            states.push(state);
+        }
+        assert!(states[steps as usize].ends_with(r#""consumed":400,"history":[]}"#));
+        states.dedup();
+        assert_eq!(states.len() as u64, steps + 1);
+    }
+
+    /// Other options for what is left, again and again, and back.
+    #[test]
+    fn what_is_left_is_planned_with_other_options() {
+        let base = BatchConfig {
+            budget: 300,
+            max_batch_size: 0,
+            window: Some(90),
+            too_long: TooLong::Split,
+            ..BatchConfig::new(lengths(400), Strategy::Budget)
+        };
+        let options = [
+            base.clone(),
+            BatchConfig { budget: 100, ..base.clone() },
+            BatchConfig {
+                strategy: Strategy::Pack,
+                capacity: 70,
+                max_batch_size: 2,
+                budget: 0,
+                window: None,
+                ..base.clone()
+            },
+            BatchConfig { max_length: 30, counting: Counting::Unpadded, ..base.clone() },
+        ];
+        let mut tokens = vec![0_u64; 400];
+        let mut state = None::<String>;
+        for (at, config) in options.iter().chain(&options).chain(&options).enumerate() {
+            let world = [2, 3, 1][at % 3];
+            let mut batcher = Batcher::of(BatchConfig { world, ..config.clone() }).unwrap();
+            if let Some(state) = &state {
+                let failure = batcher.resume(state).err().unwrap();
+                assert_eq!(failure.kind, samedeal_core::Kind::Contradiction);
+                batcher = batcher.replan(state).unwrap();
+            }
+            let all = batcher.num_steps().unwrap();
+            let steps = if at == 11 { all } else { all.min(4) };
+            for rank in 0..world {
+                let run = batcher.take(rank, 0, steps as u32).unwrap();
+                for (&sample, &length) in run.samples.iter().zip(&run.lengths) {
+                    tokens[sample as usize] += u64::from(length);
+                }
+            }
+            let next = batcher.state(steps).unwrap();
+            // The same options go on, with what others took before.
+            let same = Batcher::of(BatchConfig { world, ..config.clone() }).unwrap().resume(&next).unwrap();
+            assert_eq!(same.state(0).unwrap(), next);
+            assert_eq!(same.num_steps().unwrap(), all - steps);
+            state = Some(next);
+        }
+        assert!(tokens.iter().zip(lengths(400)).all(|(&seen, length)| seen == u64::from(length)), "{tokens:?}");
+        let other = BatchConfig { lengths: lengths(399), world: 2, ..base };
+        assert_eq!(Batcher::of(other).unwrap().replan(&state.unwrap()).err().unwrap().field, "samples");
+    }
+
+    /// Batches of lengths that are asked for are those of lengths that are held.
+    #[test]
+    fn lengths_are_asked_for() {
+        use samedeal_core::batch::BatchRecipe;
+        use samedeal_core::{Failure, Kind};
+        use std::rc::Rc;
+        let length = |sample: u64| ((sample.wrapping_mul(2_654_435_761) >> 20) % 200) as u32;
+        let samples = 40_000_u64;
+        let section = r#""deal":{"world_size":3},"batch":{"max_tokens":2000,"batch_window":9000"#;
+        let held = format!(r#"{{{section}}}}}"#);
+        let held = BatchRecipe::with_lengths(&held, (0..samples).map(length).collect(), &[]).unwrap();
+        let asked =
+            BatchRecipe::read(&format!(r#"{{"order":{{"samples":{samples}}},{section}}}}}"#), None, &[]).unwrap();
+        assert_eq!(
+            Batcher::new(
+                &Rc::new(
+                    BatchRecipe::read(&format!(r#"{{"order":{{"samples":{samples}}},{section}}}}}"#), None, &[])
+                        .unwrap()
+                ),
+                0
+            )
+            .err()
+            .unwrap()
+            .field,
+            "lengths"
+        );
+        assert_eq!(asked.supply(vec![1; 3]).unwrap_err().kind, Kind::Contradiction);
+        let wanted = asked.wanted().unwrap();
+        assert_eq!((wanted.len(), wanted.is_sorted()), (1 << 14, true));
+        asked.supply(wanted.into_iter().map(length).collect()).unwrap();
+        assert!(asked.wanted().unwrap().is_empty());
+        assert_eq!(asked.text(), held.text());
+        // The hash is enough to go on, and is checked.
+        let again = BatchRecipe::read(&asked.text(), None, &[]).unwrap();
+        let wanted = again.wanted().unwrap();
+        assert_eq!(again.supply(vec![7; wanted.len()]).unwrap_err().field, "lengths");
+        again.supply(wanted.into_iter().map(length).collect()).unwrap();
+        assert_eq!(again.text(), held.text());
+        let (held, asked) = (Batcher::new(&Rc::new(held), 1).unwrap(), Batcher::new(&Rc::new(asked), 1).unwrap());
+        fn answer<R>(
+            batcher: &Batcher,
+            length: impl Fn(u64) -> u32,
+            ask: impl Fn(&Batcher) -> Result<R, Failure>,
+        ) -> (R, usize) {
+            for times in 0.. {
+                match ask(batcher) {
+                    Ok(answer) => return (answer, times),
+                    Err(failure) => {
+                        assert_eq!(failure.kind, Kind::Wanted, "{failure}");
+                        assert!(batcher.supply(vec![1]).is_err());
+                        batcher.supply(batcher.wanted().unwrap().into_iter().map(&length).collect()).unwrap();
+                        assert!(batcher.wanted().unwrap().is_empty());
+                    }
+                }
+            }
+            unreachable!()
+        }
+        let (run, times) = answer(&asked, length, |batcher| batcher.take(1, 0, 3));
+        assert_eq!((&run, times), (&held.take(1, 0, 3).unwrap(), 1));
+        let steps = held.num_steps().unwrap();
+        let (run, times) = answer(&asked, length, |batcher| batcher.take(2, 0, steps as u32));
+        assert_eq!((&run, times), (&held.take(2, 0, steps as u32).unwrap(), 3), "each window once, and one was there");
+        assert_eq!(answer(&asked, length, Batcher::fingerprint), (held.fingerprint().unwrap(), 4));
+        assert_eq!(answer(&asked, length, |batcher| batcher.shapes(false)).0, held.shapes(false).unwrap());
+        assert_eq!(answer(&asked, length, |batcher| batcher.index(1, 2)), (held.index(1, 2).unwrap(), 2));
+        assert_eq!(answer(&asked, length, |batcher| batcher.locate(77)).0, held.locate(77).unwrap());
+        assert_eq!(answer(&asked, length, |batcher| batcher.state(steps - 1)).0, held.state(steps - 1).unwrap());
+    }
+
+    /// The fingerprint of a recipe is of some lengths: an index of others may have it.
+    #[test]
+    fn an_index_of_other_lengths_is_told() {
+        let lengths: Vec<u32> = (0..40_000).map(|sample| sample * 31 % 60 + 1).collect();
+        let config = |lengths| BatchConfig {
+            budget: 300,
+            max_batch_size: 0,
+            window: Some(9_000),
+            ..BatchConfig::new(lengths, Strategy::Budget)
+        };
+        let here = Batcher::of(config(lengths.clone())).unwrap();
+        let index = here.index(0, here.num_windows()).unwrap();
+        let sampled = here.recipe().text();
+        let mut others = lengths.clone();
+        for sample in 0..40_000 {
+            let before = others[sample];
+            others[sample] = 60 - before / 2;
+            let same = sample % 97 == 0 && Batcher::of(config(others.clone())).unwrap().recipe().text() == sampled;
+            if !same {
+                others[sample] = before;
+            }
+            if sample > 4_000 {
+                break;
+            }
+        }
+        assert_ne!(others, lengths);
+        let other = Batcher::of(config(others)).unwrap();
+        other.use_index(&index).unwrap();
+        let steps = other.num_steps().unwrap();
+        match other.take(0, 0, steps as u32) {
+            Err(failure) => assert_eq!(failure.field, "index"),
+            Ok(run) => assert_eq!(run.batch_ends.len() as u64, steps),
+        }
+    }
+
+    #[test]
+    fn an_index_says_how_many_steps_there_are() {
+        use samedeal_core::batch::join_indices;
+        let base = BatchConfig {
+            budget: 300,
+            max_batch_size: 0,
+            world: 2,
+            window: Some(40),
+            ..BatchConfig::new(lengths(400), Strategy::Budget)
+        };
+        let batcher = || Batcher::of(base.clone()).unwrap();
+        let whole = batcher();
+        let (windows, steps, metrics) = (whole.num_windows(), whole.num_steps().unwrap(), whole.metrics().unwrap());
+        let index = whole.index(0, windows).unwrap();
+        let parts = [
+            whole.index(7, windows - 7).unwrap(),
+            whole.index(0, 3).unwrap(),
+            whole.index(3, 4).unwrap(),
+            whole.index(1, 2).unwrap(),
+        ];
+        assert_eq!(join_indices(&parts).unwrap(), index);
+        assert_eq!(join_indices(&parts[..2]).unwrap_err().field, "first");
+        assert_eq!(join_indices(&[]).unwrap_err().field, "index");
+        let other = batcher();
+        other.use_index(&index).unwrap();
+        assert_eq!(other.num_known_windows(), windows);
+        assert_eq!((other.num_steps().unwrap(), other.metrics().unwrap()), (steps, metrics));
+        assert_eq!(other.take(1, steps - 2, 2).unwrap(), whole.take(1, steps - 2, 2).unwrap());
+        assert_eq!(other.fingerprint().unwrap(), whole.fingerprint().unwrap());
+        for taken in [1, steps / 2, steps - 1, steps] {
+            let rest = batcher().resume(&whole.state(taken).unwrap()).unwrap();
+            rest.use_index(&index).unwrap();
+            assert_eq!(rest.num_steps().unwrap(), steps - taken);
+            assert_eq!(
+                rest.take(0, 0, (steps - taken) as u32).unwrap(),
+                whole.take(0, taken, (steps - taken) as u32).unwrap()
+            );
+            assert_eq!(
+                rest.metrics().unwrap(),
+                batcher().resume(&whole.state(taken).unwrap()).unwrap().metrics().unwrap()
+            );
+        }
+        assert_eq!(batcher().use_index(&parts[0]).unwrap_err().field, "index");
+        assert_eq!(batcher().at_epoch(1).unwrap().use_index(&index).unwrap_err().field, "epoch");
+        let other = Batcher::of(BatchConfig { budget: 301, ..base.clone() }).unwrap();
+        assert_eq!(other.use_index(&index).unwrap_err().field, "fingerprint");
+        let changed = index.replace("\"windows\":10", "\"windows\":11");
+        assert_ne!(changed, index);
+        assert_eq!(batcher().use_index(&changed).unwrap_err().field, "index");
+        assert_eq!(batcher().use_index("{}").unwrap_err().field, "index");
+        let of_three =
+            Batcher::of(BatchConfig { world: 3, ..base.clone() }).unwrap().resume(&whole.state(1).unwrap()).unwrap();
+        let own = Batcher::of(BatchConfig { world: 3, ..base.clone() }).unwrap();
+        let own = own.index(0, own.num_windows()).unwrap();
+        assert_eq!(of_three.use_index(&own).unwrap_err().field, "consumed");
+        assert_eq!(of_three.index(0, 1).unwrap_err().field, "consumed");
+    }
+
     #[test]
     fn no_item_is_taken_twice_through_any_worlds() {
         for config in configs() {
             let whole = Batcher::of(BatchConfig { tail: Tail::Keep, ..config.clone() }).unwrap();
-            let mut all = taken(&whole, 1, whole.metrics().steps);
+            let mut all = taken(&whole, 1, whole.metrics().unwrap().steps);
             all.sort_unstable();
             for worlds in [&[4, 3, 1][..], &[1, 8, 8, 2], &[2, 2, 64], &[3, 1, 3, 1]] {
                 let mut seen = Vec::new();
                 let mut state: Option<String> = None;
-                let mut dropped = 0;
+                let mut dropped = false;
                 for (at, &world) in worlds.iter().enumerate() {
                     let mut batcher = Batcher::of(BatchConfig { world, epoch: 9, ..config.clone() }).unwrap();
                     match &state {
                         Some(state) => batcher = batcher.resume(state).unwrap(),
                         None => batcher = batcher.at_epoch(2).unwrap(),
                     }
-                    let steps = batcher.metrics().steps;
+                    let steps = batcher.metrics().unwrap().steps;
                     let steps = if at + 1 == worlds.len() { steps } else { steps / 3 };
                     seen.extend(taken(&batcher, world, steps));
-                    dropped = batcher.metrics().dropped;
+                    dropped |= batcher.metrics().unwrap().dropped > 0;
                     state = Some(batcher.state(steps).unwrap());
                     // Nothing is left after the last one.
                     if at + 1 == worlds.len() && steps > 0 {
                         for world in [world, 5] {
                             let mut after = Batcher::of(BatchConfig { world, ..config.clone() }).unwrap();
                             after = after.resume(state.as_ref().unwrap()).unwrap();
-                            assert_eq!(after.metrics().steps, 0);
+                            assert_eq!(after.metrics().unwrap().steps, 0);
                             assert_eq!(after.state(0).unwrap(), *state.as_ref().unwrap());
                         }
                     }
                 }
                 seen.sort_unstable();
                 assert!(seen.windows(2).all(|pair| pair[0] != pair[1]), "{config:?}");
-                assert_eq!(seen.len() as u64 + dropped, all.len() as u64, "{config:?} {worlds:?}");
-                assert!(dropped == 0 || config.tail == Tail::Drop);
+                assert!(seen == all || dropped, "{config:?} {worlds:?}");
+                assert!(!dropped || config.tail == Tail::Drop);
             }
         }
     }
@@ -332,11 +570,11 @@ mod batches {
         for config in configs() {
             let config = BatchConfig { world: 3, ..config };
             let whole = Batcher::of(config.clone()).unwrap();
-            let steps = whole.metrics().steps;
+            let steps = whole.metrics().unwrap().steps;
             for taken in [0, 1, steps / 2, steps - 1, steps] {
                 let mut rest = Batcher::of(BatchConfig { epoch: 7, ..config.clone() }).unwrap();
                 rest = rest.resume(&whole.state(taken).unwrap()).unwrap();
-                assert_eq!(rest.metrics().steps, steps - taken);
+                assert_eq!(rest.metrics().unwrap().steps, steps - taken);
                 for rank in 0..3 {
                     assert_eq!(
                         rest.take(rank, 0, (steps - taken) as u32).unwrap(),
@@ -355,10 +593,9 @@ mod batches {
     #[test]
     fn samples_are_found_where_they_are() {
         for config in configs() {
-            for history in
-                [vec![], vec![Segment { world_size: 2, steps: 5 }], vec![Segment { world_size: 3, steps: 2 }]]
-            {
-                let batcher = Batcher::of(BatchConfig { world: 2, history, ..config.clone() }).unwrap();
+            for (before, steps) in [(2, 0), (2, 5), (3, 2)] {
+                let of = |world| Batcher::of(BatchConfig { world, ..config.clone() }).unwrap();
+                let batcher = of(2).resume(&of(before).state(steps).unwrap()).unwrap();
                 let mut all = 0;
                 for sample in 0..400 {
                     for place in batcher.locate(sample).unwrap() {
@@ -370,7 +607,7 @@ mod batches {
                         all += 1;
                     }
                 }
-                assert_eq!(all, batcher.metrics().items, "{config:?}");
+                assert_eq!(all, batcher.metrics().unwrap().items, "{config:?}");
                 assert_eq!(batcher.locate(400).err().unwrap().field, "sample");
             }
         }
@@ -390,21 +627,22 @@ mod batches {
         longer[7] += 1;
         assert_eq!(other(BatchConfig { lengths: longer, ..config.clone() }), "lengths");
         for (from, to, field) in [
-            ("\"steps\":2", "\"steps\":200", "history"),
             ("\"steps\":2", "\"steps\":18446744073709551615", "steps"),
-            ("\"world_size\":2", "\"world_size\":0", "history"),
-            ("\"world_size\":2", "\"world_size\":4294967295", "history"),
+            ("\"world_size\":2", "\"world_size\":0", "world-size"),
             ("\"world_size\":2", "\"world_size\":4294967296", "world-size"),
-            ("[{", "[{\"world_size\":2,\"steps\":18446744073709551615},{", "steps"),
             ("batcher", "sampler", "state"),
-            ("\"history\"", "\"consumed\":3,\"history\"", "state"),
+            ("\"consumed\":0,", "", "state"),
+            ("\"consumed\":0", "\"consumed\":101", "consumed"),
+            ("\"steps\":2", "\"steps\":2,\"batch\":{\"max_tokens\":0}", "max-tokens"),
         ] {
             let changed = state.replace(from, to);
             assert_ne!(changed, state);
             assert_eq!(batcher.resume(&changed).err().unwrap().field, field, "{changed}");
         }
-        let many = "{\"world_size\":1,\"steps\":1},{\"world_size\":3,\"steps\":1},".repeat(33);
+        let many = "{\"world_size\":1,\"steps\":1},{\"world_size\":3,\"steps\":1},".repeat(2_048);
         assert_eq!(batcher.resume(&state.replace("[{", &format!("[{many}{{"))).err().unwrap().field, "history");
+        let more = batcher.resume(&state.replace("\"steps\":2", "\"steps\":200")).unwrap();
+        assert_eq!(more.num_steps().unwrap_err().field, "history");
         assert_eq!(batcher.state(0).unwrap(), Batcher::of(config.clone()).unwrap().state(0).unwrap());
         assert_eq!(batcher.state(1_000).err().unwrap().field, "steps");
         batcher = batcher.resume(&state).unwrap();

@@ -25,7 +25,7 @@ const RECIPES: [&str; 14] = [
 
 const STATES: [(&str, &str); 5] = [
     ("sampler", r#","epoch":3,"consumed":400"#),
-    ("batcher", r#","epoch":3,"history":[]"#),
+    ("batcher", r#","epoch":3,"consumed":0,"history":[]"#),
     ("reading", r#","epoch":3,"consumed":0,"history":[]"#),
     ("steps", r#","epoch":3,"step":7,"consumed":28"#),
     ("ledger", r#","epoch":0,"consumed":0,"block":64,"lease":60000"#),

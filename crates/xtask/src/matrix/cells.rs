@@ -63,6 +63,13 @@ pub const CELLS: &[Cell] = &[
         inputs: &[suites::MANIFESTS, &["hosts/rust"], HOSTS],
     },
     Cell {
+        step: "matrix: Rust host with `native`",
+        tier: Tier::Test,
+        words: &["target/native/debug/matrix-rust"],
+        needs: &[build::NATIVE],
+        inputs: &[suites::MANIFESTS, suites::BINDINGS, suites::CORE, suites::NATIVE, HOSTS],
+    },
+    Cell {
         step: "matrix: Python host",
         tier: Tier::Test,
         words: &["target/venv/bin/python", "tests/matrix/python.py"],
@@ -124,7 +131,12 @@ pub const CELLS: &[Cell] = &[
             "cranelift, scalar",
         ],
         needs: &[build::TOOLS, needs::SCALAR],
-        inputs: &[suites::MANIFESTS, suites::BINDINGS, suites::CORE, &["crates/component", "tests/engines"]],
+        inputs: &[
+            suites::MANIFESTS,
+            suites::BINDINGS,
+            suites::CORE,
+            &["crates/component", "crates/interface", "tests/engines"],
+        ],
     },
     replayed(
         "matrix: wasmtime-py with Cranelift",

@@ -25,7 +25,7 @@ const WIT: &str = "dist: WIT";
 const BILLS: &str = "dist: bills of materials";
 const SUMS: &str = "dist: checksums";
 /// The crates that are published, in the order of their dependencies.
-const PUBLISHED: &[&str] = &["--package=samedeal", "--package=samedeal-cli"];
+const PUBLISHED: &[&str] = &["samedeal-sort", "samedeal-core", "samedeal-interface", "samedeal", "samedeal-cli"];
 const COMPONENT_FILE: &str = "samedeal.wasm";
 
 /// `cargo xtask dist [--check]`.
@@ -70,7 +70,7 @@ pub fn checks() -> Vec<Step> {
             PYTHON,
             JAVASCRIPT,
             build::WASM,
-            &["README.md", "hosts/cli", "hosts/js", "hosts/python", "hosts/rust", "tests/packages"],
+            &["README.md", "crates", "hosts/cli", "hosts/js", "hosts/python", "hosts/rust", "tests/packages"],
         ]),
         suites::suite("workflows", &[needs::PYTHON, needs::NODE], || tests(&["tests/packages/test_workflows.py"]))
             .made_from(&[&["tests/packages", ".github/workflows", "crates/xtask/src"]]),
@@ -148,8 +148,9 @@ pub fn parts() -> Vec<Step> {
 /// Packs the crates without building them, which takes minutes: `dist --check` does.
 fn crates(progress: &Progress) -> Outcome {
     // The component is no part of the repository, and cargo takes it for a change.
-    progress.run(project::cargo(&["package", "--no-verify", "--allow-dirty"]).args(PUBLISHED))?;
-    for name in ["samedeal", "samedeal-cli"] {
+    let packages = PUBLISHED.iter().map(|name| format!("--package={name}"));
+    progress.run(project::cargo(&["package", "--no-verify", "--allow-dirty"]).args(packages))?;
+    for name in PUBLISHED {
         let file = format!("{name}-{}.crate", version());
         fs::copy(project::path("target/package").join(&file), project::path(DIST).join(&file))?;
     }

@@ -3,13 +3,12 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Exhaustion, IndexSpace};
 use serde_json::{Map, Value, json};
 
-use crate::args::choices::choice;
 use crate::args::format::Output;
-use crate::args::recipe::given;
+use crate::args::member::{Given, Member, Section};
 use crate::args::values::{number, within};
+use crate::generated;
 
 #[derive(Args)]
 pub struct BlendArgs {
@@ -52,37 +51,25 @@ pub struct BlendArgs {
 
 /// The blend itself.
 #[derive(Args)]
-#[group(id = "SourcesArgs", multiple = true)]
 #[command(next_help_heading = "Blend")]
 pub struct SourcesArgs {
     /// A source: its name, its number of samples, and its weight, which is a whole number. May be repeated
     #[arg(long, value_name = "NAME:SAMPLES:WEIGHT", value_parser = source, required_unless_present = "recipe")]
     source: Vec<Part>,
-    /// Seed of the blend [default: 0]
-    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
-    seed: Option<i64>,
-    /// Number of positions in an epoch [default: one pass over every source, in all]
-    #[arg(long, value_name = "N", value_parser = number)]
-    samples: Option<u64>,
     /// Keep every source within one sample of its share. The weights must be small: their sum, without a common divisor, is at most 2^20
     #[arg(long)]
     exact: bool,
-    /// What happens if a source has made --max-passes passes [default: repeat]
-    #[arg(long, value_parser = choice::<Exhaustion>())]
-    exhaustion: Option<Exhaustion>,
-    /// How many passes over a source an epoch may have, unless sources repeat [default: 1]
-    #[arg(long, value_name = "PASSES", value_parser = within(1, u64::MAX))]
-    max_passes: Option<u64>,
-    /// How many neighbouring positions a source gets at a time: with the batch size here and as --unit, batches are of one source
-    /// [default: 1]
-    #[arg(long, value_name = "N", value_parser = within(1, 1_u64 << 20))]
-    run_length: Option<u64>,
-    /// Which sample indices sources have [default: joined]
-    #[arg(long, value_name = "SPACE", value_parser = choice::<IndexSpace>())]
-    index_space: Option<IndexSpace>,
     /// Other weights, one for each source, from a position on, which is counted over all epochs. May be repeated
     #[arg(long, value_name = "FROM:W,W,...", value_parser = stage)]
     stage: Vec<Weights>,
+    #[command(flatten)]
+    given: Given<Blend>,
+}
+
+struct Blend;
+
+impl Section for Blend {
+    const MEMBERS: &'static [Member] = generated::BLEND;
 }
 
 /// What --source says.
@@ -122,17 +109,21 @@ fn stage(text: &str) -> Result<Weights, String> {
 impl SourcesArgs {
     /// What the options say, as members of the order of a recipe.
     pub fn members(&self) -> Map<String, Value> {
-        let Self { source, seed, samples, exact, exhaustion, max_passes, run_length, index_space, stage } = self;
-        let listed = |values: Vec<Value>| Some(values).filter(|values| !values.is_empty());
-        let source = source
-            .iter()
-            .map(|Part { name, samples, weight }| json!({ "name": name, "samples": samples, "weight": weight }));
-        let stages = stage.iter().map(|Weights { from, weights }| json!({ "from": from, "weights": weights }));
-        given(json!({
-            "name": exact.then_some("blend-exact"), "seed": seed, "samples": samples, "sources": listed(source.collect()),
-            "stages": listed(stages.collect()), "exhaustion": exhaustion.map(Exhaustion::name), "max_passes": max_passes,
-            "run_length": run_length, "index_space": index_space.map(IndexSpace::name),
-        }))
+        let mut members = self.given.members().clone();
+        let mut set = |name: &str, values: Vec<Value>| {
+            if !values.is_empty() {
+                members.insert(name.to_owned(), values.into());
+            }
+        };
+        let source =
+            |Part { name, samples, weight }: &Part| json!({ "name": name, "samples": samples, "weight": weight });
+        set("sources", self.source.iter().map(source).collect());
+        let stage = |Weights { from, weights }: &Weights| json!({ "from": from, "weights": weights });
+        set("stages", self.stage.iter().map(stage).collect());
+        if self.exact {
+            members.insert("name".to_owned(), "blend-exact".into());
+        }
+        members
     }
 }
 

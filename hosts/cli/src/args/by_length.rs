@@ -2,18 +2,16 @@
 
 use std::path::PathBuf;
 
-use clap::Args;
-use samedeal::{
-    BatchBuilder, Batcher, Counting, Error, Failure, FailureKind, Packing, Segment, Strategy, Tail, TooLong,
-};
+use clap::{Arg, ArgAction, Args};
+use samedeal::{BatchBuilder, Batcher, Error, Failure, FailureKind, TooLong};
 use serde_json::{Map, Value, json};
 
-use crate::args::choices::choice;
-use crate::args::deal::{DealArgs, EpochArgs, SHARDED, lists};
-use crate::args::recipe::{given, with};
-use crate::args::values::within;
+use crate::args::deal::{DealArgs, EpochArgs, lists};
+use crate::args::member::{Given, Member, Section};
+use crate::args::recipe::with;
+use crate::generated;
+use crate::read::checkpoint::Saved;
 use crate::read::lengths::{Lengths, Unit};
-use crate::read::numbers::written;
 use crate::write::problem::Problem;
 
 /// Batches of samples of different length: where the lengths are, and how samples become batches.
@@ -28,70 +26,30 @@ pub struct ByLengthArgs {
     /// What to count if COLUMN holds no lengths. Text needs it [default: the items of lists, the bytes of bytes]
     #[arg(long, value_name = "UNIT", value_enum, requires = "lengths")]
     pub length_unit: Option<Unit>,
+    /// With --resume: what is left of the epoch is planned with other options of batches than those of the state, such as a smaller
+    /// --max-tokens after an out-of-memory error. Without it, options that differ from the state are refused
+    #[arg(long, requires_all = ["lengths", "resume"])]
+    pub replan: bool,
     #[command(flatten)]
-    pub options: BatchOptions,
+    pub options: Given<Batch>,
 }
 
-/// How samples become batches. An option that is not given is left out of the recipe.
-#[derive(Args)]
-#[group(multiple = true, requires = "lengths")]
-#[command(next_help_heading = "Batches by length")]
-pub struct BatchOptions {
-    /// How samples become batches [default: budget]
-    #[arg(long, value_parser = choice::<Strategy>())]
-    pub strategy: Option<Strategy>,
-    /// The most rows of a batch. 0 means no limit, and needs --max-tokens or --max-cost [default: 32; no limit with --max-tokens or
-    /// --max-cost; pack: 1]
-    #[arg(long, value_name = "ROWS", value_parser = within(0, u32::MAX))]
-    pub max_batch_size: Option<u32>,
-    /// The most tokens of a sample; see --too-long [default: no limit]
-    #[arg(long, value_name = "TOKENS", value_parser = within(0, u32::MAX))]
-    pub max_length: Option<u32>,
-    /// With the strategies budget and bucket: the most tokens of a batch. If it is there several times, `batches` shows what each limit makes of
-    /// the lengths, in a row for each [default: --max-batch-size times --max-length; bucket: no limit]
-    #[arg(long, value_name = "TOKENS", value_parser = within(0, u64::MAX))]
-    pub max_tokens: Vec<u64>,
-    /// With --counting weighted, instead of --max-tokens: the most that a batch may cost
-    #[arg(long, value_name = "COST", value_parser = within(0, u64::MAX))]
-    pub max_cost: Option<u64>,
-    /// What a sample costs [default: padded]
-    #[arg(long, value_parser = choice::<Counting>())]
-    pub counting: Option<Counting>,
-    /// With --counting weighted: the cost of a token [default: 1]
-    #[arg(long, value_name = "COST", value_parser = within(0, u32::MAX))]
-    pub linear: Option<u32>,
-    /// With --counting weighted: the cost of a pair of tokens [default: 0]
-    #[arg(long, value_name = "COST", value_parser = within(0, u32::MAX))]
-    pub quadratic: Option<u32>,
-    /// A batch with more samples than this has a multiple of it [default: 1]
-    #[arg(long, value_name = "ROWS", value_parser = within(1, u32::MAX))]
-    pub batch_size_multiple: Option<u32>,
-    /// With the strategy pack: how many tokens fit into a row [default: --max-length]
-    #[arg(long, value_name = "TOKENS", value_parser = within(1, u32::MAX))]
-    pub capacity: Option<u32>,
-    /// With the strategy pack, or --counting unpadded or weighted: how hard to look for few rows [default: fast]
-    #[arg(long, value_parser = choice::<Packing>())]
-    pub packing: Option<Packing>,
-    /// With the strategy bucket: the width of each bucket, in lengths
-    #[arg(long, value_name = "LENGTHS", value_parser = within(1, u32::MAX), group = "buckets")]
-    pub bucket_width: Option<u32>,
-    /// With the strategy bucket: the greatest length of each bucket, ascending, with commas. Longer samples get one more bucket
-    #[arg(long, value_name = "LENGTHS", value_parser = within(0, u32::MAX), value_delimiter = ',', group = "buckets")]
-    pub boundaries: Option<Vec<u32>>,
-    /// With the strategy bucket: how many buckets there are, each with about the same number of samples [default, if no buckets are
-    /// named: 64 buckets with about the same number of tokens]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, 1_u32 << 20), group = "buckets")]
-    pub quantiles: Option<u32>,
-    /// How many samples are sorted into batches together. A larger window makes fuller batches, a smaller one changes the order less;
-    /// 0 keeps the order [default: 64 steps, at least 8192 samples]
-    #[arg(long, value_name = "COUNT", value_parser = within(0, u32::MAX))]
-    pub batch_window: Option<u32>,
-    /// What happens to samples that are longer than --max-length, or than a batch or a row allows [default: error]
-    #[arg(long, value_parser = choice::<TooLong>())]
-    pub too_long: Option<TooLong>,
-    /// What happens to samples at the end of the epoch that do not fill a step [default: even-split]
-    #[arg(long, value_parser = choice::<Tail>())]
-    pub tail: Option<Tail>,
+/// How samples become batches.
+pub struct Batch;
+
+impl Section for Batch {
+    const MEMBERS: &'static [Member] = generated::BATCH;
+
+    fn arg(arg: Arg) -> Arg {
+        let arg = arg.requires("lengths");
+        if arg.get_id() != "max-tokens" {
+            return arg;
+        }
+        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
+        let more =
+            "If it is there several times, `batches` shows what each limit makes of the lengths, in a row for each";
+        arg.action(ArgAction::Append).help(format!("{help}. {more}"))
+    }
 }
 
 /// A comparison of all strategies, instead of batches.
@@ -108,33 +66,6 @@ pub struct CompareArgs {
     pub plot: Option<PathBuf>,
 }
 
-impl BatchOptions {
-    /// The options that were given, as members of a recipe.
-    pub fn members(&self) -> Map<String, Value> {
-        given(json!({
-            "strategy": self.strategy.map(Strategy::name), "counting": self.counting.map(Counting::name),
-            "linear": self.linear, "quadratic": self.quadratic, "max_batch_size": self.max_batch_size,
-            "max_length": self.max_length, "max_tokens": self.max_tokens.first(), "max_cost": self.max_cost,
-            "batch_size_multiple": self.batch_size_multiple, "capacity": self.capacity,
-            "packing": self.packing.map(Packing::name), "bucket_width": self.bucket_width,
-            "boundaries": self.boundaries, "quantiles": self.quantiles, "batch_window": self.batch_window,
-            "too_long": self.too_long.map(TooLong::name), "tail": self.tail.map(Tail::name),
-        }))
-    }
-}
-
-impl BatchOptions {
-    /// Refuses several limits where they cannot be compared.
-    pub fn one_limit(&self) -> Result<(), Problem> {
-        match self.max_tokens[..] {
-            [first, second, ..] => Err(Problem::message(format!(
-                "--max-tokens is {first} and {second}; allowed here: one of them. `samedeal batches` without --compare takes several"
-            ))),
-            _ => Ok(()),
-        }
-    }
-}
-
 impl ByLengthArgs {
     /// Refuses options that have no meaning with --lengths, and names those that have. (If clap knew these conflicts, it would
     /// no longer require --lengths.)
@@ -147,12 +78,7 @@ impl ByLengthArgs {
             (dataset.samples.is_some(), "--samples", "name the files that tell lengths instead"),
             (batch_size.is_some(), "--batch-size", &size),
             (*drop_last, "--drop-last", "add --tail drop instead"),
-            (deal.remainder.is_some(), "--remainder", "--tail says what happens at the end"),
-            (deal.unit.is_some(), "--unit", "leave it out; what lengths count is --length-unit"),
-            (deal.layout.is_some(), "--layout", "leave it out; ranks get similar samples in every step"),
-            (deal.order() == SHARDED && is_option, "--order sharded", order),
-            (deal.lanes.is_some(), "--lanes", "leave it out; it is for --order sharded"),
-            (deal.shuffle_window.is_some(), "--shuffle-window", "add --batch-window instead"),
+            (deal.is_sharded() && is_option, "--order sharded", order),
             (
                 deal.workers.is_some(),
                 "--workers",
@@ -163,6 +89,21 @@ impl ByLengthArgs {
         refused.map_or(Ok(()), |(_, option, instead)| {
             Err(Problem::message(format!("{option} has no meaning with --lengths: {instead}")))
         })
+    }
+
+    /// The limits to compare, if there are several.
+    pub fn limits(&self) -> &[u64] {
+        self.options.repeated("max_tokens")
+    }
+
+    /// Refuses several limits where they cannot be compared.
+    pub fn one_limit(&self) -> Result<(), Problem> {
+        match self.limits() {
+            [first, second, ..] => Err(Problem::message(format!(
+                "--max-tokens is {first} and {second}; allowed here: one of them. `samedeal batches` without --compare takes several"
+            ))),
+            _ => Ok(()),
+        }
     }
 
     /// Reads the lengths that decide batches.
@@ -181,15 +122,15 @@ impl ByLengthArgs {
         }
     }
 
-    /// Batches of these lengths by the recipe of --recipe, or of the options.
+    /// Batches of these lengths by the recipe of --recipe, or of the options; and by `more` options, which come before those.
     fn builder(
         &self,
         deal: &DealArgs,
-        lengths: Vec<u32>,
-        limit: Option<u64>,
+        lengths: samedeal::Lengths,
+        more: Map<String, Value>,
     ) -> Result<BatchBuilder<Batcher>, Problem> {
-        let mut members = self.options.members();
-        members.extend(limit.map(|limit| ("max_tokens".to_owned(), limit.into())));
+        let mut members = self.options.members().clone();
+        members.extend(more);
         let Some(recipe) = &deal.by_length else { return Ok(self.with(deal, members, lengths)) };
         let recipe = with(recipe.clone(), [("batch", members)]);
         let builder = Batcher::from_recipe(recipe, lengths).epoch(deal.epoch);
@@ -197,15 +138,19 @@ impl ByLengthArgs {
     }
 
     /// The same with other options.
-    pub fn with(&self, deal: &DealArgs, batch: Map<String, Value>, lengths: Vec<u32>) -> BatchBuilder<Batcher> {
-        let order = given(json!({ "name": deal.order, "seed": deal.seed.map(written) }));
-        let recipe = json!({ "order": order, "deal": given(json!({ "world_size": deal.world_size })), "batch": batch });
+    pub fn with(
+        &self,
+        deal: &DealArgs,
+        batch: Map<String, Value>,
+        lengths: samedeal::Lengths,
+    ) -> BatchBuilder<Batcher> {
+        let recipe = json!({ "order": deal.order.members(), "deal": deal.deal.members(), "batch": batch });
         Batcher::from_recipe(recipe.to_string(), lengths).epoch(deal.epoch)
     }
 
     /// The batches that the options ask for.
-    pub fn batcher(&self, deal: &DealArgs, rank: u32, lengths: Vec<u32>) -> Result<Batcher, Problem> {
-        self.options.one_limit()?;
+    pub fn batcher(&self, deal: &DealArgs, rank: u32, lengths: samedeal::Lengths) -> Result<Batcher, Problem> {
+        self.one_limit()?;
         self.batcher_of(deal, rank, lengths, None)
     }
 
@@ -214,22 +159,38 @@ impl ByLengthArgs {
         &self,
         deal: &DealArgs,
         rank: u32,
-        lengths: Vec<u32>,
+        lengths: samedeal::Lengths,
         limit: Option<u64>,
     ) -> Result<Batcher, Problem> {
-        build(self.builder(deal, lengths, limit)?.rank(rank))
+        let limit = limit.map(|limit| ("max_tokens".to_owned(), limit.into()));
+        build(self.builder(deal, lengths, limit.into_iter().collect())?.rank(rank))
     }
 
-    /// The same as it was planned in an epoch after a history, for the world size of then.
+    /// The open window of a state, and what follows it, as the group number `number` of its history planned them, from where the groups
+    /// before had come.
     pub fn past(
         &self,
         deal: &DealArgs,
-        lengths: Vec<u32>,
-        epoch: u64,
-        history: &[Segment],
-        world_size: u32,
+        lengths: samedeal::Lengths,
+        saved: &Saved,
+        number: usize,
     ) -> Result<Batcher, Problem> {
-        build(self.builder(deal, lengths, None)?.epoch(epoch).history(history).world_size(world_size))
+        let mut state = saved.fields.as_ref().clone();
+        let history = state.get_mut("history").and_then(Value::as_array_mut).map(std::mem::take).unwrap_or_default();
+        // Its options are those of the state, or its own.
+        let own = history.get(number).and_then(|group| group.get("batch")?.as_object());
+        let mut options = own.or(saved.batch().filter(|_| self.replan)).cloned().unwrap_or_default();
+        options.remove("lengths");
+        state.insert("history".to_owned(), history.iter().take(number).cloned().collect());
+        let ranks = saved.history.get(number).map_or(1, |group| u32::try_from(group.world_size).unwrap_or(u32::MAX));
+        let mut batcher = build(self.builder(deal, lengths, options)?.world_size(ranks))?;
+        batcher.replan(&Value::Object(state).to_string()).map_err(|error| saved.refused(error))?;
+        Ok(batcher)
+    }
+
+    /// A whole epoch.
+    pub fn whole(&self, deal: &DealArgs, lengths: samedeal::Lengths, epoch: u64) -> Result<Batcher, Problem> {
+        build(self.builder(deal, lengths, Map::new())?.epoch(epoch))
     }
 }
 
@@ -254,6 +215,9 @@ pub fn worded(error: Error) -> Problem {
         Some(Failure { kind: FailureKind::Missing, field, .. }) if HASHED.contains(&field.as_str()) => {
             let what = format!("the recipe has only a hash of {field}");
             Problem::message(format!("{what}; name the numbers with --list PATH=FILE, where PATH ends in {field}"))
+        }
+        Some(Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) if field == "samples" => {
+            Problem::message(format!("the recipe has {value} samples; allowed: {allowed}"))
         }
         _ => error.into(),
     }

@@ -3,14 +3,16 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
-use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
+use clap::{Arg, Args};
+use samedeal::{Builder, Error, FailureKind, Sampler};
+use serde_json::{Map, Value};
 
-use crate::args::choices::choice;
 use crate::args::dataset::{Dataset, DatasetArgs};
+use crate::args::member::{Given, Member, Section};
+use crate::args::recipe::with;
 use crate::args::values::{Numbers, numbers, within};
+use crate::generated;
 use crate::read::checkpoint::Saved;
-use crate::read::lengths::Unit;
 use crate::read::numbers;
 use crate::write::problem::Problem;
 
@@ -38,45 +40,44 @@ pub struct EpochArgs {
     pub saved: Option<Saved>,
 }
 
+/// The order of an epoch.
+pub struct Order;
+
+impl Section for Order {
+    const MEMBERS: &'static [Member] = generated::ORDER;
+
+    fn arg(arg: Arg) -> Arg {
+        if arg.get_id() != "order" {
+            return arg;
+        }
+        arg.help("The name of the order; `samedeal orders` lists them. `sharded` needs files [default: feistel]")
+    }
+}
+
+/// To whom it is dealt.
+pub struct Deal;
+
+impl Section for Deal {
+    const MEMBERS: &'static [Member] = generated::DEAL;
+}
+
 #[derive(Args)]
 #[command(next_help_heading = "Deal")]
 pub struct DealArgs {
-    /// Seed of the order [default: 0, or the seed of --resume]
-    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
-    pub seed: Option<i64>,
+    #[command(flatten)]
+    pub order: Given<Order>,
+    #[command(flatten)]
+    pub deal: Given<Deal>,
     /// Number of the epoch [default: 0]
     #[arg(id = "epoch", long = "epoch", value_name = "EPOCH", value_parser = numbers)]
     pub epochs: Option<Numbers>,
     /// The one epoch of an answer: the first of them, or that of a state.
     #[arg(skip)]
     pub epoch: u64,
-    /// Order of the epoch; `samedeal orders` lists them. `sharded` needs files [default: feistel, or the order of --resume]
-    #[arg(long)]
-    pub order: Option<String>,
-    /// With --order sharded: how many streams the files are cut into. Choose a multiple of every world size that you will use
-    /// [default: 64]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
-    pub lanes: Option<u32>,
-    /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
-    pub shuffle_window: Option<u32>,
-    /// How many ranks share the epoch [default: 1]
-    #[arg(long, value_name = "RANKS", value_parser = within(1, u32::MAX))]
-    pub world_size: Option<u32>,
     /// With --order sharded, or --resume of the state of a dataset in files: how many loader workers each rank has. Each worker
     /// forms its own batches; the loader of a rank takes them in turn
     #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
     pub workers: Option<u32>,
-    /// What happens if the number of samples is not a multiple of the number of readers [default: pad]
-    #[arg(long, value_parser = choice::<Remainder>())]
-    pub remainder: Option<Remainder>,
-    /// Which positions a rank gets [default: strided]
-    #[arg(long, value_parser = choice::<Layout>())]
-    pub layout: Option<Layout>,
-    /// How many neighbouring positions always go to the same rank: the size of groups that must stay together, such as the answers to one
-    /// question in an order with copies [default: 1]
-    #[arg(long, value_name = "POSITIONS", value_parser = unit)]
-    pub unit: Option<u32>,
     /// Take the deal from a recipe that a library or `samedeal recipe` wrote: order, seed, world size, remainder, layout, unit, and the number
     /// of samples; with --lengths, how samples become batches. An option beside it replaces what the recipe says of the same. - is standard
     /// input. Name the files too if the recipe has a hash of their sizes, and with --lengths
@@ -91,9 +92,12 @@ pub struct DealArgs {
     /// text with one number in each line. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = list)]
     pub list: Vec<(String, PathBuf)>,
-    /// A composed order, which a recipe has and options do not, once it is read.
+    /// What a recipe or a state decides, with the options beside it, once it is read.
     #[arg(skip)]
-    pub composed: Option<Builder>,
+    pub decided: Option<Builder>,
+    /// Whether that is an order which is made of others.
+    #[arg(skip)]
+    pub is_composed: bool,
     /// The recipe of batches by length, once it is read.
     #[arg(skip)]
     pub by_length: Option<String>,
@@ -122,7 +126,7 @@ impl EpochArgs {
 
     /// Whether there are files, and they are dealt in another order than a `ShardedDataset` has. A state has the order of its run.
     pub fn is_unsharded(&self, dataset: &Dataset) -> bool {
-        !dataset.files.is_empty() && self.deal.order() != SHARDED && self.reading().is_none()
+        !dataset.files.is_empty() && !self.deal.is_sharded() && self.reading().is_none()
     }
 
     /// Refuses options of batches for an answer without batches.
@@ -138,33 +142,28 @@ impl EpochArgs {
 }
 
 impl DealArgs {
-    pub fn seed(&self) -> i64 {
-        self.seed.unwrap_or(0)
-    }
-
-    pub fn order(&self) -> &str {
-        self.order.as_deref().unwrap_or("feistel")
+    pub fn is_sharded(&self) -> bool {
+        self.order.text("name") == Some(SHARDED)
     }
 
     pub fn world_size(&self) -> u32 {
-        self.world_size.unwrap_or(1)
+        self.deal.short("world_size").unwrap_or(1)
     }
 
-    pub fn unit(&self) -> u32 {
-        self.unit.unwrap_or(1)
+    /// The members of a recipe that options name, by its sections.
+    pub fn sections(&self) -> [(&'static str, Map<String, Value>); 2] {
+        [("order", self.order.members().clone()), ("deal", self.deal.members().clone())]
     }
 
     /// How many readers there are: ranks, or the workers of all ranks.
     fn readers(&self) -> Result<u32, Problem> {
-        let (ranks, order) = (self.world_size(), self.order());
+        let ranks = self.world_size();
         let Some(workers) = self.workers else { return Ok(ranks) };
-        if order != SHARDED {
-            let what = format!(
-                "--workers is for --order {SHARDED}, where each worker has its own batches; the order is {order}"
-            );
+        if !self.is_sharded() {
+            let what = format!("--workers is for --order {SHARDED}, where each worker has its own batches");
             return Err(Problem::message(what));
         }
-        if self.unit() > 1 {
+        if self.deal.short("unit").is_some_and(|unit| unit > 1) {
             let what = "--workers is for positions that are dealt one by one: loader workers have no units; leave --unit or --workers out";
             return Err(Problem::message(what));
         }
@@ -175,71 +174,63 @@ impl DealArgs {
 
     /// The sampler of the first reader.
     pub fn sampler(&self, dataset: &Dataset) -> Result<Sampler, Problem> {
-        self.build(dataset, self.readers()?, self.unit)
+        self.build(self.builder(dataset)?.world_size(self.readers()?), dataset)
     }
 
     /// The order of all samples, as a single reader gets them: with any layout, no sample is dropped or padding.
     pub fn whole(&self, dataset: &Dataset) -> Result<Sampler, Problem> {
-        self.build(dataset, 1, Some(1))
+        self.build(self.builder(dataset)?.world_size(1).unit(1), dataset)
     }
 
-    fn build(&self, dataset: &Dataset, readers: u32, unit: Option<u32>) -> Result<Sampler, Problem> {
-        if let Some(composed) = &self.composed {
-            let builder = composed.clone().epoch(self.epoch).world_size(readers);
-            let builder = self.remainder.into_iter().fold(builder, Builder::remainder);
-            let builder = unit.into_iter().fold(builder, Builder::unit);
-            return Ok(self.layout.into_iter().fold(builder, Builder::layout).build()?);
+    fn builder(&self, dataset: &Dataset) -> Result<Builder, Problem> {
+        if let Some(decided) = &self.decided {
+            return Ok(decided.clone().epoch(self.epoch));
         }
-        let builder = match (self.order() == SHARDED, dataset.sizes()) {
-            (true, Some(sizes)) => Sampler::sharded(sizes),
-            (true, None) => {
-                let needed = "name the files or their directories instead of --samples";
-                let what = format!("--order {SHARDED} needs samples that are stored in files; {needed}");
-                return Err(Problem::message(what));
+        let [(order, mut members), deal] = self.sections();
+        let sizes = dataset.sizes().filter(|_| self.is_sharded());
+        if sizes.is_none() {
+            if self.is_sharded() {
+                return Err(needs_files());
             }
-            (false, _) => Sampler::builder(dataset.samples),
-        };
-        let builder = self.order.iter().fold(builder.epoch(self.epoch).world_size(readers), Builder::order);
-        let builder = self.seed.into_iter().fold(builder, Builder::seed);
-        let builder = self.lanes.into_iter().fold(builder, Builder::lanes);
-        let builder = self.shuffle_window.into_iter().fold(builder, Builder::shuffle_window);
-        let builder = self.remainder.into_iter().fold(builder, Builder::remainder);
-        let builder = self.layout.into_iter().fold(builder, Builder::layout);
-        let builder = unit.into_iter().fold(builder, Builder::unit);
-        builder.build().map_err(|error| match error {
+            members.insert("samples".to_owned(), dataset.samples.into());
+        }
+        let builder = Sampler::from_recipe(with("{}".to_owned(), [(order, members), deal])).epoch(self.epoch);
+        Ok(sizes.into_iter().fold(builder, Builder::sizes))
+    }
+
+    fn build(&self, builder: Builder, dataset: &Dataset) -> Result<Sampler, Problem> {
+        builder.build().map_err(|error| match (error, self.order.text("name")) {
             // The library also lists those that a recipe alone can have.
-            Error::Failure(mut failure) if failure.kind == FailureKind::UnknownName && failure.field == "order" => {
+            (Error::Failure(mut failure), _)
+                if failure.kind == FailureKind::UnknownName && failure.field == "order" =>
+            {
                 let only = if dataset.files.is_empty() { ", and for files" } else { "," };
                 let plain = samedeal::orders().unwrap_or_default().join(", ");
                 failure.allowed = format!("{plain}{only} {SHARDED}");
                 Error::from(failure).into()
             }
             // Only a composed order has a name that the library knows and does not list.
-            Error::Failure(_) if !is_plain(self.order()) => {
+            (Error::Failure(_), Some(name)) if self.decided.is_none() && !is_plain(name) => {
                 let what = format!(
-                    "--order is {:?}, which is made of other orders; allowed: --recipe FILE (samedeal blend --recipe-out \
-                     writes the recipe of a blend)",
-                    self.order()
+                    "--order is {name:?}, which is made of other orders; allowed: --recipe FILE (samedeal blend --recipe-out \
+                     writes the recipe of a blend)"
                 );
                 Problem::message(what)
             }
-            error => error.into(),
+            (error, _) => error.into(),
         })
     }
+}
+
+/// What is said of an order of files without files.
+pub fn needs_files() -> Problem {
+    let needed = "name the files or their directories instead of --samples";
+    Problem::message(format!("--order {SHARDED} needs samples that are stored in files; {needed}"))
 }
 
 /// Whether an order needs no more than options.
 fn is_plain(order: &str) -> bool {
     order == SHARDED || samedeal::orders().unwrap_or_default().iter().any(|plain| plain == order)
-}
-
-/// What --unit says.
-pub fn unit(text: &str) -> Result<u32, String> {
-    let allowed = within(1, 1_u32 << 20)(text);
-    match Unit::value_variants().iter().any(|counted| counted.name() == text) {
-        true => Err(format!("what lengths count is --length-unit {text}")),
-        false => allowed,
-    }
 }
 
 /// What --list says.

@@ -2,10 +2,10 @@
 
 pub mod blend;
 pub mod by_length;
-pub mod choices;
 pub mod dataset;
 pub mod deal;
 pub mod format;
+pub mod member;
 pub mod plan;
 pub mod recipe;
 pub mod resume;

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Policy, Weight, WorkerPolicy};
 
-use crate::args::choices::choice;
 use crate::args::format::Output;
+use crate::args::member::{Given, Member, Section};
 use crate::args::values::within;
+use crate::generated;
 
 #[derive(Args)]
 pub struct ShardsArgs {
@@ -38,41 +38,31 @@ pub struct ShardsArgs {
     pub output: Output,
 }
 
-/// The most readers of a plan, for the error of a text that is no number. The core checks the number of all readers.
-const READERS: u32 = 1 << 22;
-
 /// Everything that decides which reader gets which file.
 #[derive(Args)]
 #[command(next_help_heading = "Plan")]
 pub struct PlanArgs {
-    /// How many ranks there are [default: 1]
-    #[arg(long, value_name = "RANKS", value_parser = within(1, READERS))]
-    pub world_size: Option<u32>,
-    /// How many loader workers each rank has [default: 1]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, READERS))]
-    pub workers: Option<u32>,
-    /// How files are given to ranks [default: size-aware]
-    #[arg(long, value_parser = choice::<Policy>())]
-    pub policy: Option<Policy>,
-    /// How the files of a rank are given to its workers [default: size-aware]
-    #[arg(long, value_name = "POLICY")]
-    #[arg(value_parser = choice::<WorkerPolicy>())]
-    pub worker_policy: Option<WorkerPolicy>,
-    /// What size-aware makes equal [default: samples]
-    #[arg(long, value_parser = choice::<Weight>())]
-    pub weight: Option<Weight>,
-    /// Do not shuffle the files before they are given to ranks
-    #[arg(long)]
-    pub no_shuffle: bool,
-    /// Shuffle the files of every reader once more
-    #[arg(long)]
-    pub reshuffle: bool,
-    /// Seed of the shuffles [default: 0]
-    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
-    pub seed: Option<i64>,
+    #[command(flatten)]
+    pub readers: Given<Readers>,
+    #[command(flatten)]
+    pub shards: Given<Shards>,
     /// Epoch of the shuffles
     #[arg(long, value_parser = within(0, u64::MAX), default_value = "0")]
     pub epoch: u64,
+}
+
+/// How files are dealt.
+pub struct Shards;
+
+impl Section for Shards {
+    const MEMBERS: &'static [Member] = generated::SHARDS;
+}
+
+/// To how many readers.
+pub struct Readers;
+
+impl Section for Readers {
+    const MEMBERS: &'static [Member] = generated::READERS;
 }
 
 #[derive(Args)]

@@ -4,12 +4,12 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
-use samedeal::{Builder, Error, FailureKind, Layout, Remainder, Sampler};
+use samedeal::{Builder, Error, FailureKind, Sampler};
 use serde::de::IgnoredAny;
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 use crate::args::dataset::Dataset;
-use crate::args::deal::{EpochArgs, lists};
+use crate::args::deal::{EpochArgs, SHARDED, lists};
 use crate::read::numbers::whole;
 use crate::write::output::{counted, grouped};
 use crate::write::problem::Problem;
@@ -22,57 +22,47 @@ impl EpochArgs {
     /// different length.
     pub fn read_recipe(&mut self, by_length: bool) -> Result<(), Problem> {
         let Some(path) = &self.deal.recipe else { return Ok(()) };
-        let text = with(text(path)?, self.sections());
+        let path = path.clone();
+        let [(order, mut members), deal] = self.deal.sections();
+        members.extend(self.dataset.samples.map(|samples| ("samples".to_owned(), samples.into())));
+        let text = with(text(&path)?, [(order, members), deal]);
         if by_length {
             // What is no recipe, the library refuses when it has the lengths.
             let recipe: Value = serde_json::from_str(&text).unwrap_or_default();
-            let (order, deal) = (&recipe["order"], &mut self.deal);
-            deal.order = order["name"].as_str().map(str::to_owned);
-            // An order that has no seed has that of the order which it is made of.
-            let own = std::iter::successors(Some(order), |order| order.get("of"));
-            deal.seed = own.filter_map(|order| whole(&order["seed"])).next();
-            deal.world_size = recipe["deal"]["world_size"].as_u64().and_then(|ranks| u32::try_from(ranks).ok());
-            deal.by_length = Some(text);
+            self.deal.order.replace(&recipe["order"]);
+            self.deal.deal.replace(&recipe["deal"]);
+            self.deal.by_length = Some(text);
             return Ok(());
         }
+        let has_no_lists = self.deal.list.is_empty();
+        let sampler = self.decide(&text, &path, |error| explained(error, has_no_lists))?;
+        let recipe: Value = serde_json::from_str(&sampler.recipe()?).unwrap_or_default();
+        self.deal.deal.replace(&recipe["deal"]);
+        Ok(())
+    }
+
+    /// Sets what the recipe of a sampler decides, which a file has, but for the deal.
+    pub fn decide(
+        &mut self,
+        text: &str,
+        path: &Path,
+        explained: impl Fn(&Error) -> String,
+    ) -> Result<Sampler, Problem> {
         let files = if self.dataset.paths.is_empty() { None } else { Some(Dataset::new(&self.dataset)?) };
-        let (builder, sampler) = sampler(&text, lists(&self.deal.list)?, files.as_ref())
-            .map_err(|error| Problem::of(path, explained(&error, self.deal.list.is_empty())))?;
+        let (builder, sampler) = sampler(text, lists(&self.deal.list)?, files.as_ref())
+            .map_err(|error| Problem::of(path, explained(&error)))?;
         let (samples, sizes) = (sampler.samples(), sampler.sizes()?);
         let dataset = files.unwrap_or_else(|| Dataset { samples, files: Vec::new(), sizes });
         check_samples(samples, &dataset).map_err(|why| Problem::of(path, why))?;
-        let deal = &mut self.deal;
-        deal.composed = is_composed(&sampler)?.then_some(builder);
-        (deal.seed, deal.order) = (Some(sampler.seed()), Some(sampler.order().to_owned()));
-        (deal.lanes, deal.shuffle_window) = (sampler.lanes(), sampler.shuffle_window());
-        deal.world_size = Some(sampler.world_size());
-        (deal.remainder, deal.layout) = (Some(sampler.remainder()), Some(sampler.layout()));
-        deal.unit = Some(sampler.unit());
+        let recipe: Value = serde_json::from_str(&sampler.recipe()?).unwrap_or_default();
+        self.deal.order.replace(&recipe["order"]);
+        (self.deal.decided, self.deal.is_composed) = (Some(builder), is_composed(&sampler)?);
         if self.dataset.paths.is_empty() {
-            self.dataset.samples = Some(dataset.samples);
+            self.dataset.samples = Some(samples);
         }
         self.dataset.known = Some(dataset);
-        Ok(())
+        Ok(sampler)
     }
-}
-
-impl EpochArgs {
-    /// The members of a recipe that options of the deal name, by its sections.
-    fn sections(&self) -> [(&'static str, Map<String, Value>); 2] {
-        let (deal, samples) = (&self.deal, self.dataset.samples);
-        let order = json!({
-            "name": deal.order, "samples": samples, "seed": deal.seed, "lanes": deal.lanes, "shuffle_window": deal.shuffle_window,
-        });
-        let (remainder, layout) = (deal.remainder.map(Remainder::name), deal.layout.map(Layout::name));
-        let own = json!({ "world_size": deal.world_size, "remainder": remainder, "layout": layout, "unit": deal.unit });
-        [("order", given(order)), ("deal", given(own))]
-    }
-}
-
-/// Without what was not given.
-pub fn given(members: Value) -> Map<String, Value> {
-    let Value::Object(members) = members else { return Map::new() };
-    members.into_iter().filter(|(_, value)| !value.is_null()).collect()
 }
 
 /// A recipe with these members of its sections in place of those that it has: what is named beside --recipe, in every subcommand.
@@ -86,6 +76,23 @@ pub fn with<'a>(text: String, sections: impl IntoIterator<Item = (&'a str, Map<S
         own.as_object_mut().into_iter().for_each(|own| own.extend(members.clone()));
     }
     Value::Object(recipe).to_string()
+}
+
+/// A recipe without a member of a section.
+pub fn without(text: String, section: &str, member: &str) -> String {
+    let Ok(Value::Object(mut recipe)) = serde_json::from_str(&text) else { return text };
+    recipe.get_mut(section).and_then(Value::as_object_mut).map(|own| own.remove(member));
+    Value::Object(recipe).to_string()
+}
+
+/// What an order is, by the canonical text of a recipe, for people.
+pub fn order_of(recipe: &str) -> String {
+    let recipe: Value = serde_json::from_str(recipe).unwrap_or_default();
+    let order = &recipe["order"];
+    // An order that has no seed has that of the order which it is made of; whole shards are dealt in an order of files.
+    let own = std::iter::successors(Some(order), |order| order.get("of")).chain([&recipe["shards"]]);
+    let seed = own.filter_map(|order| whole::<i64>(&order["seed"])).next().unwrap_or(0);
+    format!("order {}, seed {seed}", order["name"].as_str().unwrap_or(SHARDED))
 }
 
 /// Refuses files that have another number of samples than a recipe.
@@ -120,7 +127,7 @@ pub fn text(path: &Path) -> Result<String, Problem> {
 }
 
 /// Whether an order is made of others, so that it has more than a name.
-pub fn is_composed(sampler: &Sampler) -> Result<bool, Error> {
+fn is_composed(sampler: &Sampler) -> Result<bool, Error> {
     Ok(sampler.lanes().is_none() && !samedeal::orders()?.iter().any(|name| name == sampler.order()))
 }
 

@@ -3,10 +3,11 @@
 use std::fmt::Display;
 
 use samedeal::{Batcher, Error, Failure, FailureKind, Sampler};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::args::dataset::Dataset;
-use crate::args::deal::{EpochArgs, lists};
+use crate::args::deal::EpochArgs;
+use crate::args::recipe::with;
 use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::problem::Problem;
 
@@ -49,85 +50,71 @@ impl EpochArgs {
         if !why.is_empty() {
             return Err(saved.refused(format!("{}; {why}", saved.described())));
         }
-        if saved.kind() == Kind::Sampler && (self.deal.composed.is_some() || saved.is_composed()?) {
-            return self.take_over_composed(saved);
+        let is_composed = saved.is_composed()?;
+        if saved.kind() == Kind::Batcher && is_composed && self.deal.by_length.is_none() {
+            let what = format!("the state has the order {}, which is made of others", saved.order());
+            return Err(saved.refused(format!("{what}; give the recipe of the run with --recipe")));
         }
-        if saved.kind() == Kind::Batcher && saved.is_composed()? {
-            if self.deal.by_length.is_none() {
-                let what = format!("the state has the order {}, which is made of others", saved.order());
-                return Err(saved.refused(format!("{what}; give the recipe of the run with --recipe")));
+        // A recipe may have more of such an order than the state had: the library compares them.
+        if !is_composed || self.deal.recipe.is_none() {
+            self.compare(&saved)?;
+        }
+        match saved.kind() {
+            Kind::Sampler if self.deal.recipe.is_none() => self.decide_by(&saved)?,
+            Kind::Batcher if self.deal.by_length.is_none() => self.deal.order.replace(&saved.section("order")),
+            Kind::Reading if self.dataset.paths.is_empty() && self.dataset.known.is_none() => {
+                let sizes = saved.numbers("sizes");
+                if sizes.is_none() {
+                    return Err(saved.refused(NAME_FILES));
+                }
+                self.dataset.known =
+                    saved.number("samples").map(|samples| Dataset { samples, files: Vec::new(), sizes });
             }
-            // The recipe may have more than the state had: the library compares them.
-            self.saved = Some(saved);
-            return Ok(());
-        }
-        let (deal, dataset) = (&mut self.deal, &mut self.dataset);
-        let order = saved.order().to_owned();
-        let is_reading = saved.kind() == Kind::Reading;
-        let number = |given: Option<u32>| given.map(|number| number.to_string());
-        // A seed beyond 2^53 is a text.
-        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        let own = |name: &str| saved.field(name).map(shown);
-        for (option, given, own) in [
-            ("order", deal.order.clone(), Some(order.clone()).filter(|order| !order.is_empty())),
-            ("seed", deal.seed.map(|seed| seed.to_string()), own("seed")),
-            ("samples", dataset.samples.map(|samples| samples.to_string()), own("samples")),
-            ("lanes", number(deal.lanes), own("lanes")),
-            ("shuffle-window", number(deal.shuffle_window), own("shuffle_window")),
-            ("layout", deal.layout.filter(|_| is_reading).map(|it| it.to_string()), Some("strided".to_owned())),
-            ("unit", number(deal.unit.filter(|_| is_reading)), Some("1".to_owned())),
-        ] {
-            if let (Some(given), Some(own)) = (given, own)
-                && given != own
-            {
-                return Err(saved.refused(match deal.recipe {
-                    None => contradiction(option, given, own),
-                    Some(_) => format!("{option} is {own}, and {given} in the recipe; give the recipe of the run"),
-                }));
-            }
-        }
-        // What is no state says nothing, and the library says so.
-        if let Some(seed) = saved.seed().filter(|_| deal.by_length.is_none()) {
-            (deal.seed, deal.order) = (Some(seed), Some(order));
-            (deal.lanes, deal.shuffle_window) = (saved.small("lanes"), saved.small("shuffle_window"));
-        }
-        if dataset.paths.is_empty() && dataset.known.is_none() && !by_length {
-            let sizes = saved.numbers("sizes");
-            if sizes.is_none() && saved.field("sizes").is_some() {
-                return Err(saved.refused(NAME_FILES));
-            }
-            dataset.known = saved.number("samples").map(|samples| Dataset { samples, files: Vec::new(), sizes });
+            _ => {}
         }
         self.saved = Some(saved);
         Ok(())
     }
 
-    /// The same of an order that is made of others. A recipe may have more than the state had: the library compares them.
-    fn take_over_composed(&mut self, saved: Saved) -> Result<(), Problem> {
-        let (deal, dataset) = (&mut self.deal, &mut self.dataset);
-        if deal.composed.is_none() && deal.recipe.is_none() {
-            for (option, is_given) in [
-                ("samples", dataset.samples.is_some()),
-                ("order", deal.order.is_some()),
-                ("seed", deal.seed.is_some()),
-                ("lanes", deal.lanes.is_some()),
-                ("shuffle-window", deal.shuffle_window.is_some()),
-            ] {
-                if is_given {
-                    let what =
-                        format!("--{option} has no effect: the state has the order {}; leave it out", saved.order());
-                    return Err(saved.refused(what));
-                }
-            }
-            let made = saved.composed(lists(&deal.list)?).map_err(|error| saved.refused(without_lists(&error)))?;
-            let Some((builder, sampler)) = made else { return Err(saved.refused(saved.described())) };
-            (deal.seed, deal.order) = (Some(sampler.seed()), Some(sampler.order().to_owned()));
-            if dataset.paths.is_empty() {
-                dataset.known = Some(Dataset { samples: sampler.samples(), ..Dataset::default() });
-            }
-            deal.composed = Some(builder);
+    /// Refuses options that contradict a state.
+    fn compare(&self, saved: &Saved) -> Result<(), Problem> {
+        let (deal, is_reading) = (&self.deal, saved.kind() == Kind::Reading);
+        let order = deal.order.options().map(|(option, name, given)| {
+            let own = if name == "name" { Some(saved.order().into()) } else { saved.field(name).cloned() };
+            (option, given.clone(), own.filter(|own| *own != ""))
+        });
+        let samples = self.dataset.samples.map(|it| ("samples", it.into(), saved.field("samples").cloned()));
+        // Readers of files have no others.
+        let of_reading = deal.deal.options().filter(|_| is_reading).filter_map(|(option, name, given)| match name {
+            "layout" => Some((option, given.clone(), Some("strided".into()))),
+            "unit" => Some((option, given.clone(), Some(1.into()))),
+            _ => None,
+        });
+        // A seed beyond 2^53 is a text.
+        let shown = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+        for (option, given, own) in order.chain(samples).chain(of_reading) {
+            let Some(own) = own.filter(|own| *own != given) else { continue };
+            let (given, own) = (shown(&given), shown(&own));
+            return Err(saved.refused(match deal.recipe {
+                None => contradiction(option, given, own),
+                Some(_) => format!("{option} is {own}, and {given} in the recipe; give the recipe of the run"),
+            }));
         }
-        self.saved = Some(saved);
+        Ok(())
+    }
+
+    /// Sets what the state of a sampler decides, which has all of the order, but a hash of long lists.
+    fn decide_by(&mut self, saved: &Saved) -> Result<(), Problem> {
+        let text = with(json!({ "order": saved.section("order") }).to_string(), self.deal.sections());
+        self.decide(&text, &saved.path, |error| match error.failure() {
+            Some(Failure { kind: FailureKind::Missing, field, .. }) if field == "sizes" => NAME_FILES.to_owned(),
+            Some(Failure { kind: FailureKind::Missing, field, .. }) => format!(
+                "the state has only a hash of {field}; name the numbers with --list PATH=FILE, or give the recipe of the run too"
+            ),
+            Some(Failure { kind: FailureKind::Contradiction, .. }) => differing(error),
+            // All others are of options.
+            _ => Problem::from(error.clone()).to_string(),
+        })?;
         Ok(())
     }
 
@@ -142,34 +129,24 @@ impl EpochArgs {
         Ok(sampler)
     }
 
-    /// Moves a batcher there.
-    pub fn resumed_batcher(&self, mut batcher: Batcher) -> Result<Batcher, Problem> {
-        self.apply(|state| batcher.resume(state))?;
+    /// Moves a batcher there; `anew` is whether what is left is planned with other options than those of the state.
+    pub fn resumed_batcher(&self, mut batcher: Batcher, anew: bool) -> Result<Batcher, Problem> {
+        self.apply(|state| if anew { batcher.replan(state) } else { batcher.resume(state) })?;
         Ok(batcher)
     }
 
     fn apply(&self, resume: impl FnOnce(&str) -> Result<(), Error>) -> Result<(), Problem> {
         let Some(saved) = &self.saved else { return Ok(()) };
-        resume(&saved.text).map_err(|error| match self.deal.composed {
+        resume(&saved.text).map_err(|error| match saved.is_composed().ok() {
             // No option has what differs.
-            Some(_) => saved.refused(error),
-            None => saved.refused(differing(error)),
+            Some(true) => saved.refused(error),
+            _ => saved.refused(differing(&error)),
         })
     }
 }
 
-/// What is wrong with an order that is made of a state alone.
-fn without_lists(error: &Error) -> String {
-    match error.failure() {
-        Some(Failure { kind: FailureKind::Missing, field, .. }) => format!(
-            "the state has only a hash of {field}; name the numbers with --list PATH=FILE, or give the recipe of the run too"
-        ),
-        _ => error.to_string(),
-    }
-}
-
 /// What differs from the state. It names options, since a fingerprint means nothing to people.
-pub fn differing(error: Error) -> String {
+pub fn differing(error: &Error) -> String {
     let Some(Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) = error.failure() else {
         return error.to_string();
     };

@@ -3,12 +3,14 @@
 use std::path::PathBuf;
 
 use clap::Args;
-use samedeal::{Split, SplitBuilder};
+use samedeal::Split;
 use serde_json::{Value, json};
 
+use crate::args::member::{Given, Member, Section};
 use crate::args::recipe;
 use crate::args::values::{number, within};
 use crate::commands::numbers::WindowArgs;
+use crate::generated;
 use crate::write::problem::Problem;
 
 #[derive(Args)]
@@ -74,9 +76,14 @@ struct PartsArgs {
     /// This many parts of equal weight, named 0, 1 and so on, for a cross-validation
     #[arg(long, value_name = "COUNT", value_parser = within(1, 1_u32 << 16))]
     folds: Option<u32>,
-    /// Seed of the split [default: 0]
-    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
-    seed: Option<i64>,
+    #[command(flatten)]
+    given: Given<Parts>,
+}
+
+struct Parts;
+
+impl Section for Parts {
+    const MEMBERS: &'static [Member] = generated::SPLIT;
 }
 
 fn part(text: &str) -> Result<(String, u64), String> {
@@ -88,29 +95,27 @@ fn part(text: &str) -> Result<(String, u64), String> {
 impl SplitArgs {
     /// The split that the options describe, or that a recipe has.
     pub fn split(&self) -> Result<Split, Problem> {
-        let PartsArgs { part, size, folds, seed } = &self.parts;
+        let PartsArgs { part, size, folds, given } = &self.parts;
+        let listed = |parts: &[(String, u64)], share: &str| {
+            parts.iter().map(|(name, count)| json!({ "name": name, share: count })).collect::<Value>()
+        };
         let parts = match folds {
             Some(0) => return Err(Problem::message("--folds is 0; allowed: 1 to 65536")),
-            Some(folds) => Some(Split::folds(*folds)),
-            None if !part.is_empty() => Some(Split::by_weight(part.iter().cloned())),
-            None if !size.is_empty() => Some(Split::by_size(size.iter().cloned())),
-            None => None,
-        };
-        let builder = match (&self.recipe, parts) {
-            (Some(path), None) => Split::from_recipe(recipe::text(path)?),
-            (Some(path), Some(parts)) => {
-                let given: Value = serde_json::from_str(&recipe::text(path)?).unwrap_or_default();
-                let own = parts.build().map_err(Problem::worded)?.recipe()?;
-                Split::from_recipe(recipe::with(
-                    own,
-                    [("split", recipe::given(json!({ "seed": given["split"]["seed"] })))],
-                ))
+            Some(folds) => {
+                let recipe = Split::folds(*folds).build().map_err(Problem::worded)?.recipe()?;
+                Some(serde_json::from_str::<Value>(&recipe).unwrap_or_default()["split"]["parts"].take())
             }
-            (None, parts) => {
-                parts.ok_or_else(|| Problem::message("--part is missing; needed: a part, such as test:10"))?
-            }
+            None if !part.is_empty() => Some(listed(part, "weight")),
+            None => Some(listed(size, "size")).filter(|_| !size.is_empty()),
         };
-        seed.iter().copied().fold(builder, SplitBuilder::seed).build().map_err(|error| match &self.recipe {
+        let mut members = given.members().clone();
+        let mut text = self.recipe.as_deref().map_or_else(|| Ok("{}".to_owned()), recipe::text)?;
+        if let Some(parts) = parts {
+            members.insert("parts".to_owned(), parts);
+            // It is the sum of the sizes of the parts that these replace.
+            text = recipe::without(text, "split", "samples");
+        }
+        Split::from_recipe(recipe::with(text, [("split", members)])).build().map_err(|error| match &self.recipe {
             Some(path) => Problem::of(path, error),
             None => Problem::worded(error),
         })

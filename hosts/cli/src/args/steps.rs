@@ -1,18 +1,19 @@
 //! The options of `samedeal steps`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
-use samedeal::{Error, FailureKind, Layout, Order, Schedule, ScheduleBuilder};
-use serde_json::{Value, json};
+use samedeal::{Error, FailureKind, Schedule};
+use serde_json::{Map, Value, json};
 
-use crate::args::choices::choice;
 use crate::args::dataset::{Dataset, DatasetArgs};
-use crate::args::deal::{SHARDED, list, lists, unit};
+use crate::args::deal::{Order, SHARDED, list, lists, needs_files};
 use crate::args::format::Output;
+use crate::args::member::{Given, Member, Section};
 use crate::args::recipe;
-use crate::args::resume::{contradiction, differing};
+use crate::args::resume::differing;
 use crate::args::values::{Samples, number, samples, within};
+use crate::generated;
 use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::problem::Problem;
 
@@ -67,30 +68,12 @@ pub struct ScheduleArgs {
     /// may be repeated, in the order of steps
     #[arg(long, value_name = "SIZE[@STEP]", value_parser = stage)]
     batch_size: Vec<Stage>,
-    /// How many epochs the steps take at most: no step takes a sample of a later one [default: the steps go on, epoch after epoch]
-    #[arg(long, value_name = "COUNT", value_parser = number)]
-    max_epochs: Option<u64>,
-    /// Seed of the order [default: 0, or the seed of --resume]
-    #[arg(long, value_parser = within(i64::MIN, i64::MAX))]
-    seed: Option<i64>,
-    /// Order of each epoch; `samedeal orders` lists them. `sharded` needs files [default: feistel, or the order of --resume]
-    #[arg(long)]
-    order: Option<String>,
-    /// With --order sharded: how many streams the files are cut into [default: 64]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
-    lanes: Option<u32>,
-    /// With --order sharded: how many neighbouring samples of a lane are shuffled together [default: 256]
-    #[arg(long, value_name = "COUNT", value_parser = within(1, u32::MAX))]
-    shuffle_window: Option<u32>,
-    /// How many ranks share each step [default: 1]
-    #[arg(long, value_name = "RANKS", value_parser = within(1, u32::MAX))]
-    world_size: Option<u32>,
-    /// Which samples of a step a rank gets [default: strided; rotated with orders that can have a sample twice]
-    #[arg(long, value_parser = choice::<Layout>())]
-    layout: Option<Layout>,
-    /// How many neighbouring positions always go to the same rank: the size of groups that must stay together [default: 1]
-    #[arg(long, value_name = "POSITIONS", value_parser = unit)]
-    unit: Option<u32>,
+    #[command(flatten)]
+    steps: Given<Steps>,
+    #[command(flatten)]
+    order: Given<Order>,
+    #[command(flatten)]
+    deal: Given<StepsDeal>,
     /// Take all of this from a recipe that a library or this command wrote. An option beside it replaces what the recipe says of the same. - is
     /// standard input. Name the files too if the recipe has a hash of their sizes
     #[arg(long, value_name = "FILE")]
@@ -104,6 +87,20 @@ pub struct ScheduleArgs {
     /// or a text with one number in each line. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = list)]
     list: Vec<(String, PathBuf)>,
+}
+
+/// What a schedule has besides.
+struct Steps;
+
+impl Section for Steps {
+    const MEMBERS: &'static [Member] = generated::STEPS;
+}
+
+/// To whom it is dealt.
+struct StepsDeal;
+
+impl Section for StepsDeal {
+    const MEMBERS: &'static [Member] = generated::STEPS_DEAL;
 }
 
 /// A batch size, and the step that it begins with; none for the first steps.
@@ -133,36 +130,41 @@ impl StepsArgs {
         let (args, dataset) = (&self.schedule, &self.dataset);
         let saved = args.resume.as_deref().map(|path| checkpoint::only(path).and_then(steps_of)).transpose()?;
         let files = if dataset.paths.is_empty() { None } else { Some(Dataset::of_files(&dataset.paths)?) };
-        let opened = match (&args.recipe, &saved) {
-            (Some(path), _) => {
-                // The other options go on to the builder.
-                let order = recipe::given(json!({ "name": args.order, "samples": dataset.samples }));
-                let text = recipe::with(recipe::text(path)?, [("order", order)]);
-                args.of_recipe(text, files).map_err(|why| Problem::of(path, why))?
-            }
+        // What decides the rest, and the file that says so.
+        let (text, path) = match (&args.recipe, &saved) {
+            (Some(path), _) => (recipe::text(path)?, Some(path.as_path())),
             (None, Some(saved)) => {
-                let recipe = Value::Object(saved.recipe().cloned().unwrap_or_default()).to_string();
-                let opened = args.of_recipe(recipe, files).map_err(|why| saved.refused(why))?;
-                self.check_state(&opened.schedule).map_err(|why| saved.refused(why))?;
-                opened
+                (Value::Object(saved.recipe().cloned().unwrap_or_default()).to_string(), Some(saved.path.as_path()))
             }
-            (None, None) => args.of_options(Dataset::new(dataset)?)?,
+            (None, None) => (r#"{"steps":{}}"#.to_owned(), None),
         };
-        let Some(saved) = saved else { return Ok(opened) };
-        let step = opened.schedule.resume(&saved.text).map_err(|error| saved.refused(differing(error)))?;
-        Ok(Opened { resumed: Some(step), ..opened })
-    }
-
-    /// Refuses what a state decides and an option says differently. (Seed and batch sizes go on to the schedule, which compares them.)
-    fn check_state(&self, schedule: &Schedule) -> Result<(), String> {
-        let samples = self.dataset.samples.filter(|samples| *samples != schedule.samples());
-        if let Some(samples) = samples {
-            return Err(contradiction("samples", samples, schedule.samples()));
-        }
-        match self.schedule.order.as_deref().filter(|order| *order != schedule.order()) {
-            Some(order) => Err(contradiction("order", order, schedule.order())),
-            None => Ok(()),
-        }
+        let is_sharded = args.order.text("name") == Some(SHARDED);
+        let samples = match path {
+            None if is_sharded && files.is_none() => return Err(needs_files()),
+            None if !is_sharded => {
+                Some(files.as_ref().map_or_else(|| Dataset::new(dataset), |it| Ok(it.clone()))?.samples)
+            }
+            _ => dataset.samples,
+        };
+        let mut order = args.order.members().clone();
+        order.extend(samples.map(|samples| ("samples".to_owned(), samples.into())));
+        let sections = [("order", order), ("deal", args.deal.members().clone()), ("steps", args.steps()?)];
+        let text = recipe::with(text, sections);
+        let lists = lists(&args.list)?;
+        let builder = lists.into_iter().fold(Schedule::from_recipe(text), |it, (path, list)| it.list(path, list));
+        let sizes = files.as_ref().and_then(Dataset::sizes);
+        let make = |sizes: Option<Vec<u64>>| {
+            sizes.into_iter().fold(builder.clone(), |it, sizes| it.list("sizes", sizes)).build()
+        };
+        let schedule = recipe::with_sizes(sizes, make, |schedule| schedule.order() == SHARDED)
+            .map_err(|error| args.refused(error, path))?;
+        let samples = schedule.samples();
+        let dataset = files.unwrap_or_else(|| Dataset { samples, ..Dataset::default() });
+        let checked = recipe::check_samples(samples, &dataset);
+        checked.map_err(|why| path.map_or_else(|| Problem::message(&why), |path| Problem::of(path, &why)))?;
+        let resume = |saved: Saved| schedule.resume(&saved.text).map_err(|error| saved.refused(differing(&error)));
+        let resumed = saved.map(resume).transpose()?;
+        Ok(Opened { dataset, schedule, resumed })
     }
 }
 
@@ -176,58 +178,14 @@ fn steps_of(saved: Saved) -> Result<Saved, Problem> {
 }
 
 impl ScheduleArgs {
-    /// The schedule of a recipe, or of a state, which has most of one. Files are its `sizes`, except with an order that has none.
-    fn of_recipe(&self, text: String, files: Option<Dataset>) -> Result<Opened, String> {
-        let lists = lists(&self.list).map_err(|problem| problem.to_string())?;
-        let builder = lists.into_iter().fold(Schedule::from_recipe(text), |it, (path, list)| it.list(path, list));
-        let builder = self.with(builder).map_err(|problem| problem.to_string())?;
-        let sizes = files.as_ref().and_then(Dataset::sizes);
-        let make = |sizes: Option<Vec<u64>>| {
-            sizes.into_iter().fold(builder.clone(), |it, sizes| it.list("sizes", sizes)).build()
-        };
-        let schedule = recipe::with_sizes(sizes, make, |schedule| schedule.order() == SHARDED)
-            .map_err(|error| recipe::explained(&error, self.list.is_empty()))?;
-        let samples = schedule.samples();
-        let dataset = files.unwrap_or_else(|| Dataset { samples, ..Dataset::default() });
-        recipe::check_samples(samples, &dataset)?;
-        Ok(Opened { dataset, schedule, resumed: None })
-    }
-
-    fn of_options(&self, dataset: Dataset) -> Result<Opened, Problem> {
-        let Some(first) = self.batch_size.first().filter(|stage| stage.from.is_none()) else {
-            let needed = "how many samples all ranks together take in the first steps, such as --batch-size 256";
-            return Err(Problem::message(format!("--batch-size is missing; needed: {needed}")));
-        };
-        let order = match (self.order.as_deref(), dataset.sizes()) {
-            (Some(SHARDED), Some(sizes)) => Order::sharded(sizes),
-            (Some(SHARDED), None) => {
-                let needed = "name the files or their directories instead of --samples";
-                let what = format!("--order {SHARDED} needs samples that are stored in files; {needed}");
-                return Err(Problem::message(what));
-            }
-            (name, _) => Order::new(name.unwrap_or("feistel"), dataset.samples),
-        };
-        let builder = Schedule::from_order(order, first.batch_size);
-        let schedule = self.with(builder)?.build().map_err(|error| match error.failure() {
-            Some(failure) if ["from", "stages"].contains(&failure.field.as_str()) => {
-                Problem::message(format!("--batch-size SIZE@STEP: {error}"))
-            }
-            Some(failure) if failure.kind == FailureKind::Missing && failure.field != "batch-size" => {
-                Problem::message(format!("{error}. Such an order comes from --recipe FILE"))
-            }
-            _ => Error::into(error),
-        })?;
-        Ok(Opened { dataset, schedule, resumed: None })
-    }
-
-    /// With the options that were given.
-    fn with(&self, builder: ScheduleBuilder) -> Result<ScheduleBuilder, Problem> {
+    /// The members of the section of steps.
+    fn steps(&self) -> Result<Map<String, Value>, Problem> {
+        let mut members = self.steps.members().clone();
         let mut stages = Vec::new();
-        let mut builder = builder;
         for (number, Stage { from, batch_size }) in self.batch_size.iter().enumerate() {
             match from {
-                Some(from) => stages.push((*from, *batch_size)),
-                None if number == 0 => builder = builder.batch_size(*batch_size),
+                Some(from) => stages.push(json!({ "from": from, "batch_size": batch_size })),
+                None if number == 0 => _ = members.insert("batch_size".to_owned(), (*batch_size).into()),
                 None => {
                     let what =
                         format!("--batch-size {batch_size} is there besides another one: say from which step on");
@@ -236,15 +194,25 @@ impl ScheduleArgs {
             }
         }
         if !stages.is_empty() {
-            builder = builder.stages(stages);
+            members.insert("stages".to_owned(), stages.into());
         }
-        let builder = self.world_size.into_iter().fold(builder, ScheduleBuilder::world_size);
-        let builder = self.layout.into_iter().fold(builder, ScheduleBuilder::layout);
-        let builder = self.unit.into_iter().fold(builder, ScheduleBuilder::unit);
-        let builder = self.seed.into_iter().fold(builder, ScheduleBuilder::seed);
-        let builder = self.lanes.into_iter().fold(builder, ScheduleBuilder::lanes);
-        let builder = self.max_epochs.into_iter().fold(builder, ScheduleBuilder::epochs);
-        Ok(self.shuffle_window.into_iter().fold(builder, ScheduleBuilder::shuffle_window))
+        Ok(members)
+    }
+
+    /// What is wrong with a schedule, by the file that has most of it, or by the options alone.
+    fn refused(&self, error: Error, path: Option<&Path>) -> Problem {
+        let Some(path) = path else {
+            return match error.failure() {
+                Some(failure) if ["from", "stages"].contains(&failure.field.as_str()) => {
+                    Problem::message(format!("--batch-size SIZE@STEP: {error}"))
+                }
+                Some(failure) if failure.kind == FailureKind::Missing && failure.field != "batch-size" => {
+                    Problem::message(format!("{error}. Such an order comes from --recipe FILE"))
+                }
+                _ => error.into(),
+            };
+        };
+        Problem::of(path, recipe::explained(&error, self.list.is_empty()))
     }
 }
 

@@ -8,7 +8,7 @@ use crate::write::problem::with_powers;
 
 /// The digits of a whole number in the ways people write it: `50000`, `50_000`, `50,000` as tables print it, `5e4`, `1.5e3`, `50k`, `2M`
 /// or `1G`.
-fn digits(text: &str) -> Option<String> {
+pub fn digits(text: &str) -> Option<String> {
     let (sign, amount) = text.strip_prefix('-').map_or(("", text), |amount| ("-", amount));
     let (amount, scale) = match amount.char_indices().next_back()? {
         (end, 'k' | 'K') => (&amount[..end], Some("3")),

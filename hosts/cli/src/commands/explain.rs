@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use clap::{Arg, Args};
-use samedeal::{Error, FailureKind, Sampler, Segment as Past};
+use samedeal::{Error, FailureKind, Sampler};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -62,7 +62,7 @@ pub struct ExplainArgs {
 /// Hides what the state decides, and explains the rest of the options of an epoch as those of the run.
 pub fn explain_epoch(arg: Arg) -> Arg {
     let help = match arg.get_id().as_str() {
-        "resume" | "seed" | "order" | "layout" | "samples" => {
+        "resume" | "replan" | "seed" | "order" | "layout" | "samples" => {
             return arg.hide(true).conflicts_with("checkpoint");
         }
         "epoch" => {
@@ -74,7 +74,7 @@ pub fn explain_epoch(arg: Arg) -> Arg {
             "The Parquet files of the run, or their directories: for the file and the row of a sample. If there are more than 256 of \
              them, the order sharded needs them. With --lengths: the files that tell lengths"
         }
-        "world_size" => {
+        "world-size" => {
             "The number of ranks that took the state, if the state does not say it. With --lengths: the one that continues"
         }
         "batch_size" => "Samples in a batch, if the checkpoint does not say it",
@@ -159,14 +159,14 @@ impl Facts {
     fn of(saved: &Saved) -> Result<Self, Problem> {
         let order = saved.order();
         let is_plain = order == SHARDED || samedeal::orders()?.iter().any(|name| name == order);
-        let composed = saved.composed(Vec::new());
+        let composed = saved.composed();
         let is_unknown = |error: &Error| {
             let failure = error.failure();
             failure.is_some_and(|it| it.kind == FailureKind::UnknownName && it.field == "order")
         };
         let is_known = is_plain || !composed.as_ref().is_err_and(is_unknown);
         let extent = match composed {
-            Ok(Some((_, sampler))) => Some((sampler.samples(), sampler.length())),
+            Ok(Some(sampler)) => Some((sampler.samples(), sampler.length())),
             Err(_) => None,
             Ok(None) if saved.recipe_of() == Some(RecipeOf::Split) => {
                 let samples = saved.field("split").and_then(|split| split.get("samples")?.as_u64());
@@ -191,7 +191,8 @@ impl Facts {
                 let rest = left(saved, &Dataset::default()).and_then(|mut readers| Ok(readers.reader(0, 0)?.samples));
                 Some(rest.map_err(|problem| impossible(saved, problem))?)
             }
-            Kind::Reading | Kind::Worker | Kind::Recipe(_) => None,
+            // Batches have come further than the windows that are consumed.
+            Kind::Reading | Kind::Worker | Kind::Recipe(_) | Kind::Batcher => None,
             _ => extent.zip(saved.number("consumed")).and_then(|((_, length), consumed)| length.checked_sub(consumed)),
         };
         let progress = extent.zip(left).and_then(|((_, length), left)| Some((length.checked_sub(left)?, left)));
@@ -246,6 +247,9 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         push("consumed", if is_table { format!("{} ({share})", grouped(consumed)).into() } else { consumed.into() });
         push("left", left.into());
     }
+    if let Some(consumed) = saved.number("consumed").filter(|_| saved.kind() == Kind::Batcher) {
+        push("before the window", consumed.into());
+    }
     if let Some(step) = saved.number("step").filter(|_| saved.kind() == Kind::Steps) {
         push("step", step.into());
     }
@@ -264,14 +268,15 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         return items;
     }
     if saved.history.is_empty() {
-        let none_yet = saved.kind() == Kind::Batcher;
+        let none_yet = saved.kind() == Kind::Batcher && saved.number("consumed") == Some(0);
         push(
             "world size",
             if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" }.into(),
         );
     }
-    // Whole rounds of loader workers are samples in the state, and steps no longer.
-    let is_rest = saved.kind() == Kind::Reading && saved.number("consumed").is_some_and(|consumed| consumed > 0);
+    // Whole rounds of loader workers, and whole windows, are samples in the state, and steps no longer.
+    let is_rest = matches!(saved.kind(), Kind::Reading | Kind::Batcher)
+        && saved.number("consumed").is_some_and(|consumed| consumed > 0);
     for past in &saved.history {
         match is_rest {
             true => push("last steps", format!("{}; the samples before them are counted alone", said(past)).into()),
@@ -382,7 +387,7 @@ struct State<'a> {
     seed: Option<Whole>,
     epoch: Option<Whole>,
     samples: Option<u64>,
-    /// How many positions of the epoch were consumed, and how many are left.
+    /// How many positions of the epoch were consumed, and how many are left. Of batches: those before the open window.
     consumed: Option<u64>,
     recipe: Option<&'a Map<String, Value>>,
     step: Option<u64>,
@@ -488,20 +493,11 @@ impl ExplainArgs {
         LocateArgs { epoch, sample, reached, is_explained: true, ranks: AllRanks::default(), by_length, output }
     }
 
-    /// Steps in one epoch. `first` of them came before those that they are counted among.
-    fn step(self, steps: Numbers, in_epoch: u64, reached: Reached, past: Vec<Past>, first: u64) -> StepArgs {
+    /// Steps in one epoch.
+    fn step(self, steps: Numbers, explained: step::Explained) -> StepArgs {
         let Self { epoch, by_length, output, .. } = self;
-        let explained = Some(step::Explained { epoch: in_epoch, reached, past, first });
-        StepArgs {
-            step: steps.minus(first),
-            epoch,
-            global: false,
-            rank: None,
-            column: Vec::new(),
-            by_length,
-            output,
-            explained,
-        }
+        let (step, explained) = (steps.minus(explained.first), Some(explained));
+        StepArgs { step, epoch, global: false, rank: None, column: Vec::new(), by_length, output, explained }
     }
 }
 
@@ -522,7 +518,7 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         (given, known) => given.or(known),
     };
     let option = |name: &str, why: &str| Err(saved.refused(format!("the checkpoint does not say {why}; add --{name}")));
-    let (ranks, size) = match (args.epoch.deal.world_size, size) {
+    let (ranks, size) = match (args.epoch.deal.deal.short("world_size"), size) {
         (Some(ranks), Some(size)) => (ranks, size),
         (None, _) if args.step.is_none() && args.epoch.batch_size.is_none() => {
             let mut whole = args.epoch.deal.whole(&dataset)?;
@@ -568,7 +564,7 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         Some(steps) => {
             let taken = if consumed == samples { u64::MAX } else { consumed / turn * workers };
             let reached = Reached { consumed: taken, ..reached };
-            step::run(&args.step(steps, epochs.first, reached, Vec::new(), 0))?;
+            step::run(&args.step(steps, step::Explained::of_epoch(epochs.first, reached)))?;
         }
         None => locate::run(&args.locate(Some(reached)))?,
     }
@@ -646,7 +642,9 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let number_of = |number: Option<u64>| number.and_then(|number| u32::try_from(number).ok());
     let deal = &mut args.epoch.deal;
     deal.workers = deal.workers.or(number_of(last.and_then(|past| past.workers)));
-    deal.world_size = deal.world_size.or(number_of(last.map(|past| past.world_size)));
+    if let (None, Some(ranks)) = (deal.deal.short("world_size"), last.map(|past| past.world_size)) {
+        deal.deal.set("world_size", ranks);
+    }
     let mut readers = args.epoch.readers(&dataset)?;
     readers.set_epoch(own)?;
     let Source::Reading(whole) = &readers.source else { return Err(saved.refused(saved.described())) };
@@ -666,22 +664,21 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     }
     readers.set_epoch(epochs.first)?;
     let reached = Reached { epoch: own, consumed: taken };
-    step::show(&args.step(steps, epochs.first, reached, Vec::new(), 0), &dataset, readers)
+    step::show(&args.step(steps, step::Explained::of_epoch(epochs.first, reached)), &dataset, readers)
 }
 
-/// The same by the state of batches, which knows its world sizes.
+/// The same by the state of batches, which knows the world sizes of the open window. Steps are counted from there.
 fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
-    let history = saved
-        .history
-        .iter()
-        .map(|past| Past { world_size: u32::try_from(past.world_size).unwrap_or(u32::MAX), steps: past.steps });
-    let mut history = history.collect::<Vec<_>>();
-    let goes_on = args.epoch.deal.world_size.or(history.last().map(|past| past.world_size));
+    let ranks = |past: &Segment| u32::try_from(past.world_size).unwrap_or(u32::MAX);
+    let mut history = saved.history.clone();
+    let goes_on = args.epoch.deal.deal.short("world_size").or(history.last().map(ranks));
     let own = saved.number("epoch").unwrap_or(0);
+    let mut from = saved.number("consumed").unwrap_or(0);
     let reached = Reached { epoch: own, consumed: history.iter().map(|past| past.steps).sum() };
     let epoch = args.epochs(own).first;
     if epoch != own {
         history.clear();
+        from = 0;
     }
     let (mut first, mut place) = (0, 0);
     let number = args.step.map_or(u64::MAX, |steps| steps.first);
@@ -698,11 +695,11 @@ fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
             return Err(saved.refused(said));
         }
     }
-    let ranks = segment.map(|past| past.world_size).or(goes_on);
+    let (ranks, group) = (segment.map(ranks).or(goes_on), segment.map(|_| place));
     let needed = || saved.refused("the state does not say how many ranks continue; add --world-size");
-    args.epoch.deal.world_size = Some(ranks.ok_or_else(needed)?);
+    args.epoch.deal.deal.set("world_size", ranks.ok_or_else(needed)?);
     match args.step {
-        Some(steps) => batching::step(&args.step(steps, epoch, reached, history[..place].to_vec(), first)),
+        Some(steps) => batching::step(&args.step(steps, step::Explained { epoch, reached, from, group, first })),
         None => batching::locate(&args.locate(None)),
     }
 }

@@ -66,14 +66,14 @@ impl LocateArgs {
     }
 
     /// What the answer is of, for people: the order and the seed may have been assumed.
-    pub fn of(&self, epochs: Numbers, ranks: u32, samples: u64) -> String {
-        let deal = &self.epoch.deal;
+    fn of(epochs: Numbers, readers: &Readers, samples: u64) -> Result<String, Problem> {
         let epochs = match epochs {
             Numbers { first, last, .. } if first < last => format!("epochs {first} to {last}"),
             Numbers { first, .. } => format!("epoch {first}"),
         };
-        let (ranks, samples) = (counted(ranks.into(), "rank", "ranks"), counted(samples, "sample", "samples"));
-        format!("{epochs}, {ranks}, {samples}, order {}, seed {}", deal.order(), deal.seed())
+        let (ranks, samples) =
+            (counted(readers.world_size.into(), "rank", "ranks"), counted(samples, "sample", "samples"));
+        Ok(format!("{epochs}, {ranks}, {samples}, {}", readers.order()?))
     }
 
     /// The samples that are asked for, of so many.
@@ -138,12 +138,14 @@ pub struct Place {
     worker_batch: Option<Option<u64>>,
 }
 
-/// From where steps, batches and samples are counted: the beginning of the epoch, or the state that is resumed.
+/// From where steps, batches and samples are counted: the beginning of the epoch, the state that is resumed, or the open window of a
+/// state of batches.
 #[derive(Clone, Copy, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CountedFrom {
     Epoch,
     State,
+    Window,
 }
 
 /// What becomes of a sample in the epoch, or of one of its places.
@@ -227,7 +229,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
                 note("left out: in no batch, because --drop-last leaves out the last, partial one")?;
             }
             search.notes(&found).iter().try_for_each(note)?;
-            note(args.of(epochs, search.readers.world_size, dataset.samples))?;
+            note(LocateArgs::of(epochs, &search.readers, dataset.samples)?)?;
             // What a ShardedDataset reads is another order, and nothing would look wrong.
             if args.epoch.is_unsharded(&dataset) { note(OF_SHARDED) } else { Ok(()) }
         }
@@ -376,7 +378,7 @@ impl<'a> Search<'a> {
             let status = places.first().map_or(Status::Dropped, |place| place.status);
             return Ok(Found { epoch, sample, status, copies, places, hidden: 0 });
         };
-        let (is_table, is_composed) = (args.output.format() == Format::Table, args.epoch.deal.composed.is_some());
+        let (is_table, is_composed) = (args.output.format() == Format::Table, args.epoch.deal.is_composed);
         let fate = sampler.fate(sample, size, 0)?;
         if !fate.complete && !is_table {
             return Err(Problem::message(format!(

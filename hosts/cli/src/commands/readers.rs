@@ -6,6 +6,7 @@ use serde_json::Value;
 
 use crate::args::dataset::Dataset;
 use crate::args::deal::EpochArgs;
+use crate::args::recipe::order_of;
 use crate::args::resume::{NAME_FILES, differing};
 use crate::read::checkpoint::{Saved, Segment};
 use crate::write::answer::{Head, ReaderOf, Recipe};
@@ -74,7 +75,7 @@ impl EpochArgs {
         let (batch_size, drop_last) = self.group(saved);
         let mut builder = builder(saved, dataset).world_size(world_size).batch_size(batch_size).drop_last(drop_last);
         builder = workers.into_iter().fold(builder, ReadingBuilder::workers);
-        let mut remainder = self.deal.remainder;
+        let mut remainder = self.deal.deal.text("remainder").and_then(|name| name.parse().ok());
         if remainder.is_none() && !saved.deals_shards() {
             // The state says whether its last group dropped the remainder.
             let is_dropped = last(saved, |past| past.drop_last).unwrap_or(false);
@@ -108,10 +109,10 @@ fn resumed(builder: ReadingBuilder, saved: &Saved) -> Result<Reading, Problem> {
             let what = "the state has a hash of the bytes of the files, not the bytes; resume it with a library";
             saved.refused(what)
         }
-        Some(Failure { kind: FailureKind::Contradiction, .. }) => saved.refused(differing(error)),
+        Some(Failure { kind: FailureKind::Contradiction, .. }) => saved.refused(differing(&error)),
         _ => error.into(),
     })?;
-    reading.resume(&saved.text).map_err(|error| saved.refused(differing(error)))
+    reading.resume(&saved.text).map_err(|error| saved.refused(differing(&error)))
 }
 
 /// The recipe of a state: readers are still to be told. Sizes are those of the files, if there are any.
@@ -155,6 +156,14 @@ impl Readers {
             Source::Sampler(sampler) => Some(sampler),
             Source::Reading(_) => None,
         }
+    }
+
+    /// The order, for people.
+    pub fn order(&self) -> Result<String, Problem> {
+        Ok(order_of(&match &self.source {
+            Source::Sampler(sampler) => sampler.recipe()?,
+            Source::Reading(reading) => reading.recipe()?,
+        }))
     }
 
     /// How many neighbouring positions always go to the same reader.

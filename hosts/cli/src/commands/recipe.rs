@@ -4,6 +4,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
+use indicatif::ProgressBar;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -36,15 +37,10 @@ pub struct RecipeArgs {
 /// Hides the options that are no part of a recipe, and explains the others without them.
 pub fn explain_recipe(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "epoch" | "workers" | "resume" | "batch_size" | "drop_last" => arg.hide(true),
-        "seed" => arg.help("Seed of the order [default: 0]"),
+        "epoch" | "workers" | "resume" | "replan" | "batch_size" | "drop_last" => arg.hide(true),
         "list" => arg.help(
             "With --recipe: numbers of which it has only a hash, by their path, such as of/indices. FILE is a NumPy array, a JSON list, \
              or a text with one number in each line. May be repeated",
-        ),
-        "order" => arg.help(
-            "Order of the epoch; `samedeal orders` lists them. `sharded` needs files, and is not for --lengths \
-             [default: feistel]",
         ),
         _ => arg,
     }
@@ -73,7 +69,7 @@ pub fn run(args: &RecipeArgs) -> Result<(), Problem> {
     }
     let (recipe, fingerprint) = if args.by_length.lengths.is_some() {
         let lengths = args.by_length.read(&args.epoch)?;
-        let batcher = args.by_length.batcher(deal, 0, lengths.values)?;
+        let batcher = args.by_length.batcher(deal, 0, lengths.given(&ProgressBar::hidden()))?;
         (batcher.recipe()?, batcher.recipe_fingerprint()?)
     } else {
         let sampler = deal.sampler(&Dataset::new(dataset)?)?;

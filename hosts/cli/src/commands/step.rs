@@ -4,7 +4,6 @@ use std::iter::once;
 use std::ops::Range;
 
 use clap::Args;
-use samedeal::Segment;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -111,8 +110,10 @@ pub struct Explained {
     pub epoch: u64,
     /// The steps that were read before the state, all from the beginning of its epoch.
     pub reached: Reached,
-    /// With --lengths: what was read before the segment that the step is in, and how many steps these are.
-    pub past: Vec<Segment>,
+    /// With --lengths: the position where the window begins that was open, from which steps are counted.
+    pub from: u64,
+    /// The number of the group that read the step, if it is in the history of the state, and how many steps came before those of the group.
+    pub group: Option<usize>,
     pub first: u64,
 }
 
@@ -140,16 +141,16 @@ impl StepArgs {
     }
 
     /// Which steps of how many these are, for people.
-    pub fn which<T>(&self, taken: &[Taken<T>]) -> String {
-        let deal = &self.epoch.deal;
+    pub fn which<T>(&self, taken: &[Taken<T>], order: &str) -> String {
         let number = |number: u64| grouped(number.saturating_add(self.first()));
         let epoch = |one: &Taken<T>| match &self.explained {
             Some(explained) => {
-                format!(
-                    "epoch {} ({}), counted from the beginning of the epoch",
-                    one.epoch,
-                    explained.told(taken.iter().map(|it| it.step))
-                )
+                let from = match explained.from {
+                    0 => "the beginning of the epoch".to_owned(),
+                    from => format!("position {} on, where the window of the state begins", grouped(from)),
+                };
+                let told = explained.told(taken.iter().map(|it| it.step));
+                format!("epoch {} ({told}), counted from {from}", one.epoch)
             }
             None if one.is_rest => format!("what is left of epoch {}, counted from the state on", one.epoch),
             None => format!("epoch {}", one.epoch),
@@ -166,7 +167,7 @@ impl StepArgs {
             }
             [] => String::new(),
         };
-        format!("{steps}, order {}, seed {}", deal.order(), deal.seed())
+        format!("{steps}, {order}")
     }
 
     /// The first columns of a table of several steps: which step a row is of.
@@ -200,6 +201,11 @@ impl StepArgs {
 }
 
 impl Explained {
+    /// In an epoch whose steps are counted from its beginning on.
+    pub fn of_epoch(epoch: u64, reached: Reached) -> Self {
+        Self { epoch, reached, from: 0, group: None, first: 0 }
+    }
+
     /// Of a step, as it is counted here.
     fn status(&self, step: u64) -> Status {
         self.reached.status(self.epoch, step.saturating_add(self.first))
@@ -351,7 +357,7 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
         Format::Table => {
             let is_short = dataset.files.is_empty();
             if is_short { answer.short() } else { answer.items(false) }.print(Format::Table)?;
-            let which = args.which(&taken);
+            let which = args.which(&taken, &readers.order()?);
             let samples = parts().map(|part| part.samples.len() as u64).sum();
             let who = match args.rank {
                 Some(rank) => format!("rank {rank} of {}", deal.world_size()),

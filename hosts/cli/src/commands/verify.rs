@@ -242,7 +242,7 @@ impl Epoch {
 
     /// Marks what was consumed, which must not be dealt again, other than as padding.
     fn consumed(&mut self, readers: &Readers, dataset: &Dataset, args: &VerifyArgs) -> Result<Marks, Problem> {
-        if let Some(sampler) = readers.sampler().filter(|_| args.epoch.deal.composed.is_some()) {
+        if let Some(sampler) = readers.sampler().filter(|_| args.epoch.deal.is_composed) {
             self.consumed = sampler.consumed();
             let whole = args.epoch.deal.whole(dataset)?.at_epoch(sampler.epoch())?;
             return Ok(Marks::Left(left_of(&whole, self.consumed)?));

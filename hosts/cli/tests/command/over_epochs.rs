@@ -150,8 +150,8 @@ fn states_go_on() {
     // The number of samples alone does not ask for batch sizes, nor for the default seed.
     assert_eq!(text(&format!("steps {resume} --samples 1000 --order feistel")), text(&format!("steps {resume}")));
     for (option, allowed) in [
-        ("--samples 999", "--samples is 999; allowed: 1000, as in the state, or leave --samples out"),
-        ("--order torch", "--order is torch; allowed: feistel, as in the state, or leave --order out"),
+        ("--samples 999", "there are 999 samples; allowed: 1000, as in the state"),
+        ("--order torch", "--order is torch; allowed: feistel, as in the state"),
         ("--samples 1000 --batch-size 16", "--batch-size is 16; allowed: 32, as in the state"),
     ] {
         let (code, said) = failing(&format!("steps {resume} {option}"));
@@ -202,7 +202,7 @@ fn recipes_are_written_and_read() {
 #[test]
 fn refusals_say_what_to_do_next() {
     for (arguments, words) in [
-        ("steps --samples 9", "--batch-size is missing; needed: how many samples all ranks together take"),
+        ("steps --samples 9", "--batch-size is missing; needed: the samples that all ranks together take"),
         ("steps --samples 9 --batch-size 4@3", "--batch-size is missing"),
         ("steps --samples 9 --batch-size 4 --batch-size 8", "say from which step on, such as --batch-size 8@1000"),
         ("steps --samples 9 --batch-size 4 --batch-size 8@5 --batch-size 4@5", "--batch-size SIZE@STEP: from is 5"),

@@ -322,7 +322,7 @@ fn refusals_of_plans() {
         ("--rank 0 --worker 4294967295", "error: --worker is 4294967295; allowed: 0 to 0, as --workers is 1"),
         ("--batch-size 0", "error: --batch-size is 0; allowed: 1 to 4294967295"),
         ("--world-size 0", "error: --world-size is 0; allowed: 1 to 4194304"),
-        ("--world-size x", "error: invalid value 'x' for '--world-size <RANKS>': allowed: 1 to 4194304"),
+        ("--world-size x", "error: invalid value 'x' for '--world-size <N>': allowed: 1 to 2^22"),
     ] {
         assert_eq!(failing(&format!("shards {path} {options}")), (2, said.to_owned()));
     }

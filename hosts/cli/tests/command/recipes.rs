@@ -200,7 +200,7 @@ fn a_recipe_says_how_batches_are_made_too() {
     fs::write(&lengths, "1\n2\n").unwrap();
     fs::write(&path, &printed).unwrap();
     let (_, said) = failing(&format!("batches {files} {recipe}"));
-    assert!(said.contains("lengths is "), "{said}");
+    assert!(said.contains("the recipe has 300 samples; allowed: 2, the number of lengths"), "{said}");
 }
 
 #[test]

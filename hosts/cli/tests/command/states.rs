@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::process::Stdio;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use crate::files;
 use crate::{command, failing, json, text};
@@ -130,4 +130,42 @@ fn what_is_no_state_is_refused() {
     assert!(code == 2 && said.contains("no-such-file"), "{said}");
     let (code, said) = failing("state --samples 100 --taken 101");
     assert!(code == 2 && said.contains("0 to 100"), "{said}");
+}
+
+/// Windows that are over leave nothing but how many positions they had. What is left may be planned with other options.
+#[test]
+fn a_state_of_batches_knows_its_open_window() {
+    let folder = files::folder("open-window");
+    let (file, state) = (folder.join("lengths.txt"), folder.join("state.json"));
+    let lengths = (0..300_u32).map(|it| it * 37 % 90 + 1).collect::<Vec<_>>();
+    fs::write(&file, lengths.iter().map(|it| format!("{it}\n")).collect::<String>()).unwrap();
+    let of = |budget| samedeal::Batcher::builder(&*lengths).max_tokens(budget).batch_window(50).world_size(2);
+    let batcher = of(200).build().unwrap();
+    let states = (1..).map(|steps| (steps, batcher.state(steps).unwrap()));
+    let (taken, saved) = states.into_iter().find(|(_, state)| state.contains(r#""consumed":50,"history":[{"#)).unwrap();
+    fs::write(&state, &saved).unwrap();
+    let options = format!("{} --lengths --batch-window 50 --world-size 2 --max-tokens", file.display());
+    let resume = format!("--resume {}", state.display());
+    for (step, status, places) in
+        [(0, "seen", json!([])), (taken - 1, "seen", json!([[0, "window"]])), (taken, "to come", json!([[0, "state"]]))]
+    {
+        let sample = batcher.batch(step).unwrap().samples[0];
+        let found = json(&format!("locate {options} 200 {resume} --sample {sample} --json"));
+        let found = &found["samples"][0];
+        let own = found["places"].as_array().unwrap().iter().map(|it| json!([it["step"], it["counted_from"]]));
+        assert_eq!((&found["status"], own.collect::<Value>()), (&status.into(), places), "{step}");
+    }
+    let found = json(&format!("explain {} {options} 200 --step 0 --json", state.display()));
+    let samples = batcher.batch(taken - 1).unwrap().samples;
+    assert_eq!(
+        (&found["steps"][0]["ranks"][0]["samples"], &found["steps"][0]["status"]),
+        (&json!(samples), &"seen".into())
+    );
+    let (_, said) = failing(&format!("batches {options} 100 {resume}"));
+    assert!(said.contains("--max-tokens is 100; allowed: 200"), "{said}");
+    let found = json(&format!("batches {options} 100 {resume} --replan --all --json"));
+    let mut anew = of(100).build().unwrap();
+    anew.replan(&saved).unwrap();
+    let batches = anew.iter().map(|batch| json!(batch.unwrap().samples)).collect::<Vec<_>>();
+    assert!(found["batches"].as_array().unwrap().iter().map(|batch| &batch["samples"]).eq(&batches));
 }

@@ -68,6 +68,6 @@ fn workers_read_as_readers_of_their_own() {
     ] {
         assert_eq!(failing(&format!("indices {path} {arguments}")), (2, format!("error: {said}")));
     }
-    assert!(failing(&format!("locate {path} --sample 1 --workers 2")).1.contains("the order is feistel"));
+    assert!(failing(&format!("locate {path} --sample 1 --workers 2")).1.contains("--workers is for --order sharded"));
     assert_eq!(failing(&format!("indices {path} --order sharded --worker 1")).0, 2);
 }

@@ -1,14 +1,12 @@
-import { release } from '../bindings/resources.js';
 import type { ComponentBindings, RawBatcher } from '../bindings/types.js';
-import { fail, integer, stateText, U64, u32, u53 } from '../checks.js';
+import { fail, flag, indexText, integer, stateText, U64, u32, u53 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
 import type { Engine } from '../engine.js';
 import { SamedealError } from '../errors.js';
 import { BatcherMembers, type BatchPlace } from '../generated/batches.js';
-import { each } from '../lists.js';
-import { resumed } from '../state.js';
+import { each, list, numbers } from '../lists.js';
 import type { Integer, Integers, SavedState } from '../types.js';
-import { BatcherRecipe, historySource, type Planned } from './recipe.js';
+import { BatcherRecipe, type Planned } from './recipe.js';
 import { batchesOf, Metrics } from './run.js';
 import type {
   Batch,
@@ -25,24 +23,128 @@ const WINDOW = 64;
 
 type Class<T> = new (lengths: Lengths, options?: BatcherOptions) => T;
 
+/** Whether a call waits for lengths. */
+const isWanted = (error: unknown): boolean => error instanceof SamedealError && error.kind === 'wanted';
+
 /** What `Batcher` is, over any instance of its engine. */
-export abstract class BaseBatcher extends BatcherMembers<Planned> implements Iterable<Batch> {
+export abstract class BaseBatcher
+  extends BatcherMembers<Planned>
+  implements Iterable<Batch>, AsyncIterable<Batch, void, undefined>
+{
   #recipe: BatcherRecipe;
-  #metrics: Metrics;
   #text?: string;
   #worldSize?: number;
+  /** What the calls of a question gave that is asked once more: see `withLengths`. */
+  #answers: { given: (() => unknown)[]; next: number } | undefined;
+  /** The last question of `withLengths`. */
+  #last: Promise<unknown> = Promise.resolve();
 
   /** @internal */
   constructor(engine: Engine<ComponentBindings>, lengths: Lengths, options?: BatcherOptions) {
     const recipe = options instanceof BatcherRecipe ? options : BatcherRecipe.of(lengths, options);
     super(engine, 'batcher', recipe);
     this.#recipe = recipe;
-    this.#metrics = this.call(({ plan }) => new Metrics(plan));
+    // What somebody else has is asked for when it is needed: it may take its time.
+    if (recipe.document.lengths?.isList === false) return;
+    try {
+      this.call((raw) => raw.plan);
+    } catch (error) {
+      this.dispose();
+      throw error;
+    }
   }
 
-  /** The batcher that `toJSON` wrote. Errors: as `fromRecipe`. */
-  static fromJSON<T>(this: Class<T>, json: BatcherJson | string): T {
-    return new this([], BatcherRecipe.ofJson(json) as unknown as BatcherOptions);
+  /** Calls, and gives the lengths that the call asks for, until it does not ask any more. @internal */
+  override call<T>(call: (raw: Planned) => T): T {
+    const answers = this.#answers;
+    if (answers) {
+      const known = answers.given[answers.next];
+      const answer = known ?? this.#outcome(call);
+      if (!known) answers.given.push(answer);
+      answers.next += 1;
+      return answer() as T;
+    }
+    for (;;) {
+      try {
+        return super.call(call);
+      } catch (error) {
+        if (!isWanted(error)) throw error;
+      }
+      const lengths = this.#lengthsOf(super.call((raw) => raw.wanted()));
+      if (lengths instanceof Promise) {
+        // What becomes of it is nobody's concern.
+        lengths.catch(() => {});
+        const advice =
+          'lengths at once; for a promise of them, `await batcher.withLengths((own) => own.batch(0))` and its like';
+        throw new SamedealError({ kind: 'wrong-type', field: 'lengths', value: 'a Promise', allowed: advice });
+      }
+      super.call((raw) => raw.supply(lengths));
+    }
+  }
+
+  /**
+   * Asks this batcher a question, and waits for the lengths that it asks for: for lengths that come as promises, such as those of a file in a page.
+   * The function is called again whenever lengths came, so it should do nothing but ask this batcher. Questions are answered one after the other. Errors:
+   * those of the question, and of whoever has the lengths.
+   *
+   * @example
+   * const lengths = { length: 1000, take: async (samples) => samples.map((sample) => 1 + (sample % 90)) };
+   * const batcher = new Batcher(lengths, { maxTokens: 4096 });
+   * console.log(await batcher.withLengths((own) => own.batch(0).paddedLength <= 90)); // true
+   */
+  withLengths<T>(question: (batcher: this) => T): Promise<T> {
+    if (typeof question !== 'function') fail('wrong-type', 'question', question, 'a function of a batcher');
+    const answer = this.#last.then(() => this.#ask(question));
+    this.#last = answer.catch(() => {});
+    return answer;
+  }
+
+  async #ask<T>(question: (batcher: this) => T): Promise<T> {
+    const given: (() => unknown)[] = [];
+    let had: { samples: BigUint64Array; lengths: Uint32Array } | undefined;
+    for (;;) {
+      this.#answers = { given, next: 0 };
+      try {
+        return question(this);
+      } catch (error) {
+        if (!isWanted(error)) throw error;
+      } finally {
+        this.#answers = undefined;
+      }
+      const samples = super.call((raw) => raw.wanted());
+      if (had && isSame(had.samples, samples)) {
+        const { lengths } = had;
+        super.call((raw) => raw.supply(lengths));
+        had = undefined;
+      } else {
+        // Somebody else may ask something before they are here: then the question is what says whether they are still wanted.
+        had = { samples, lengths: await this.#lengthsOf(samples.slice()) };
+      }
+    }
+  }
+
+  /** What a call comes to, to be told as often as the question is asked. It is thrown if it waits for lengths. */
+  #outcome(call: (raw: Planned) => unknown): () => unknown {
+    try {
+      const value = super.call(call);
+      return () => value;
+    } catch (error) {
+      if (isWanted(error)) throw error;
+      return () => {
+        throw error;
+      };
+    }
+  }
+
+  #lengthsOf(samples: BigUint64Array<ArrayBuffer>) {
+    const { lengths } = this.#recipe.document;
+    if (!lengths) fail('missing', 'lengths', '', 'the length of every sample, in tokens');
+    return lengths.at(numbers(samples));
+  }
+
+  /** The batcher that `toJSON` wrote. Give `lengths` if they are not in it, as they were no lists. Errors: as `fromRecipe`. */
+  static fromJSON<T>(this: Class<T>, json: BatcherJson | string, lengths?: Lengths): T {
+    return new this([], BatcherRecipe.ofJson(json, lengths) as unknown as BatcherOptions);
   }
 
   /**
@@ -59,15 +161,15 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
 
   /**
    * The batcher that goes on after a state, which has the recipe and the epoch, on `worldSize` ranks (1). Give `lengths`, `boundaries`, `sizes` or
-   * `lists` if the state has their hash. It plans the epoch first, and then what is left of it. Errors: as `fromRecipe` and `resume`.
+   * `lists` if the state has their hash. Errors: as `fromRecipe` and `resume`.
    */
-  static fromState<T extends BaseBatcher>(
+  static fromState<T>(
     this: Class<T>,
     state: string | Uint8Array | SavedState,
     lengths?: Lengths,
     options?: BatcherStateOptions,
   ): T {
-    return resumed(new this([], BatcherRecipe.ofState(state, lengths, options) as unknown as BatcherOptions), state);
+    return new this([], BatcherRecipe.ofState(state, lengths, options) as unknown as BatcherOptions);
   }
 
   /**
@@ -85,15 +187,15 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return this.call(({ recipe }) => recipe.fingerprint());
   }
 
-  /** All options that the strategy uses, with the defaults: `new Batcher(lengths, config)` makes an equal batcher. */
+  /** All options that the strategy uses, with the defaults: `new Batcher(lengths, config)` makes an equal batcher of the whole epoch. */
   get config(): BatcherConfig {
-    const { rank, epoch, history } = this;
-    return { ...this.#recipe.document.options(this.recipe), rank, epoch, history } as BatcherConfig;
+    const { rank, epoch } = this;
+    return { ...this.#recipe.document.options(this.recipe), rank, epoch } as BatcherConfig;
   }
 
-  /** The length of every sample: a new copy. */
-  get lengths(): Uint32Array<ArrayBuffer> {
-    return this.#recipe.lengths.slice();
+  /** What was given as lengths; undefined if the recipe has them. */
+  get lengths(): Lengths | undefined {
+    return this.#recipe.document.lengths?.given as Lengths | undefined;
   }
 
   /** Which rank iteration answers for. */
@@ -107,54 +209,42 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return this.#worldSize;
   }
 
-  /** How many batches every rank has. */
-  get length(): number {
-    return this.numSteps;
-  }
-
-  /** How many batches every rank has: `length`. */
-  get numSteps(): number {
-    return this.#metrics.steps;
-  }
-
-  /**
-   * Plans another epoch, of which nothing was taken; as costly as the constructor. If the epoch is the current one, nothing changes,
-   * also if a part of it was taken. Errors: `epoch`, memory; then the old epoch is still planned.
-   */
+  /** Moves to another epoch, of which nothing was taken. If it is the current one, nothing changes, also if a part of it was taken. Errors: `epoch`, memory. */
   setEpoch(epoch: Integer): void {
     const number = integer('epoch', epoch, U64);
-    if (number !== this.#recipe.epoch) this.#move((plan) => plan.atEpoch(number));
+    if (number !== this.call(({ plan }) => plan.epoch())) this.#move((plan) => plan.atEpoch(number));
   }
 
   /**
-   * Goes on where a state was taken: moves to its epoch, and plans what was not taken; steps are counted from 0 again. With the
-   * number of ranks of the state, the batches are those that its plan has left; with another number, what is left is planned anew.
+   * Goes on where a state was taken: moves to its epoch; steps are counted from 0 again. With the number of ranks of the state, the batches are
+   * those that its plan has left; with another number, what is left of its window is planned anew, and windows for this number follow.
+   * With `replan`, the options of batches may differ from those of the state, such as `maxTokens` after a device ran out of memory.
    * A composed order may have got more since then, if that begins with a later epoch, or no step of the state's epoch was taken.
-   * As costly as the constructor, for each world size that took a part. The state need not be trusted. Errors: `state` (no state of
-   * a batcher; more than 2^24 bytes), the first member of the recipe that is not as in the state, `history` (more taken than there
-   * was), memory; then the batcher is where it was.
+   * The state need not be trusted. Errors: `state` (no state of a batcher; more than 2^24 bytes), the first member of the recipe that is not
+   * as in the state, `consumed`, memory; then the batcher is where it was.
    */
-  resume(state: string | Uint8Array | SavedState): void {
+  resume(state: string | Uint8Array | SavedState, options?: { replan?: boolean }): void {
     const text = stateText(state);
-    this.#move((plan) => plan.resume(text));
+    const replan = flag('replan', 'replan', options);
+    this.#move((plan) => (replan ? plan.replan(text) : plan.resume(text)), text);
   }
 
-  /** What the batches of all ranks amount to. */
+  /** What the batches of all ranks amount to. All windows are planned for it, once, unless there is an index (`useIndex`). Errors: those of `numSteps`. */
   metrics(): Metrics {
-    return this.#metrics;
+    return this.call(({ plan }) => new Metrics(plan));
   }
 
   /**
-   * The batch of a rank, by default this one, at a step: any at once, at the price of planning a window.
-   * Errors: `step`, `rank`, memory.
+   * The batch of a rank, by default this one, at a step. The windows up to this step are planned, unless it is known how many steps they have.
+   * Errors: `step`, `rank`, and those of `numSteps`.
    */
   batch(step: Integer, rank: Integer = this.rank): Batch {
     const whose = this.#whose(rank);
-    const number = Number(integer('step', step, [0n, BigInt(this.numSteps) - 1n]));
-    return this.#take(whose, number, 1)[0] as Batch;
+    const number = u53('step', step, (other) => this.batch(other, rank));
+    return batchesOf(this.call(({ plan }) => plan.step(number, whose, 1)))[0] as Batch;
   }
 
-  /** The batches of all ranks at a step, in the order of ranks. Errors: `step`, memory. */
+  /** The batches of all ranks at a step, in the order of ranks. Errors: `step`, and those of `numSteps`. */
   step(step: Integer): Batch[] {
     const number = u53('step', step, (other) => this.step(other));
     const { worldSize } = this;
@@ -162,21 +252,21 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   /**
-   * One pass over the batches of a rank, by default this one, from step number `start` on. It counts them: its `state()` is the state
-   * after those that it gave. A pass that goes on after `setEpoch` or `resume` fails, since what it would go on with is no epoch. Errors:
-   * `start`, `rank`, `epoch`, `history`, memory.
+   * One pass over the batches of a rank, by default this one, from step number `start` on, which plans a window at a time. It counts them: its
+   * `state()` is the state after those that it gave. A pass that goes on after `setEpoch` or `resume` fails, since what it would go on with is no
+   * epoch. Errors: `start`, `rank`, `epoch`, `state` (the batcher was moved), and those of `numSteps`.
    */
   batches(start: Integer = 0, rank: Integer = this.rank): Counted<Batch> {
     const whose = this.#whose(rank);
-    const first = Number(integer('start', start, [0n, BigInt(this.numSteps)]));
-    // The engine says what is wrong with the rank.
+    const first = Number(u53('start', start, (other) => this.batches(other, rank)));
+    // The component says what is wrong with the start.
     this.#take(whose, first, 0);
     const same = this.#unmoved();
     const state = (steps: number) => {
       same();
       return this.state(steps);
     };
-    return counted(this.#pass(whose, first, this.numSteps, same), first, state);
+    return counted(this.#pass(whose, first, same), first, state);
   }
 
   /** One pass over this rank's batches; see `batches`. */
@@ -184,31 +274,14 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return this.batches();
   }
 
-  /** `locate` for many samples: the places of each of them. Errors: as `locate`, with the index of the sample. */
-  locateAll(samples: Integers): BatchPlace[][] {
-    return each('sample', samples, (sample) => this.locate(sample));
-  }
-
-  /** The recipe as it was given, the lengths, the rank and the place in the epoch, for `JSON.stringify` and `fromJSON`. */
-  toJSON(): BatcherJson {
-    const { document, rank, epoch } = this.#recipe;
-    return document.toJson({ epoch: String(epoch), rank, history: this.history });
-  }
-
-  *#pass(rank: number, start: number, end: number, same: () => void): Generator<Batch, void, undefined> {
-    let count = WINDOW;
-    for (let at = start; at < end; ) {
+  /** The same for lengths that come as promises: `for await (const batch of batcher)`. */
+  async *[Symbol.asyncIterator](): AsyncGenerator<Batch, void, undefined> {
+    const same = await this.withLengths((own) => own.#unmoved());
+    for (let [at, count] = [0, WINDOW]; ; ) {
       same();
-      let found: Batch[];
-      try {
-        found = this.#take(rank, at, Math.min(count, end - at));
-      } catch (error) {
-        // One by one, where so many are too large together.
-        if (count === 1 || !(error instanceof SamedealError && error.kind === 'out-of-memory')) throw error;
-        count = 1;
-        continue;
-      }
-      at += found.length;
+      const found = await this.withLengths((own) => own.#few(this.rank, at, count));
+      if (found.length === 0) return;
+      [at, count] = [at + found.length, found.length];
       for (const batch of found) {
         same();
         yield batch;
@@ -216,38 +289,84 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     }
   }
 
+  /** `locate` for many samples: the places of each of them. Errors: as `locate`, with the index of the sample. */
+  locateAll(samples: Integers): BatchPlace[][] {
+    return each('sample', samples, (sample) => this.locate(sample));
+  }
+
+  /** The recipe as it was given, lengths that are lists, the rank and the place in the epoch, for `JSON.stringify` and `fromJSON`. */
+  toJSON(): BatcherJson {
+    const { document, rank, epoch, state } = this.#recipe;
+    return document.toJson({ ...(state === undefined ? { epoch: String(epoch) } : { state }), rank }) as BatcherJson;
+  }
+
+  *#pass(rank: number, start: number, same: () => void): Generator<Batch, void, undefined> {
+    for (let [at, count] = [start, WINDOW]; ; ) {
+      same();
+      const found = this.#few(rank, at, count);
+      if (found.length === 0) return;
+      [at, count] = [at + found.length, found.length];
+      for (const batch of found) {
+        same();
+        yield batch;
+      }
+    }
+  }
+
+  /** The next batches of a rank: at most so many, and none at the end. */
+  #few(rank: number, at: number, count: number): Batch[] {
+    try {
+      return this.#take(rank, at, count);
+    } catch (error) {
+      if (!(error instanceof SamedealError)) throw error;
+      if (error.kind === 'out-of-range' && error.field === 'count') return this.#take(rank, at, Number(error.most));
+      // One by one, where so many are too large together.
+      if (error.kind === 'out-of-memory' && count > 1) return this.#few(rank, at, 1);
+      throw error;
+    }
+  }
+
   #take(rank: number, start: number, count: number): Batch[] {
     return batchesOf(this.call(({ plan }) => plan.take(rank, BigInt(start), count)));
   }
 
-  /** Goes on with another plan. Nothing after the call may throw: the recipe is what the batcher would be made again by. */
-  #move(planned: (plan: RawBatcher) => RawBatcher): void {
-    const { recipe, metrics } = this.call((raw) => {
+  /** Goes on with another plan, after a state if there is one. Nothing after the call may throw: the recipe is what the batcher would be made again by. */
+  #move(planned: (plan: RawBatcher) => RawBatcher, state?: string): void {
+    const recipe = this.call((raw) => {
       const plan = planned(raw.plan);
-      release(raw.plan);
       raw.plan = plan;
-      return { recipe: this.#recipe.at(plan.epoch(), plan.history()), metrics: new Metrics(plan) };
+      return this.#recipe.at(state === undefined ? { epoch: plan.epoch() } : { state });
     });
     this.#recipe = recipe;
     this.follow(recipe);
-    this.#metrics = metrics;
   }
 
   /** A check that the place in the epoch is still what it is now. */
   #unmoved(): () => void {
-    const before = this.#recipe;
+    let before = this.#recipe;
+    const [was, epoch] = [this.state(0), this.epoch];
     return () => {
-      const now = this.#recipe;
-      if (now === before) return;
-      if (now.epoch !== before.epoch) {
-        fail('out-of-range', 'epoch', now.epoch, `${before.epoch} until the iteration ends`);
-      }
-      const [is, was] = [now.history, before.history].map(historySource);
-      if (is !== was) fail('out-of-range', 'history', is, 'what it was, until the iteration ends');
+      if (this.#recipe === before) return;
+      if (this.epoch !== epoch) fail('out-of-range', 'epoch', this.epoch, `${epoch} until the iteration ends`);
+      const now = this.state(0);
+      if (now !== was) fail('out-of-range', 'state', now, 'what it was, until the iteration ends');
+      before = this.#recipe;
     };
   }
 
   #whose(rank: Integer): number {
-    return u32('rank', rank, (other) => this.#take(Number(other), 0, 0));
+    const number = u32('rank', rank, (other) => this.#take(Number(other), 0, 0));
+    if (number !== this.rank) this.#take(number, 0, 0);
+    return number;
   }
+}
+
+const isSame = (a: BigUint64Array, b: BigUint64Array): boolean =>
+  a.length === b.length && a.every((number, i) => number === b[i]);
+
+/** `joinIndices` over an engine. */
+export function joinIndicesWith(engine: Engine<ComponentBindings>, parts: readonly (string | Uint8Array)[]): string {
+  const texts = Array.from(list('index', parts), indexText);
+  const size = texts.reduce((sum, text) => sum + 4 * text.length, 0);
+  return engine.once(['index', `${texts.length} parts`], 2 * size, ({ batches }) => batches.joinIndices(texts));
 }

@@ -4,41 +4,36 @@ import type { NamedList } from '../components/interfaces/samedeal-deal-types.js'
 import { Document, type Lists, type Said, section } from '../document.js';
 import { camelled } from '../errors.js';
 import { BATCH_DEAL, BATCHING } from '../generated/options.js';
-import { shown } from '../lists.js';
 import { plain } from '../options.js';
 import { Order } from '../order/order.js';
 import { OrderValue } from '../order/value.js';
-import { lengthsOf, type SourceLengths } from './lengths.js';
+import { type Lengths, lengthsOf } from './lengths.js';
 import type { BatcherOptions } from './types.js';
 
 export const STREAM_OPTIONS = ['seed', 'epoch', 'rank', ...BATCH_DEAL, ...BATCHING] as const;
-export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'order', 'quantiles', 'history'] as const;
+export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'order', 'quantiles'] as const;
 
 /** What decides the batches of every epoch: a text that the component checks and completes, and what is beside it. */
 export class BatchDocument extends Document {
-  /** The length of every sample; none for a stream, or if the text has them. */
-  readonly lengths: Uint32Array<ArrayBuffer> | undefined;
-  /** The same by the sources of a blend, if they were given so. */
-  readonly sources: readonly SourceLengths[];
+  /** The lengths of all samples; none for a stream, or if the text has them. */
+  readonly lengths: Lengths | undefined;
 
   /** `given` has the lengths as a caller gives them, if there are any. */
   constructor(recipe: unknown, given?: { lengths: unknown }, lists: Lists = {}, beside: readonly NamedList[] = []) {
     super(recipe, lists, beside);
-    const lengths = given && lengthsOf(given.lengths, () => this.#said, this.lists);
-    this.lengths = lengths?.all;
-    this.sources = lengths?.sources ?? [];
+    this.lengths = given && lengthsOf(given.lengths, () => this.#said, this.lists);
   }
 
   /** Of options whose names are known. */
   static of(given: BatcherOptions, lengths?: { lengths: unknown }): BatchDocument {
-    const { seed, order, worldSize, rank, epoch, history, boundaries, ...others } = given;
+    const { seed, order, worldSize, rank, epoch, boundaries, ...others } = given;
     const made = orderOf(order, seed);
     const recipe = { order: made.section, deal: section({ worldSize }), batch: section(others) };
     return new BatchDocument(recipe, lengths, { boundaries }, made.beside);
   }
 
   /** The options that make a document equal to the canonical one, which has the defaults too. */
-  options(canonical: string): Omit<BatcherOptions, 'rank' | 'epoch' | 'history'> {
+  options(canonical: string): Omit<BatcherOptions, 'rank' | 'epoch'> {
     const { order, deal, batch = {} } = exactly(canonical);
     const { lengths, boundaries, ...others } = batch;
     const named = Object.entries(others).map(([name, value]) => [camelled(name, '_'), value]);
@@ -66,11 +61,12 @@ export class BatchDocument extends Document {
   }
 
   override toJson<P extends object>(place: P) {
-    return super.toJson({ ...(this.lengths && { lengths: Array.from(this.lengths) }), ...place });
+    const lengths = this.lengths?.json();
+    return super.toJson({ ...(lengths !== undefined && { lengths }), ...place });
   }
 
   override source(name: string, place: object, most: number): string {
-    const lengths = this.lengths ? shown(this.lengths, most) : 'undefined';
+    const lengths = this.lengths?.source(most) ?? 'undefined';
     return super.source(name, place, most, name === 'Batcher' ? [lengths] : []);
   }
 }

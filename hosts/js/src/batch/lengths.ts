@@ -1,44 +1,105 @@
-// Lengths of samples as callers give them: one list, or a list for each source of a blend.
+// Lengths of samples, where they are: only those that a plan asks for are read.
 import { release } from '../bindings/resources.js';
 import type { ComponentBindings } from '../bindings/types.js';
 import { fail, isRecord, knownFacts, placed, U32 } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { type Said, written } from '../document.js';
 import { isFailure } from '../errors.js';
-import { LONGEST, words32 } from '../lists.js';
+import { list, narrowed, shown } from '../lists.js';
 import { entriesOf } from '../order/order.js';
+import type { Integers } from '../types.js';
+import type { LengthsReader } from './types.js';
 
 type Members = Record<string, unknown>;
 const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
 
 /** More views of a blend in one another than a recipe has. */
 const DEEPEST = 24;
+/** More numbers than any list has: they are not copied. */
+const ANY = Number.MAX_SAFE_INTEGER;
 
-/** The lengths of a source of a blend, and a recipe of batches in the order of this source, with its long lists. */
-export interface SourceLengths {
-  readonly name: string;
-  readonly recipe: string;
-  readonly lists: NamedList[];
-  readonly lengths: Uint32Array<ArrayBuffer>;
-}
+/** The lengths of some samples, or a promise of them. */
+type Answer = Uint32Array<ArrayBuffer> | Promise<Uint32Array<ArrayBuffer>>;
 
-/** The length of every sample, as one list, and by sources if they are given so. */
+/** The lengths of all samples, wherever they are. */
 export interface Lengths {
-  readonly all: Uint32Array<ArrayBuffer>;
-  readonly sources: readonly SourceLengths[];
+  /** What the caller gave. */
+  readonly given: unknown;
+  /** How many there are; undefined if the order has to say it. */
+  readonly count: number | undefined;
+  /** Whether they are lists, which can be read at any time, and can be written down. */
+  readonly isList: boolean;
+  /** The lengths of these samples. */
+  at(samples: Float64Array<ArrayBuffer>): Answer;
+  /** All of them, for JSON, if they are lists. */
+  json(): unknown;
+  /** As they are written in a program; of each list at most so many numbers. */
+  source(most: number): string;
+  /** Holds those of each source of a blend to the samples of it. */
+  check(bindings: ComponentBindings): void;
 }
 
-/** Whether lengths are given by the names of sources. */
-const isByName = (given: unknown): boolean => given instanceof Map || isRecord(given);
+const FORMS =
+  'a list of whole numbers, an object with `length` and `take`, a function, or an object with one for each source of a blend';
+const isReader = (given: unknown): given is LengthsReader =>
+  isObject(given) && !Array.isArray(given) && !ArrayBuffer.isView(given) && typeof given.take === 'function';
 
 /** Lengths as a caller gives them, for a recipe with these lists. `told` returns the members of the recipe, or undefined if it is no JSON object. */
 export function lengthsOf(given: unknown, told: () => Said | undefined, lists: readonly NamedList[]): Lengths {
-  if (!isByName(given)) return { all: words32('lengths', given, U32), sources: [] };
-  const allowed = 'a list of whole numbers, or an object with one for each source of a blend';
-  const byName = new Map(entriesOf('lengths', given, allowed));
-  const said = told();
+  if (!isReader(given) && (given instanceof Map || isRecord(given))) return bySource(given, told(), lists);
+  return one(given);
+}
+
+/** Lengths that are in one place. */
+function one(given: unknown): Lengths {
+  const check = () => {};
+  if (typeof given === 'function') {
+    const at = (samples: Float64Array<ArrayBuffer>) => answered(samples, given(samples));
+    return { given, count: undefined, isList: false, at, check, json: () => undefined, source: () => 'lengths' };
+  }
+  if (isReader(given)) {
+    const { length } = given;
+    if (!Number.isSafeInteger(length) || length < 0) fail('wrong-type', 'lengths', given, FORMS);
+    const at = (samples: Float64Array<ArrayBuffer>) => answered(samples, given.take(samples));
+    return { given, count: length, isList: false, at, check, json: () => undefined, source: () => 'lengths' };
+  }
+  if (!Array.isArray(given) && !ArrayBuffer.isView(given)) fail('wrong-type', 'lengths', given, FORMS);
+  const { length } = list('lengths', given, ANY);
+  return {
+    ...{ given, count: length, isList: true, check },
+    at: (samples) => {
+      // Its memory may be gone by now, or its numbers.
+      const values = list('lengths', given, ANY);
+      const place = (i: number) => `at index ${samples[i]}`;
+      return narrowed('lengths', samples.length, (i) => values[samples[i] as number], U32, place);
+    },
+    json: () => Array.from(given as ArrayLike<number>, Number),
+    source: (most) => shown(given as ArrayLike<number>, most),
+  };
+}
+
+const placeOf = (samples: Float64Array) => (i: number) => `sample ${samples[i]}`;
+
+/** What somebody else says of samples. */
+function answered(samples: Float64Array<ArrayBuffer>, answer: unknown): Answer {
+  if (isObject(answer) && typeof answer.then === 'function') {
+    return Promise.resolve(answer as unknown as PromiseLike<Integers>).then((found) => checked(samples, found));
+  }
+  return checked(samples, answer);
+}
+
+/** The component tells if there are not as many as samples. */
+function checked(samples: Float64Array, answer: unknown): Uint32Array<ArrayBuffer> {
+  const values = list('lengths', answer);
+  if (values instanceof Uint32Array) return Uint32Array.from(values);
+  return narrowed('lengths', values.length, (i) => values[i], U32, placeOf(samples));
+}
+
+/** Lengths that are given by the names of sources, whose samples are one after the other. */
+function bySource(given: object, said: Said | undefined, lists: readonly NamedList[]): Lengths {
+  const byName = new Map(entriesOf('lengths', given, FORMS));
   // The component refuses such a recipe, whatever the lengths are.
-  if (said === undefined) return { all: new Uint32Array(0), sources: [] };
+  if (said === undefined) return one([]);
   const blend = blendOf(said.order);
   if (!blend) {
     const needed = 'a list, or a blend as the order, with the index space joined: only its sources have names';
@@ -49,28 +110,55 @@ export function lengthsOf(given: unknown, told: () => Said | undefined, lists: r
     if (!names.includes(name))
       fail('unknown-name', 'lengths', name, names.join(', ') || 'no name, there are no sources', knownFacts(names));
   }
+  let count = 0;
   const sources = blend.sources.map((source, i) => {
     const name = names[i] as string;
     if (!byName.has(name)) fail('missing', 'lengths', '', `the lengths of each source, those of ${name} too`);
+    const lengths = placed(`of source ${name}`, () => one(byName.get(name)));
+    if (lengths.count === undefined) fail('wrong-type', 'lengths', byName.get(name), `one with a length, for ${name}`);
     const path = `${blend.path}sources/${name}/`;
+    const own = lists.filter((each) => each.name.startsWith(path));
+    const start = count;
+    count += lengths.count;
     return {
-      name,
+      ...{ name, start, end: count, lengths },
       recipe: `{"order":${written('order', source.order ?? { samples: source.samples }, 1)},"batch":{"strategy":"pad-to-max"}}`,
-      lists: lists
-        .filter((each) => each.name.startsWith(path))
-        .map((each) => ({ ...each, name: each.name.slice(path.length) })),
-      lengths: placed(`of source ${name}`, () => words32('lengths', byName.get(name), U32)),
+      lists: own.map((each) => ({ ...each, name: each.name.slice(path.length) })),
     };
   });
-  const count = sources.reduce((sum, { lengths }) => sum + lengths.length, 0);
-  if (count > LONGEST) fail('out-of-memory', 'lengths', `${count} elements`, `up to ${LONGEST} of them`);
-  const all = new Uint32Array(count);
-  let at = 0;
-  for (const { lengths } of sources) {
-    all.set(lengths, at);
-    at += lengths.length;
-  }
-  return { all, sources };
+  /** Asks each source for its own samples. */
+  const at = (samples: Float64Array<ArrayBuffer>): Answer => {
+    const out = new Uint32Array(samples.length);
+    const waiting: Promise<void>[] = [];
+    for (const { name, start, end, lengths } of sources) {
+      const places: number[] = [];
+      for (let i = 0; i < samples.length; i++) {
+        const sample = samples[i] as number;
+        if (sample >= start && sample < end) places.push(i);
+      }
+      if (places.length === 0) continue;
+      const own = Float64Array.from(places, (place) => (samples[place] as number) - start);
+      const put = (found: Uint32Array) => {
+        if (found.length !== own.length)
+          fail('contradiction', 'lengths', `${found.length} of them (of source ${name})`, `only ${own.length}`);
+        places.forEach((place, i) => {
+          out[place] = found[i] as number;
+        });
+      };
+      const found = placed(`of source ${name}`, () => lengths.at(own));
+      if (found instanceof Promise) waiting.push(found.then(put));
+      else put(found);
+    }
+    return waiting.length > 0 ? Promise.all(waiting).then(() => out) : out;
+  };
+  const isList = sources.every(({ lengths }) => lengths.isList);
+  return {
+    ...{ given, count, isList, at },
+    check: (bindings) => checkSources(bindings, sources),
+    json: () => (isList ? Object.fromEntries(sources.map(({ name, lengths }) => [name, lengths.json()])) : undefined),
+    source: (most) =>
+      `{ ${sources.map(({ name, lengths }) => `${JSON.stringify(name)}: ${lengths.source(most)}`).join(', ')} }`,
+  };
 }
 
 /** The sources of a blend of different datasets, also of a view of one, which has the same samples; and the path to them. */
@@ -86,16 +174,24 @@ function blendOf(order: unknown): { sources: Members[]; path: string } | undefin
   return space === 'joined' && sources.every(isObject) ? { sources, path } : undefined;
 }
 
-/** Holds the lengths of each source to its samples. The component knows how many an order has. */
-export function checkSources({ batches }: ComponentBindings, sources: readonly SourceLengths[]): void {
+/** The lengths of a source of a blend, and a recipe of batches in the order of this source, with its long lists. */
+interface SourceLengths {
+  readonly name: string;
+  readonly recipe: string;
+  readonly lists: NamedList[];
+  readonly lengths: Lengths;
+}
+
+/** The component knows how many samples an order has. */
+function checkSources({ batches }: ComponentBindings, sources: readonly SourceLengths[]): void {
   for (const { name, recipe, lists, lengths } of sources) {
     try {
-      release(new batches.BatchRecipe(recipe, lengths, lists));
+      release(new batches.BatchRecipe(recipe, BigInt(lengths.count ?? 0), lists));
     } catch (error) {
       if (!isFailure(error)) throw error;
       // All other mistakes are found when the whole recipe is read.
       if (error.field !== 'samples' || error.kind !== 'contradiction') continue;
-      const value = `${lengths.length} of them (of source ${name})`;
+      const value = `${lengths.count} of them (of source ${name})`;
       throw {
         ...error,
         field: 'lengths',

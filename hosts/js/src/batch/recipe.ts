@@ -1,15 +1,12 @@
 import { disposes, release, using } from '../bindings/resources.js';
 import type { ComponentBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
-import { fail, integer, options, type Range, record, U64, u32, u53 } from '../checks.js';
-import type { Segment as RawSegment } from '../components/interfaces/samedeal-deal-batches.js';
+import { fail, integer, options, stateText, U64, u32 } from '../checks.js';
 import { orderSize } from '../deal/recipe.js';
-import { besideOf, fromJson, numberIn, section } from '../document.js';
+import { besideOf, fromJson, numberIn, section, shownText } from '../document.js';
 import { ALONE, type Recipe } from '../engine.js';
-import { isFailure } from '../errors.js';
-import type { Segment } from '../generated/batches.js';
+import { type Failure, isFailure } from '../errors.js';
 import { recipeOfState } from '../state.js';
 import { BATCHER_OPTIONS, BatchDocument, isMade, STREAM_OPTIONS } from './document.js';
-import { checkSources } from './lengths.js';
 import type {
   BatcherJson,
   BatcherOptions,
@@ -21,89 +18,132 @@ import type {
 } from './types.js';
 
 const STREAM_RECIPE_OPTIONS = ['rank', 'epoch', 'boundaries'] as const;
-const RECIPE_OPTIONS = [...STREAM_RECIPE_OPTIONS, 'history', 'sizes', 'lists'] as const;
+const RECIPE_OPTIONS = [...STREAM_RECIPE_OPTIONS, 'state', 'sizes', 'lists'] as const;
 const STATE_OPTIONS = ['rank', 'worldSize', 'boundaries', 'sizes', 'lists'] as const;
-const WORLDS: Range = [1n, 2n ** 20n];
-/** More segments than the component takes, which it tells. */
-const MOST_SEGMENTS = 2 ** 12 + 1;
+/** So many lengths are held in the instance; of more, those of a window. */
+const HELD = 2 ** 14;
 
-/** A recipe in an instance, and the plan of an epoch. A plan never changes: another epoch has another plan of the same recipe. */
+/** Thrown where lengths are needed that were not given yet, as the component does for those of a window. */
+const WANTED: Failure = { kind: 'wanted', field: 'lengths', value: '', allowed: '' };
+
+/**
+ * A recipe in an instance, and the plan of an epoch, which is made when the first lengths are there. A plan never changes: another epoch has
+ * another plan of the same recipe.
+ */
 export class Planned {
-  readonly recipe: RawBatchRecipe;
-  plan: RawBatcher;
+  readonly #recipe: RawBatchRecipe;
+  readonly #begin: (recipe: RawBatchRecipe) => RawBatcher;
+  #plan: RawBatcher | undefined;
 
-  constructor(recipe: RawBatchRecipe, plan: RawBatcher) {
-    this.recipe = recipe;
-    this.plan = plan;
+  constructor(recipe: RawBatchRecipe, begin: (recipe: RawBatchRecipe) => RawBatcher) {
+    this.#recipe = recipe;
+    this.#begin = begin;
+  }
+
+  get plan(): RawBatcher {
+    if (!this.#plan) {
+      if (this.#recipe.wanted().length > 0) throw WANTED;
+      this.#plan = this.#begin(this.#recipe);
+    }
+    return this.#plan;
+  }
+
+  /** Goes on with another plan. */
+  set plan(next: RawBatcher) {
+    if (this.#plan) release(this.#plan);
+    this.#plan = next;
+  }
+
+  /** The recipe, which has its name and its text as soon as its plan can be made. */
+  get recipe(): RawBatchRecipe {
+    return this.plan && this.#recipe;
+  }
+
+  wanted(): BigUint64Array<ArrayBuffer> {
+    return (this.#plan ?? this.#recipe).wanted();
+  }
+
+  supply(lengths: Uint32Array): void {
+    (this.#plan ?? this.#recipe).supply(lengths);
   }
 
   [disposes](): void {
-    release(this.plan);
-    release(this.recipe);
+    if (this.#plan) release(this.#plan);
+    release(this.#recipe);
   }
 }
 
-type Place = Pick<BatcherRecipeOptions, 'rank' | 'epoch' | 'history'>;
+type Place = Pick<BatcherRecipeOptions, 'rank' | 'epoch' | 'state'>;
 
 /** What decides a batcher, checked as far as it has to be to cross. */
 export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
   readonly document: BatchDocument;
   readonly rank: number;
   readonly epoch: bigint;
-  readonly history: readonly RawSegment[];
-  readonly lengths: Uint32Array<ArrayBuffer>;
+  readonly state: string | undefined;
   readonly size: number;
 
-  constructor(document: BatchDocument, { rank = 0, epoch = 0, history = [] }: Place) {
+  constructor(document: BatchDocument, { rank = 0, epoch, state }: Place) {
+    if (state !== undefined && epoch !== undefined)
+      fail('contradiction', 'epoch', epoch, 'none with a state, which has its own');
     this.document = document;
     this.rank = u32('rank', rank);
-    this.epoch = integer('epoch', epoch, U64);
-    this.history = historyOf(history);
+    this.epoch = integer('epoch', epoch === undefined ? 0 : epoch, U64);
+    this.state = state === undefined ? undefined : stateText(state);
     const { order, deal, batch } = document.said;
-    this.lengths = document.lengths ?? Uint32Array.from(listed(batch?.lengths));
-    const world = Math.max(numberIn(deal?.world_size ?? 1) || 0, ...this.history.map((past) => past.worldSize));
+    const samples = document.lengths?.count ?? listed(batch?.lengths)?.length ?? numberIn(order?.samples);
+    const world = numberIn(deal?.world_size ?? 1) || 0;
     const bounds = 4 * (numberIn(batch?.quantiles ?? 0) || 0) + 16 * document.count('boundaries', 'batch');
     // The number of parts, and of the positions of an order that is made of others, is known after they are made.
-    const parts = batch?.too_long === 'split' || isMade(order) ? ALONE + orderSize(document).all : 0;
-    // For each sample: what two plans have, its place in a table, what windows carry over, and what a history leaves.
-    this.size = 8192 + 2 * document.text.length + 144 * this.lengths.length + 64 * world + bounds + parts;
+    const alone = batch?.too_long === 'split' || isMade(order) || !(samples <= HELD);
+    // For each sample: what two plans have, and its place in a table.
+    const own = alone ? ALONE + orderSize(document).all : 144 * samples;
+    this.size = 8192 + 2 * document.text.length + own + 64 * world + bounds;
   }
 
   get cause(): readonly [string, string] {
-    return ['lengths', `${this.lengths.length} of them`];
+    const { lengths } = this.document;
+    return ['lengths', lengths?.count === undefined ? '' : `${lengths.count} of them`];
   }
 
   /** The same at another place of an epoch. */
-  at(epoch: bigint, history: readonly RawSegment[]): BatcherRecipe {
-    return new BatcherRecipe(this.document, { rank: this.rank, epoch, history });
+  at(place: Pick<Place, 'epoch' | 'state'>): BatcherRecipe {
+    return new BatcherRecipe(this.document, { rank: this.rank, ...place });
   }
 
   make(bindings: ComponentBindings): Planned {
     const { batches } = bindings;
-    checkSources(bindings, this.document.sources);
-    const recipe = new batches.BatchRecipe(this.document.text, this.document.lengths, [...this.document.lists]);
-    let planned: Planned | undefined;
-    try {
-      planned = new Planned(recipe, new batches.Batcher(recipe, this.epoch, [...this.history]));
-      // The component says what is wrong with the rank.
-      planned.plan.take(this.rank, 0n, 0);
-      return planned;
-    } catch (error) {
-      if (isFailure(error)) release(planned ?? recipe);
-      throw error;
-    }
+    const { document, epoch, state, rank } = this;
+    document.lengths?.check(bindings);
+    const count = document.lengths?.count;
+    const recipe = new batches.BatchRecipe(document.text, count === undefined ? count : BigInt(count), [
+      ...document.lists,
+    ]);
+    return new Planned(recipe, (recipe) => {
+      let plan = new batches.Batcher(recipe, epoch);
+      // It takes what `resume` takes.
+      if (state !== undefined) plan = using(plan, (whole) => whole.replan(state));
+      try {
+        // The component says what is wrong with the rank.
+        plan.take(rank, 0n, 0);
+      } catch (error) {
+        if (isFailure(error)) release(plan);
+        throw error;
+      }
+      return plan;
+    });
   }
 
   source(most: number): string {
-    const { document, rank, epoch, history } = this;
-    const past = history.length > 0 ? historySource(history) : '';
-    return document.source('Batcher', { rank, epoch, history: past }, most);
+    const { document, rank, epoch, state } = this;
+    const place = state === undefined ? '' : shownText(state, most);
+    return document.source('Batcher', { rank, epoch, state: place }, most);
   }
 
   /** Of the options of a constructor. */
   static of(lengths: unknown, given: BatcherOptions | undefined): BatcherRecipe {
     const named = options(given, BATCHER_OPTIONS);
-    return new BatcherRecipe(BatchDocument.of(named, { lengths }), named);
+    return new BatcherRecipe(BatchDocument.of(named, { lengths }), placeIn(named));
   }
 
   /** Of a recipe, and what it does not say. */
@@ -113,17 +153,19 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
     return new BatcherRecipe(new BatchDocument(recipe, counts, { boundaries, sizes }, besideOf(lists)), place);
   }
 
-  /** Of the recipe of a state, and how the rest of its epoch is dealt. */
+  /** Of a state, and how the rest of its epoch is dealt. */
   static ofState(state: unknown, lengths: unknown, given: BatcherStateOptions | undefined): BatcherRecipe {
     const { worldSize, ...others } = options(given, STATE_OPTIONS);
-    return BatcherRecipe.read(recipeOfState(state, { deal: section({ worldSize }) }), lengths, others);
+    const text = stateText(state);
+    const recipe = recipeOfState(text, { deal: section({ worldSize }) });
+    return BatcherRecipe.read(recipe, lengths, { ...others, state: text });
   }
 
-  static ofJson(json: BatcherJson | string): BatcherRecipe {
-    type Given = BatcherRecipeOptions & { lengths?: number[] };
+  static ofJson(json: BatcherJson | string, own: unknown): BatcherRecipe {
+    type Given = BatcherRecipeOptions & { lengths?: BatcherJson['lengths'] };
     const { recipe, given } = fromJson<Given>(json, [...RECIPE_OPTIONS, 'lengths']);
     const { lengths, ...others } = given;
-    return BatcherRecipe.read(recipe, lengths, others);
+    return BatcherRecipe.read(recipe, own ?? lengths, others);
   }
 }
 
@@ -173,18 +215,9 @@ export class BatchStreamRecipe implements Recipe<ComponentBindings, RawBatchStre
   }
 }
 
-/** A history as it is written in a program. */
-export const historySource = (history: readonly (Segment | RawSegment)[]): string =>
-  `[${history.map(({ worldSize, steps }) => `{ worldSize: ${worldSize}, steps: ${steps} }`).join(', ')}]`;
+const listed = (value: unknown): readonly unknown[] | undefined => (Array.isArray(value) ? value : undefined);
 
-/** World sizes and steps, as far as they have to be checked to cross. */
-function historyOf(given: unknown): RawSegment[] {
-  if (!Array.isArray(given)) fail('wrong-type', 'history', given, 'an array of { worldSize, steps }');
-  return Array.from(given.slice(0, MOST_SEGMENTS), (past: unknown) => {
-    record('history', past, 'an array of { worldSize, steps }');
-    const { worldSize, steps } = options(past as Segment, ['worldSize', 'steps']);
-    return { worldSize: u32('history', worldSize, undefined, WORLDS), steps: u53('history', steps) };
-  });
-}
-
-const listed = (value: unknown): readonly number[] => (Array.isArray(value) ? value : []);
+const placeIn = ({ rank, epoch }: BatcherOptions): Place => ({
+  ...(rank !== undefined && { rank }),
+  ...(epoch !== undefined && { epoch }),
+});

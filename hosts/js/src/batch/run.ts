@@ -8,7 +8,7 @@ import type { Batch } from './types.js';
 
 /** The batches of a run, each with memory of its own. */
 export function batchesOf(run: Copied<Run>): Batch[] {
-  const { starts, lengths, rowEnds, batchEnds, paddedLengths, costs, repeated } = run;
+  const { starts, lengths, rowEnds, batchEnds, paddedLengths, costs, repeated, fullRows } = run;
   const samples = numbers(run.samples);
   let [row, item] = [0, 0];
   return Array.from(batchEnds, (lastRow, number) => {
@@ -23,6 +23,7 @@ export function batchesOf(run: Copied<Run>): Batch[] {
       paddedLength: paddedLengths[number] as number,
       cost: plain(costs[number] as bigint),
       repeated: repeated[number] as number,
+      fullRows: fullRows[number] as number,
     };
     [row, item] = [lastRow, lastItem];
     return batch;

@@ -1,21 +1,37 @@
-import type { Segment } from '../generated/batches.js';
 import type { BatchDealOptions, BatchingOptions } from '../generated/options.js';
 import type { Order } from '../order/order.js';
-import type { Integer, Integers, OrderName, RecipeOptions } from '../types.js';
+import type { Integer, Integers, OrderName, RecipeOptions, SavedState } from '../types.js';
+
+/** Lengths that are read when they are asked for, such as those in a file. */
+export interface LengthsReader {
+  /** Number of samples. */
+  readonly length: number;
+  /** The lengths of these samples, in tokens: as many as there are samples. A promise of them is for `withLengths` and `for await` alone. */
+  take(samples: Float64Array<ArrayBuffer>): Integers | PromiseLike<Integers>;
+}
 
 /**
- * The length of every sample, in tokens. With a blend of different datasets (the index space `joined`) as the order, also the lengths of each
+ * Where the length of every sample is, in tokens: a list, which is not copied and must not change; or what gives the lengths of some samples. If it is a
+ * function, the order has to say how many samples there are.
+ */
+export type LengthsSource = Integers | LengthsReader | LengthsReader['take'];
+
+/**
+ * The length of every sample. With a blend of different datasets (the index space `joined`) as the order, also the lengths of each
  * source, by its name.
  */
-export type Lengths = Integers | Readonly<Record<string, Integers>> | ReadonlyMap<string, Integers>;
+export type Lengths =
+  | LengthsSource
+  | Readonly<Record<string, Integers | LengthsReader>>
+  | ReadonlyMap<string, Integers | LengthsReader>;
 
 /**
  * What decides the batches of a stream. An option that the strategy or the counting does not use is an error, also if it has its
  * default value.
  *
  * Defaults that depend on others: `maxBatchSize` is 0 if `maxTokens` or `maxCost` limits the batch, 1 with `pack`, else 32. `batchWindow` is
- * the samples of 64 steps of average batches, at least 8,192; it follows `worldSize`, so that after a resume with another number of ranks
- * each segment has its own. In a stream, `batchWindow` is 8,192 (at most 2^24), and `bucketWidth` is 64.
+ * the samples of 128 steps of average batches, at least 8,192; it follows `worldSize`. In a stream without `meanLength`, it is 2,048 for each
+ * rank, at least 8,192 (at most 2^24), and `bucketWidth` is 64.
  */
 export interface BatchStreamOptions extends BatchDealOptions, BatchingOptions {
   /** Seed of the order of steps: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */
@@ -36,19 +52,18 @@ export interface BatcherOptions extends BatchStreamOptions {
   /** The number of buckets, in place of `bucketWidth` or `boundaries`: 1 to 2^20. Each gets the same number of samples, as far as
    * equal lengths allow. Default without any of the three: 64 buckets that have the same number of tokens each. */
   quantiles?: Integer;
-  /**
-   * The steps of this epoch that were taken before, segment by segment: the plan is of what they leave. `resume` takes it from a
-   * state. At most 4,096 segments. Default: none.
-   */
-  history?: readonly Readonly<Record<keyof Segment, Integer>>[];
 }
 
 /** What the recipe of a stream does not say. `boundaries`: needed if the recipe has their hash. */
 export type BatchStreamRecipeOptions = Pick<BatchStreamOptions, 'rank' | 'epoch' | 'boundaries'>;
 
 /** What the recipe of a batcher does not say. `boundaries`, `sizes`, `lists`: needed if the recipe has their hash. */
-export type BatcherRecipeOptions = Pick<BatcherOptions, 'rank' | 'epoch' | 'history' | 'boundaries'> &
-  Pick<RecipeOptions, 'sizes' | 'lists'>;
+export interface BatcherRecipeOptions
+  extends Pick<BatcherOptions, 'rank' | 'epoch' | 'boundaries'>,
+    Pick<RecipeOptions, 'sizes' | 'lists'> {
+  /** Where the epoch goes on, in place of `epoch`: as with `resume` and its option `replan`. */
+  state?: string | Uint8Array | SavedState;
+}
 
 /** What a state does not say: the ranks that go on, and lists of which it has the hash. */
 export type BatcherStateOptions = Pick<BatcherOptions, 'rank' | 'worldSize' | 'boundaries'> &
@@ -61,8 +76,7 @@ type Always = 'seed' | 'epoch' | 'rank' | 'worldSize' | 'strategy' | 'counting' 
 export type BatchStreamConfig = BatchStreamOptions & Required<Pick<BatchStreamOptions, Always>>;
 
 /** All options of a batcher that its strategy uses, with their defaults. There is no `seed` if the order was made. */
-export type BatcherConfig = Omit<BatcherOptions, 'history'> &
-  Required<Pick<BatcherOptions, Exclude<Always, 'seed'> | 'order'>> & { history: Segment[] };
+export type BatcherConfig = BatcherOptions & Required<Pick<BatcherOptions, Exclude<Always, 'seed'> | 'order'>>;
 
 /** A stream in JSON: its recipe, and what that does not say. */
 export interface BatchStreamJson {
@@ -77,14 +91,14 @@ export interface BatchStreamJson {
 
 /** A batcher in the same form. */
 export interface BatcherJson extends BatchStreamJson {
-  /** If they were not in the recipe. */
-  lengths?: number[];
+  /** If they were not in the recipe, and are lists. */
+  lengths?: number[] | Record<string, number[]>;
   /** Samples in each shard, if they were not in the recipe. */
   sizes?: number[];
   /** Lists of composed orders that were not in the recipe, by the paths of their members. */
   lists?: Record<string, number[]>;
-  /** Default: none. */
-  history?: Segment[];
+  /** Where the epoch went on, in place of `epoch`. Default: it began at its beginning. */
+  state?: string;
 }
 
 /**
@@ -106,6 +120,8 @@ export interface Batch {
   cost: Integer;
   /** How many rows at its end are repeated from another batch, to fill the step. */
   repeated: number;
+  /** How many rows a full batch of this padded length has. To give all batches of a bucket one shape, add rows of padding. */
+  fullRows: number;
 }
 
 /** On which side of a row the padding is. */

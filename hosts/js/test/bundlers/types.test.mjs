@@ -24,7 +24,7 @@ const USE = `
   import { init } from 'samedeal/web';
   const sampler: Sampler = new Sampler(10, { seed: 3 });
   const indices: Uint32Array | Float64Array = sampler.indices();
-  const steps: number = new Batcher([3], { maxTokens: 4 }).length;
+  const steps: number = new Batcher([3], { maxTokens: 4 }).numSteps();
   const few: number = new Light(10).length;
   { using scoped = new Sampler(3); scoped.length; }
   async function all() {

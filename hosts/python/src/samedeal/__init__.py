@@ -34,15 +34,18 @@ from .engine.errors import (
 if TYPE_CHECKING:
     from . import collate
     from .batch.batcher import Batcher
+    from .batch.build import build_index
+    from .batch.index import join_indices
     from .batch.records import Batch, Metrics
     from .batch.stream import BatchStream
-    from .bindings.batches import BatchPlace, Segment
+    from .bindings.batches import BatchPlace, BatchShape
     from .bindings.launch import Detection
     from .bindings.read import ReadBatch, ReadRound
     from .bindings.shards import Overlaps, ShardRuns
     from .bindings.steps import EpochPosition, StepPlace
     from .bindings.texts import TextKind
     from .compose.make import balance, blend, grown, order, sharded, windows
+    from .engine.sources import LengthsSource
     from .read.reading import Reading
     from .shard.plan import ShardPlan, verify_shards
     from .shard.records import Balance, Loads, Steps, Verification
@@ -59,6 +62,7 @@ __all__ = [
     "Balance",
     "Batch",
     "BatchPlace",
+    "BatchShape",
     "BatchStream",
     "Batcher",
     "Batches",
@@ -68,6 +72,7 @@ __all__ = [
     "EpochPosition",
     "Fate",
     "IndexOutOfRangeError",
+    "LengthsSource",
     "Loads",
     "Mesh",
     "Metrics",
@@ -85,7 +90,6 @@ __all__ = [
     "SamedealError",
     "Sampler",
     "Schedule",
-    "Segment",
     "ShardPlace",
     "ShardPlan",
     "ShardRuns",
@@ -100,10 +104,12 @@ __all__ = [
     "WrongTypeError",
     "balance",
     "blend",
+    "build_index",
     "collate",
     "detect_rank",
     "grown",
     "inspect",
+    "join_indices",
     "order",
     "orders",
     "recipe_after",
@@ -117,11 +123,13 @@ _LATER = {
     "Balance": "shard.records",
     "Batch": "batch.records",
     "BatchPlace": "bindings.batches",
+    "BatchShape": "bindings.batches",
     "BatchStream": "batch.stream",
     "Batcher": "batch.batcher",
     "ChunkStream": "shard.stream",
     "Detection": "bindings.launch",
     "EpochPosition": "bindings.steps",
+    "LengthsSource": "engine.sources",
     "Loads": "shard.records",
     "Mesh": "topology.mesh",
     "Metrics": "batch.records",
@@ -130,7 +138,6 @@ _LATER = {
     "ReadRound": "bindings.read",
     "Reading": "read.reading",
     "Schedule": "step.schedule",
-    "Segment": "bindings.batches",
     "ShardPlan": "shard.plan",
     "ShardRuns": "bindings.shards",
     "Split": "split.split",
@@ -140,9 +147,11 @@ _LATER = {
     "Verification": "shard.records",
     "balance": "compose.make",
     "blend": "compose.make",
+    "build_index": "batch.build",
     "detect_rank": "topology.launch",
     "grown": "compose.make",
     "inspect": "texts",
+    "join_indices": "batch.index",
     "order": "compose.make",
     "recipe_after": "texts",
     "sharded": "compose.make",

@@ -168,10 +168,10 @@ class TrainerMixin(_Trainer):
             own = args.seed if args.data_seed is None else args.data_seed
             seed = own if plan.seed is None else plan.seed
             return DistributedSampler(dataset, shuffle=plan.shuffle, seed=seed, drop_last=plan.drop_last)
-        known = sampler.batcher.lengths if isinstance(sampler, BatchSampler) else sampler.dataset
-        if len(known) != len(dataset):
+        known = sampler._num_samples if isinstance(sampler, BatchSampler) else len(sampler.dataset)
+        if known not in (None, len(dataset)):
             allowed = f"{len(dataset)}, the length of the train_dataset"
-            raise ContradictionError("train-sampler", f"for {len(known)} samples", allowed)
+            raise ContradictionError("train-sampler", f"for {known} samples", allowed)
         if self._saved is None:
             # Warns where somebody has loaded a state into it: this training reads all of the first epoch.
             sampler.set_epoch(sampler.epoch + 1)

@@ -271,14 +271,14 @@ def test_stopping_early_ends_the_reading(data: Path) -> None:
         iterator = iter(ShardedDataset(data, batch_size=8, deal=deal))
         next(iterator)
         iterator.close()  # type: ignore[attr-defined]
-    assert threading.active_count() == before
+    assert threading.active_count() <= before
     gc.disable()
     try:
         iterator = iter(dataset := ShardedDataset(data, batch_size=8))
         next(iterator)
         # What the dataset counts by does not keep it.
         del iterator
-        assert threading.active_count() == before
+        assert threading.active_count() <= before
         assert dataset.state_dict() == dataset.state_dict(1)
     finally:
         gc.enable()

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import torch
 import transformers
-from samedeal.torch import BatchSampler, PackCollator
+from samedeal.torch import BatchSampler, PackCollator, PadCollator
 from samedeal.transformers import Trainer
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from torch.utils.data import DataLoader
@@ -215,3 +215,19 @@ def sum_of_losses(model: Any, data: Sequences) -> Any:
         logits, labels = model(**sample).logits[:, :-1], sample["labels"][:, 1:]
         total = total + cross_entropy(logits.flatten(0, 1), labels.flatten(), reduction="sum")
     return total
+
+
+@pytest.mark.parametrize("collator", [PadCollator(), PackCollator(CAPACITY)], ids=["pad", "pack"])
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("name", ["llama", "gpt2"])
+def test_a_rank_without_samples_adds_nothing(name: str, attention: str, collator: Any) -> None:
+    made, config = MODELS[name]
+    model = made._from_config(config, attn_implementation=attention)
+    sampler = BatchSampler([3, 4, 5], max_tokens=8, rank=7, world_size=8)
+    [batch] = DataLoader(Sequences(), batch_sampler=sampler, collate_fn=collator)
+    loss = model(**batch, num_items_in_batch=5).loss
+    loss.backward()
+    assert loss.item() == 0
+    gradients = [own.grad for own in model.parameters() if own.grad is not None]
+    assert gradients
+    assert not any(gradient.any() for gradient in gradients)

@@ -1,19 +1,21 @@
 use std::fmt;
+use std::ops::Bound;
 use std::ops::RangeBounds;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
+use super::lengths::Source;
 use super::{Batch, BatchBuilder, BatchRecipe, Lengths, Metrics, RankBatches};
-use crate::engine::Object;
+use crate::engine::{Object, batches};
 use crate::generated::BatcherValues;
 use crate::iter::Of;
-use crate::range::run;
-use crate::{Error, Failure, Segment};
+use crate::{Error, Failure};
 
 /// The batches of an epoch of sequences of different length: every rank takes the same number of steps, and no batch has more than
 /// `max_tokens`.
 ///
-/// A step is one batch on every rank; the batches of a step have similar lengths and costs. All of them are known before the epoch
-/// begins, any one is read at once, and a rank computes its own without another's help. Everything but
+/// A step is one batch on every rank; the batches of a step have similar lengths and costs. An epoch is planned window by window, when a
+/// batch of the window is asked for: the first batch of a billion samples takes milliseconds. A rank computes its own without another's
+/// help. Everything but
 /// [`set_epoch`](Self::set_epoch) and [`resume`](Self::resume) takes `&self`, and threads may share a batcher; they take turns. The
 /// borrow checker sees to it that no iterator outlives its epoch.
 ///
@@ -28,17 +30,20 @@ use crate::{Error, Failure, Segment};
 ///     let (rows, width) = batch.shape();
 ///     assert!(rows * width <= 4_096 && batch.lengths.iter().all(|&length| length as usize <= width));
 /// }
-/// assert_eq!(batcher.iter().len() as u64, batcher.num_steps());
-/// assert!(batcher.metrics().padding_ratio() < 0.05);
+/// assert_eq!(batcher.iter().count() as u64, batcher.num_steps()?);
+/// assert!(batcher.metrics()?.padding_ratio() < 0.05);
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Batcher {
     recipe: Arc<BatchRecipe>,
-    pub(crate) object: Object,
+    pub(crate) object: Object<batches::Batcher>,
     pub(crate) values: BatcherValues,
+    /// None if the recipe has all.
+    lengths: Option<Source>,
+    /// Of those whose calls may wait for lengths.
+    turn: Mutex<()>,
     rank: u32,
     world_size: u32,
-    metrics: Metrics,
 }
 
 impl Batcher {
@@ -69,24 +74,41 @@ impl Batcher {
         BatchBuilder::new(Some(recipe.into()), Some(lengths.into()))
     }
 
-    pub(super) fn build(recipe: BatchRecipe, epoch: u64, history: Vec<Segment>, rank: u32) -> Result<Self, Error> {
-        if size_of_val(&history[..]) > recipe.room() {
-            return Err(Failure::out_of_memory("history", history.len(), "fewer segments").into());
+    pub(super) fn build(recipe: BatchRecipe, lengths: Option<Source>, epoch: u64, rank: u32) -> Result<Self, Error> {
+        let object = Object::<batches::Batcher>::new(&recipe.object, epoch)?;
+        let batcher = Self::of(Arc::new(recipe), object, lengths, rank)?;
+        if rank > 0 {
+            // The component says what is wrong with it.
+            batcher.batches_window(rank, 0, 0)?;
         }
-        let past = history.iter().copied().map(Into::into).collect::<Vec<_>>();
-        let object =
-            recipe.make(|batches, store, recipe| batches.batcher().call_constructor(store, recipe, epoch, &past))?;
-        let batcher = Self::of(Arc::new(recipe), object, rank)?;
-        // The component says what is wrong with the rank.
-        batcher.batches_window(rank, 0, 0)?;
         Ok(batcher)
     }
 
-    fn of(recipe: Arc<BatchRecipe>, object: Object, rank: u32) -> Result<Self, Error> {
-        let (world_size, values, metrics) = (recipe.world_size()?, BatcherValues::ask(&object)?, Metrics::default());
-        let batcher = Self { recipe, object, values, rank, world_size, metrics };
-        let metrics = Metrics::of(batcher.raw_metrics()?, |name| batcher.raw_ratio(name))?;
-        Ok(Self { metrics, ..batcher })
+    fn of(
+        recipe: Arc<BatchRecipe>,
+        object: Object<batches::Batcher>,
+        lengths: Option<Source>,
+        rank: u32,
+    ) -> Result<Self, Error> {
+        let (world_size, values) = (recipe.world_size()?, BatcherValues::ask(&object)?);
+        Ok(Self { recipe, object, values, lengths, turn: Mutex::default(), rank, world_size })
+    }
+
+    /// A call that may wait for lengths: it is made again once they are given.
+    pub(crate) fn waiting<R>(&self, call: impl Fn(&Object<batches::Batcher>) -> Result<R, Error>) -> Result<R, Error> {
+        // Another thread would have lengths given that this one waits for.
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        loop {
+            match call(&self.object) {
+                Err(Error::Failure(failure)) if failure.kind.name() == "wanted" => {
+                    let wanted = self.raw_wanted()?;
+                    let lengths = self.lengths.as_ref().ok_or(failure)?.ask(&wanted)?;
+                    drop(wanted);
+                    self.raw_supply(&lengths)?;
+                }
+                answer => return answer,
+            }
+        }
     }
 
     /// The recipe of these batches: everything that decides the batches of every epoch, the defaults too, as JSON in one line. It is
@@ -119,17 +141,17 @@ impl Batcher {
         self.rank
     }
 
-    /// How many batches every rank has.
-    pub fn num_steps(&self) -> u64 {
-        self.metrics.steps
+    /// What the batches of all ranks amount to. All windows are planned for it, once, unless there is an index of the whole epoch
+    /// ([`use_index`](Self::use_index)).
+    ///
+    /// # Errors
+    ///
+    /// Those of [`num_steps`](Self::num_steps).
+    pub fn metrics(&self) -> Result<Metrics, Error> {
+        Metrics::of(self.raw_metrics()?, |name| self.raw_ratio(name))
     }
 
-    /// What the batches of all ranks amount to.
-    pub fn metrics(&self) -> &Metrics {
-        &self.metrics
-    }
-
-    /// Plans another epoch, of which nothing was taken; as costly as a new batcher. The epoch that it is at stays as it is, also where a
+    /// Moves to another epoch, of which nothing was taken. The epoch that it is at stays as it is, also where a
     /// part of it was taken.
     ///
     /// # Errors
@@ -142,31 +164,42 @@ impl Batcher {
         Ok(())
     }
 
-    /// Goes on where a state was taken: moves to its epoch, and plans what was not taken. Steps are counted from 0 again. With the world
-    /// size of the state, they are what that plan has left, batch for batch; with another one, what is left is planned anew. As costly as a
-    /// new batcher, for each segment of the history. A composed order may have got more since the state was taken, such as stages and
-    /// sources of a blend: if the state has steps, what changes the order begins with the next epoch or later. After a failure, nothing has
+    /// Goes on where a state was taken: moves to its epoch, to what was not taken. Steps are counted from 0 again. With the world
+    /// size of the state, they are what that plan has left, batch for batch; with another one, what is left of the open window is planned
+    /// anew. A composed order may have got more since the state was taken, such as stages and
+    /// sources of a blend: if something was taken of the epoch, what changes the order begins with the next epoch or later. After a failure, nothing has
     /// changed.
     ///
     /// # Errors
     ///
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a batcher of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of range
-    /// (`state`: more than 2^24 bytes; `history`), out of memory.
+    /// (`state`: more than 2^24 bytes; `consumed`, `history`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         *self = self.raw_resume(state)?;
         Ok(())
     }
 
-    pub(crate) fn another(&self, object: Object) -> Result<Self, Error> {
-        Self::of(Arc::clone(&self.recipe), object, self.rank)
+    /// The same with other options than those of the state, such as a smaller `max_tokens` after an out-of-memory error: what is left of the
+    /// epoch is planned with the options of this batcher. The lengths have to be the same.
+    ///
+    /// # Errors
+    ///
+    /// Those of [`resume`](Self::resume).
+    pub fn replan(&mut self, state: &str) -> Result<(), Error> {
+        *self = self.raw_replan(state)?;
+        Ok(())
+    }
+
+    pub(crate) fn another(&self, object: Object<batches::Batcher>) -> Result<Self, Error> {
+        Self::of(Arc::clone(&self.recipe), object, self.lengths.clone(), self.rank)
     }
 
     /// The batch of this rank at a step: any at once, at the price of planning a window.
     ///
     /// # Errors
     ///
-    /// Out of range (`step` at or above [`num_steps`](Self::num_steps)), out of memory.
+    /// Out of range (`step` at or above [`num_steps`](Self::num_steps)), and those of [`num_steps`](Self::num_steps).
     pub fn batch(&self, step: u64) -> Result<Batch, Error> {
         self.batch_of(self.rank, step)
     }
@@ -177,10 +210,13 @@ impl Batcher {
     ///
     /// Out of range (`step`, `rank`), out of memory.
     pub fn batch_of(&self, rank: u32, step: u64) -> Result<Batch, Error> {
-        if step >= self.num_steps() {
-            return Err(Failure::not_below("step", step, self.num_steps()).into());
+        match self.batches_window(rank, step, 1) {
+            // All windows are known now.
+            Err(Error::Failure(failure)) if matches!(&*failure.field, "start" | "count") => {
+                Err(Failure::not_below("step", step, self.num_steps()?).into())
+            }
+            batches => batches.map(|mut batches| batches.remove(0)),
         }
-        self.batches_window(rank, step, 1).map(|mut batches| batches.remove(0))
     }
 
     /// The batches of the ranks `first` to `first + count - 1` at a step, one for each rank.
@@ -194,14 +230,15 @@ impl Batcher {
 
     /// Iterates over this rank's batches of the epoch.
     pub fn iter(&self) -> RankBatches<'_> {
-        RankBatches::new(Of::Borrowed(self), self.rank, (0, self.num_steps()))
+        RankBatches::new(Of::Borrowed(self), self.rank, 0, None)
     }
 
-    /// Iterates over this rank's batches of a range of steps, such as `100..`.
+    /// Iterates over this rank's batches of a range of steps, such as `100..`. If the epoch ends before the range, the iterator gives an error
+    /// in the place of the first step that is not there.
     ///
     /// # Errors
     ///
-    /// Out of range (`start`, `count` where the range ends after the epoch).
+    /// Out of range (`start` above the number of steps), and those of [`num_steps`](Self::num_steps).
     pub fn batches(&self, steps: impl RangeBounds<u64>) -> Result<RankBatches<'_>, Error> {
         self.batches_of(self.rank, steps)
     }
@@ -210,11 +247,21 @@ impl Batcher {
     ///
     /// # Errors
     ///
-    /// Out of range (`rank`, `start`, `count`).
+    /// Out of range (`rank`, `start`), and those of [`num_steps`](Self::num_steps).
     pub fn batches_of(&self, rank: u32, steps: impl RangeBounds<u64>) -> Result<RankBatches<'_>, Error> {
-        // The component says what is wrong with the rank.
-        self.batches_window(rank, 0, 0)?;
-        Ok(RankBatches::new(Of::Borrowed(self), rank, run(steps, self.num_steps())?))
+        let start = match steps.start_bound() {
+            Bound::Included(&start) => start,
+            Bound::Excluded(&before) => before.saturating_add(1),
+            Bound::Unbounded => 0,
+        };
+        let end = match steps.end_bound() {
+            Bound::Included(&last) => Some(last.saturating_add(1)),
+            Bound::Excluded(&end) => Some(end),
+            Bound::Unbounded => None,
+        };
+        // The component says what is wrong with the rank and the start.
+        self.batches_window(rank, start, 0)?;
+        Ok(RankBatches::new(Of::Borrowed(self), rank, start, end))
     }
 
     /// The batches of a rank at the steps number `start` to `start + count - 1`, in one call of the component.
@@ -241,8 +288,8 @@ impl IntoIterator for Batcher {
     type IntoIter = RankBatches<'static>;
 
     fn into_iter(self) -> RankBatches<'static> {
-        let (rank, steps) = (self.rank, self.num_steps());
-        RankBatches::new(Of::Owned(Box::new(self)), rank, (0, steps))
+        let rank = self.rank;
+        RankBatches::new(Of::Owned(Box::new(self)), rank, 0, None)
     }
 }
 
@@ -250,7 +297,6 @@ impl fmt::Debug for Batcher {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { rank, world_size, .. } = self;
         let mut shown = f.debug_struct("Batcher");
-        shown.field("rank", rank).field("world_size", world_size).field("epoch", &self.epoch());
-        shown.field("steps", &self.num_steps()).finish_non_exhaustive()
+        shown.field("rank", rank).field("world_size", world_size).field("epoch", &self.epoch()).finish_non_exhaustive()
     }
 }

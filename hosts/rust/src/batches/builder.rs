@@ -1,11 +1,12 @@
 use std::fmt;
 use std::marker::PhantomData;
 
+use super::lengths::Source;
 use super::{BatchRecipe, BatchStream, Batcher, Lengths};
+use crate::Error;
 use crate::engine::{MOST_MEMORY, cut};
 use crate::order::OrderOption;
 use crate::recipe::{Draft, List};
-use crate::{Error, Segment};
 
 /// The name of the list that is no part of the order.
 const BOUNDARIES: &str = "boundaries";
@@ -24,7 +25,6 @@ pub struct BatchBuilder<T> {
 struct Choice {
     lengths: Option<Lengths>,
     epoch: u64,
-    history: Vec<Segment>,
     rank: u32,
     memory_limit: usize,
 }
@@ -32,7 +32,7 @@ struct Choice {
 /// For batchers and streams.
 impl<T> BatchBuilder<T> {
     pub(super) fn new(recipe: Option<String>, lengths: Option<Lengths>) -> Self {
-        let choice = Choice { lengths, epoch: 0, history: Vec::new(), rank: 0, memory_limit: MOST_MEMORY };
+        let choice = Choice { lengths, epoch: 0, rank: 0, memory_limit: MOST_MEMORY };
         Self { draft: Draft::new(recipe), choice, made: PhantomData }
     }
 
@@ -83,7 +83,7 @@ impl BatchBuilder<Batcher> {
     /// let blend = Order::blend([Source::new("web", 10_000, 70), Source::new("books", 500, 30)]).samples(2_000).seed(42);
     /// let lengths = (0..10_500).map(|i| 1 + i * 7_919 % 500).collect::<Vec<u32>>();
     /// let batcher = Batcher::builder(lengths).order(blend).max_tokens(4_096).world_size(4).build()?;
-    /// assert_eq!(batcher.metrics().items, 2_000);
+    /// assert_eq!(batcher.metrics()?.items, 2_000);
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     pub fn order(mut self, order: impl Into<OrderOption>) -> Self {
@@ -101,27 +101,20 @@ impl BatchBuilder<Batcher> {
         self
     }
 
-    /// The steps of this epoch that were taken before, segment by segment: the plan is of what they leave. Nothing unless set. Up to
-    /// 4,096 segments. [`Batcher::resume`] takes them from a state.
-    pub fn history(mut self, history: impl Into<Vec<Segment>>) -> Self {
-        self.choice.history = history.into();
-        self
-    }
-
-    /// Plans the epoch: a million samples take less than a second. The first plan on a machine also compiles the component, in about 0.4
-    /// seconds (several in a debug build); later processes load what it compiled.
+    /// Checks the options. Each window is planned when it is asked for. The first batcher on a machine also compiles the component, in about
+    /// 0.4 seconds (several in a debug build); later processes load what it compiled.
     ///
     /// # Errors
     ///
-    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (any number; `lengths` if a sample is too long; `recipe`: more than 2^24 bytes),
+    /// [`OutOfRange`](crate::FailureKind::OutOfRange) (any number; `recipe`: more than 2^24 bytes),
     /// [`Missing`](crate::FailureKind::Missing) (`max-tokens`, `max-cost` or `capacity`, if the strategy needs it; `lengths`),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (any option that the strategy does not use, `boundaries` that do not ascend,
     /// `samples`, `lengths`), [`UnknownName`](crate::FailureKind::UnknownName), [`WrongType`](crate::FailureKind::WrongType) (`recipe`, and
     /// its members), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
-    pub fn build(mut self) -> Result<Batcher, Error> {
-        let (epoch, history, rank) = (self.choice.epoch, std::mem::take(&mut self.choice.history), self.choice.rank);
-        let recipe = self.choice.recipe(self.draft)?;
-        Batcher::build(recipe, epoch, history, rank)
+    pub fn build(self) -> Result<Batcher, Error> {
+        let (epoch, rank) = (self.choice.epoch, self.choice.rank);
+        let (recipe, lengths) = self.choice.recipe(self.draft)?;
+        Batcher::build(recipe, lengths, epoch, rank)
     }
 }
 
@@ -134,15 +127,20 @@ impl BatchBuilder<BatchStream> {
     /// As those of a batcher; contradiction (`quantiles`), out of range (`rank`; `batch-window` above 2^24).
     pub fn build(self) -> Result<BatchStream, Error> {
         let Choice { epoch, rank, .. } = self.choice;
-        BatchStream::build(self.choice.recipe(self.draft)?, epoch, rank)
+        BatchStream::build(self.choice.recipe(self.draft)?.0, epoch, rank)
     }
 }
 
 impl Choice {
-    fn recipe(self, draft: Draft) -> Result<BatchRecipe, Error> {
+    fn recipe(self, draft: Draft) -> Result<(BatchRecipe, Option<Source>), Error> {
         let Self { lengths, memory_limit, .. } = self;
         let lengths = lengths.map(|lengths| lengths.joined(&draft, &[BOUNDARIES], memory_limit)).transpose()?;
-        BatchRecipe::sharing(&draft.text()?, lengths.as_deref(), draft.lists(), memory_limit)
+        let count = lengths.as_ref().map(|lengths| lengths.count);
+        let recipe = BatchRecipe::sharing(&draft.text()?, count, draft.lists(), memory_limit)?;
+        if let Some(lengths) = &lengths {
+            recipe.give(|samples| lengths.ask(samples))?;
+        }
+        Ok((recipe, lengths))
     }
 }
 

@@ -2,29 +2,57 @@ use std::iter::FusedIterator;
 use std::vec;
 
 use super::{Batch, Batcher};
-use crate::iter::{Of, size_hint};
+use crate::iter::Of;
 use crate::{Error, FailureKind};
 
 /// How many batches are read at a time.
 const AHEAD: u32 = 64;
 
-/// The batches of a rank, step by step; see [`Batcher::iter`] and [`Batcher::batches`]. After an error it ends.
+/// The batches of a rank, step by step; see [`Batcher::iter`] and [`Batcher::batches`]. After an error it ends. How many they are is known
+/// when the last window is planned: [`Batcher::num_steps`] plans all.
 #[derive(Debug)]
 pub struct RankBatches<'a> {
     batcher: Of<'a, Batcher>,
     rank: u32,
     /// What was read and not yet handed out.
     window: vec::IntoIter<Batch>,
-    /// The first step that was not read yet, and the end.
+    /// The first step that was not read yet, and the end, if there is one before that of the epoch.
     unread: u64,
-    end: u64,
+    end: Option<u64>,
     ahead: u32,
+    done: bool,
 }
 
 impl<'a> RankBatches<'a> {
-    /// The batcher has checked that there are such a rank and such steps.
-    pub(super) fn new(batcher: Of<'a, Batcher>, rank: u32, (start, count): (u64, u64)) -> Self {
-        Self { batcher, rank, window: Vec::new().into_iter(), unread: start, end: start + count, ahead: AHEAD }
+    pub(super) fn new(batcher: Of<'a, Batcher>, rank: u32, unread: u64, end: Option<u64>) -> Self {
+        Self { batcher, rank, window: Vec::new().into_iter(), unread, end, ahead: AHEAD, done: false }
+    }
+
+    /// Reads some batches.
+    fn read(&mut self) -> Result<(), Error> {
+        let wanted = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.unread)).min(self.ahead.into()) as u32;
+        let window = match self.batcher.batches_window(self.rank, self.unread, wanted) {
+            Err(Error::Failure(failure)) if failure.kind == FailureKind::OutOfMemory && wanted > 1 => {
+                // One by one, where so many are too large together.
+                self.ahead = 1;
+                return self.read();
+            }
+            // The epoch has fewer, which is known now.
+            Err(Error::Failure(failure)) if matches!(&*failure.field, "start" | "count") => {
+                let left = self.batcher.num_steps()?.saturating_sub(self.unread);
+                match self.end {
+                    Some(_) if left == 0 => return Err(failure.into()),
+                    Some(_) => {}
+                    None => self.end = Some(self.unread + left),
+                }
+                // It may have leapt past the end.
+                if left == 0 { Vec::new() } else { self.batcher.batches_window(self.rank, self.unread, left as u32)? }
+            }
+            window => window?,
+        };
+        self.unread += window.len() as u64;
+        self.window = window.into_iter();
+        Ok(())
     }
 }
 
@@ -35,30 +63,20 @@ impl Iterator for RankBatches<'_> {
         if let Some(batch) = self.window.next() {
             return Some(Ok(batch));
         }
-        let count = (self.end - self.unread).min(self.ahead.into()) as u32;
-        if count == 0 {
+        if self.done || self.end.is_some_and(|end| self.unread >= end) {
             return None;
         }
-        match self.batcher.batches_window(self.rank, self.unread, count) {
-            Ok(window) => {
-                self.unread += u64::from(count);
-                self.window = window.into_iter();
-                self.window.next().map(Ok)
-            }
-            Err(Error::Failure(failure)) if failure.kind == FailureKind::OutOfMemory && count > 1 => {
-                // One by one, where so many are too large together.
-                self.ahead = 1;
-                self.next()
-            }
-            Err(error) => {
-                self.unread = self.end;
-                Some(Err(error))
-            }
+        if let Err(error) = self.read() {
+            self.done = true;
+            return Some(Err(error));
         }
+        self.window.next().map(Ok)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
-        size_hint(self.end - self.unread + self.window.len() as u64)
+        let known = self.window.len();
+        let rest = self.end.map(|end| usize::try_from(end.saturating_sub(self.unread)).unwrap_or(usize::MAX));
+        (known, if self.done { Some(known) } else { rest.and_then(|rest| rest.checked_add(known)) })
     }
 
     fn nth(&mut self, n: usize) -> Option<Self::Item> {
@@ -67,10 +85,9 @@ impl Iterator for RankBatches<'_> {
             return self.window.nth(n).map(Ok);
         }
         self.window = Vec::new().into_iter();
-        self.unread += (self.end - self.unread).min((n - buffered) as u64);
+        self.unread = self.unread.saturating_add((n - buffered) as u64);
         self.next()
     }
 }
 
-impl ExactSizeIterator for RankBatches<'_> {}
 impl FusedIterator for RankBatches<'_> {}

@@ -1,26 +1,77 @@
-//! The lengths of samples, in one list or source by source.
+//! The lengths of samples: in one list, source by source, or given when they are asked for.
+
+use std::fmt;
+use std::sync::Arc;
 
 use crate::recipe::Draft;
-use crate::{Builder, Error, Failure, Sampler};
+use crate::{Builder, Error, Failure, LengthsError, Sampler};
 
-/// The lengths of all samples, in tokens. [`Batcher::builder`](crate::Batcher::builder) takes a list of numbers, or those of each source of a
-/// blend.
-#[derive(Clone, Debug)]
+/// The lengths of all samples, in tokens. [`Batcher::builder`](crate::Batcher::builder) takes a list of numbers, those of each source of a
+/// blend, or a function. A batcher reads those of some samples when it is made, and those of a window when it plans the window.
+#[derive(Clone)]
 pub struct Lengths(Given);
 
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 enum Given {
-    All(Vec<u32>),
+    All(Source),
     BySource(Vec<(String, Vec<u32>)>),
+}
+
+/// What gives lengths.
+#[derive(Clone)]
+pub(crate) struct Source {
+    /// How many there are.
+    pub(crate) count: u64,
+    of: Arc<Ask>,
+}
+
+type Ask = dyn Fn(&[u64]) -> Result<Vec<u32>, Error> + Send + Sync;
+
+impl Source {
+    fn list(lengths: Vec<u32>) -> Self {
+        let count = lengths.len() as u64;
+        // The component asks for none that is not there.
+        let of = move |samples: &[u64]| Ok(samples.iter().map(|&sample| lengths[sample as usize]).collect());
+        Self { count, of: Arc::new(of) }
+    }
+
+    /// Those of some samples, one for each.
+    pub(crate) fn ask(&self, samples: &[u64]) -> Result<Vec<u32>, Error> {
+        let lengths = (self.of)(samples)?;
+        if lengths.len() == samples.len() {
+            return Ok(lengths);
+        }
+        let value = format!("{} of them", lengths.len());
+        Err(Failure::contradiction("lengths", value, format!("{}, one for each sample", samples.len())).into())
+    }
 }
 
 impl<T: Into<Vec<u32>>> From<T> for Lengths {
     fn from(lengths: T) -> Self {
-        Self(Given::All(lengths.into()))
+        Self(Given::All(Source::list(lengths.into())))
     }
 }
 
 impl Lengths {
+    /// Lengths that a function gives, for `count` samples: those of the samples that it is asked for, in this order. It may read a file that
+    /// is larger than the memory. Threads may call it at the same time.
+    ///
+    /// ```
+    /// use samedeal::{Batcher, Lengths};
+    /// // A billion samples: the first batch takes milliseconds.
+    /// let lengths = Lengths::from_fn(1_000_000_000, |samples| Ok(samples.iter().map(|sample| 1 + (sample % 500) as u32).collect()));
+    /// let batcher = Batcher::builder(lengths).max_tokens(8_192).world_size(8).build()?;
+    /// assert!(batcher.batch(0)?.samples.len() >= 16);
+    /// # Ok::<(), samedeal::Error>(())
+    /// ```
+    pub fn from_fn(
+        count: u64,
+        lengths: impl Fn(&[u64]) -> Result<Vec<u32>, Box<dyn std::error::Error + Send + Sync>> + Send + Sync + 'static,
+    ) -> Self {
+        let of = move |samples: &[u64]| lengths(samples).map_err(|error| Error::Lengths(LengthsError::new(error)));
+        Self(Given::All(Source { count, of: Arc::new(of) }))
+    }
+
     /// The lengths of the samples of each source of a blend, by its name, in any order. Every source has to be there. The samples of the
     /// blend are those of its sources one after the other ([`IndexSpace::Joined`](crate::IndexSpace::Joined)), and so are the lengths.
     ///
@@ -39,8 +90,8 @@ impl Lengths {
 
     /// All of them, in the order of sample indices. `draft` has the order, which knows its sources, and `others` are the names of lists that are
     /// no part of it.
-    pub(super) fn joined(self, draft: &Draft, others: &[&str], memory_limit: usize) -> Result<Vec<u32>, Error> {
-        let parts = match self.0 {
+    pub(super) fn joined(self, draft: &Draft, others: &[&str], memory_limit: usize) -> Result<Source, Error> {
+        let mut parts = match self.0 {
             Given::All(lengths) => return Ok(lengths),
             Given::BySource(parts) => parts,
         };
@@ -56,17 +107,32 @@ impl Lengths {
         let (mut all, mut first) = (Vec::new(), 0);
         for (number, name) in (0..).zip(&sources) {
             let end = end_of(&blend, number, first)?;
-            let own = parts.iter().filter(|(other, _)| other == name).flat_map(|(_, lengths)| lengths);
-            let before = all.len();
-            all.extend(own);
-            let count = (all.len() - before) as u64;
-            if count != end - first {
-                let failure = Failure::contradiction("lengths", format!("{count} of the source {name}"), end - first);
-                return Err(failure.into());
+            let own = parts.iter().position(|(other, _)| other == name).map(|place| parts.swap_remove(place).1);
+            let own = own.unwrap_or_default();
+            if own.len() as u64 != end - first {
+                let value = format!("{} of the source {name}", own.len());
+                return Err(Failure::contradiction("lengths", value, end - first).into());
             }
+            all.push((first, own));
             first = end;
         }
-        Ok(all)
+        let of = move |samples: &[u64]| {
+            let length = |&sample: &u64| {
+                let (begin, own) = &all[all.partition_point(|(begin, _)| *begin <= sample) - 1];
+                own[(sample - begin) as usize]
+            };
+            Ok(samples.iter().map(length).collect())
+        };
+        Ok(Source { count: first, of: Arc::new(of) })
+    }
+}
+
+impl fmt::Debug for Lengths {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Given::All(lengths) => write!(f, "Lengths({} of them)", lengths.count),
+            Given::BySource(parts) => write!(f, "Lengths(of {} sources)", parts.len()),
+        }
     }
 }
 

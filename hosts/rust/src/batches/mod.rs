@@ -2,6 +2,7 @@
 
 mod batcher;
 mod builder;
+mod index;
 mod iter;
 mod lengths;
 mod names;
@@ -11,6 +12,7 @@ mod stream;
 
 pub use batcher::Batcher;
 pub use builder::BatchBuilder;
+pub use index::join_indices;
 pub use iter::RankBatches;
 pub use lengths::Lengths;
 pub use names::{Counting, Packing, Strategy, Tail, TooLong};

@@ -1,14 +1,13 @@
 use serde_json::Value;
-use wasmtime::component::ResourceAny;
 
 use crate::Error;
-use crate::engine::{Object, Store, batches, check_room, types};
-use crate::recipe::{List, Shared, checked_recipe, shared, size_of_lists};
+use crate::engine::{Instance, Object, batches, check_room};
+use crate::recipe::{List, Shared, checked_recipe, named_list, shared, size_of_lists};
 
 /// Everything that decides batches, as the component holds it. Batchers and streams are made of it.
 #[doc(hidden)]
 pub struct BatchRecipe {
-    pub(crate) object: Object,
+    pub(crate) object: Object<batches::BatchRecipe>,
 }
 
 impl BatchRecipe {
@@ -18,42 +17,39 @@ impl BatchRecipe {
     ///
     /// Those of [`BatchBuilder::build`](super::BatchBuilder::build).
     pub fn new(text: &str, lengths: Option<&[u32]>, lists: Vec<List>, memory_limit: usize) -> Result<Self, Error> {
-        Self::sharing(text, lengths, &shared(lists), memory_limit)
+        let recipe = Self::sharing(text, lengths.map(|lengths| lengths.len() as u64), &shared(lists), memory_limit)?;
+        if let Some(lengths) = lengths {
+            recipe.give(|samples| Ok(samples.iter().map(|&sample| lengths[sample as usize]).collect()))?;
+        }
+        Ok(recipe)
     }
 
-    /// The same without a copy of the lists.
+    /// The same without a copy of the lists, and with so many lengths, of which some have to be given (`give`).
     pub(crate) fn sharing(
         text: &str,
-        lengths: Option<&[u32]>,
+        num_lengths: Option<u64>,
         lists: &[Shared],
         memory_limit: usize,
     ) -> Result<Self, Error> {
         let text = checked_recipe(text)?;
-        let (count, bytes) = lengths.map_or((0, 0), |lengths| (lengths.len(), size_of_val(lengths)));
-        check_room(memory_limit, "lengths", count, size_of_lists(lists).saturating_add(bytes))?;
-        let lists = lists.iter().cloned().map(Into::into).collect::<Vec<_>>();
-        let object = Object::new(memory_limit, |exports, store| {
-            exports.samedeal_deal_batches().batch_recipe().call_constructor(store, text, lengths, &lists)
-        })?;
-        Ok(Self { object })
+        check_room(memory_limit, "lists", lists.len(), size_of_lists(lists))?;
+        let lists = lists.iter().cloned().map(named_list).collect::<Vec<_>>();
+        let instance = Instance::new(memory_limit)?;
+        Ok(Self { object: Object::<batches::BatchRecipe>::new(instance, text, num_lengths, &lists)? })
+    }
+
+    /// Gives the lengths that the recipe wants.
+    pub(super) fn give(&self, lengths: impl Fn(&[u64]) -> Result<Vec<u32>, Error>) -> Result<(), Error> {
+        let wanted = self.raw_wanted()?;
+        if wanted.is_empty() {
+            return Ok(());
+        }
+        self.raw_supply(&lengths(&wanted)?)
     }
 
     /// The canonical text has a world size.
     pub(super) fn world_size(&self) -> Result<u32, Error> {
         let recipe: Value = serde_json::from_str(&self.text()?).unwrap_or_default();
         Ok(recipe["deal"]["world_size"].as_u64().and_then(|ranks| u32::try_from(ranks).ok()).unwrap_or_default())
-    }
-
-    /// What is made of it, in the same instance.
-    pub(super) fn make(
-        &self,
-        make: impl FnOnce(&batches::Guest, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
-    ) -> Result<Object, Error> {
-        self.object.another(|exports, store, recipe| make(exports.samedeal_deal_batches(), store, recipe))
-    }
-
-    /// How many bytes of lists can be passed.
-    pub(super) fn room(&self) -> usize {
-        self.object.room()
     }
 }

@@ -23,6 +23,8 @@ pub struct Batch {
     pub cost: u64,
     /// How many rows at its end are there to fill the step: another batch holds them too.
     pub repeated: u32,
+    /// How many rows a full batch of this padded length has. To give all batches of a bucket one shape, add rows of padding.
+    pub full_rows: u32,
 }
 
 impl Batch {
@@ -57,6 +59,7 @@ impl Batch {
                 padded_length: run.padded_lengths[number],
                 cost: run.costs[number],
                 repeated: run.repeated[number],
+                full_rows: run.full_rows[number],
             });
             (row, item) = (last, end);
         }
@@ -112,8 +115,8 @@ metrics! {
     cost: "cost",
     /// The sum over all steps of the greatest cost of a rank in the step.
     slowest_cost: "slowest-cost",
-    /// A lower bound on the number of packs: no packing of the same windows has fewer. 0 if nothing is packed, or if some of the
-    /// packs were taken before.
+    /// A lower bound on the number of packs: no packing of the same windows has fewer. 0 if nothing is packed, and for a window of which
+    /// something was taken before.
     packs_bound: "packs-bound",
     /// Batches that cost more than a batch may. Each of them is one sample.
     over_budget: "over-budget",
@@ -121,7 +124,7 @@ metrics! {
     empty: "empty",
     /// Items that are repeated to fill a step.
     repeated: "repeated",
-    /// Items that are left out at the end.
+    /// Items that are left out at the end of windows.
     dropped: "dropped",
     /// Samples that were cut.
     truncated: "truncated",

@@ -4,7 +4,7 @@ use std::vec;
 
 use super::{Batch, BatchBuilder, BatchRecipe, Metrics};
 use crate::Error;
-use crate::engine::Object;
+use crate::engine::{Object, batches};
 
 /// Batches of one rank from samples as they come: those of a [`Batcher`](crate::Batcher) with the order `sequential`
 /// in epoch 0.
@@ -34,7 +34,7 @@ use crate::engine::Object;
 /// ```
 pub struct BatchStream {
     recipe: BatchRecipe,
-    pub(crate) object: Object,
+    pub(crate) object: Object<batches::BatchStream>,
     rank: u32,
 }
 
@@ -50,8 +50,7 @@ impl BatchStream {
     }
 
     pub(super) fn build(recipe: BatchRecipe, epoch: u64, rank: u32) -> Result<Self, Error> {
-        let object = recipe
-            .make(|batches, store, recipe| batches.batch_stream().call_constructor(store, recipe, epoch, rank))?;
+        let object = Object::<batches::BatchStream>::new(&recipe.object, epoch, rank)?;
         Ok(Self { recipe, object, rank })
     }
 

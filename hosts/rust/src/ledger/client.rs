@@ -1,6 +1,6 @@
 use super::ClientStep;
 use crate::Error;
-use crate::engine::{MOST_MEMORY, Object, checked_state, cut_entry};
+use crate::engine::{Instance, MOST_MEMORY, Object, checked_state, cut_entry, ledger};
 
 /// How many entries are told at a time.
 const WINDOW: usize = 1 << 12;
@@ -39,7 +39,7 @@ impl ClientOptions {
 /// the operation is finished. If the log fails, the host calls none of them, and can begin any other operation. Times
 /// are in milliseconds on any clock that does not go back.
 pub struct Client {
-    pub(crate) object: Object,
+    pub(crate) object: Object<ledger::Client>,
 }
 
 impl Client {
@@ -52,24 +52,17 @@ impl Client {
     pub fn new(options: &ClientOptions) -> Result<Self, Error> {
         let ClientOptions { state, reader, life, block, lease, checkpoint_interval } = options;
         let state = checked_state(state, MOST_MEMORY)?;
-        let object = Object::new(MOST_MEMORY, |exports, store| {
-            let interface = exports.samedeal_deal_ledger();
-            let options = interface.client_options();
-            let own = options.call_constructor(&mut *store, state, *reader, *life)?;
-            if let Some(block) = block {
-                options.call_set_block(&mut *store, own, *block)?;
-            }
-            if let Some(lease) = lease {
-                options.call_set_lease(&mut *store, own, *lease)?;
-            }
-            if let Some(interval) = checkpoint_interval {
-                options.call_set_checkpoint_interval(&mut *store, own, *interval)?;
-            }
-            let client = interface.client().call_constructor(&mut *store, own)?;
-            own.resource_drop(store)?;
-            Ok(client)
-        })?;
-        Ok(Self { object })
+        let options = Object::<ledger::ClientOptions>::new(Instance::new(MOST_MEMORY)?, state, *reader, *life)?;
+        if let Some(block) = block {
+            options.set_block(*block)?;
+        }
+        if let Some(lease) = lease {
+            options.set_lease(*lease)?;
+        }
+        if let Some(interval) = checkpoint_interval {
+            options.set_checkpoint_interval(*interval)?;
+        }
+        Ok(Self { object: Object::<ledger::Client>::new(&options)? })
     }
 
     /// The entries from number `from` on, as they were read; none at the end of the log.

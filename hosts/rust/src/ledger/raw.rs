@@ -1,5 +1,5 @@
 use super::{CommittedRun, Progress};
-use crate::engine::{Instance, LEAST_MEMORY, MOST_MEMORY, Object, checked_state, cut_entry};
+use crate::engine::{Instance, LEAST_MEMORY, MOST_MEMORY, Object, checked_state, cut_entry, ledger};
 use crate::{Error, Failure};
 
 impl Progress {
@@ -17,14 +17,13 @@ impl Progress {
 /// Wrong type, out of range (`state`), out of range (`block` is 0, `lease` is not 1 to 2^53 - 1).
 pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
     let state = checked_state(state, MOST_MEMORY)?;
-    Instance::new(LEAST_MEMORY)?
-        .ask(|exports, store| exports.samedeal_deal_ledger().call_header(store, state, block, lease))
+    ledger::header(&mut Instance::new(LEAST_MEMORY)?, state, block, lease)
 }
 
 /// The content of a log, up to the last entry that was applied, for programs that look at a log or replay it. It reads no
 /// file; [`Schedule`](super::Schedule) does.
 pub struct RawLedger {
-    pub(crate) object: Object,
+    pub(crate) object: Object<ledger::Ledger>,
 }
 
 impl RawLedger {
@@ -35,10 +34,7 @@ impl RawLedger {
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`), [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`).
     pub fn new(header: &str) -> Result<Self, Error> {
         let header = checked_state(header, MOST_MEMORY)?;
-        let object = Object::new(MOST_MEMORY, |exports, store| {
-            exports.samedeal_deal_ledger().ledger().call_constructor(store, header)
-        })?;
-        Ok(Self { object })
+        Ok(Self { object: Object::<ledger::Ledger>::new(Instance::new(MOST_MEMORY)?, header)? })
     }
 
     /// Applies the next entries of the log, the first one included, and returns the runs that reader `reader` of `readers` reads in a

@@ -1,4 +1,4 @@
-use crate::engine::MOST_MEMORY;
+use crate::engine::{MOST_MEMORY, Object, read};
 use crate::named::names;
 use crate::recipe::{Draft, List};
 use crate::{Error, Reading};
@@ -108,8 +108,8 @@ impl ReadingBuilder {
         if let Some(seed) = seed {
             draft.set(section, "seed", seed);
         }
-        Reading::of(draft.make(memory_limit, |exports, store, recipe, lists| {
-            exports.samedeal_deal_read().reading().call_constructor(store, recipe, lists, epoch)
+        Reading::of(draft.make(memory_limit, |instance, recipe, lists| {
+            Object::<read::Reading>::new(instance, recipe, lists, epoch)
         })?)
     }
 }

@@ -1,4 +1,4 @@
-use crate::engine::MOST_MEMORY;
+use crate::engine::{MOST_MEMORY, Object, shards};
 use crate::recipe::{Draft, List};
 use crate::{Error, ShardPlan};
 
@@ -83,8 +83,8 @@ impl PlanBuilder {
     /// member), [`OutOfMemory`](crate::FailureKind::OutOfMemory).
     pub fn build(self) -> Result<ShardPlan, Error> {
         let Self { draft, epoch, memory_limit } = self;
-        ShardPlan::of(draft.make(memory_limit, |exports, store, recipe, lists| {
-            exports.samedeal_deal_shards().plan().call_constructor(store, recipe, lists, epoch)
+        ShardPlan::of(draft.make(memory_limit, |instance, recipe, lists| {
+            Object::<shards::Plan>::new(instance, recipe, lists, epoch)
         })?)
     }
 }

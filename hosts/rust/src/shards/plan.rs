@@ -30,7 +30,7 @@ use crate::{Balance, Error, Failure, Loads, PlanBuilder, Tier, Verification, Wei
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct ShardPlan {
-    pub(crate) object: Object,
+    pub(crate) object: Object<shards::Plan>,
     pub(crate) values: ShardPlanValues,
     /// The sizes of the shards, once they are asked for.
     sizes: OnceLock<Arc<[u64]>>,
@@ -58,11 +58,11 @@ impl ShardPlan {
         PlanBuilder::new(Some(recipe.into()))
     }
 
-    pub(super) fn of(object: Object) -> Result<Self, Error> {
+    pub(super) fn of(object: Object<shards::Plan>) -> Result<Self, Error> {
         Ok(Self { values: ShardPlanValues::ask(&object)?, object, sizes: OnceLock::new() })
     }
 
-    pub(crate) fn another(&self, object: Object) -> Result<Self, Error> {
+    pub(crate) fn another(&self, object: Object<shards::Plan>) -> Result<Self, Error> {
         Ok(Self { sizes: self.sizes.clone(), ..Self::of(object)? })
     }
 

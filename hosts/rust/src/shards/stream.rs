@@ -1,6 +1,6 @@
 use std::iter::FusedIterator;
 
-use crate::engine::{MOST_MEMORY, Object, cut};
+use crate::engine::{MOST_MEMORY, Object, cut, shards};
 use crate::recipe::Draft;
 use crate::{Error, FailureKind};
 
@@ -23,7 +23,7 @@ const AHEAD: u32 = 1 << 10;
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct ChunkStream {
-    pub(crate) object: Object,
+    pub(crate) object: Object<shards::ChunkStream>,
     reader: u32,
 }
 
@@ -115,8 +115,8 @@ impl ChunkStreamBuilder {
     /// `sequential`, and the number of chunks is not known); of a recipe also [`WrongType`](crate::FailureKind::WrongType) (any member).
     pub fn build(self) -> Result<ChunkStream, Error> {
         let Self { draft, reader, epoch, memory_limit } = self;
-        let object = draft.make(memory_limit, |exports, store, recipe, _| {
-            exports.samedeal_deal_shards().chunk_stream().call_constructor(store, recipe, epoch, reader)
+        let object = draft.make(memory_limit, |instance, recipe, _| {
+            Object::<shards::ChunkStream>::new(instance, recipe, epoch, reader)
         })?;
         Ok(ChunkStream { object, reader })
     }

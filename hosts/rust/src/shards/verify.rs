@@ -79,9 +79,8 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
 /// items).
 pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Error> {
     check(assigned.len(), offsets.len())?;
-    let mut instance = Instance::new(MOST_MEMORY)?;
     let shards::Verification { overlaps, gaps } =
-        instance.ask(|exports, store| exports.samedeal_deal_shards().call_verify(store, shards, offsets, assigned))?;
+        shards::verify(&mut Instance::new(MOST_MEMORY)?, shards, offsets, assigned)?;
     let overlap = |((shard, first_reader), other_reader)| Overlap { shard, first_reader, other_reader };
     let overlaps = overlaps.shard.into_iter().zip(overlaps.first_reader).zip(overlaps.other_reader).map(overlap);
     let gaps = gaps.first_shard.into_iter().zip(gaps.num_shards).map(|(first, count)| first..first + count);

@@ -2,7 +2,7 @@ use serde_json::{Value, json};
 
 use super::Schedule;
 use crate::Error;
-use crate::engine::{MOST_MEMORY, cut};
+use crate::engine::{MOST_MEMORY, Object, cut, steps};
 use crate::order::OrderOption;
 use crate::recipe::{Draft, List, Shared};
 
@@ -87,8 +87,8 @@ impl ScheduleBuilder {
     pub fn build(self) -> Result<Schedule, Error> {
         let Self { draft, rank, memory_limit } = self;
         let lists = draft.lists().to_vec();
-        let schedule = draft.make(memory_limit, |exports, store, recipe, lists| {
-            exports.samedeal_deal_steps().schedule().call_constructor(store, recipe, lists, rank)
+        let schedule = draft.make(memory_limit, |instance, recipe, lists| {
+            Object::<steps::Schedule>::new(instance, recipe, lists, rank)
         })?;
         Schedule::of(schedule, lists.into())
     }

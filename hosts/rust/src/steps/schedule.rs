@@ -2,7 +2,7 @@ use std::ops::RangeBounds;
 use std::sync::Arc;
 
 use super::{ScheduleBuilder, ScheduleSteps};
-use crate::engine::Object;
+use crate::engine::{Object, steps};
 use crate::generated::ScheduleValues;
 use crate::iter::Of;
 use crate::range::run;
@@ -44,7 +44,7 @@ use crate::{Error, Order};
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Schedule {
-    pub(crate) object: Object,
+    pub(crate) object: Object<steps::Schedule>,
     pub(crate) values: ScheduleValues,
     /// The lists of the order, of which the recipe may have a hash only.
     lists: Arc<[Shared]>,
@@ -92,11 +92,11 @@ impl Schedule {
         ScheduleBuilder::new(Some(recipe.into()))
     }
 
-    pub(super) fn of(object: Object, lists: Arc<[Shared]>) -> Result<Self, Error> {
+    pub(super) fn of(object: Object<steps::Schedule>, lists: Arc<[Shared]>) -> Result<Self, Error> {
         Ok(Self { values: ScheduleValues::ask(&object)?, object, lists })
     }
 
-    pub(crate) fn another(&self, object: Object) -> Result<Self, Error> {
+    pub(crate) fn another(&self, object: Object<steps::Schedule>) -> Result<Self, Error> {
         Self::of(object, Arc::clone(&self.lists))
     }
 

@@ -119,7 +119,7 @@ fn a_state_goes_on_with_a_later_stage() {
     let state = batcher.state(3).unwrap();
     let mut rest = build(blend().stage(600, [1, 1]));
     rest.resume(&state).unwrap();
-    assert_eq!((rest.epoch(), rest.num_steps()), (1, batcher.num_steps() - 3));
+    assert_eq!((rest.epoch(), rest.num_steps().unwrap()), (1, batcher.num_steps().unwrap() - 3));
     let left = samples(&rest);
     assert!(left.len() < 300);
     // This epoch has steps that were taken: it stays as it is.
@@ -144,5 +144,5 @@ fn parts_of_a_split_sample_follow_each_other() {
     items.sort_unstable();
     let twice = |item| [item, item];
     assert_eq!(items, [(0, 0), (1, 0), (1, 10), (1, 20), (2, 0)].map(twice).concat());
-    assert_eq!(batcher.metrics().split, 2);
+    assert_eq!(batcher.metrics().unwrap().split, 2);
 }

@@ -335,3 +335,22 @@ fn what_makes_no_order_is_refused() {
     assert_eq!(blend.source_counts(1_000..).unwrap().count, [0, 0, 0]);
     assert_eq!(failing(blend.source_of(840)), (OutOfRange, "sample".into()));
 }
+
+#[test]
+fn threads_make_and_drop_what_shares_an_order() {
+    let sources = [Source::new("web", 5_000, 70), Source::new("books", Order::new("feistel", 300).exclude([3]), 30)];
+    let blend = Order::blend(sources).samples(2_000).seed(7);
+    let sampler = Sampler::from_order(blend).world_size(4).build().unwrap();
+    let of = |epoch: u64, rank: u32| sampler.at_epoch(epoch).unwrap().at_rank(rank).unwrap();
+    let expected = [0, 1, 2, 3].map(|rank| of(u64::from(rank % 3), rank).indices::<u64>(..).unwrap());
+    std::thread::scope(|scope| {
+        for rank in 0..4_u32 {
+            let (of, expected) = (&of, &expected[rank as usize]);
+            scope.spawn(move || {
+                for _ in 0..50 {
+                    assert_eq!(of(u64::from(rank % 3), rank).indices::<u64>(..).unwrap(), *expected);
+                }
+            });
+        }
+    });
+}

@@ -8,6 +8,7 @@ fn out_of_range(field: &str) -> (FailureKind, String) {
 }
 
 #[test]
+#[cfg_attr(not(feature = "component"), ignore = "the memory of the core has no limit")]
 fn more_samples_at_a_time_than_memory() {
     let sampler = Sampler::builder(10).memory_limit(32 << 20).build().unwrap();
     let many = vec![0; 8 << 20];
@@ -112,6 +113,7 @@ fn a_batch_is_refused_where_it_would_be_too_long_and_not_before() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "component"), ignore = "the memory of the core has no limit")]
 fn a_table_beyond_the_memory_limit() {
     let mut sampler = Sampler::builder(50_000_000).order("fisher-yates").memory_limit(64 << 20).build().unwrap();
     let no_memory = (FailureKind::OutOfMemory, "samples".to_owned());
@@ -150,6 +152,7 @@ fn more_indices_than_memory() {
 /// By default each would reserve 4 GiB: one would fit.
 #[test]
 #[cfg(target_os = "linux")]
+#[cfg_attr(not(feature = "component"), ignore = "the memory of the core has no limit")]
 fn many_samplers_fit_into_a_limited_address_space() {
     const LIMITED: &str = "SAMEDEAL_TEST_LIMITED";
     if std::env::var_os(LIMITED).is_none() {

@@ -2,7 +2,7 @@
 
 use std::slice::from_ref;
 
-use crate::failing;
+use crate::{HAS_MEMORY_LIMIT, failing};
 use samedeal::{
     ChunkStream, FailureKind, Policy, Sampler, ShardPlan, Tier, Weight, WorkerPolicy, verify_runs, verify_shards,
 };
@@ -89,6 +89,9 @@ fn a_million_shards_for_thousands_of_ranks_need_little_memory() {
     plan.set_epoch(1).unwrap();
     assert!(plan.balance(Tier::Ranks, Weight::Samples).unwrap().imbalance() < 1.001);
     assert!(plan.verify().unwrap().is_ok());
+    if !HAS_MEMORY_LIMIT {
+        return;
+    }
     // What does not fit is refused, as what it is.
     assert_eq!(failing(builder.clone().memory_limit(32 << 20).build()).0, FailureKind::OutOfMemory);
     for limit in (32..80).step_by(7) {
@@ -98,6 +101,7 @@ fn a_million_shards_for_thousands_of_ranks_need_little_memory() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "component"), ignore = "the memory of the core has no limit")]
 fn a_plan_at_the_end_of_its_memory_still_answers() {
     let builder = ShardPlan::builder(vec![3; 1_000_000]).world_size(64).policy(Policy::SizeAware).shuffle(true);
     // The least memory that is enough for one plan, and so not for the next one beside it.
@@ -124,6 +128,7 @@ fn a_plan_at_the_end_of_its_memory_still_answers() {
 }
 
 #[test]
+#[cfg_attr(not(feature = "component"), ignore = "the memory of the core has no limit")]
 fn lists_beyond_the_memory() {
     let long = vec![0; 5 << 20];
     assert_eq!(failing(ShardPlan::builder(long.clone()).memory_limit(32 << 20).build()), out_of_memory("sizes"));
@@ -164,6 +169,9 @@ fn streams() {
     assert_eq!(failing(stream.chunks(u64::MAX, 1)), out_of_range("start"));
     assert_eq!(failing(stream.chunks(0, u32::MAX)), out_of_range("count"));
     assert_eq!(stream.chunks(3, 2).unwrap(), [7, 9]);
+    if !HAS_MEMORY_LIMIT {
+        return;
+    }
     let builder = ChunkStream::builder(0, 1).chunks(50_000_000).order("fisher-yates");
     let narrow = builder.memory_limit(64 << 20).build().unwrap();
     for _ in 0..3 {

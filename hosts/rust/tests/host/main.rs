@@ -3,6 +3,7 @@
 mod batches;
 mod batches_orders;
 mod collate;
+#[cfg(feature = "component")]
 mod component;
 mod composed;
 mod hostile;
@@ -23,6 +24,9 @@ mod states;
 mod units;
 
 use samedeal::{Error, FailureKind};
+
+/// Whether the memory has a limit: that of the component has one, that of the core, which is linked with `native`, has none.
+const HAS_MEMORY_LIMIT: bool = cfg!(feature = "component");
 
 /// The failure of a call that must fail, as kind and field.
 #[track_caller]

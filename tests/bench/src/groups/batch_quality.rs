@@ -31,7 +31,7 @@ fn run(bench: &mut Bench) -> Result<()> {
         let builder =
             Batcher::builder(log_normal(count, MOST)).max_tokens(BUDGET).world_size(world).batch_window(window);
         let batcher = measure(bench, name, builder)?;
-        let metrics = batcher.metrics();
+        let metrics = batcher.metrics()?;
         bench.series.record(format!("{name} padding"), metrics.padding_ratio());
         bench.series.record(format!("{name} utilisation"), metrics.budget_utilisation());
         bench.series.record(format!("{name} slowest"), metrics.slowest_rank_utilisation());
@@ -52,8 +52,8 @@ fn run(bench: &mut Bench) -> Result<()> {
             // Only the certified bound counts.
             let bound =
                 packed(dense(distinct, count / 2, 2_048), 2_048, Packing::Optimal).batch_window(WHOLE).build()?;
-            let bound = bound.metrics().packs_bound as f64;
-            worst = worst.max(batcher.metrics().rows as f64 / bound - 1.0);
+            let bound = bound.metrics()?.packs_bound as f64;
+            worst = worst.max(batcher.metrics()?.rows as f64 / bound - 1.0);
         }
         bench.series.record(format!("dense {packing:?}"), worst);
     }
@@ -62,10 +62,10 @@ fn run(bench: &mut Bench) -> Result<()> {
     }
 
     let pad = Batcher::builder(verses()?).strategy(Strategy::PadToMax);
-    let pad = measure(bench, "pad-to-max", pad)?.metrics().padded as f64;
+    let pad = measure(bench, "pad-to-max", pad)?.metrics()?.padded as f64;
     let bucket = || Result::Ok(Batcher::builder(verses()?).strategy(Strategy::Bucket));
     for (name, bucket) in [("width", bucket()?.bucket_width(64)), ("quantiles", bucket()?.quantiles(30))] {
-        let bucket = measure(bench, name, bucket)?.metrics().padded as f64;
+        let bucket = measure(bench, name, bucket)?.metrics()?.padded as f64;
         bench.series.record(format!("cut {name}"), 1.0 - bucket / pad);
     }
     Ok(())
@@ -77,7 +77,7 @@ fn packed(lengths: Vec<u32>, capacity: u32, packing: Packing) -> BatchBuilder<Ba
 
 fn packs(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Result<()> {
     let batcher = measure(bench, name, builder)?;
-    let metrics = batcher.metrics();
+    let metrics = batcher.metrics()?;
     let room = recipe(&batcher)?["batch"]["capacity"].as_u64().ok_or("packs have a capacity")?;
     let least = metrics.tokens.div_ceil(room * u64::from(batcher.world_size()));
     bench.series.record(format!("{name} fill"), metrics.tokens as f64 / (metrics.rows * room) as f64);
@@ -100,7 +100,7 @@ fn measure(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Res
     let mut given = vec![0_u32; samples as usize];
     let mut over = 0;
     for rank in 0..batcher.world_size() {
-        let batches = batcher.batches_window(rank, 0, batcher.num_steps() as u32)?;
+        let batches = batcher.batches_window(rank, 0, batcher.num_steps()? as u32)?;
         for batch in batches {
             batch.samples.iter().for_each(|&sample| given[sample as usize] += 1);
             let (rows, width) = batch.shape();
@@ -110,7 +110,7 @@ fn measure(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Res
     let wrong = given.into_iter().filter(|&times| times != 1).count();
     bench.series.record(format!("{name} wrong"), wrong as f64);
     bench.series.record(format!("{name} over"), f64::from(over));
-    bench.series.record(format!("{name} imbalance"), batcher.metrics().cost_imbalance());
+    bench.series.record(format!("{name} imbalance"), batcher.metrics()?.cost_imbalance());
     Ok(batcher)
 }
 

@@ -305,6 +305,7 @@ fn ask_functions(call: &Call) -> Answer {
             record(format::Detection { rank, world_size, local_rank, local_world_size, launcher, used, warnings })
         }
         Call::Variables => samedeal::rank_variables()?.into(),
+        Call::JoinIndices { parts } => samedeal::join_indices(parts)?.into(),
         Call::Pad { lengths, width, pad_to_multiple_of, side } => {
             batching::pad(lengths, *width, *pad_to_multiple_of, side)?
         }

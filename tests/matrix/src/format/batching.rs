@@ -23,7 +23,6 @@ pub struct Batcher {
     #[serde(flatten)]
     pub recipe: BatchRecipe,
     pub epoch: U64,
-    pub history: Vec<Segment>,
 }
 
 /// The batches of one rank.
@@ -33,14 +32,6 @@ pub struct BatchStream {
     pub recipe: BatchRecipe,
     pub epoch: U64,
     pub rank: u32,
-}
-
-/// Steps that a group of ranks took.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub struct Segment {
-    pub world_size: u32,
-    pub steps: U64,
 }
 
 /// Which steps of which rank are taken.
@@ -72,6 +63,15 @@ pub struct Run {
     pub padded_lengths: Vec<u32>,
     pub costs: Value,
     pub repeated: Vec<u32>,
+    pub full_rows: Vec<u32>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct BatchShape {
+    pub rows: u32,
+    pub padded_length: u32,
+    pub batches: U64,
 }
 
 #[derive(Serialize)]

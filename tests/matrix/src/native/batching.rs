@@ -13,13 +13,15 @@ pub(super) fn read_recipe(given: &format::BatchRecipe) -> Result<Rc<batch::Batch
     let format::BatchRecipe { recipe, lengths, lists } = given;
     let lists: Vec<(&str, Vec<u64>)> = lists.iter().map(|(name, list)| (&**name, super::numbers(list))).collect();
     let lists: Vec<samedeal_core::List> = lists.iter().map(|(name, list)| (*name, &**list)).collect();
-    batch::BatchRecipe::read(recipe, lengths.clone(), &lists).map(Rc::new)
+    let made = match lengths {
+        Some(lengths) => batch::BatchRecipe::with_lengths(recipe, lengths.clone(), &lists),
+        None => batch::BatchRecipe::read(recipe, None, &lists),
+    };
+    made.map(Rc::new)
 }
 
 pub(super) fn make_batcher(given: &format::Batcher) -> Result<batch::Batcher, Failure> {
-    let history = given.history.iter();
-    let history = history.map(|past| batch::Segment { world_size: past.world_size, steps: past.steps.0 }).collect();
-    batch::Batcher::new(&read_recipe(&given.recipe)?, given.epoch.0, history)
+    batch::Batcher::new(&read_recipe(&given.recipe)?, given.epoch.0)
 }
 
 pub(super) fn make_stream(given: &format::BatchStream) -> Result<batch::BatchStream, Failure> {
@@ -45,7 +47,20 @@ pub(super) fn ask_batcher(batcher: &mut batch::Batcher, call: &Call) -> Answer {
             *batcher = batcher.resume(state)?;
             Value::Null
         }
-        Call::Metrics => write_metrics(&batcher.metrics()),
+        Call::Replan { ref state } => {
+            *batcher = batcher.replan(state)?;
+            Value::Null
+        }
+        Call::Consumed => super::number(batcher.consumed()),
+        Call::NumWindows => super::number(batcher.num_windows()),
+        Call::NumSteps => super::number(batcher.num_steps()?),
+        Call::Index { first, count } => batcher.index(first.0, count.0)?.into(),
+        Call::UseIndex { ref index } => {
+            batcher.use_index(index)?;
+            Value::Null
+        }
+        Call::Shapes { filled } => batcher.shapes(filled)?.into_iter().map(write_shape).collect(),
+        Call::Metrics => write_metrics(&batcher.metrics()?),
         Call::Ratio { ref name } => super::number(batcher.ratio(name)?),
         Call::State { taken: None, steps: Some(steps) } => batcher.state(steps.0)?.into(),
         Call::Locate { sample, batch_size: None } => batcher.locate(sample.0)?.into_iter().map(write_place).collect(),
@@ -61,6 +76,10 @@ pub(super) fn ask_batcher(batcher: &mut batch::Batcher, call: &Call) -> Answer {
 fn write_place(place: batch::BatchPlace) -> Value {
     let batch::BatchPlace { step, rank, row, index_in_row, start } = place;
     record(format::BatchPlace { step: U64(step), rank, row, index_in_row, start })
+}
+
+fn write_shape(batch::BatchShape { rows, padded_length, batches }: batch::BatchShape) -> Value {
+    record(format::BatchShape { rows, padded_length, batches: U64(batches) })
 }
 
 pub(super) fn ask_stream(stream: &mut batch::BatchStream, call: &Call) -> Answer {
@@ -79,6 +98,7 @@ pub(super) fn ask_stream(stream: &mut batch::BatchStream, call: &Call) -> Answer
 
 pub(super) fn ask_function(call: &Call) -> Option<Answer> {
     Some(match *call {
+        Call::JoinIndices { ref parts } => batch::join_indices(parts).map(Value::from),
         Call::Pad { ref lengths, width, pad_to_multiple_of, ref side } => {
             collate::pad(lengths, width, pad_to_multiple_of, read_side(side))
                 .map(|collate::Padded { width, sources }| record(format::Padded { width, sources }))
@@ -105,7 +125,7 @@ fn write_metrics(metrics: &batch::Metrics) -> Value {
 }
 
 fn write_run(run: batch::Run) -> Value {
-    let batch::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated } = run;
+    let batch::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated, full_rows } = run;
     let (samples, costs) = (strings(&samples), strings(&costs));
-    record(format::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated })
+    record(format::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated, full_rows })
 }

@@ -126,7 +126,7 @@ impl Patterns {
             return Ok(fast);
         }
         let mut best = fast;
-        let mut counts = collect("window", classes.len(), classes.iter().map(|class| class.count))?;
+        let mut counts = collect("batch-window", classes.len(), classes.iter().map(|class| class.count))?;
         let mut full = Self::empty(capacity);
         subset.pack(classes, &mut counts, effort(items(classes), 1 << 24, 1 << 14), &mut full)?;
         if full.count() < best.count() {
@@ -193,20 +193,20 @@ impl Patterns {
     fn sort(&mut self) -> Result<(), Failure> {
         // The merge sort of the library cannot report that there is no memory.
         let mut keys = collect(
-            "window",
+            "batch-window",
             self.groups.len(),
             (0_u32..).zip(&self.groups).map(|(place, group)| (group.free, place)),
         )?;
         samedeal_sort::with_places(&mut keys);
         let groups = keys.iter().map(|key| &self.groups[key.1 as usize]);
         let sorted = groups.map(|&Group { free, node, bins }| Group { free, node, bins });
-        self.groups = collect("window", keys.len(), sorted)?;
+        self.groups = collect("batch-window", keys.len(), sorted)?;
         Ok(())
     }
 
     /// Takes the emptiest bins apart and fills others with their items.
     fn repair(&mut self, classes: &[Class], subset: &mut Subset) -> Result<(), Failure> {
-        let mut counts = collect("window", classes.len(), core::iter::repeat_n(0, classes.len()))?;
+        let mut counts = collect("batch-window", classes.len(), core::iter::repeat_n(0, classes.len()))?;
         let mut bins = 0;
         let mut keep = self.groups.len();
         // Whole groups, so that what they held goes on being the same many times.
@@ -258,7 +258,7 @@ impl Patterns {
 /// The same classes with other counts. Failures: `out-of-memory`.
 fn with_counts(classes: &[Class], counts: &[u32]) -> Result<Vec<Class>, Failure> {
     let classes = classes.iter().zip(counts).map(|(class, &count)| Class { size: class.size, count });
-    collect("window", counts.len(), classes)
+    collect("batch-window", counts.len(), classes)
 }
 
 /// How many bins are filled once more, besides an eighth of them all.
@@ -281,5 +281,5 @@ fn reserve<T>(list: &mut Vec<T>) -> Result<(), Failure> {
 }
 
 fn no_memory() -> Failure {
-    Failure::out_of_memory("window", "the window", "a smaller one")
+    Failure::out_of_memory("batch-window", "the window", "a smaller one")
 }

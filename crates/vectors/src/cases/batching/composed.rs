@@ -1,11 +1,11 @@
 //! Batches of orders that are made of others, and of shards.
 
 use matrix::Engine;
-use matrix::format::{BatchRecipe, Batcher, Call, Case, Lists, Segment, Subject, U64};
+use matrix::format::{BatchRecipe, Batcher, Call, Case, Lists, Subject, U64};
 use matrix::native::Native;
 
 use super::sets::uniform;
-use super::{asked, num_steps, state_after, take};
+use super::{asked, num_steps, state_after, state_of, take};
 
 pub fn cases() -> Vec<Case> {
     [wholes(), states(), refused()].concat()
@@ -38,11 +38,10 @@ const BATCHES: [&str; 9] = [
     "\"max_tokens\":90,\"max_length\":37,\"too_long\":\"single\",\"counting\":\"unpadded\"",
 ];
 
-fn subject(order: &str, world: u32, batch: &str, samples: usize, epoch: u64, history: &[(u32, u64)]) -> Subject {
+fn subject(order: &str, world: u32, batch: &str, samples: usize, epoch: u64) -> Subject {
     let recipe = format!("{{\"order\":{order},\"deal\":{{\"world_size\":{world}}},\"batch\":{{{batch}}}}}");
     let recipe = BatchRecipe { recipe, lengths: Some(uniform(samples, 7, 0, 60)), lists: Lists::new() };
-    let history = history.iter().map(|&(world_size, steps)| Segment { world_size, steps: U64(steps) }).collect();
-    Subject::Batcher(Batcher { recipe, epoch: U64(epoch), history })
+    Subject::Batcher(Batcher { recipe, epoch: U64(epoch) })
 }
 
 fn locate(sample: u64) -> Call {
@@ -54,7 +53,7 @@ fn wholes() -> Vec<Case> {
     for (at, (order, samples)) in ORDERS.into_iter().enumerate() {
         for (number, batch) in BATCHES.into_iter().enumerate() {
             let (world, epoch) = ([1, 2, 3][(at + number) % 3], [0, 1, 4][number % 3]);
-            let here = subject(order, world, batch, samples, epoch, &[]);
+            let here = subject(order, world, batch, samples, epoch);
             let steps = num_steps(&mut Native::create(&here).expect("a plan"));
             let mut calls = vec![Call::Metrics, take(0, 0, steps), take(world - 1, 0, steps), Call::Fingerprint];
             calls.extend([0, 5, samples as u64 / 2, samples as u64 - 1, samples as u64].map(locate));
@@ -70,24 +69,25 @@ fn states() -> Vec<Case> {
     let mut cases = Vec::new();
     for (at, (order, samples)) in ORDERS.into_iter().take(6).enumerate() {
         let batch = BATCHES[(at * 2) % 9];
-        let mut saved = Native::create(&subject(order, 2, batch, samples, 1, &[])).expect("a plan");
+        let mut saved = Native::create(&subject(order, 2, batch, samples, 1)).expect("a plan");
         let taken = u64::from(num_steps(&mut saved) / 2);
         let text = saved.call(&state_after(taken)).expect("a state");
         for world in [2, 3] {
             let mut calls = vec![Call::Resume { state: text.as_str().expect("a text").into() }, Call::Metrics];
             calls.extend((0..world).map(|rank| take(rank, 0, 0)));
             calls.extend([Call::Fingerprint, locate(3), locate(7)]);
-            let here = subject(order, world, batch, samples, 0, &[]);
+            let here = subject(order, world, batch, samples, 0);
             cases.push(asked(&format!("order {at} after {taken} steps, on {world} ranks"), here, calls));
         }
-        let here = subject(order, 2, batch, samples, 1, &[(3, 1), (1, 1)]);
-        cases.push(asked(&format!("order {at} with a history"), here, [Call::Metrics, Call::Fingerprint]));
+        let state = state_of(&[(3, 1), (1, 1)], |world| subject(order, world, batch, samples, 1));
+        let calls = [Call::Resume { state }, Call::Metrics, Call::Fingerprint];
+        cases.push(asked(&format!("order {at} with a history"), subject(order, 2, batch, samples, 1), calls));
     }
     let (blend, samples) = ORDERS[1];
     let later = |from: u64| {
         blend.replace("\"samples\":70,", &format!("\"samples\":70,\"stages\":[{{\"from\":{from},\"weights\":[1,1]}}],"))
     };
-    let mut saved = Native::create(&subject(blend, 2, BATCHES[0], samples, 1, &[])).expect("a plan");
+    let mut saved = Native::create(&subject(blend, 2, BATCHES[0], samples, 1)).expect("a plan");
     let states = [0, 1].map(|taken| saved.call(&state_after(taken)).expect("a state"));
     for from in [69, 70, 139, 140] {
         let mut calls = Vec::new();
@@ -98,7 +98,7 @@ fn states() -> Vec<Case> {
                 Call::Fingerprint,
             ]);
         }
-        let here = subject(&later(from), 2, BATCHES[0], samples, 1, &[]);
+        let here = subject(&later(from), 2, BATCHES[0], samples, 1);
         cases.push(asked(&format!("a blend whose weights change at {from}"), here, calls));
     }
     cases
@@ -159,7 +159,7 @@ fn refused() -> Vec<Case> {
     // Epochs that cannot be used: the length of the blend times the epoch is beyond 64 bits, too.
     let blend = "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":20},{\"name\":\"b\",\"samples\":10}]}";
     for epoch in [1 << 53, 1 << 60, u64::MAX] {
-        cases.push(asked(&format!("a blend in epoch {epoch}"), subject(blend, 1, BATCHES[0], 30, epoch, &[]), []));
+        cases.push(asked(&format!("a blend in epoch {epoch}"), subject(blend, 1, BATCHES[0], 30, epoch), []));
     }
     for deal in ["\"unit\":2", "\"unit\":1"] {
         let text = format!("{{\"deal\":{{{deal}}},\"batch\":{{\"max_tokens\":90}}}}");

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use matrix::format::{BatchRecipe, BatchStream, Batcher, S64, Segment, Subject, U64};
+use matrix::format::{BatchRecipe, BatchStream, Batcher, S64, Subject, U64};
 use serde_json::{Map, Value, json};
 
 use super::super::forms::wide;
@@ -28,7 +28,9 @@ pub struct BatchConfig {
     pub window: Option<u32>,
     pub too_long: String,
     pub tail: String,
-    pub history: Vec<Segment>,
+    pub separate: bool,
+    pub pad_to_bucket: bool,
+    pub mean_length: Option<u32>,
 }
 
 /// Which lengths are a bucket.
@@ -41,7 +43,7 @@ pub enum Buckets {
 
 pub fn batcher(config: BatchConfig) -> Subject {
     let recipe = recipe(&config, Some(config.lengths.clone()));
-    Subject::Batcher(Batcher { recipe, epoch: config.epoch, history: config.history })
+    Subject::Batcher(Batcher { recipe, epoch: config.epoch })
 }
 
 pub fn stream(config: &BatchConfig, rank: u32) -> Subject {
@@ -82,6 +84,13 @@ pub fn recipe(config: &BatchConfig, lengths: Option<Vec<u32>>) -> BatchRecipe {
         Some(Buckets::Boundaries(ends)) => member("boundaries", ends.clone().into()),
         Some(Buckets::Quantiles(count)) => member("quantiles", (*count).into()),
     };
+    if strategy == "bucket" {
+        member("separate_buckets", config.separate.into());
+        member("pad_to_bucket", config.pad_to_bucket.into());
+    }
+    if let Some(mean) = config.mean_length {
+        member("mean_length", mean.into());
+    }
     if let Some(window) = config.window.filter(|_| strategy != "pad-to-max") {
         member("batch_window", window.into());
     }

@@ -2,11 +2,11 @@
 //! ranges. `cargo xtask mutants` shows which branches these are.
 
 use super::config::{BatchConfig, batcher};
-use matrix::format::{Call, Case, Segment, U64};
+use matrix::format::{Call, Case, U64};
 
 use super::super::plans::sizes;
 use super::sets::{long_tail, uniform};
-use super::{asked, base, state_after, take, whole};
+use super::{asked, base, state_after, state_of, take, whole};
 
 /// More than the 8,192 items that a window takes where nothing looks at several of them.
 const MANY: usize = 9_000;
@@ -184,21 +184,24 @@ fn large_packing(number: u64) -> Case {
 pub fn states() -> Vec<Case> {
     let mut cases = Vec::new();
     // Many windows of what another group left.
-    let config = BatchConfig {
-        window: Some(100),
-        max_length: 9,
-        history: vec![Segment { world_size: 3, steps: U64(2) }],
-        ..base("budget", &uniform(3_000, 110, 0, 9), 2)
-    };
-    let samples = (0..3_000).step_by(97).map(locate);
-    cases.push(asked("where 3,000 samples are, after 2 steps of 3 ranks", batcher(config), samples));
-    // As many groups as an epoch may have, and one fewer.
-    for groups in [63, 64] {
-        let past = (0..groups).map(|nth| Segment { world_size: 1 + nth % 2, steps: U64(1) }).collect();
+    let of = |world| {
         let config =
-            BatchConfig { max_batch_size: 1, history: past, ..base("pad-to-max", &uniform(110, 111, 1, 9), 3) };
-        let calls = [Call::Metrics, Call::Fingerprint, state_after(0), state_after(1)];
-        cases.push(asked(&format!("after {groups} groups"), batcher(config), calls));
+            BatchConfig { window: Some(100), max_length: 9, ..base("budget", &uniform(3_000, 110, 0, 9), world) };
+        batcher(config)
+    };
+    let state = state_of(&[(3, 2)], of);
+    let calls = [Call::Resume { state }].into_iter().chain((0..3_000).step_by(97).map(locate));
+    cases.push(asked("where 3,000 samples are, after 2 steps of 3 ranks", of(2), calls));
+    // Many groups of one window.
+    let of = |world| {
+        let config = BatchConfig { max_batch_size: 1, ..base("pad-to-max", &uniform(110, 111, 1, 9), world) };
+        batcher(config)
+    };
+    for groups in [63, 64] {
+        let past: Vec<_> = (0..groups).map(|nth| (1 + nth % 2, 1)).collect();
+        let state = state_of(&past, of);
+        let calls = [Call::Resume { state }, Call::Metrics, Call::Fingerprint, state_after(0), state_after(1)];
+        cases.push(asked(&format!("after {groups} groups"), of(3), calls));
     }
     cases
 }

@@ -24,7 +24,7 @@ pub fn cases() -> Vec<Case> {
 fn batcher(order: &Value, batch: &Value, lengths: &[u32], world_size: u32) -> Subject {
     let recipe = json!({"order": order, "deal": {"world_size": world_size}, "batch": batch});
     let recipe = BatchRecipe { recipe: recipe.to_string(), lengths: Some(lengths.to_vec()), lists: BTreeMap::new() };
-    Subject::Batcher(Batcher { recipe, epoch: U64(0), history: vec![] })
+    Subject::Batcher(Batcher { recipe, epoch: U64(0) })
 }
 
 fn state_after(steps: u64) -> Call {
@@ -49,6 +49,7 @@ fn case(strategy: &str, counting: &str, batch: &Value) -> Case {
         let other = match value {
             Value::Number(number) => json!(number.as_u64().expect("a natural") ^ 1),
             Value::Array(_) => json!([0, 8, 4_294_967_294_u32]),
+            Value::Bool(flag) => json!(!flag),
             _ => match (member.as_str(), value.as_str().expect("a name")) {
                 ("packing", _) => json!("fast"),
                 ("too_long", _) => json!("error"),

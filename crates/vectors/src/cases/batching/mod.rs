@@ -5,6 +5,7 @@ mod composed;
 mod config;
 mod dense;
 mod grid;
+mod indices;
 mod mismatches;
 mod ratios;
 mod refused;
@@ -14,7 +15,7 @@ mod stream;
 
 use config::{BatchConfig, Buckets, batcher};
 use matrix::Engine;
-use matrix::format::{AllRanks, Call, Case, File, S64, U64, Window};
+use matrix::format::{AllRanks, Call, Case, File, S64, Subject, U64, Window};
 use matrix::native::Native;
 
 use super::{asked, group};
@@ -32,6 +33,7 @@ pub fn files() -> Vec<File> {
         group("batches-pack", [grid::pack(), dense::pack(), dense::packings()].concat()),
         group("batches-default", [grid::defaults(), grid::narrow(), ratios::batchers()].concat()),
         group("batches-state", [states::cases(), mismatches::cases(), dense::states()].concat()),
+        group("batches-index", indices::cases()),
         group("batches-composed", composed::cases()),
         group("batches-stream", [stream::cases(), ratios::streams(), refused::streams()].concat()),
         group("collation", collation::cases()),
@@ -60,7 +62,9 @@ fn base(strategy: &str, lengths: &[u32], world: u32) -> BatchConfig {
         window: Some(8_192),
         too_long: "error".into(),
         tail: "keep".into(),
-        history: vec![],
+        separate: false,
+        pad_to_bucket: false,
+        mean_length: None,
     }
 }
 
@@ -77,9 +81,25 @@ fn whole(name: &str, config: BatchConfig) -> Case {
     asked(name, subject, [Call::Metrics].into_iter().chain(runs).chain(middle).chain([Call::Fingerprint]))
 }
 
+/// The number of steps; 0 if they cannot be planned.
 fn num_steps(plan: &mut Native) -> u32 {
-    let metrics = plan.call(&Call::Metrics).expect("metrics never fail");
-    metrics["steps"].as_str().and_then(|steps| steps.parse().ok()).expect("a small number of steps")
+    let Ok(steps) = plan.call(&Call::NumSteps) else { return 0 };
+    steps.as_str().and_then(|steps| steps.parse().ok()).expect("a small number of steps")
+}
+
+/// The state after some ranks took some steps, and then others.
+fn state_of(past: &[(u32, u64)], subject: impl Fn(u32) -> Subject) -> String {
+    let mut state = None;
+    for &(world, steps) in past {
+        let mut batcher = Native::create(&subject(world)).expect("a plan");
+        if let Some(state) = state.take() {
+            batcher.call(&Call::Resume { state }).expect("a state of this batcher");
+        }
+        let steps = u64::from(num_steps(&mut batcher)).min(steps);
+        let text = batcher.call(&state_after(steps)).expect("a state");
+        state = text.as_str().map(String::from);
+    }
+    state.expect("a past")
 }
 
 fn state_after(steps: u64) -> Call {

@@ -15,7 +15,7 @@ pub fn batchers() -> Vec<Case> {
     configs()
         .into_iter()
         .chain(of_lengths())
-        .map(|(name, config)| asked(&format!("refused: {name}"), batcher(config), []))
+        .map(|(name, config)| asked(&format!("refused: {name}"), batcher(config), [Call::NumSteps]))
         .collect()
 }
 

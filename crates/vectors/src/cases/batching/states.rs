@@ -2,19 +2,19 @@
 
 use super::config::{BatchConfig, Buckets, batcher};
 use matrix::Engine;
-use matrix::format::{Call, Case, S64, Segment, U64};
+use matrix::format::{Call, Case, S64, U64};
 use matrix::native::Native;
 
 use super::sets::uniform;
-use super::{COUNTINGS, TAILS, asked, base, num_steps, state_after, take};
+use super::{COUNTINGS, TAILS, asked, base, num_steps, state_after, state_of, take};
 
 const STRATEGIES: [&str; 4] = ["pad-to-max", "bucket", "budget", "pack"];
 
 pub fn cases() -> Vec<Case> {
-    [histories(), moves(), joined(), defaults(), unbounded(), refused()].concat()
+    [histories(), moves(), joined(), replanned(), defaults(), unbounded(), refused()].concat()
 }
 
-fn config(at: usize, world: u32, past: &[(u32, u64)]) -> BatchConfig {
+fn config(at: usize, world: u32) -> BatchConfig {
     let strategy = STRATEGIES[at % 4];
     let too_long = ["error", "split", "drop", "single"][at / 4 % 4];
     let mut config = BatchConfig {
@@ -31,7 +31,6 @@ fn config(at: usize, world: u32, past: &[(u32, u64)]) -> BatchConfig {
         } else {
             Buckets::BucketWidth(20)
         }),
-        history: past.iter().map(|&(world, steps)| Segment { world_size: world, steps: U64(steps) }).collect(),
         ..base(strategy, &uniform(90, at as u64, 0, 60), world)
     };
     if strategy == "pack" {
@@ -47,11 +46,15 @@ fn histories() -> Vec<Case> {
         [&[(2, 3)], &[(3, 2)], &[(1, 4), (2, 1)], &[(4, 1), (3, 1), (2, 1)], &[(2, 0), (2, 2)], &[(8, 1), (2, 0)]];
     for at in 0..48 {
         let past = pasts[at % pasts.len()];
-        let config = config(at, 2, past);
-        let name = format!("{} after {past:?}, {}, {}, number {at}", config.strategy, config.tail, config.too_long);
-        let subject = batcher(config);
-        let steps = num_steps(&mut Native::create(&subject).expect("a plan"));
-        let mut calls = vec![Call::Metrics, take(0, 0, steps), take(1, 0, steps)];
+        let here = config(at, 2);
+        let name = format!("{} after {past:?}, {}, {}, number {at}", here.strategy, here.tail, here.too_long);
+        let subject = batcher(here);
+        let state = state_of(past, |world| batcher(config(at, world)));
+        let mut saved = Native::create(&subject).expect("a plan");
+        saved.call(&Call::Resume { state: state.clone() }).expect("a state of this batcher");
+        let steps = num_steps(&mut saved);
+        let resumed = vec![Call::Resume { state }, Call::Consumed, Call::NumWindows, Call::NumSteps];
+        let mut calls = [resumed, vec![Call::Metrics, take(0, 0, steps), take(1, 0, steps)]].concat();
         calls.extend((0..6).map(|sample| Call::Locate { sample: U64(sample * 17), batch_size: None }));
         for taken in [0, 1.min(steps), steps, steps + 1] {
             calls.push(state_after(taken.into()));
@@ -62,7 +65,7 @@ fn histories() -> Vec<Case> {
     }
     let all = Call::Locate { sample: U64(90), batch_size: None };
     let far = Call::Locate { sample: U64(u64::MAX), batch_size: None };
-    cases.push(asked("samples that are not there", batcher(config(0, 2, &[])), [all, far]));
+    cases.push(asked("samples that are not there", batcher(config(0, 2)), [all, far]));
     cases
 }
 
@@ -70,19 +73,9 @@ fn histories() -> Vec<Case> {
 fn moves() -> Vec<Case> {
     let mut cases = Vec::new();
     for at in 0..16 {
-        let mut state = None;
-        for (world, taken) in [(2, 4), (2, 1), (3, 2), (1, 3)] {
-            let mut saved = Native::create(&batcher(config(at, world, &[]))).expect("a plan");
-            if let Some(state) = state {
-                saved.call(&Call::Resume { state }).expect("a state of this batcher");
-            }
-            let taken = u64::from(num_steps(&mut saved).min(taken));
-            let text = saved.call(&state_after(taken)).expect("a state");
-            state = text.as_str().map(String::from);
-        }
-        let state = state.expect("a state");
+        let state = state_of(&[(2, 4), (2, 1), (3, 2), (1, 3)], |world| batcher(config(at, world)));
         for world in [1, 4] {
-            let here = BatchConfig { epoch: U64(8), ..config(at, world, &[]) };
+            let here = BatchConfig { epoch: U64(8), ..config(at, world) };
             let calls = [Call::Resume { state: state.clone() }, Call::Metrics, Call::Fingerprint, state_after(0)];
             let name = format!("{} resumed on world {world}, number {at}", here.strategy);
             cases.push(asked(&name, batcher(here), calls));
@@ -91,27 +84,56 @@ fn moves() -> Vec<Case> {
     cases
 }
 
-/// What a history is written as: without worlds that took nothing, and what one world took in neighbouring entries as one.
+/// Segments of one world size that follow each other are one.
 fn joined() -> Vec<Case> {
-    let mut cases = Vec::new();
-    for past in [
-        &[(2, 1), (2, 2), (3, 0), (2, 1)][..],
-        &[(3, 0), (1, 0)],
-        &[(1, 2), (3, 0), (1, 1), (2, 0)],
-        &[(3, 1), (1, 1), (1, 1), (3, 1)],
-    ] {
-        let subject = batcher(config(8, 2, past));
-        let calls = [0, 1].map(state_after);
-        cases.push(asked(&format!("a state after {past:?}"), subject, calls));
-    }
-    let mut saved = Native::create(&batcher(config(8, 2, &[]))).expect("a plan");
-    let state = saved.call(&state_after(2)).expect("a state");
-    let state = state.as_str().expect("a text").replace(
-        "[{\"world_size\":2,\"steps\":2}]",
-        "[{\"world_size\":3,\"steps\":0},{\"steps\":1,\"world_size\":2},{\"world_size\":4,\"steps\":-0},{\"world_size\":2,\"steps\":1}]",
-    );
+    let state = state_of(&[(2, 2)], |world| batcher(config(8, world)));
+    let state = state
+        .replace("[{\"world_size\":2,\"steps\":2}]", "[{\"steps\":1,\"world_size\":2},{\"world_size\":2,\"steps\":1}]");
     let calls = [Call::Resume { state }, state_after(0), Call::Fingerprint];
-    cases.push(asked("a state that is not joined", batcher(config(8, 2, &[])), calls));
+    vec![asked("a state that is not joined", batcher(config(8, 2)), calls)]
+}
+
+/// Other options for what is left of an epoch, and back.
+fn replanned() -> Vec<Case> {
+    let mut cases = Vec::new();
+    let lengths = uniform(90, 77, 0, 60);
+    let options = |at: usize, world: u32| {
+        let strategy = ["budget", "budget", "pack", "bucket", "pad-to-max"][at % 5];
+        let config = BatchConfig {
+            window: [Some(20), Some(7), None, Some(0)][at % 4],
+            too_long: ["split", "drop", "truncate", "single"][at / 2 % 4].into(),
+            max_length: [60, 25, 40][at % 3],
+            counting: COUNTINGS[at / 3 % 3].into(),
+            linear: 1,
+            tail: TAILS[at % 4].into(),
+            ..base(strategy, &lengths, world)
+        };
+        batcher(config)
+    };
+    for at in 0..24 {
+        let mut state = state_of(&[(2, 1)], |world| options(at, world));
+        let mut calls = Vec::new();
+        for (nth, world) in [(1, 3), (2, 2), (0, 2)] {
+            let mut batcher = Native::create(&options(at + nth, world)).expect("a plan");
+            batcher.call(&Call::Replan { state: state.clone() }).expect("a state of these lengths");
+            let steps = num_steps(&mut batcher);
+            if nth == 0 {
+                calls.extend([Call::Resume { state: state.clone() }, Call::Replan { state: state.clone() }]);
+                calls.extend([state_after(0), Call::NumSteps, Call::Metrics, Call::Fingerprint]);
+                calls.extend([take(1, 0, steps), state_after(steps.min(1).into())]);
+            }
+            let text = batcher.call(&state_after(steps.min(1).into())).expect("a state");
+            state = text.as_str().expect("a text").into();
+        }
+        cases.push(asked(&format!("other options and back, number {at}"), options(at, 2), calls));
+    }
+    let state = state_of(&[(2, 1)], |world| options(0, world));
+    let other = BatchConfig { lengths: lengths[..89].to_vec(), ..base("budget", &lengths, 2) };
+    let longer = BatchConfig { lengths: lengths.iter().map(|length| length ^ 1).collect(), ..other.clone() };
+    for (name, here) in [("fewer", other), ("others", longer)] {
+        let calls = [Call::Replan { state: state.clone() }];
+        cases.push(asked(&format!("refused: other options of {name} lengths"), batcher(here), calls));
+    }
     cases
 }
 
@@ -161,15 +183,19 @@ fn defaults() -> Vec<Case> {
 }
 
 fn refused() -> Vec<Case> {
-    let here = BatchConfig { history: vec![], too_long: "error".into(), max_length: 60, ..config(2, 2, &[]) };
-    let mut saved = Native::create(&batcher(here.clone())).expect("a plan");
-    let state = saved.call(&state_after(2)).expect("a state");
-    let state = state.as_str().expect("a text");
+    let here = BatchConfig { too_long: "error".into(), max_length: 60, ..config(2, 2) };
+    let state = &*state_of(&[(2, 2)], |_| batcher(here.clone()));
     let many = |count| "{\"world_size\":1,\"steps\":1},{\"world_size\":3,\"steps\":1},".repeat(count);
     let texts = [
         "{}".into(),
         state.replace("batcher", "sampler"),
-        state.replace("\"history\"", "\"consumed\":1,\"history\""),
+        state.replace("\"consumed\":0,", ""),
+        state.replace("\"consumed\":0", "\"consumed\":91"),
+        state.replace("\"consumed\":0", "\"consumed\":-1"),
+        state.replace("\"steps\":2", "\"steps\":0"),
+        state.replace("\"steps\":2", "\"steps\":2,\"batch\":{\"max_tokens\":0}"),
+        state.replace("\"steps\":2", "\"steps\":2,\"batch\":{}"),
+        state.replace("\"steps\":2", "\"steps\":2,\"batch\":{\"capacity\":9}"),
         state.replace("\"strategy\":\"budget\",", ""),
         state.replace("\"recipe\"", "\"recipe\":{},\"recipe\""),
         state.replace("\"budget\"", "\"pack\""),
@@ -178,28 +204,28 @@ fn refused() -> Vec<Case> {
         state.replace("\"lengths\":[", "\"lengths\":[1,"),
         state.replace("\"lengths\":[", "\"lengths\":[1"),
         state.replace("\"epoch\":3", "\"epoch\":-3"),
-        state.replace("\"steps\":2", "\"steps\":200"),
         state.replace("\"steps\":2", "\"steps\":18446744073709551615"),
         state.replace("\"world_size\":2", "\"world_size\":0"),
         state.replace("\"world_size\":2", "\"world_size\":1048577"),
         state.replace("\"world_size\":2", "\"world_size\":4294967296"),
         state.replace("\"world_size\":2", "\"world_size\":2,\"world_size\":2"),
-        state.replace("[{", &format!("[{}{{", many(32))),
+        state.replace("[{", &format!("[{}{{", many(2_048))),
         state.replace("[{", "[[{"),
         state.replace("[{", "["),
     ];
     let mut calls: Vec<_> = texts.into_iter().map(|state| Call::Resume { state }).collect();
     calls.extend([Call::Metrics, state_after(0), state_after(u64::MAX)]);
     calls.extend([Call::Resume { state: state.into() }, Call::Metrics, Call::Fingerprint]);
-    let past = |past: &[(u32, u64)]| {
-        let history = past.iter().map(|&(world, steps)| Segment { world_size: world, steps: U64(steps) }).collect();
-        batcher(BatchConfig { history, ..here.clone() })
+    let far = |text: String| {
+        vec![Call::Resume { state: text }, Call::NumWindows, Call::NumSteps, Call::Metrics, take(0, 0, 1)]
     };
+    let more = state.replace("\"steps\":2", "\"steps\":200");
+    let others = state.replace("\"steps\":2}", "\"steps\":2},{\"world_size\":3,\"steps\":99}");
+    let over = state.replace("\"consumed\":0", "\"consumed\":90");
     vec![
         asked("texts that are no state", batcher(here.clone()), calls),
-        asked("refused: more steps than there were", past(&[(2, 1), (3, 99)]), []),
-        asked("refused: more steps than there are", past(&[(2, 9), (2, u64::MAX)]), []),
-        asked("refused: a world of none", past(&[(0, 1)]), []),
-        asked("refused: many worlds, more steps than there are", past(&[[(1, 1), (3, 1)]; 33].concat()[..65]), []),
+        asked("refused: more steps than there are", batcher(here.clone()), far(more)),
+        asked("refused: more steps than there were", batcher(here.clone()), far(others)),
+        asked("steps of a window that is not there", batcher(here), far(over)),
     ]
 }

@@ -117,8 +117,8 @@ export async function batches(question: BatchesQuestion): Promise<BatchesAnswer>
   const plan = (recipe: string) => batcherOf(recipe, question.lengths, lengths, epoch);
   const tooLong = tooLongOf(question.batches, lengths, longest, plan);
   const own = plan(question.batches);
-  const { numSteps: steps, config } = own;
-  const worldSize = Number(config.worldSize);
+  const steps = own.numSteps();
+  const { worldSize } = own;
   const compared = STRATEGIES.map((strategy): Compared => {
     const isChosen = strategy === chosen;
     const recipe = isChosen ? question.batches : withRoom(question.batches, strategy, room, longest, asked);

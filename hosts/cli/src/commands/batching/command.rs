@@ -17,13 +17,12 @@ pub fn of(args: &BatchesArgs, options: &Members) -> String {
     let unit = by_length.length_unit.and_then(|unit| Some(unit.to_possible_value()?.get_name().to_owned()));
     let given = [
         ("length-unit", unit),
-        ("order", deal.order.clone()),
-        ("seed", deal.seed.map(|seed| seed.to_string())),
         ("epoch", Some(deal.epoch).filter(|epoch| *epoch > 0).map(|epoch| epoch.to_string())),
-        ("world-size", deal.world_size.map(|ranks| ranks.to_string())),
         ("strategy", options.get("strategy").map(said)),
     ];
     let mut push = |name: &str, value: &str| words.extend([format!("--{name}"), quoted(value)]);
+    let order = deal.order.options().chain(deal.deal.options());
+    order.for_each(|(option, _, value)| push(option, &said(value)));
     for (name, value) in given {
         value.iter().for_each(|value| push(name, value));
     }

@@ -1,5 +1,6 @@
 //! What every strategy makes of the same lengths.
 
+use indicatif::ProgressBar;
 use samedeal::{Batcher, Metrics};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -8,6 +9,7 @@ use super::figures::Figures;
 use super::plot::{Plot, Waste};
 use super::strategies::{Candidate, Members, Room, refused_by_all};
 use super::{command, figures, neighbours};
+use crate::args::by_length::worded;
 use crate::args::format::Format;
 use crate::commands::numbers::BatchesArgs;
 use crate::read::lengths::Lengths;
@@ -74,9 +76,10 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     let room = Room::new(args, lengths.values.iter().max().copied().unwrap_or(0));
     let candidates = room.candidates();
     let bar = progress::bar("comparing strategies", candidates.len() as u64);
+    let given = lengths.given(&ProgressBar::hidden());
     let (mut outcomes, mut refused) = (Vec::new(), Vec::new());
     for candidate in candidates {
-        let (batcher, options, others) = candidate.batcher(args, &lengths.values)?;
+        let (batcher, options, others) = candidate.batcher(args, &given)?;
         outcomes.push(Outcome::of(candidate, options, &batcher)?);
         refused.push(others);
         bar.inc(1);
@@ -95,7 +98,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     let summary = format!("{}; {of}", lengths.summary());
     if let Some(path) = &args.compare.plot {
         let waste = outcomes.iter().map(Outcome::waste).collect::<Vec<_>>();
-        let limit = args.by_length.options.max_length;
+        let limit = args.by_length.options.short("max_length");
         Plot { lengths, limit, title: "Lengths, and what batches waste on them", below: &summary, waste: &waste }
             .write(path)?;
     }
@@ -112,15 +115,18 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
 
 /// `samedeal batches --lengths` with several `--max-tokens`: what each of them makes of the lengths.
 pub fn sweep(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), Problem> {
-    let (window, limits) = (&args.shown.window, &args.by_length.options.max_tokens);
+    let (window, limits) = (&args.shown.window, args.by_length.limits());
     if window.start != 0 || window.count.is_some() || window.all {
         return Err(Problem::message("--start, --count and --all show batches; name --max-tokens once for them"));
     }
     let bar = progress::bar("comparing limits", limits.len() as u64);
+    let given = lengths.given(&ProgressBar::hidden());
     let outcome = |&limit: &u64| {
-        let batcher = args.by_length.batcher_of(&args.epoch.deal, 0, lengths.values.clone(), Some(limit))?;
+        let batcher = args.by_length.batcher_of(&args.epoch.deal, 0, given.clone(), Some(limit))?;
+        let batcher = args.epoch.resumed_batcher(batcher, args.by_length.replan)?;
+        let outcome = Outcome::of(Candidate::default(), Members::new(), &batcher)?;
         bar.inc(1);
-        Ok((limit, Outcome::of(Candidate::default(), Members::new(), &args.epoch.resumed_batcher(batcher)?)?))
+        Ok((limit, outcome))
     };
     let outcomes = limits.iter().map(outcome).collect::<Result<Vec<_>, Problem>>()?;
     bar.finish_and_clear();
@@ -135,9 +141,10 @@ pub fn sweep(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<()
 
 impl Outcome {
     fn of(candidate: Candidate, options: Members, batcher: &Batcher) -> Result<Self, Problem> {
+        let metrics = batcher.metrics().map_err(worded)?;
         let correlation = neighbours::correlation(batcher)?;
         let (recipe, world_size) = (figures::recipe(batcher)?, batcher.world_size());
-        Ok(Self { candidate, options, recipe, world_size, metrics: *batcher.metrics(), correlation })
+        Ok(Self { candidate, options, recipe, world_size, metrics, correlation })
     }
 
     fn made(&self) -> Made<'_> {

@@ -1,24 +1,29 @@
 //! Where in batches samples are.
 
-use samedeal::{BatchPlace, Batcher, Segment};
+use indicatif::ProgressBar;
+use samedeal::{BatchPlace, Batcher, Sampler};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::{Value, json};
 
 use super::plan;
 use crate::args::dataset::Dataset;
+use crate::args::deal::lists;
 use crate::args::format::Format;
+use crate::args::recipe::order_of;
 use crate::commands::locate::{CountedFrom, LocateArgs, Located, LocatedIn, Status, in_epochs};
 use crate::read::lengths::Lengths;
 use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, note};
+use crate::write::output::{counted, grouped, note};
 use crate::write::problem::Problem;
 
 /// `samedeal locate` with `--lengths`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {
-    let Lengths { values, dataset, .. } = args.by_length.read(&args.epoch)?;
-    let samples = args.samples(values.len() as u64);
-    let mut parts = Parts::new(args, values)?;
+    let lengths = args.by_length.read(&args.epoch)?;
+    let samples = args.samples(lengths.values.len() as u64);
+    let mut parts = Parts::new(args, &lengths)?;
+    let Lengths { dataset, .. } = lengths;
     // Without --resume and `samedeal explain`, that of --epoch.
     let own = args.epoch.deal.epochs.map_or(parts.rest.epoch(), |epochs| epochs.first);
     let epochs = args.epochs(own);
@@ -26,19 +31,22 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let found = in_epochs(epochs, &samples, |epoch, sample| {
         parts.set_epoch(epoch)?;
         if steps.last().is_none_or(|(last, _)| *last != epoch) {
-            steps.push((epoch, parts.planned().num_steps()));
+            steps.push((epoch, parts.planned().num_steps()?));
         }
         parts.find(sample)
     })?;
     match args.output.format() {
         Format::Table => {
-            items(&found, &dataset, Format::Table, !parts.before.is_empty(), epochs.is_range).print(Format::Table)?;
-            let from = match args.is_explained {
-                true => "all steps are counted from the beginning of the epoch",
-                false => "steps to come are counted from the state on, steps seen from the beginning of the epoch",
+            items(&found, &dataset, Format::Table, parts.is_begun(), epochs.is_range).print(Format::Table)?;
+            let begin = match parts.consumed() {
+                0 => "the beginning of the epoch".to_owned(),
+                from => format!("position {}, where the window of the state begins", grouped(from)),
             };
-            let (ranks, deal) = (parts.rest.world_size(), &args.epoch.deal);
-            let order = format!("order {}, seed {}", deal.order(), deal.seed());
+            let from = match args.is_explained {
+                true => format!("all steps are counted from {begin}"),
+                false => format!("steps to come are counted from the state on, steps seen from {begin}"),
+            };
+            let (ranks, order) = (parts.rest.world_size(), order_of(&parts.rest.recipe()?));
             steps.into_iter().try_for_each(|(epoch, steps)| {
                 let steps = counted(steps, "step", "steps");
                 match args.epoch.saved.is_none() || epoch != parts.rest.epoch() {
@@ -83,6 +91,8 @@ struct Parts {
     other: Option<Batcher>,
     /// How many steps came before those of the rest, as these are counted.
     first: u64,
+    /// The positions of the order, if there were windows before the open one: nothing says which batches these had.
+    order: Option<Sampler>,
 }
 
 /// A segment: what a world size planned, and how many steps of it were taken.
@@ -94,20 +104,31 @@ struct Before {
 }
 
 impl Parts {
-    fn new(args: &LocateArgs, lengths: Vec<u32>) -> Result<Self, Problem> {
-        let rest = plan(&args.by_length, &args.epoch, 0, lengths.clone())?;
-        let (epoch, history) = (rest.epoch(), rest.history().to_vec());
-        let mut before = Vec::with_capacity(history.len());
-        let mut first = 0;
-        for (number, &Segment { world_size, steps }) in history.iter().enumerate() {
-            let batcher =
-                args.by_length.past(&args.epoch.deal, lengths.clone(), epoch, &history[..number], world_size)?;
-            before.push(Before { batcher, steps, first });
-            first += steps;
+    fn new(args: &LocateArgs, lengths: &Lengths) -> Result<Self, Problem> {
+        let rest = plan(&args.by_length, &args.epoch, 0, lengths)?;
+        let (mut before, mut first, given) = (Vec::new(), 0_u64, lengths.given(&ProgressBar::hidden()));
+        if let Some(saved) = &args.epoch.saved {
+            for (number, past) in saved.history.iter().enumerate() {
+                let batcher = args.by_length.past(&args.epoch.deal, given.clone(), saved, number)?;
+                before.push(Before { batcher, steps: past.steps, first });
+                first = first.saturating_add(past.steps);
+            }
         }
+        let consumed = args.epoch.saved.as_ref().and_then(|saved| saved.number("consumed")).unwrap_or(0);
+        let order = if consumed == 0 { None } else { Some(order_alone(args, &rest)?) };
         // `samedeal explain` counts all steps from the beginning of the epoch.
         let first = if args.is_explained { first } else { 0 };
-        Ok(Self { before, rest, other: None, first })
+        Ok(Self { before, rest, other: None, first, order })
+    }
+
+    /// How many positions came before the open window, if there is a state.
+    fn consumed(&self) -> u64 {
+        if self.order.is_some() { self.rest.consumed() } else { 0 }
+    }
+
+    /// Whether something was taken of the epoch.
+    fn is_begun(&self) -> bool {
+        self.order.is_some() || !self.before.is_empty()
     }
 
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
@@ -132,24 +153,43 @@ impl Parts {
                 let world_size = batcher.world_size();
                 places.push(Seen { status, place, first: 0, counted_from: CountedFrom::Epoch, world_size });
             }
-            return Ok(Found { epoch: batcher.epoch(), sample, places });
+            return Ok(Found { epoch: batcher.epoch(), sample, places, is_passed: false });
         }
         for Before { batcher, steps, first } in &self.before {
             for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
                 let status = if is_repeated(batcher, place)? { Status::Padding } else { Status::Seen };
                 let world_size = batcher.world_size();
-                places.push(Seen { status, place, first: *first, counted_from: CountedFrom::Epoch, world_size });
+                places.push(Seen { status, place, first: *first, counted_from: self.begin(), world_size });
             }
         }
         for place in self.rest.locate(sample)? {
             let status = if is_repeated(&self.rest, place)? { Status::Padding } else { Status::ToCome };
             let (first, world_size) = (self.first, self.rest.world_size());
-            let is_epoch = self.before.is_empty() || first > 0;
-            let counted_from = if is_epoch { CountedFrom::Epoch } else { CountedFrom::State };
+            let is_begin = self.before.is_empty() || first > 0;
+            let counted_from = if is_begin { self.begin() } else { CountedFrom::State };
             places.push(Seen { status, place, first, counted_from, world_size });
         }
-        Ok(Found { epoch: self.rest.epoch(), sample, places })
+        let is_passed = match &self.order {
+            Some(order) if places.is_empty() => {
+                order.fate(sample, 1, 0)?.places.iter().any(|place| place.position < self.rest.consumed())
+            }
+            _ => false,
+        };
+        Ok(Found { epoch: self.rest.epoch(), sample, places, is_passed })
     }
+
+    /// From where the steps of the history are counted.
+    fn begin(&self) -> CountedFrom {
+        if self.order.is_some() { CountedFrom::Window } else { CountedFrom::Epoch }
+    }
+}
+
+/// The order of the epoch, without batches.
+fn order_alone(args: &LocateArgs, batcher: &Batcher) -> Result<Sampler, Problem> {
+    let recipe: Value = serde_json::from_str(&batcher.recipe()?).unwrap_or_default();
+    let builder = Sampler::from_recipe(json!({ "order": recipe["order"] }).to_string()).epoch(batcher.epoch());
+    let lists = lists(&args.epoch.deal.list)?.into_iter().filter(|(path, _)| path.as_str() != "boundaries");
+    Ok(lists.fold(builder, |it, (path, list)| it.list(path, list)).build()?)
 }
 
 /// Whether a place is in a row that is repeated, which the last ones of a batch are.
@@ -163,6 +203,8 @@ struct Found {
     epoch: u64,
     sample: u64,
     places: Vec<Seen>,
+    /// Whether it was in a window before the open one of a state, which does not say the batch.
+    is_passed: bool,
 }
 
 /// A place of a sample, or of a part of it.
@@ -180,7 +222,8 @@ impl Found {
     /// That of the first place that is no repetition.
     fn status(&self) -> Status {
         let real = self.places.iter().find(|place| place.status != Status::Padding);
-        real.or(self.places.first()).map_or(Status::Dropped, |place| place.status)
+        let none = if self.is_passed { Status::Seen } else { Status::Dropped };
+        real.or(self.places.first()).map_or(none, |place| place.status)
     }
 }
 
@@ -203,7 +246,7 @@ fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool, several
             items.push(row.into_iter().chain(dataset.row(one.sample)));
         };
         if one.places.is_empty() {
-            push(Status::Dropped, Vec::new());
+            push(one.status(), Vec::new());
         }
         for seen in &one.places {
             let BatchPlace { step, rank, row, index_in_row, start, .. } = seen.place;

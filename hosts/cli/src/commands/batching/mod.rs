@@ -16,10 +16,11 @@ use samedeal::Batcher;
 pub use show::BatchesOf;
 pub use step::{RankBatchOf, run as step};
 
-use crate::args::by_length::ByLengthArgs;
+use crate::args::by_length::{ByLengthArgs, worded};
 use crate::args::deal::EpochArgs;
 use crate::args::format::ArrayFormat;
 use crate::commands::numbers::BatchesArgs;
+use crate::read::lengths::Lengths;
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -32,21 +33,24 @@ pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
     };
     let lengths = args.by_length.read(&args.epoch)?;
     if args.compare.is_given() {
-        args.by_length.options.one_limit()?;
+        args.by_length.one_limit()?;
         return compare::run(args, &lengths, format);
     }
-    if args.by_length.options.max_tokens.len() > 1 {
+    if !args.by_length.limits().is_empty() {
         return compare::sweep(args, &lengths, format);
     }
     let summary = lengths.summary();
-    let batcher = plan(&args.by_length, &args.epoch, args.shown.reader.rank, lengths.values)?;
+    let batcher = plan(&args.by_length, &args.epoch, args.shown.reader.rank, &lengths)?;
     show::show(&batcher, &summary, args, format)
 }
 
 /// What the options make of lengths, or of what a state has left of them.
-fn plan(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: Vec<u32>) -> Result<Batcher, Problem> {
-    let spinner = progress::spinner("planning");
-    let batcher = epoch.resumed_batcher(options.batcher(&epoch.deal, rank, lengths)?);
-    spinner.finish_and_clear();
-    batcher
+fn plan(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: &Lengths) -> Result<Batcher, Problem> {
+    let bar = progress::bar("planning", lengths.values.len() as u64);
+    let batcher = options.batcher(&epoch.deal, rank, lengths.given(&bar))?;
+    let batcher = epoch.resumed_batcher(batcher, options.replan)?;
+    // This plans every window.
+    batcher.num_steps().map_err(worded)?;
+    bar.finish_and_clear();
+    Ok(batcher)
 }

@@ -21,7 +21,7 @@ const SHOWN_OF_ROW: usize = 4;
 
 /// Prints or writes the batches that are asked for; `summary` is of the lengths.
 pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format) -> Result<(), Problem> {
-    let end = batcher.num_steps();
+    let end = batcher.num_steps()?;
     let start = args.shown.window.start;
     let count = args.shown.window.run(5, end)?;
     let steps = start..start + count;
@@ -82,7 +82,8 @@ pub fn parts(batch: &Batch) -> impl Iterator<Item = [Cell; 6]> {
 
 /// What is said below a table of the steps before `last`.
 fn told(batcher: &Batcher, summary: &str, last: u64, count: u64) -> Result<String, Problem> {
-    let end = batcher.num_steps();
+    let end = batcher.num_steps()?;
+    let metrics = batcher.metrics()?;
     let who = format!("rank {} of {}", batcher.rank(), batcher.world_size());
     let more = if last < end { "; --start, --count and --all show more" } else { "" };
     let recipe = figures::recipe(batcher)?;
@@ -90,9 +91,9 @@ fn told(batcher: &Batcher, summary: &str, last: u64, count: u64) -> Result<Strin
     let lines = [
         format!("{} of the {} of {who}{more}", grouped(count), counted(end, "step", "steps")),
         summary.to_owned(),
-        figures::ratios(batcher.metrics(), is_limited),
+        figures::ratios(&metrics, is_limited),
     ];
-    Ok(lines.into_iter().chain(figures::exceptions(batcher.metrics())).collect::<Vec<_>>().join("\n"))
+    Ok(lines.into_iter().chain(figures::exceptions(&metrics)).collect::<Vec<_>>().join("\n"))
 }
 
 /// The batches by length of a rank.
@@ -110,7 +111,7 @@ pub struct BatchesOf {
 impl BatchesOf {
     /// Without batches so far.
     fn new(batcher: &Batcher, start: u64) -> Result<Self, Problem> {
-        let (recipe, metrics) = (figures::recipe(batcher)?, Figures::of(batcher.metrics()));
+        let (recipe, metrics) = (figures::recipe(batcher)?, Figures::of(&batcher.metrics()?));
         Ok(Self { recipe, epoch: batcher.epoch(), rank: batcher.rank(), metrics, start, batches: Vec::new() })
     }
 }

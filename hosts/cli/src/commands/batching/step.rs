@@ -1,13 +1,16 @@
 //! What all ranks read in a step of batches by length.
 
+use indicatif::ProgressBar;
 use samedeal::{Batch, Batcher};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::Value;
 
 use super::show::BatchOf;
 use super::{plan, show};
 use crate::args::dataset::Dataset;
 use crate::args::format::Format;
+use crate::args::recipe::order_of;
 use crate::commands::readers::Steps;
 use crate::commands::step::{Explained, Held, StepArgs, Taken, taken};
 use crate::read::contents::Contents;
@@ -19,13 +22,18 @@ use crate::write::problem::Problem;
 
 /// `samedeal step` with `--lengths`
 pub fn run(args: &StepArgs) -> Result<(), Problem> {
-    let Lengths { values, dataset, unit } = args.by_length.read(&args.epoch)?;
+    let lengths = args.by_length.read(&args.epoch)?;
     // Lengths and options have to be those of the state, if there is one.
-    let mut batcher = plan(&args.by_length, &args.epoch, 0, values.clone())?;
-    if let Some(Explained { epoch, past, .. }) = &args.explained {
-        let deal = &args.epoch.deal;
-        batcher = args.by_length.past(deal, values, *epoch, past, deal.world_size())?;
+    let mut batcher = plan(&args.by_length, &args.epoch, 0, &lengths)?;
+    if let Some(Explained { epoch, group, .. }) = &args.explained {
+        let (deal, given) = (&args.epoch.deal, lengths.given(&ProgressBar::hidden()));
+        match (group, &args.epoch.saved) {
+            (Some(group), Some(saved)) => batcher = args.by_length.past(deal, given, saved, *group)?,
+            _ if batcher.epoch() != *epoch => batcher = args.by_length.whole(deal, given, *epoch)?,
+            _ => {}
+        }
     }
+    let Lengths { dataset, unit, .. } = lengths;
     let taken = taken(&mut batcher, args, |batcher, rank, step| {
         let batch = batcher.batch_of(rank, step)?;
         let samples = batch.samples.len();
@@ -37,7 +45,7 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
         Format::Table => {
             items(&taken, &dataset, args, contents, false).print(Format::Table)?;
             sums(&taken, args, unit).print(Format::Table)?;
-            note(args.which(&taken))
+            note(args.which(&taken, &order_of(&batcher.recipe()?)))
         }
         Format::Json => {
             let of = |step, (rank, batch): &(u32, Batch)| {
@@ -74,11 +82,13 @@ impl Steps for Batcher {
     }
 
     fn steps(&mut self) -> Result<u64, Problem> {
-        Ok(self.num_steps())
+        Ok(self.num_steps()?)
     }
 
     fn is_rest(&self) -> Result<bool, Problem> {
-        Ok(!self.history().is_empty())
+        // Its state says what was taken of the epoch, in windows before, and of the open one.
+        let state: Value = serde_json::from_str(&self.state(0)?).unwrap_or_default();
+        Ok(self.consumed() > 0 || state["history"].as_array().is_some_and(|history| !history.is_empty()))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use samedeal::{Batcher, Counting, Error, FailureKind};
+use samedeal::{Batcher, Error, FailureKind, Lengths};
 use serde_json::{Map, Value, json};
 
 use crate::args::by_length::worded;
@@ -51,24 +51,26 @@ impl Room {
     /// The room that the options give, or 32 rows as long as the longest sample.
     pub fn new(args: &BatchesArgs, longest: u32) -> Self {
         let options = &args.by_length.options;
-        let longest = options.max_length.map_or(longest, |most| most.min(longest)).max(1);
-        let budget = options.max_tokens.first().copied();
-        let width = options.max_length.unwrap_or(longest).max(1);
-        let rows = options.max_batch_size.filter(|&rows| rows > 0);
+        let max_length = options.short("max_length");
+        let longest = max_length.map_or(longest, |most| most.min(longest)).max(1);
+        let budget = options.natural("max_tokens");
+        let width = max_length.unwrap_or(longest).max(1);
+        let max_batch_size = options.short("max_batch_size");
+        let rows = max_batch_size.filter(|&rows| rows > 0);
         let rows = rows.unwrap_or_else(|| budget.map_or(32, |budget| fitting(budget, width)));
         let tokens = budget.unwrap_or(u64::from(rows) * u64::from(width));
         let shared = || u32::try_from(tokens / u64::from(fitting(tokens, width))).unwrap_or(u32::MAX);
-        let capacity = options.capacity.unwrap_or_else(shared);
-        let (linear, quadratic) = (options.linear.unwrap_or(1), options.quadratic.unwrap_or(0));
-        let each = u64::from(linear).saturating_add(u64::from(quadratic).saturating_mul(width.into()));
+        let capacity = options.short("capacity").unwrap_or_else(shared);
+        let (linear, quadratic) = (options.natural("linear").unwrap_or(1), options.natural("quadratic").unwrap_or(0));
+        let each = linear.saturating_add(quadratic.saturating_mul(width.into()));
         let cost = each.saturating_mul(width.into()).saturating_mul(rows.into()).max(1);
-        let is_weighted = options.counting == Some(Counting::Weighted);
+        let is_weighted = options.text("counting") == Some("weighted");
         Self {
             rows,
             width,
             tokens,
-            bound: budget.and(options.max_batch_size).unwrap_or(0),
-            cost: is_weighted.then(|| options.max_cost.unwrap_or(cost)),
+            bound: budget.and(max_batch_size).unwrap_or(0),
+            cost: is_weighted.then(|| options.natural("max_cost").unwrap_or(cost)),
             capacity,
         }
     }
@@ -109,9 +111,9 @@ fn fitting(budget: u64, width: u32) -> u32 {
 
 impl Candidate {
     /// Its batches, with those of the other options that the strategy uses; all options that it has, and why the others were refused.
-    pub fn batcher(&self, args: &BatchesArgs, lengths: &[u32]) -> Result<(Batcher, Members, Refused), Problem> {
+    pub fn batcher(&self, args: &BatchesArgs, lengths: &Lengths) -> Result<(Batcher, Members, Refused), Problem> {
         let (options, deal) = (&args.by_length, &args.epoch.deal);
-        let mut others = options.options.members();
+        let mut others = options.options.members().clone();
         // These decide the size of batches, and so the room that all have.
         for name in ["max_batch_size", "max_tokens", "max_cost", "capacity", "counting"] {
             others.remove(name);
@@ -119,7 +121,7 @@ impl Candidate {
         let mut refused = Refused::new();
         loop {
             let members = others.clone().into_iter().chain(self.members.clone()).collect::<Members>();
-            let error = match options.with(deal, members.clone(), lengths.to_vec()).build() {
+            let error = match options.with(deal, members.clone(), lengths.clone()).build() {
                 Ok(batcher) => return Ok((batcher, members, refused)),
                 Err(error) => error,
             };

@@ -8,9 +8,10 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 
 use check::Checked;
-use samedeal::{PlanBuilder, ShardPlan};
+use samedeal::ShardPlan;
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 
 use crate::args::dataset::{Dataset, Unreadable};
 use crate::args::format::Format;
@@ -127,19 +128,11 @@ impl Planned {
             return Err(Problem::message(format!("{why}; no file can be read")));
         }
         let spinner = progress::spinner("planning");
-        let PlanArgs { world_size, workers, policy, worker_policy, weight, no_shuffle, reshuffle, seed, epoch } =
-            args.plan;
         let sizes: Vec<_> = dataset.files.iter().map(|file| file.count).collect();
         let bytes: Vec<_> = dataset.files.iter().map(|file| file.bytes).collect();
-        let builder = ShardPlan::builder(sizes).bytes(bytes).epoch(epoch);
-        let builder = world_size.into_iter().fold(builder, PlanBuilder::world_size);
-        let builder = workers.into_iter().fold(builder, PlanBuilder::workers);
-        let builder = policy.into_iter().fold(builder, PlanBuilder::policy);
-        let builder = worker_policy.into_iter().fold(builder, PlanBuilder::worker_policy);
-        let builder = weight.into_iter().fold(builder, PlanBuilder::weight);
-        let builder = seed.into_iter().fold(builder, PlanBuilder::seed);
-        let builder = if no_shuffle { builder.shuffle(false) } else { builder };
-        let builder = if reshuffle { builder.reshuffle(true) } else { builder };
+        let PlanArgs { readers, shards, epoch } = &args.plan;
+        let recipe = json!({ "shards": shards.members(), "deal": readers.members() }).to_string();
+        let builder = ShardPlan::from_recipe(recipe).sizes(sizes).bytes(bytes).epoch(*epoch);
         // What the files say is no option.
         let plan = builder.build().map_err(|error| match error.failure() {
             Some(failure) if matches!(failure.field.as_str(), "sizes" | "bytes") => Problem::worded(error),

@@ -13,7 +13,7 @@ use std::io::{self, Cursor, Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
-use samedeal::{Builder, Error, Sampler};
+use samedeal::{Error, Sampler};
 use serde_json::{Map, Value, json};
 use values::{Id, Node, Values};
 
@@ -182,11 +182,6 @@ impl Saved {
         self.field("seed").and_then(whole)
     }
 
-    /// A number of 32 bits.
-    pub fn small(&self, name: &str) -> Option<u32> {
-        u32::try_from(self.number(name)?).ok()
-    }
-
     /// A list of numbers. It may be there as a hash.
     pub fn numbers(&self, name: &str) -> Option<Vec<u64>> {
         self.field(name)?.as_array()?.iter().map(Value::as_u64).collect()
@@ -201,6 +196,11 @@ impl Saved {
     fn dealt(&self) -> Option<&Map<String, Value>> {
         let recipe = self.recipe()?;
         recipe.get("order").or_else(|| recipe.get("shards"))?.as_object()
+    }
+
+    /// A section of the recipe; null if it has none.
+    pub fn section(&self, name: &str) -> Value {
+        self.recipe().and_then(|recipe| recipe.get(name)).cloned().unwrap_or_default()
     }
 
     /// Whether whole shards are dealt.
@@ -218,17 +218,13 @@ impl Saved {
         self.recipe()?.get("batch")?.as_object()
     }
 
-    /// The order, if it is made of others, with lists that the state has only a hash of.
-    pub fn composed(&self, lists: Vec<(String, Vec<u64>)>) -> Result<Option<(Builder, Sampler)>, Error> {
-        let Some(order) = self.recipe().and_then(|recipe| recipe.get("order")) else { return Ok(None) };
-        let builder = Sampler::from_recipe(json!({ "order": order }).to_string());
-        let builder = lists.into_iter().fold(builder, |it, (path, list)| it.list(path, list));
+    /// The sampler of the order, if that is made of others. The state may have only a hash of a list.
+    pub fn composed(&self) -> Result<Option<Sampler>, Error> {
         if !self.is_composed()? {
             return Ok(None);
         }
-        let epoch = self.number("epoch").unwrap_or(0);
-        let sampler = builder.clone().epoch(epoch).build()?;
-        Ok(Some((builder, sampler)))
+        let recipe = json!({ "order": self.section("order") }).to_string();
+        Sampler::from_recipe(recipe).epoch(self.number("epoch").unwrap_or(0)).build().map(Some)
     }
 
     /// Whether the order is made of others: it has a name that no plain order has.

@@ -28,7 +28,7 @@ use crate::write::progress;
 /// How long the samples of a dataset are.
 pub struct Lengths {
     /// Of every sample: those of the first file, then those of the next.
-    pub values: Vec<u32>,
+    pub values: Arc<[u32]>,
     /// Where samples are: the files, with a row for each sample.
     pub dataset: Dataset,
     /// What they count: words, characters, bytes, items or, where they are stored as numbers, tokens.
@@ -42,7 +42,7 @@ impl Lengths {
         let (collected, dataset) = collect(paths, column, collected, "reading lengths")?;
         let Collected { lengths, unit, .. } = collected;
         match (unit, &dataset.files[..]) {
-            (Some(unit), _) => Ok(Self { values: lengths, dataset, unit }),
+            (Some(unit), _) => Ok(Self { values: lengths.into(), dataset, unit }),
             (None, [file]) => Err(Problem::of(&file.path, "holds no samples; name another file")),
             (None, _) => Err(Problem::message("none of the files holds a sample; name others")),
         }
@@ -91,6 +91,15 @@ fn collect(
 }
 
 impl Lengths {
+    /// For batches, without a copy. `bar` counts those that plans ask for.
+    pub fn given(&self, bar: &ProgressBar) -> samedeal::Lengths {
+        let (values, bar) = (Arc::clone(&self.values), bar.clone());
+        samedeal::Lengths::from_fn(values.len() as u64, move |samples| {
+            bar.inc(samples.len() as u64);
+            Ok(samples.iter().map(|&sample| values[sample as usize]).collect())
+        })
+    }
+
     /// For people.
     pub fn summary(&self) -> String {
         let (least, most) = (self.values.iter().min().unwrap_or(&0), self.values.iter().max().unwrap_or(&0));

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar
 
 from .. import recipe as recipes
@@ -15,15 +16,17 @@ from ..engine.errors import OutOfMemoryError, OutOfRangeError
 from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Plan, Where, recipe_fingerprint, recipe_text
-from .recipe import joined, past, written
+from .index import text_of
+from .lengths import Lengths as Kept
+from .recipe import lengths_of, written
 from .records import Batch, Metrics, split
 
 if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import ArrayLike, NDArray
+    from numpy.typing import ArrayLike
+
+    from ..engine.sources import Source
 
     Numbers = ArrayLike | Iterable[SupportsIndex]
-    Lengths = Numbers | Mapping[str, Numbers]
 
 Self = TypeVar("Self", bound="Batcher")
 
@@ -34,31 +37,32 @@ _WINDOW = 64
 class Batcher(BatcherBase):
     """The batches of an epoch of sequences of different length, with the same number of steps on every rank.
 
-    A step is one batch on every rank. The batches of a step have similar lengths and costs. The number of steps is
-    known before the epoch begins, and any step can be computed on its own, without the other ranks. Iteration gives
-    the batches of this rank. A batcher is pickled by its recipe. It may be used from several threads, in signal
-    handlers and finalizers, and on both sides of a fork. Every method raises a `samedeal.SamedealError`, which is a
-    `ValueError`, if a value is not allowed.
+    A step is one batch on every rank. The batches of a step have similar lengths and costs. Iteration gives the batches
+    of this rank; it plans one window of the epoch at a time, and reads the lengths of its samples alone. `num_steps`,
+    `len` and `metrics` plan the whole epoch, once, unless there is an index of it (`build_index`, `use_index`).
+
+    A batcher is pickled by its recipe and its lengths; a memory-mapped file of lengths by its path. It may be used from
+    several threads, in signal handlers and finalizers, and on both sides of a fork. Ctrl-C ends a long call between two
+    windows, and the next call goes on there. Every method raises a `samedeal.SamedealError`, which is a `ValueError`,
+    if a value is not allowed.
     """
 
     _engine: Engine[Plan, Where]
-    _known_world_size: int | None
 
     def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
         recipe = written(sections, given["seed"], given["order"], given["boundaries"])
-        lengths = joined(given["lengths"], given["order"])
-        self._open(recipe, lengths, given["epoch"], given["history"], given["rank"], given["memory_limit"])
+        lengths = lengths_of(given["lengths"], given["order"])
+        self._open(recipe, lengths, given["epoch"], given["rank"], given["memory_limit"])
 
     @classmethod
     def from_recipe(
         cls: type[Self],
         recipe: str | Mapping[str, Any],
-        lengths: ArrayLike | Iterable[SupportsIndex] | None = None,
+        lengths: Source | None = None,
         *,
         lists: Mapping[str, Numbers] | None = None,
         rank: SupportsIndex = 0,
         epoch: SupportsIndex = 0,
-        history: Iterable[tuple[SupportsIndex, SupportsIndex]] = (),
         memory_limit: SupportsIndex = 2**31,
     ) -> Self:
         """The batcher of a recipe: one document that has the order, the world size, and how samples become batches.
@@ -69,36 +73,34 @@ class Batcher(BatcherBase):
             recipe: A dictionary, or a text of JSON. "order" has "name", "samples" and "seed", or is any other order of
                 the recipe of a `Sampler`; "deal" has "world_size"; "batch" has the other options of `Batcher`, by the
                 same names, and "lengths". A value that you leave out has its default.
-            lengths: The length of every sample, if the recipe has their hash, or does not have them.
+            lengths: As for `Batcher`, if the recipe has only the hash of lengths, or does not have them.
             lists: Numbers that the recipe has as a hash, or not at all, by their names: "boundaries", and those of the
                 order, as for `Sampler.from_recipe`.
             rank: The rank whose batches iteration gives, 0 to the world size - 1.
             epoch: As for `Batcher`.
-            history: As for `Batcher`.
             memory_limit: As for `Batcher`.
 
         Raises:
             SamedealError: As `Batcher`. It is a ContradictionError if `lengths` are not those of the recipe, and a
                 MissingError if neither has them.
         """
-        numbers = None if lengths is None else check.u32s("lengths", lengths, check.U32)
         self = cls.__new__(cls)
-        self._open(recipes.read(recipe, lists), numbers, epoch, history, rank, memory_limit)
+        own = None if lengths is None else lengths_of(lengths, None)
+        self._open(recipes.read(recipe, lists), own, epoch, rank, memory_limit)
         return self
 
     def _open(
         self,
         recipe: Recipe,
-        lengths: NDArray[np.uint32] | None,
+        lengths: Kept | None,
         epoch: SupportsIndex,
-        history: Iterable[tuple[SupportsIndex, SupportsIndex]],
         rank: SupportsIndex,
         memory_limit: SupportsIndex,
     ) -> None:
-        where = Where(check.u64("epoch", epoch), past(history))
+        where = Where(check.u64("epoch", epoch))
         self._rank = check.whole("rank", rank)
-        self._engine = Engine(Plan, where, recipe, lengths, check.integer("memory-limit", memory_limit, check.MEMORY))
-        self._known_world_size = None
+        limit = check.integer("memory-limit", memory_limit, check.MEMORY)
+        self._engine = Engine(Plan, where, recipe, lengths, limit)
         if self._rank:
             # The component says what is wrong with it.
             self._ask(Plan.take, check.u32("rank", self._rank), 0, 0)
@@ -117,11 +119,12 @@ class Batcher(BatcherBase):
         return self._engine.use(recipe_fingerprint)
 
     @property
-    def lengths(self) -> NDArray[np.uint32]:
-        """The length of every sample. Do not change the array."""
+    def lengths(self) -> Any:
+        """The lengths as they were given; an array, if the recipe has them. Do not change them."""
         recipe, lengths, _ = self._engine.fixed
-        # The recipe has them, if they do not stand beside it.
-        return check.u32s("lengths", recipe.options["lengths"], check.U32) if lengths is None else lengths
+        if lengths is not None:
+            return lengths.given
+        return check.u32s("lengths", recipe.options["lengths"], check.U32)
 
     @property
     def rank(self) -> int:
@@ -131,53 +134,76 @@ class Batcher(BatcherBase):
     @property
     def world_size(self) -> int:
         """How many ranks there are."""
-        if self._known_world_size is None:
-            # The canonical text costs a hash of all lengths.
-            found = self._recipe.options.get("world_size")
-            self._known_world_size = json.loads(self.recipe)["deal"]["world_size"] if found is None else found
-        return self._known_world_size
-
-    @property
-    def num_steps(self) -> int:
-        """How many batches every rank has; the same as `len`."""
-        return self._engine.use(Plan.num_steps)
+        return self._engine.fact(_world_size)
 
     def __len__(self) -> int:
-        """How many batches every rank has."""
+        """How many batches every rank has; the same as `num_steps`."""
         return self.num_steps
 
     def set_epoch(self, epoch: SupportsIndex) -> None:
-        """Plans another epoch, 0 to 2**64 - 1, from its beginning. This costs as much as a new batcher.
+        """Moves to another epoch, 0 to 2**64 - 1, at its beginning. Nothing is planned yet.
 
         If it is the current epoch, nothing changes, also if a part of it was taken.
 
         Raises:
-            OutOfMemoryError: There is no memory for the plan. The old epoch is still planned.
+            OutOfRangeError: The order has too many positions before this epoch.
+            OutOfMemoryError: There is no memory for it. The batcher stays in the old epoch.
         """
         number = check.u64("epoch", epoch)
         self._engine.ask_and_set(lambda where: where.in_epoch(number))
 
-    def resume(self, state: str | Mapping[str, Any]) -> None:
-        """Continues from a state: moves to its epoch, and plans the rest.
+    def resume(self, state: str | Mapping[str, Any], *, replan: bool = False) -> None:
+        """Continues from a state: moves to its epoch, and to what is left of it. Nothing is planned yet.
 
-        On the world size of the state, the rest has the same batches as before. On another world size, the rest is
-        planned anew. Steps are counted from 0 again. This costs as much as a new plan for each world size that took a
-        part. After a failure, nothing has changed. The state need not be trusted: it is checked.
+        On the world size of the state, the rest has the same batches as before. On another world size, what is left of
+        the window of the state is planned anew, and windows of the new world size follow. Steps are counted from 0
+        again. After a failure, nothing has changed. The state need not be trusted:
+        it is checked.
 
         Args:
             state: The text that `state` gave, or the dictionary that a `state_dict` gave.
+            replan: Whether the options of this batcher may differ from those of the state, in all but the order and
+                the lengths: what is left is planned with these options. Use it to go on with a smaller budget after an
+                out-of-memory error.
 
         Raises:
             ContradictionError: The state is of other batches.
             WrongTypeError: It is no state of a batcher.
-            OutOfRangeError: It is too long, or has more steps than there are.
-            OutOfMemoryError: There is no memory for the plan.
+            OutOfRangeError: It is too long, or has more than there is.
+            OutOfMemoryError: There is no memory for it.
         """
-        self._engine.resume(Plan.go_on, check.state(state), lambda _, found: found)
+        anew = check.boolean("replan", replan)
+        self._engine.resume(Plan.go_on, Where.moved, check.state(state), anew)
 
-    def metrics(self) -> Metrics:
-        """Metrics of the batches of all ranks."""
-        return self._engine.use(Metrics.of)
+    def use_index(self, index: str | os.PathLike[str]) -> None:
+        """Uses the index of an epoch, so that nothing is planned to know how many steps that epoch has.
+
+        It may be of any epoch, and several may be used. For the rest of an epoch, it is used if all ranks that took
+        steps of it before are as many as here.
+
+        Args:
+            index: The path of a file that `build_index` wrote, or its text.
+
+        Raises:
+            WrongTypeError: It is no index, or was changed.
+            ContradictionError: It is of other batches, or does not have all windows.
+            OSError: The file cannot be read.
+        """
+        found = self._engine.use(Plan.index_of, text_of(index))
+        self._engine.ask_and_set(lambda where: where.known(found))
+
+    def metrics(self, progress: Callable[[int, int], object] | None = None) -> Metrics:
+        """Metrics of the batches of all ranks. All windows are planned for it, once, unless there is an index.
+
+        Args:
+            progress: Called with the number of windows that are planned, and with the number of all windows.
+                `num_steps` plans nothing after this.
+
+        Raises:
+            OutOfRangeError: A sample is too long.
+            OutOfMemoryError: There is no memory for the plan of a window.
+        """
+        return self._engine.use(Metrics.of) if progress is None else self._engine.use(_metrics, progress)
 
     def batch(self, step: SupportsIndex, rank: SupportsIndex | None = None) -> Batch:
         """The batch of a rank at a step. By default, it is the rank of this batcher. This plans one window.
@@ -204,18 +230,17 @@ class Batcher(BatcherBase):
         A pass is of one epoch: it raises a `RuntimeError` if the batcher was moved to another one.
 
         Args:
-            start: The step that it begins with, 0 to `num_steps`.
+            start: The step that it begins with, 0 to `num_steps`. Without an index, the windows before it are planned.
             rank: The rank whose batches are given.
 
         Raises:
             OutOfRangeError: There is no such step or rank.
         """
         whose = self._rank if rank is None else check.u32("rank", rank)
-        first = check.whole("start", start)
-        config, steps = self._ask(_extent, whose)
-        if not 0 <= first <= steps:
-            raise OutOfRangeError("start", check.shown(first), f"0 to {steps}")
-        return self._pass(whose, config, first, steps)
+        first = check.u53("start", start)
+        # The component says what is wrong with them.
+        config = self._ask(_opening, whose, first)
+        return self._pass(whose, config, first)
 
     def __iter__(self) -> Iterator[Batch]:
         """One pass over the batches of this rank in this epoch."""
@@ -234,8 +259,6 @@ class Batcher(BatcherBase):
             deal, batch = members.get("deal", {}), members.get("batch", {})
             options = {"order": Order(order, lists), **deal, **batch, **boundaries, **where}
         options.pop("lengths", None)
-        if self.history:
-            options["history"] = list(self.history)
         return recipes.call("Batcher", self.lengths, options)
 
     @property
@@ -244,11 +267,15 @@ class Batcher(BatcherBase):
         found: Recipe = self._engine.fixed[0]
         return found
 
-    def _pass(self, rank: int, config: Where, start: int, stop: int) -> Iterator[Batch]:
+    def _has_step(self, step: int) -> bool:
+        """Whether there is a step of this number. How many there are need not be known."""
+        return self._engine.use(_reaches, step)
+
+    def _pass(self, rank: int, config: Where, start: int) -> Iterator[Batch]:
         count = _WINDOW
-        while start < stop:
+        while True:
             try:
-                found = self._engine.use(_window, config, rank, start, min(count, stop - start))
+                found = self._engine.use(_window, config, rank, start, count)
             except OutOfMemoryError:
                 # One by one, where so many are too large together.
                 if count == 1:
@@ -260,27 +287,58 @@ class Batcher(BatcherBase):
                     _stay(config, self._engine.config)
                 yield batch
             start += len(found)
+            if len(found) < count:
+                return
 
 
 def _stay(config: Where, current: Where) -> None:
-    if config != current:
+    if config[:2] != current[:2]:
         raise RuntimeError("the batcher moved during iteration; call iter() again after set_epoch or resume")
 
 
+def _world_size(plan: Plan) -> int:
+    found: int = json.loads(plan.recipe.text())["deal"]["world_size"]
+    return found
+
+
+def _metrics(plan: Plan, progress: Callable[[int, int], object]) -> Metrics:
+    plan.progress = progress
+    try:
+        found = Metrics.of(plan)
+    finally:
+        plan.progress = None
+    progress(plan.num_windows(), plan.num_windows())
+    return found
+
+
 def _batch(plan: Plan, rank: int, step: int) -> Batch:
-    steps = plan.num_steps()
-    if step >= steps:
-        raise OutOfRangeError("step", str(step), check.below(steps))
-    (batch,) = split(plan.take(rank, step, 1))
-    return batch
+    found = taken(plan, rank, step, 1)
+    if not found:
+        raise OutOfRangeError("step", str(step), check.below(plan.num_steps()))
+    return found[0]
 
 
-def _extent(plan: Plan, rank: int) -> tuple[Where, int]:
-    # The component says what is wrong with the rank.
-    plan.take(rank, 0, 0)
-    return plan.current, plan.num_steps()
+def _reaches(plan: Plan, step: int) -> bool:
+    return len(taken(plan, 0, step, 1)) > 0
+
+
+def _opening(plan: Plan, rank: int, start: int) -> Where:
+    plan.take(rank, start, 0)
+    return plan.current
 
 
 def _window(plan: Plan, config: Where, rank: int, start: int, count: int) -> list[Batch]:
     _stay(config, plan.current)
-    return split(plan.take(rank, start, count))
+    return taken(plan, rank, start, count)
+
+
+def taken(plan: Plan, rank: int, start: int, count: int) -> list[Batch]:
+    """Up to `count` batches of a rank; fewer where the epoch ends. How many steps it has need not be known before."""
+    try:
+        return split(plan.take(rank, start, count))
+    except OutOfRangeError as error:
+        if error.field not in ("start", "count"):
+            raise
+    # All windows are known now.
+    left = max(0, plan.num_steps() - start)
+    return split(plan.take(rank, start, min(left, count))) if left else []

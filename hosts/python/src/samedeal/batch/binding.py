@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
+from collections.abc import Callable
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from ..bindings import batches, collation
 from ..engine.core import Core
-from ..engine.errors import OutOfMemoryError
+from ..engine.errors import ContradictionError, OutOfMemoryError
 from ..engine.instance import Resource
 from ..recipe import Recipe
+from .lengths import Lengths
 
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
-
-    from ..bindings.batches import Segment
 
 PADDING = 2**32 - 1
 """The source of a cell of padding."""
@@ -26,8 +28,18 @@ class Where(NamedTuple):
     """Which epoch, or rest of one, is planned."""
 
     epoch: int
-    history: tuple[Segment, ...] = ()
-    """What was taken of the epoch before."""
+    state: str | None = None
+    """The state that it goes on from, if something was taken of the epoch before."""
+    indices: tuple[tuple[int, str], ...] = ()
+    """The indices that are known, of this epoch or others."""
+
+    def known(self, index: tuple[int, str]) -> Where:
+        """With another index."""
+        return self._replace(indices=tuple({**dict(self.indices), index[0]: index[1]}.items()))
+
+    def moved(self, to: Where) -> Where:
+        """There, with what is known here."""
+        return to._replace(indices=self.indices)
 
     def in_epoch(self, epoch: int) -> Where:
         """In another epoch, of which nothing was taken."""
@@ -35,7 +47,7 @@ class Where(NamedTuple):
 
     def whole(self, epoch: int) -> Where:
         """The whole of an epoch, also of this one."""
-        return Where(epoch)
+        return Where(epoch, None, self.indices)
 
 
 class Plan(Resource, batches.Batcher):
@@ -43,36 +55,68 @@ class Plan(Resource, batches.Batcher):
 
     current: Where
 
-    def __init__(self, where: Where, recipe: Recipe, lengths: NDArray[np.uint32] | None, memory_limit: int) -> None:
-        count = "those of the recipe" if lengths is None else f"{len(lengths)} of them"
-        core = Core(memory_limit, "lengths", count)
-        self.recipe = batches.BatchRecipe(core, recipe.text, lengths, recipe.lists)
-        super().__init__(core, self.recipe, *where)
-        self.current = where
+    def __init__(self, where: Where, recipe: Recipe, lengths: Lengths | None, memory_limit: int) -> None:
+        core = recipe.core(memory_limit)
+        count = None if lengths is None else lengths.samples
+        self.recipe, self.lengths = batches.BatchRecipe(core, recipe.text, count, recipe.lists), lengths
+        if lengths is not None:
+            # Also of no samples at all.
+            self.recipe.supply(lengths.at(self.recipe.wanted()))
+        super().__init__(core, self.recipe, where.epoch)
+        self.progress: Callable[[int, int], object] | None = None
+        """Told how many windows are known, and how many there are, before another one is planned."""
+        core.give = self._give
+        self.current = Where(where.epoch)
+        self.move(where)
+
+    def _give(self, handle: int) -> None:
+        """Gives the lengths that a batcher of this instance asks for."""
+        asking = batches.Batcher.of(self.core, handle)
+        if self.lengths is not None:
+            asking.supply(self.lengths.at(asking.wanted()))
+        if self.progress is not None:
+            self.progress(asking.num_known_windows(), asking.num_windows())
 
     def move(self, where: Where) -> None:
         """Plans another epoch, or rest of one."""
-        if where != self.current:
-            begun = where.history
-            self.become(batches.Batcher(self.core, self.recipe, *where) if begun else self.at_epoch(where.epoch), where)
+        known = self.current.indices
+        if where[:2] != self.current[:2]:
+            made = self.at_epoch(where.epoch) if where.state is None else self.resume(where.state)
+            self.become(made, where._replace(indices=()))
+            known = ()
+        index = dict(where.indices).get(where.epoch)
+        if index is not None and index != dict(known).get(where.epoch):
+            try:
+                self.use_index(index)
+            except ContradictionError:
+                # Of a rest that other ranks have begun, it says nothing.
+                if where.state is None:
+                    raise
         self.current = where
 
-    def go_on(self, state: str) -> Where:
-        """Goes on where a state was taken; where that is."""
-        made = self.resume(state)
+    def go_on(self, state: str, replan: bool) -> Where:
+        """Goes on where a state was taken, maybe with other options; where that is."""
+        made = self.replan(state) if replan else self.resume(state)
         # If an interruption comes now, nobody frees what was made.
         self.core.whole = False
-        where = Where(made.epoch(), made.history())
+        whole = self.at_epoch(made.epoch())
+        begun = made.state(0)
+        where = Where(made.epoch(), None if begun == whole.state(0) else begun, ())
+        whole.drop()
         self.become(made, where)
         return where
 
-    def named_metrics(self) -> dict[str, int]:
-        """What all batches add up to, by name."""
-        return dict(self.metrics())
-
-    def num_steps(self) -> int:
-        """How many batches every rank has."""
-        return self.named_metrics()["steps"]
+    def index_of(self, text: str) -> tuple[int, str]:
+        """The epoch that a text is the index of, and the text."""
+        epoch = self.current.epoch
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            epoch = int(json.loads(text)["epoch"])
+        other = self.at_epoch(epoch)
+        try:
+            other.use_index(text)
+        finally:
+            other.drop()
+        return epoch, text
 
 
 class Stream(batches.BatchStream):

@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import recipe as recipes
-from ..bindings.batches import Segment
 from ..compose import members as write
 from ..compose.order import Order
 from ..deal.sampler import Sampler
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, MissingError, UnknownNameError, WrongTypeError
 from ..recipe import Recipe
-
-if TYPE_CHECKING:
-    import numpy as np
-    from numpy.typing import NDArray
-
-_WORLD_SIZE = check.Width(0, check.U32_MAX, f"1 to {2**20}")
+from .lengths import Joined, Lengths
 
 
 def written(sections: Mapping[str, Mapping[str, Any]], seed: Any, order: Any, boundaries: Any) -> Recipe:
@@ -39,8 +33,8 @@ def composed(order: Any) -> Order | None:
     return Order(order) if isinstance(order, Mapping) else None
 
 
-def joined(lengths: Any, order: Any) -> NDArray[np.uint32]:
-    """The length of every sample: a list of them, or one for each source of a blend by its name.
+def lengths_of(lengths: Any, order: Any) -> Lengths:
+    """The lengths of samples: of all of them, or of each source of a blend by its name.
 
     Raises:
         ContradictionError: There are not as many lengths of a source as it has samples.
@@ -51,31 +45,27 @@ def joined(lengths: Any, order: Any) -> NDArray[np.uint32]:
         OutOfRangeError: A length is outside its range.
     """
     if not isinstance(lengths, Mapping):
-        return check.u32s("lengths", lengths, check.U32)
-    import numpy
-
+        return Lengths.of(lengths)
     own = composed(order)
     sources = None if own is None else _sources(own)
     if sources is None:
         allowed = 'a list, or a blend as order (with the index space "joined"): only its sources have names'
         raise WrongTypeError("lengths", check.described(lengths), allowed)
     known = tuple(name for name, _ in sources)
-    given = {check.crossing("lengths", name): own for name, own in lengths.items()}
-    for name in given:
+    found = {check.crossing("lengths", name): own for name, own in lengths.items()}
+    for name in found:
         if name not in known:
             raise UnknownNameError("lengths", name[:64], ", ".join(known), {"known": known})
     parts = []
     for name, samples in sources:
-        if name not in given:
+        if name not in found:
             raise MissingError("lengths", "", f"the lengths of each source, also of {check.shown(name)!r}")
-        found = check.u32s("lengths", given[name], check.U32)
-        if len(found) != samples:
+        part = Lengths.of(found[name])
+        if part.samples not in (None, samples):
             allowed = f"{samples}, as many as the source {check.shown(name)!r} has samples"
-            raise ContradictionError("lengths", f"{len(found)} of {check.shown(name)!r}"[:64], allowed)
-        parts.append(found)
-    all_of_them = numpy.concatenate(parts)
-    all_of_them.flags.writeable = False
-    return all_of_them
+            raise ContradictionError("lengths", f"{part.samples} of {check.shown(name)!r}"[:64], allowed)
+        parts.append((name, part, samples))
+    return Joined(parts)
 
 
 def _sources(order: Order) -> list[tuple[str, int]] | None:
@@ -96,15 +86,3 @@ def _sources(order: Order) -> list[tuple[str, int]] | None:
             samples = Sampler(order=Order(of, lists)).samples
         found.append((source["name"], samples))
     return found or None
-
-
-def past(history: Any) -> tuple[Segment, ...]:
-    """World sizes and steps."""
-    found = []
-    for segment in check.items("history", history, "pairs of a world size and steps"):
-        if not isinstance(segment, (tuple, list)) or len(segment) != 2:
-            raise WrongTypeError("history", check.described(segment), "pairs of a world size and steps")
-        world_size, steps = segment
-        ranks = check.integer("history", world_size, _WORLD_SIZE)
-        found.append(Segment(ranks, check.integer("history", steps, check.U64)))
-    return tuple(found)

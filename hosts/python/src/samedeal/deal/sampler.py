@@ -136,7 +136,7 @@ class Sampler(SamplerBase):
         def moved(where: Where, found: Where) -> Where:
             return where._replace(epoch=found.epoch, consumed=found.consumed)
 
-        self._engine.resume(Deal.go_on, check.state(state), moved)
+        self._engine.resume(Deal.go_on, moved, check.state(state))
 
     def indices(self, start: SupportsIndex = 0, stop: SupportsIndex | None = None) -> NDArray[np.int64]:
         """The samples number `start` to `stop` - 1 of this rank, in order; by default all.

@@ -297,6 +297,10 @@ NOTHING: Lift[None] = Lift(lambda core, result: None)
 """No result."""
 
 
+_WANTED = "wanted"
+"""The kind of a failure that is no error: see `batches`."""
+
+
 class Function(Generic[T]):
     """A function of the interface. The arguments must have been checked to cross."""
 
@@ -312,8 +316,15 @@ class Function(Generic[T]):
         self._in_memory = sum(item.flat for item in parameters.values()) > _MOST_ARGUMENTS
 
     def __call__(self, core: Core, *arguments: Any) -> T:
-        """Calls it; a failure is raised."""
-        return self.read(core, self.lift, *arguments)
+        """Calls it, again whenever the lengths that it asked for were given; a failure is raised."""
+        while True:
+            try:
+                return self.read(core, self.lift, *arguments)
+            except SamedealError as error:
+                if error.kind != _WANTED or core.give is None:
+                    raise
+            # Whatever is raised here, it goes on where it was when it is called again.
+            core.give(arguments[0])
 
     def read(self, core: Core, lift: Callable[[Core, int], U | SamedealError], *arguments: Any) -> U:
         """A call from its arguments to its post-return, its result read in another way.

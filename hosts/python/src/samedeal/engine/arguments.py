@@ -193,16 +193,7 @@ def _numbers(
     allowed = "a list of whole numbers"
     given: Any
     if hasattr(values, "__array__"):
-        # NumPy's, and what PyTorch, pandas and Arrow have.
-        try:
-            given = numpy.asarray(values)
-        except Exception as error:
-            raise WrongTypeError(field, described(values), allowed) from error
-        if is_masked(values):
-            raise WrongTypeError(field, described(values), f"{allowed}, none of them masked")
-        if given.ndim != 1 or given.dtype.kind not in "iu":
-            found = f"<{given.dtype} array of shape {given.shape}>"
-            raise WrongTypeError(field, found[:64], allowed)
+        given = array(field, values, allowed)
         _check_size(field, given)
         ends = (int(given.argmin()), int(given.argmax())) if len(given) else ()
     else:
@@ -219,6 +210,21 @@ def _numbers(
         raise OutOfMemoryError(field, f"{len(given)} numbers", "what fits into memory") from error
     own.flags.writeable = False
     return own
+
+
+def array(field: str, values: Any, allowed: str) -> NDArray[Any]:
+    """What NumPy, PyTorch, pandas and Arrow have, as an array of whole numbers, which is not copied if it is one."""
+    import numpy
+
+    try:
+        given = numpy.asarray(values)
+    except Exception as error:
+        raise WrongTypeError(field, described(values), allowed) from error
+    if is_masked(values):
+        raise WrongTypeError(field, described(values), f"{allowed}, none of them masked")
+    if given.ndim != 1 or given.dtype.kind not in "iu":
+        raise WrongTypeError(field, f"<{given.dtype} array of shape {given.shape}>"[:64], allowed)
+    return given
 
 
 def _placed(field: str, item: Any, index: int, place: Callable[[int], str]) -> int:

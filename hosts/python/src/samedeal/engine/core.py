@@ -19,6 +19,7 @@ from . import component as components
 from .errors import OutOfMemoryError, OutOfRangeError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from struct import Struct
 
     import numpy as np
@@ -92,6 +93,8 @@ class Core:
             raise OutOfMemoryError(field, value or str(memory_limit), allowed) from error
         self.whole = False
         """Whether every call has run to its end, with a result or a failure; if not, this must not be used again."""
+        self.give: Callable[[int], None] | None = None
+        """Gives what a resource of this number asks for, if resources of this instance do."""
         self._context = ctypes.cast(self._store._context(), c_void_p).value
         self._arguments = (c_uint64 * (2 * _SLOTS))()
         self._slots = memoryview(self._arguments).cast("B").cast("Q")

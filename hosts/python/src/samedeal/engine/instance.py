@@ -98,10 +98,10 @@ class Engine(Generic[R, C]):
             self.use(_move, change)
             self._replace(change)
 
-    def resume(self, function: Callable[[R, str], C], state: str, change: Callable[[C, C], C]) -> None:
-        """Answers from where a state was taken: `function(resource, state)` goes there, and returns where that is."""
+    def resume(self, function: Callable[..., C], change: Callable[[C, C], C], *arguments: Any) -> None:
+        """Answers from where a state was taken: `function(resource, *arguments)` goes there, and tells where it is."""
         with self._settle().lock:
-            found = self.use(function, state)
+            found = self.use(function, *arguments)
             self._replace(lambda config: change(config, found))
 
     def __getstate__(self) -> dict[str, Any]:

@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
 import json
+import os
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from typing import Any, SupportsIndex
 
 from torch.utils.data import Sampler
 
 from .. import Batch, Batcher, ContradictionError, Metrics, MissingError, OutOfRangeError, WrongTypeError
-from ..batch.recipe import joined
+from ..batch.index import text_of as text_of_index
+from ..batch.lengths import Lengths, is_numbers
 from ..engine import arguments as check
 from . import place
 from .nested import Asking, warn_of_batched_batches
@@ -45,11 +48,12 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         start: SupportsIndex = 0,
         **options: Any,
     ) -> None:
-        """Plans the epoch, and finds the rank of this process.
+        """Finds the rank of this process. Nothing is planned yet: a pass plans one window of the epoch at a time.
 
         Args:
-            lengths: The length of every sample, in tokens; with a blend as `order`, also a dictionary of the lengths of
-                each source. With `column`, a dataset: the lengths are then those of `lengths[column]`.
+            lengths: The length of every sample, in tokens, as for `Batcher`; with a blend as `order`, also a dictionary
+                of the lengths of each source. With `column`, a dataset: the lengths are then those of
+                `lengths[column]`.
             column: The column of the dataset. It has lengths, or sequences whose lengths are taken.
             unit: What to count in a column of texts, which have no length in tokens: "words" (between white space),
                 "characters" or "bytes" (in UTF-8), as in the command. A column of tokens or of lengths gives better
@@ -73,13 +77,16 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             allowed = "another; the parts of samples are what samedeal.Batcher gives"
             raise ContradictionError("too-long", "split", allowed)
         self._shares = mesh is not None
+        self._indices: tuple[str, ...] = ()
+        self._replan = False
         self._place, self._mesh = place.find(rank, {"world_size": world_size, "num_replicas": num_replicas}, mesh)
         self._options = options
         self._start = check.whole("start", start)
-        found = lengths_or_column(lengths, lengths, column, unit)
-        self._lengths = joined(found, options.get("order"))
+        self._lengths = lengths_or_column(lengths, lengths, column, unit)
         self._start_with(self._made())
-        self._left()
+        if self._start:
+            # The component says what is wrong with it.
+            self._core.batches(self._start)
 
     @property
     def batcher(self) -> Batcher:
@@ -100,8 +107,9 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
     def epoch_length(self) -> int:
         """Number of batches of a whole epoch, the same on every rank.
 
-        `len` is the same, except after a resume: it is then that of the rest, and this plans the whole epoch again.
-        With a token budget, epochs differ: it is the length of the epoch that the next pass reads.
+        `len` is the same, except after a resume: it is then that of the rest. With a token budget, epochs differ: it is
+        the length of the epoch that the next pass reads. The whole epoch is planned for it, once, unless there is an
+        index.
         """
         return self._whole().num_steps
 
@@ -114,20 +122,33 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
         """SHA-256 over the recipe, in hexadecimal: it identifies the run."""
         return self.batcher.recipe_fingerprint()
 
-    def metrics(self) -> Metrics:
-        """Metrics of the batches of all ranks."""
-        return self.batcher.metrics()
+    def metrics(self, progress: Callable[[int, int], object] | None = None) -> Metrics:
+        """Metrics of the batches of all ranks, as `Batcher.metrics`."""
+        return self.batcher.metrics(progress)
+
+    def use_index(self, index: str | os.PathLike[str]) -> None:
+        """Uses the index of an epoch, as `Batcher.use_index`: `len` then plans nothing.
+
+        It is used as long as the number of ranks is that of the index.
+        """
+        text = text_of_index(index)
+        self._upcoming().use_index(text)
+        self._indices = (*self._indices, text)
 
     def batches(self) -> Iterator[Batch]:
         """The batches of the next pass with lengths, rows and costs. They do not count as read."""
-        self._left()
         return self._upcoming().batches(self._start)
 
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, Any], *, replan: bool = False) -> None:
         """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
 
-        With the same number of ranks, the batches stay the same. With another number, the rest is planned again.
-        `start` is set to 0. After an error, nothing has changed.
+        With the same number of ranks, the batches stay the same. With another number, what is left of the window of the
+        state is planned anew. `start` is set to 0. After an error, nothing has changed.
+
+        Args:
+            state_dict: What `state_dict` gave.
+            replan: Whether the options may differ from those of the state, such as `max_tokens` after an out-of-memory
+                error: what is left is planned with the options that are here.
 
         Raises:
             ContradictionError: The state belongs to other batches.
@@ -135,64 +156,64 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             OutOfRangeError: The state is too long, or has more steps than there are.
             OutOfMemoryError: There is no memory for the plan.
         """
+        self._replan = check.boolean("replan", replan)
         super().load_state_dict(state_dict)
         self._start = 0
 
+    def _go_on(self, core: Batcher, state: Any) -> None:
+        core.resume(text_of(state), replan=self._replan)
+
     def __len__(self) -> int:
-        """How many batches the next pass has, the same on every rank."""
-        return self._left()
-
-    def __iter__(self) -> Iterator[list[int]]:
-        """One pass over this rank's batches; it never mixes epochs."""
-        warn_of_batched_batches(self)
-        self._left()
-        made = _Lists(self, self._begin(), self._start, Asking.now(self, 1))
-        self._pass = made
-        if made.taken == made.end:
-            # Not looked at by a loader that goes on to the next epoch.
-            self._ended(made)
-        return made
-
-    def _check_collator(self, collate: Any) -> None:
-        """Raises if a collator of this package makes other shapes than were planned."""
-        # By its name, since collators need this module.
-        check_plan = getattr(collate, "check_plan", None)
-        if check_plan is not None:
-            options = json.loads(self._core.recipe)["batch"]
-            capacity = options.get("capacity") if options["strategy"] == "pack" else None
-            check_plan("BatchSampler", capacity, cut_at(options) if self._has_cut(options) else None)
-
-    def _has_cut(self, options: Mapping[str, Any]) -> bool:
-        end = cut_at(options)
-        return end is not None and bool((self._core.lengths > end).any())
-
-    def _left(self) -> int:
+        """How many batches the next pass has, the same on every rank. The epoch is planned for it, as for `metrics`."""
         steps = self._upcoming().num_steps
         if not 0 <= self._start <= steps:
             raise OutOfRangeError("start", check.shown(self._start), f"0 to {steps}")
         return steps - self._start
 
+    def __iter__(self) -> Iterator[list[int]]:
+        """One pass over this rank's batches; it never mixes epochs."""
+        warn_of_batched_batches(self)
+        made = _Lists(self, self._begin(), self._start, Asking.now(self, 1))
+        self._pass = made
+        if made.is_over(made.taken):
+            # Not looked at by a loader that goes on to the next epoch.
+            self._ended(made)
+        return made
+
+    @property
+    def _num_samples(self) -> int | None:
+        """How many samples there are, if that is known."""
+        lengths: Lengths = self._core._engine.fixed[1]
+        return lengths.samples
+
     def _current(self) -> Batcher:
         self._place = place.current(self._place)
         core = self._core
         if place.data_rank(self._place, self._mesh) != (core.rank, core.world_size):
-            self._core = self._made(core.epoch, core.history)
+            self._core = self._made(core.epoch)
+            if self._is_rest(core):
+                self._core.resume(core.state(0))
         return self._core
 
-    def _made(self, epoch: int | None = None, history: Iterable[tuple[int, int]] = ()) -> Batcher:
+    def _made(self, epoch: int | None = None) -> Batcher:
         rank, world_size = place.data_rank(self._place, self._mesh)
-        options = self._options if epoch is None else {**self._options, "epoch": epoch, "history": history}
-        return Batcher(self._lengths, rank=rank, world_size=world_size, **options)
+        options = self._options if epoch is None else {**self._options, "epoch": epoch}
+        made = Batcher(self._lengths, rank=rank, world_size=world_size, **options)
+        for index in self._indices:
+            # Those of another number of ranks say nothing.
+            with contextlib.suppress(ContradictionError):
+                made.use_index(index)
+        return made
 
     def _first(self) -> int:
         return self._start
 
     @staticmethod
     def _is_rest(core: Batcher) -> bool:
-        return len(core.history) > 0
+        return core._engine.config.state is not None
 
     def _is_empty(self, core: Batcher) -> bool:
-        return core.num_steps == 0
+        return not core._has_step(0)
 
 
 class _Lists(Place[Batcher], Pass):
@@ -205,26 +226,51 @@ class _Lists(Place[Batcher], Pass):
         self.asking = asking
         self._collate = asking.collate
         """The collator that is still to be looked at."""
+        self._cut: int | None = None
+        """Where samples are cut, until the collator is known to cut them there."""
         self.begun = self.taken = start
-        self.end = batcher.num_steps
         self._batches = batcher.batches(start)
 
     def __iter__(self) -> _Lists:
         return self
 
     def __next__(self) -> list[int]:
-        if self._collate is not None:
+        if self._cut is None and self._collate is not None:
             # Not before: PyTorch's loaders do not expect an error where a pass begins.
-            collate, self._collate = self._collate, None
-            self._owner._check_collator(collate)
+            self._cut = self._check_collator()
         try:
             batch = next(self._batches)
         except StopIteration:
             self._owner._ended(self)
             raise
+        if self._cut is not None and self._has_cut(batch, self._cut):
+            self._collate.check_plan("BatchSampler", None, self._cut)
+            self._collate = self._cut = None
         self.taken += 1
         samples: list[int] = batch.samples.tolist()
         return samples
+
+    def _check_collator(self) -> int | None:
+        """Raises if a collator of this package makes other shapes than were planned. Where it has to cut samples."""
+        # By its name, since collators need this module.
+        if not hasattr(self._collate, "check_plan"):
+            self._collate = None
+            return None
+        options = json.loads(self.core.recipe)["batch"]
+        capacity = options.get("capacity") if options["strategy"] == "pack" else None
+        end = cut_at(options)
+        lengths: Lengths = self.core._engine.fixed[1]
+        is_known = end is None or lengths.longest > end
+        self._collate.check_plan("BatchSampler", capacity, end if is_known else None)
+        if is_known:
+            self._collate = None
+        return None if is_known else end
+
+    def _has_cut(self, batch: Batch, end: int) -> bool:
+        """Whether a sample of the batch is cut there."""
+        samples = batch.samples[batch.lengths == end]
+        lengths: Lengths = self.core._engine.fixed[1]
+        return len(samples) > 0 and bool((lengths.at(samples) > end).any())
 
     def state_dict(self) -> dict[str, Any]:
         """The state once every rank has taken as many batches."""
@@ -237,12 +283,12 @@ class _Lists(Place[Batcher], Pass):
             return
         twin = self.twin()
         twin.resume(text)
-        if twin.epoch < self.config.epoch and twin.num_steps == 0:
+        if twin.epoch < self.config.epoch and not twin._has_step(0):
             # It is of the end of an epoch, and another one was set since.
             return
         self.core, self.config = twin, twin._engine.config
         self.begun = self.taken = 0
-        self.end, self._batches = twin.num_steps, twin.batches()
+        self._batches = twin.batches()
 
 
 def check_options(owner: str, options: Mapping[str, Any], own: Collection[str] = ()) -> None:
@@ -293,15 +339,14 @@ def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
     asked = None if unit is None else check.enum("unit", unit, _UNITS)
     try:
         values = dataset[wanted]
-        if getattr(getattr(values, "dtype", None), "kind", "") in ("i", "u"):
-            items = values
-        else:
-            # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now for the column.
-            items = values.to_pylist() if hasattr(values, "to_pylist") else list(values)
+        is_read = is_numbers(values)
+        # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now for the column.
+        items = () if is_read else values.to_pylist() if hasattr(values, "to_pylist") else list(values)
     except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
         allowed = f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}"
         raise WrongTypeError("lengths", check.described(dataset), allowed) from error
-    if items is values:
+    if is_read:
+        # Numbers are read where they are.
         _check_unit(asked, None)
         return values
     return [_length_of(item, asked) for item in items]

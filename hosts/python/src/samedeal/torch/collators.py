@@ -44,6 +44,7 @@ class _Collator:
         label_padding: Any,
         padding: Mapping[str, Any] | None,
         max_length: SupportsIndex | None,
+        fill_empty: bool,
     ) -> None:
         if padding is not None and not isinstance(padding, Mapping):
             raise WrongTypeError("padding", check.described(padding), "a dictionary: a number for each column")
@@ -52,6 +53,10 @@ class _Collator:
             if not isinstance(value, (bool, int, float)):
                 raise WrongTypeError("padding-value", check.described(value), f"a number, for {name}")
         self.max_length = None if max_length is None else check.integer("max-length", max_length, check.U32)
+        self.fill_empty = check.boolean("fill-empty", fill_empty)
+        # Until there was a batch: what a causal language model takes.
+        self._seen: dict[str, Any] = dict.fromkeys((INPUTS, LABELS), torch.zeros(0, dtype=torch.int64))
+        self._single: dict[str, Any] = {}
 
     def check_plan(self, planner: str, capacity: int | None, max_length: int | None) -> None:
         """Raises if this makes other shapes than a sampler or dataset has planned. They call this.
@@ -79,7 +84,7 @@ class _Collator:
         records = [sample if isinstance(sample, Mapping) else {INPUTS: sample} for sample in samples]
         if not records:
             # A rank may have nothing in a step.
-            return {INPUTS: []}, {}
+            return self._filler() if self.fill_empty else ({INPUTS: []}, {})
         names = list(records[0])
         for record in records:
             if set(record) != set(names) or INPUTS not in record:
@@ -101,7 +106,26 @@ class _Collator:
                 if len(part) != lengths[i]:
                     value = f"{len(part)} tokens of {name} in sample {i}"
                     raise ContradictionError("samples", check.shown(value), f"{lengths[i]}, as {INPUTS} has")
+        # What a batch without samples is like.
+        self._seen = {name: parts[0].new_empty(0, *parts[0].shape[1:]) for name, parts in sequences.items()}
+        self._single = {
+            name: values[:1].clone() if isinstance(values, torch.Tensor) else [None] for name, values in single.items()
+        }
         return sequences, single
+
+    def _filler(self) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
+        """One token of padding in each column that the last batch had."""
+        sequences = {
+            name: [self._padded(name, like.new_empty(1, *like.shape[1:]))] for name, like in self._seen.items()
+        }
+        single = {
+            name: self._padded(name, like.clone()) if isinstance(like, torch.Tensor) else like
+            for name, like in self._single.items()
+        }
+        return sequences, single
+
+    def _padded(self, name: str, like: torch.Tensor) -> torch.Tensor:
+        return like.fill_(_padding_as(name, self.padding.get(name, 0), like.dtype))
 
     def _sequence(self, name: str, value: Any) -> torch.Tensor:
         if check.is_masked(value):
@@ -161,6 +185,7 @@ class PadCollator(_Collator):
         pad_to_multiple_of: SupportsIndex = 1,
         width: SupportsIndex | None = None,
         max_length: SupportsIndex | None = None,
+        fill_empty: bool = True,
     ) -> None:
         """Checks the parameters.
 
@@ -172,11 +197,14 @@ class PadCollator(_Collator):
             pad_to_multiple_of: The width is rounded up to a multiple of it.
             width: A fixed width for all batches. By default, it is that of the longest sample.
             max_length: Largest number of tokens of a sample. Longer samples are cut.
+            fill_empty: Whether a batch without samples gets a row of padding, with the columns of the batch before it,
+                or `input_ids` and `labels`. A model then computes it on a rank that has nothing in a step: its
+                gradients are 0, and a mean over its labels is nan.
 
         Raises:
             SamedealError: A value is not allowed.
         """
-        super().__init__(padding_value, label_padding, padding, max_length)
+        super().__init__(padding_value, label_padding, padding, max_length, fill_empty)
         self._layout: dict[str, Any] = {"width": width, "pad_to_multiple_of": pad_to_multiple_of, "side": side}
         padded_cells(np.zeros(0, dtype=np.uint32), **self._layout)
 
@@ -190,7 +218,7 @@ class PadCollator(_Collator):
         lengths = lengths_of(sequences[INPUTS])
         cells = padded_cells(lengths, **self._layout)
         shape = (len(lengths), cells.width)
-        mask = torch.from_numpy((cells.sources != PADDING).reshape(shape)).to(torch.int64)
+        mask = torch.from_numpy((cells.sources != PADDING).reshape(shape)).to(torch.int64) * (len(samples) > 0)
         made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
         return {MASK: mask, **made, **single}
 
@@ -230,6 +258,7 @@ class PackCollator(_Collator):
         mask: str | None = None,
         mask_dtype: torch.dtype | None = None,
         segment_ids: str | None = None,
+        fill_empty: bool = True,
     ) -> None:
         """Checks the parameters.
 
@@ -255,11 +284,12 @@ class PackCollator(_Collator):
             segment_ids: The name under which the batch has, for each cell, which sample of its row it belongs to, from
                 1, and 0 where it is padding (int32): such as "segment_ids", or "seq_idx" for the state-space models of
                 transformers. By default it is left out, since most models do not take it.
+            fill_empty: Whether a batch without samples gets a row of padding, as with `PadCollator`.
 
         Raises:
             SamedealError: A value is not allowed.
         """
-        super().__init__(padding_value, label_padding, padding, max_length)
+        super().__init__(padding_value, label_padding, padding, max_length, fill_empty)
         self.capacity = None if capacity is None else check.integer("capacity", capacity, check.U32_FROM_1)
         if self.capacity == 0:
             raise OutOfRangeError("capacity", "0", check.U32_FROM_1.allowed)
@@ -292,7 +322,7 @@ class PackCollator(_Collator):
             samples = [sample for row in packed for sample in row]
         sequences, single = self._columns(samples)
         own = sequences.pop(MASK, None)
-        if own is not None and self.mask != _MASKS[0]:
+        if own is not None and samples and self.mask != _MASKS[0]:
             _check_ones(own)
         if self.mask_first_label and LABELS in sequences:
             sequences[LABELS] = [self._without_first(part) for part in sequences[LABELS]]
@@ -305,7 +335,7 @@ class PackCollator(_Collator):
             ends = _row_ends(lengths.tolist(), capacity)
         cells, shape = packed_cells(lengths, row_ends=ends, width=capacity)
         made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
-        segments = _signed(cells.segment_ids, shape)
+        segments = _signed(cells.segment_ids, shape) * (len(samples) > 0)
         filled = cells if ends is None else _filled(lengths, ends, cells.max_seqlen, shape)
         bounds = torch.from_numpy(filled.cu_seqlens.view(np.int32))
         made |= {

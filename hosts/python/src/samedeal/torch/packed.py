@@ -9,6 +9,7 @@ import numpy as np
 from torch.utils.data import Dataset
 
 from .. import Batcher, ContradictionError, WrongTypeError
+from ..batch.lengths import Lengths
 from ..engine import arguments as check
 from ..engine.errors import IndexOutOfRangeError
 from .batches import check_options, cut_at, lengths_or_column
@@ -97,16 +98,16 @@ class PackedDataset(Dataset[PackedRow]):
         check_options("PackedDataset", options, _OWN)
         if options.get("too_long") == "split":
             raise ContradictionError("too-long", "split", "another; a row has whole samples")
-        found = check.u32s("lengths", lengths_or_column(lengths, dataset, column, unit), check.U32)
+        found = Lengths.of(lengths_or_column(lengths, dataset, column, unit))
         try:
             count = len(dataset)
         except TypeError as error:
             raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
-        if len(found) != count:
-            raise ContradictionError("lengths", f"{len(found)} numbers", f"{count}, one for each sample")
+        if found.samples != count:
+            raise ContradictionError("lengths", f"{found.samples} numbers", f"{count}, one for each sample")
         self.dataset = dataset
         self.capacity = check.integer("capacity", capacity, check.U32_FROM_1)
-        batcher = Batcher(found, capacity=self.capacity, **_OWN, **options)
+        batcher = Batcher(found.given, capacity=self.capacity, **_OWN, **options)
         samples, ends, tokens, before = [], [np.zeros(1, dtype=np.int64)], 0, 0
         for batch in batcher:
             samples.append(batch.samples)
@@ -114,7 +115,7 @@ class PackedDataset(Dataset[PackedRow]):
             tokens += int(batch.lengths.sum(dtype=np.int64))
             before += len(batch.samples)
         end = cut_at({"capacity": self.capacity, **options})
-        self._cut = end if end is not None and (found > end).any() else None
+        self._cut = end if batcher.metrics().truncated else None
         self._samples = np.concatenate([*samples, np.zeros(0, dtype=np.int64)])
         self._ends = np.concatenate(ends)
         self.tokens = tokens

@@ -123,16 +123,16 @@ class Resumable:
         sampler = self.sampler
         if isinstance(sampler, ShardedDataset):
             count = sampler._expect_steps(self.loader.num_workers)
+        elif isinstance(sampler, BatchSampler):
+            # How many there are is planned only where somebody asks.
+            count = sampler._expect(sampler._start, 1)
         elif isinstance(sampler, StepBatchSampler):
             # There may be no end.
             start, end = sampler.step, sampler._end()
             count = sampler._expect(start, 1, end, end - start)
         else:
             length = len(self.loader)
-            if isinstance(sampler, BatchSampler):
-                count = sampler._expect(sampler._start, 1, sampler._start + length, length)
-            else:
-                count = sampler._expect(0, self._batch, len(sampler), length, self._fullest(length))
+            count = sampler._expect(0, self._batch, len(sampler), length, self._fullest(length))
         self._count = count
         batches = iter(self.loader)
         # A dataset's passes may be those of workers alone.
@@ -187,12 +187,13 @@ def _check_length(loader: Any, sampler: _Source) -> None:
     """Raises where indices are of another dataset than the one that is read, as far as lengths tell."""
     if isinstance(sampler, ShardedDataset):
         return
-    dealt: Any = sampler._lengths if isinstance(sampler, BatchSampler) else sampler.dataset
+    dealt: Any = None if isinstance(sampler, BatchSampler) else sampler.dataset
     try:
-        found, known = len(loader.dataset), len(dealt)
+        found = len(loader.dataset)
+        known = sampler._num_samples if isinstance(sampler, BatchSampler) else len(dealt)
     except (TypeError, NotImplementedError):
         return
-    if found != known:
+    if known is not None and found != known:
         allowed = f"one of {known}, as many as its {type(sampler).__name__} deals"
         raise ContradictionError("dataset", f"of {found} samples", allowed)
 

@@ -89,6 +89,18 @@ class Place(Generic[D]):
         twin._engine.config = self.config
         return twin
 
+    def is_over(self, taken: int) -> bool:
+        """Whether nothing is left after so many steps. How many there are need not be known."""
+        return not self._here()._has_step(taken)
+
+    def num_steps(self) -> int:
+        """How many steps there are."""
+        found: int = self._here().num_steps
+        return found
+
+    def _here(self) -> Any:
+        return self.core if self.core._engine.config == self.config else self.twin()
+
     def after(self, taken: int) -> dict[str, Any]:
         """The same state as PyTorch keeps it."""
         return wrapped(self.state(taken))
@@ -135,17 +147,25 @@ class Count:
     """How many batches of a pass the training loop got."""
 
     def __init__(
-        self, place: Start, start: int, batch: int, end: int, length: int, moves: int, fullest: tuple[int, int]
+        self,
+        place: Start,
+        start: int,
+        batch: int,
+        end: int | None,
+        length: int | None,
+        moves: int,
+        fullest: tuple[int, int] | None,
     ) -> None:
         self.place = place
+        self._plan: Any = place
         self.moves = moves
         """How often the sampler had been moved when the pass began."""
         self.start = start
         self.batch = batch
         """What each batch takes: samples, or 1 where the sampler deals batches."""
         self.end = end
-        """What the pass takes up to."""
-        self.length = length
+        """What the pass takes up to. None where it has to be planned for that, as batches are."""
+        self._length = length
         self.fullest = fullest
         """End and length of the pass of the rank that has most. It may go on where this one has ended."""
         self.steps = 0
@@ -159,7 +179,16 @@ class Count:
     def over(self) -> bool:
         """Whether the loop got all of them."""
         # A pass without batches is over when the loop has ended.
-        return self.ended or 0 < self.length <= self.steps
+        if self.ended or self.steps == 0:
+            return self.ended
+        if self._length is None:
+            return bool(self._plan.is_over(self.start + self.steps))
+        return self._length <= self.steps
+
+    @property
+    def length(self) -> int:
+        """How many batches the pass has."""
+        return int(self._plan.num_steps() - self.start) if self._length is None else self._length
 
     def state_dict(self, batches: int | None = None) -> dict[str, Any]:
         """The state once every rank has taken as many; or all that it has, once the loop has ended.
@@ -167,6 +196,8 @@ class Count:
         With `batches`, the state of so many of them.
         """
         steps = self.steps if batches is None else batches
+        if self.end is None or self.fullest is None:
+            return self.place.after(self.start + steps)
         if self.ended and steps == self.steps:
             return self.place.ended(self.end)
         end, length = self.fullest
@@ -396,12 +427,21 @@ class Resuming(Generic[C]):
         if one is self._pass:
             self._over = True
 
-    def _expect(self, start: int, batch: int, end: int, length: int, fullest: tuple[int, int] | None = None) -> Count:
+    def _expect(
+        self,
+        start: int,
+        batch: int,
+        end: int | None = None,
+        length: int | None = None,
+        fullest: tuple[int, int] | None = None,
+    ) -> Count:
         """Counts what a loop gets of the pass that begins next."""
         place = self._opening()
         self._note()
         self._forget()
-        self._count = Count(place, start, batch, end, length, self._moves, fullest or (end, length))
+        if fullest is None and end is not None and length is not None:
+            fullest = end, length
+        self._count = Count(place, start, batch, end, length, self._moves, fullest)
         return self._count
 
     def __getstate__(self) -> dict[str, Any]:

@@ -200,8 +200,7 @@ def _next(found: _Found, steps: int | None) -> dict[str, Any]:
     elif isinstance(sampler, StepBatchSampler):
         place = {"step": sampler.step}
     else:
-        history = [list(segment) for segment in sampler._upcoming().history]
-        place = {"history": _short(history), "start": sampler._start}
+        place = {**_place_in(sampler._upcoming().state(0)), "start": sampler._start}
     return place | {_STEPS: _steps(found) if steps is None else steps}
 
 
@@ -217,7 +216,7 @@ def _now(found: _Found, steps: int | None) -> dict[str, Any] | None:
         # A subclass that deals another number has no states.
         return _next(found, steps)
     if steps is None and (steps := _steps(found)) is not None:
-        if count is not None:
+        if count is not None and count.end is not None:
             taken = count.end if count.over else min(count.start + count.steps * count.batch, count.end)
             steps = _batches(found, count.end - taken)
         elif isinstance(sampler, ShardedDataset):
@@ -257,6 +256,9 @@ def _steps(found: _Found) -> int | None:
         return None if found.workers is None else sampler._length(found.workers)
     if isinstance(sampler, StepBatchSampler) and sampler.steps is None:
         # It is endless on all ranks, or on some.
+        return None
+    if isinstance(sampler, BatchSampler):
+        # The same recipe and state have as many steps on every rank. Counting them would plan the whole epoch.
         return None
     return _batches(found, len(sampler))
 

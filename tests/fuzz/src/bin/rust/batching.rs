@@ -2,7 +2,7 @@
 
 use samedeal::collate::{Padding, Side, pack, pad};
 use samedeal::{
-    Batch, BatchRecipe, BatchStream, Batcher, Counting, Lengths, Metrics, Packing, Segment, Strategy, Tail, TooLong,
+    Batch, BatchRecipe, BatchStream, Batcher, Counting, Lengths, Metrics, Packing, Strategy, Tail, TooLong,
 };
 
 use crate::asked::{Asked, ask, lists_of, look, made, member, number_of, numbers, set};
@@ -16,7 +16,7 @@ macro_rules! options {
             counting($a.pick(Counting::ALL)), linear($a.narrow()), quadratic($a.narrow()), max_batch_size($a.narrow()),
             max_length($a.narrow()), max_tokens($a.wide()), max_cost($a.wide()), batch_size_multiple($a.narrow()), capacity($a.narrow()),
             packing($a.pick(Packing::ALL)), bucket_width($a.narrow()), boundaries($a.narrows()), quantiles($a.narrow()),
-            batch_window($a.narrow()), too_long($a.pick(TooLong::ALL)), tail($a.pick(Tail::ALL)), memory_limit($a.memory()));
+            batch_window($a.narrow()), mean_length($a.narrow()), separate_buckets($a.rng.bool()), pad_to_bucket($a.rng.bool()), too_long($a.pick(TooLong::ALL)), tail($a.pick(Tail::ALL)), memory_limit($a.memory()));
     };
 }
 
@@ -44,13 +44,15 @@ pub fn batchers(a: &mut Asked) {
         let order = dealing::order(a);
         builder = if a.rng.bool() { builder.order(order) } else { builder.order(a.order_name()) };
     }
-    set!(a, 1 in 9, builder, list(a.text(), a.wides()), max_batch_size(a.rng.u32(1..9)),
-        history((0..a.rng.u8(0..4)).map(|_| segment(a)).collect::<Vec<_>>()));
+    set!(a, 1 in 9, builder, list(a.text(), a.wides()), max_batch_size(a.rng.u32(1..9)));
     let Some(mut b) = made!(a, "build", builder.build()) else { return };
-    look!(a, b, world_size(), rank(), epoch(), history(), num_steps(), metrics());
-    look_at(a, b.metrics());
+    look!(a, b, world_size(), rank(), epoch(), consumed(), num_windows());
+    if let Some(metrics) = made!(a, "metrics", b.metrics()) {
+        look_at(a, &metrics);
+    }
     ask!(a, 1 in 2, b,
-        recipe(), recipe_fingerprint(), at_epoch(a.wide()), set_epoch(a.wide()), state(a.wide()), resume(&a.known("state")), locate(a.wide()),
+        recipe(), recipe_fingerprint(), at_epoch(a.wide()), set_epoch(a.wide()), state(a.wide()), resume(&a.known("state")), replan(&a.known("state")), num_steps(), num_known_windows(),
+        index(a.wide(), a.wide()), use_index(&a.known("index")), shapes(a.rng.bool()), locate(a.wide()),
         batch(a.wide()), batch_of(a.narrow(), a.wide()), batches_window(a.narrow(), a.wide(), a.count()), fingerprint());
     a.begin("iter");
     let some = b.iter().take(4).try_fold((), |(), batch| batch.map(|_| ()));
@@ -62,17 +64,13 @@ pub fn batchers(a: &mut Asked) {
         look_in(a, &batch);
     }
     // A state of its own is always taken back.
-    let steps = a.rng.u64(0..=b.num_steps().min(9));
+    let steps = a.rng.u64(0..=b.num_steps().unwrap_or(0).min(9));
     if let Ok(state) = b.state(steps) {
         a.begin("resume: own state");
         let back = b.resume(&state);
         a.end(&back);
         assert!(back.is_ok(), "a batcher refuses its own state {state}");
     }
-}
-
-fn segment(a: &mut Asked) -> Segment {
-    Segment { world_size: a.narrow(), steps: a.wide() }
 }
 
 fn look_in(a: &mut Asked, batch: &Batch) {

@@ -2,7 +2,7 @@
 
 use matrix::format::{self, AllRanks, Call, U64, record, strings};
 use samedeal::collate::{self, Padding};
-use samedeal::{Batch, BatchRecipe, BatchStream, Batcher, Error, Metrics, Segment};
+use samedeal::{Batch, BatchRecipe, BatchShape, BatchStream, Batcher, Error, Metrics};
 use serde_json::Value;
 
 use super::Answer;
@@ -15,10 +15,8 @@ pub fn recipe(format::BatchRecipe { recipe, lengths, lists }: &format::BatchReci
 }
 
 pub fn batcher(given: &format::Batcher) -> Result<Batcher, Error> {
-    let format::Batcher { recipe: format::BatchRecipe { recipe, lengths, lists }, epoch, history } = given;
-    let past = |past: &format::Segment| Segment { world_size: past.world_size, steps: past.steps.0 };
-    let builder = Batcher::from_recipe(recipe, []).beside(lengths.clone(), super::beside(lists));
-    builder.epoch(epoch.0).history(history.iter().map(past).collect::<Vec<_>>()).build()
+    let format::Batcher { recipe: format::BatchRecipe { recipe, lengths, lists }, epoch } = given;
+    Batcher::from_recipe(recipe, []).beside(lengths.clone(), super::beside(lists)).epoch(epoch.0).build()
 }
 
 pub fn stream(given: &format::BatchStream) -> Result<BatchStream, Error> {
@@ -38,8 +36,15 @@ pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
     Ok(match *call {
         Call::AtEpoch { epoch } => super::replace(batcher, |batcher| batcher.at_epoch(epoch.0))?,
         Call::Resume { ref state } => batcher.resume(state).map(|()| Value::Null)?,
-        Call::Metrics => write_metrics(batcher.metrics()),
-        Call::Ratio { ref name } => ratio(batcher.metrics(), name),
+        Call::Replan { ref state } => batcher.replan(state).map(|()| Value::Null)?,
+        Call::Consumed => super::number(batcher.consumed()),
+        Call::NumWindows => super::number(batcher.num_windows()),
+        Call::NumSteps => super::number(batcher.num_steps()?),
+        Call::Index { first, count } => batcher.index(first.0, count.0)?.into(),
+        Call::UseIndex { ref index } => batcher.use_index(index).map(|()| Value::Null)?,
+        Call::Shapes { filled } => batcher.shapes(filled)?.iter().map(write_shape).collect(),
+        Call::Metrics => write_metrics(&batcher.metrics()?),
+        Call::Ratio { ref name } => ratio(&batcher.metrics()?, name),
         Call::State { taken: None, steps: Some(steps) } => batcher.state(steps.0)?.into(),
         Call::Locate { sample, batch_size: None } => batcher.locate(sample.0)?.iter().map(write_place).collect(),
         Call::Take { steps: Some(format::Window { rank, start, count }) } => {
@@ -56,6 +61,10 @@ pub fn ask_batcher(batcher: &mut Batcher, call: &Call) -> Answer {
 
 fn write_place(&samedeal::BatchPlace { step, rank, row, index_in_row, start, .. }: &samedeal::BatchPlace) -> Value {
     record(format::BatchPlace { step: U64(step), rank, row, index_in_row, start })
+}
+
+fn write_shape(&BatchShape { rows, padded_length, batches, .. }: &BatchShape) -> Value {
+    record(format::BatchShape { rows, padded_length, batches: U64(batches) })
 }
 
 pub fn ask_stream(stream: &mut BatchStream, call: &Call) -> Answer {
@@ -125,5 +134,6 @@ fn write_run(batches: &[Batch]) -> Value {
         padded_lengths: batches.iter().map(|batch| batch.padded_length).collect(),
         costs: strings(&batches.iter().map(|batch| batch.cost).collect::<Vec<_>>()),
         repeated: batches.iter().map(|batch| batch.repeated).collect(),
+        full_rows: batches.iter().map(|batch| batch.full_rows).collect(),
     })
 }

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use samedeal_core as core_;
 
 use crate::Component;
-use crate::bindings::exports::samedeal::deal::{mesh, types};
+use crate::bindings::{mesh, types};
 
 impl mesh::Guest for Component {
     type Mesh = Mesh;

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 
 use samedeal_core::read as core_;
 
-use crate::bindings::exports::samedeal::deal::{read, types};
+use crate::bindings::{read, types};
 use crate::{Component, beside};
 
 impl read::Guest for Component {

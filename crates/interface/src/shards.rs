@@ -4,7 +4,7 @@ use core::cell::RefCell;
 
 use samedeal_core::shard as core_;
 
-use crate::bindings::exports::samedeal::deal::{shards, types};
+use crate::bindings::{shards, types};
 use crate::{Component, beside};
 
 impl shards::Guest for Component {

@@ -2,7 +2,7 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
 use crate::Component;
-use crate::bindings::exports::samedeal::deal::{splits, types};
+use crate::bindings::{splits, types};
 
 impl splits::Guest for Component {
     type Split = Split;

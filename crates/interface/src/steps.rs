@@ -1,7 +1,7 @@
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use crate::bindings::exports::samedeal::deal::{steps, types};
+use crate::bindings::{steps, types};
 use crate::{Component, beside};
 
 impl steps::Guest for Component {

@@ -5,20 +5,32 @@ use core::cell::RefCell;
 
 use samedeal_core::batch;
 
-use crate::bindings::exports::samedeal::deal::{batches, types};
+use crate::bindings::{batches, types};
 use crate::{Component, beside};
 
 impl batches::Guest for Component {
     type BatchRecipe = BatchRecipe;
     type Batcher = Batcher;
     type BatchStream = BatchStream;
+
+    fn join_indices(parts: Vec<String>) -> Result<String, types::Failure> {
+        Ok(batch::join_indices(&parts)?)
+    }
 }
 
 pub struct BatchRecipe(Rc<batch::BatchRecipe>);
 
 impl batches::GuestBatchRecipe for BatchRecipe {
-    fn new(recipe: String, lengths: Option<Vec<u32>>, lists: Vec<types::NamedList>) -> Result<Self, types::Failure> {
-        Ok(Self(Rc::new(batch::BatchRecipe::read(&recipe, lengths, &beside(&lists))?)))
+    fn new(recipe: String, num_lengths: Option<u64>, lists: Vec<types::NamedList>) -> Result<Self, types::Failure> {
+        Ok(Self(Rc::new(batch::BatchRecipe::read(&recipe, num_lengths, &beside(&lists))?)))
+    }
+
+    fn wanted(&self) -> Result<Vec<u64>, types::Failure> {
+        Ok(self.0.wanted()?)
+    }
+
+    fn supply(&self, lengths: Vec<u32>) -> Result<(), types::Failure> {
+        Ok(self.0.supply(lengths)?)
     }
 
     fn text(&self) -> String {
@@ -33,14 +45,9 @@ impl batches::GuestBatchRecipe for BatchRecipe {
 pub struct Batcher(batch::Batcher);
 
 impl batches::GuestBatcher for Batcher {
-    fn new(
-        recipe: batches::BatchRecipeBorrow,
-        epoch: u64,
-        history: Vec<batches::Segment>,
-    ) -> Result<Self, types::Failure> {
-        let segment = |batches::Segment { world_size, steps }| batch::Segment { world_size, steps };
-        let history = history.into_iter().map(segment).collect();
-        Ok(Self(batch::Batcher::new(&recipe.get::<BatchRecipe>().0, epoch, history)?))
+    fn new(recipe: batches::BatchRecipeBorrow, epoch: u64) -> Result<Self, types::Failure> {
+        let BatchRecipe(recipe) = recipe.get();
+        Ok(Self(batch::Batcher::new(recipe, epoch)?))
     }
 
     fn at_epoch(&self, epoch: u64) -> Result<batches::Batcher, types::Failure> {
@@ -51,21 +58,56 @@ impl batches::GuestBatcher for Batcher {
         Ok(batches::Batcher::new(Self(self.0.resume(&state)?)))
     }
 
+    fn replan(&self, state: String) -> Result<batches::Batcher, types::Failure> {
+        Ok(batches::Batcher::new(Self(self.0.replan(&state)?)))
+    }
+
     fn state(&self, steps: u64) -> Result<String, types::Failure> {
         Ok(self.0.state(steps)?)
     }
 
+    fn wanted(&self) -> Result<Vec<u64>, types::Failure> {
+        Ok(self.0.wanted()?)
+    }
+
+    fn supply(&self, lengths: Vec<u32>) -> Result<(), types::Failure> {
+        Ok(self.0.supply(lengths)?)
+    }
+
     fn epoch(&self) -> u64 {
-        self.0.config().epoch
+        self.0.epoch()
     }
 
-    fn history(&self) -> Vec<batches::Segment> {
-        let segment = |&batch::Segment { world_size, steps }| batches::Segment { world_size, steps };
-        self.0.config().history.iter().map(segment).collect()
+    fn consumed(&self) -> u64 {
+        self.0.consumed()
     }
 
-    fn metrics(&self) -> Vec<types::NamedNumber> {
-        named(&self.0.metrics())
+    fn num_windows(&self) -> u64 {
+        self.0.num_windows()
+    }
+
+    fn num_known_windows(&self) -> u64 {
+        self.0.num_known_windows()
+    }
+
+    fn num_steps(&self) -> Result<u64, types::Failure> {
+        Ok(self.0.num_steps()?)
+    }
+
+    fn index(&self, first: u64, count: u64) -> Result<String, types::Failure> {
+        Ok(self.0.index(first, count)?)
+    }
+
+    fn use_index(&self, index: String) -> Result<(), types::Failure> {
+        Ok(self.0.use_index(&index)?)
+    }
+
+    fn shapes(&self, filled: bool) -> Result<Vec<batches::BatchShape>, types::Failure> {
+        Ok(self.0.shapes(filled)?.into_iter().map(Into::into).collect())
+    }
+
+    fn metrics(&self) -> Result<Vec<types::NamedNumber>, types::Failure> {
+        Ok(named(&self.0.metrics()?))
     }
 
     fn ratio(&self, name: String) -> Result<u64, types::Failure> {
@@ -93,7 +135,8 @@ pub struct BatchStream(RefCell<batch::BatchStream>);
 
 impl batches::GuestBatchStream for BatchStream {
     fn new(recipe: batches::BatchRecipeBorrow, epoch: u64, rank: u32) -> Result<Self, types::Failure> {
-        Ok(Self(RefCell::new(batch::BatchStream::new(&recipe.get::<BatchRecipe>().0, epoch, rank)?)))
+        let BatchRecipe(recipe) = recipe.get();
+        Ok(Self(RefCell::new(batch::BatchStream::new(recipe, epoch, rank)?)))
     }
 
     fn push(&self, samples: Vec<u64>, lengths: Vec<u32>) -> Result<(), types::Failure> {
@@ -129,9 +172,17 @@ impl From<batch::BatchPlace> for batches::BatchPlace {
     }
 }
 
+impl From<batch::BatchShape> for batches::BatchShape {
+    fn from(shape: batch::BatchShape) -> Self {
+        let batch::BatchShape { rows, padded_length, batches } = shape;
+        Self { rows, padded_length, batches }
+    }
+}
+
 impl From<batch::Run> for batches::Run {
     fn from(run: batch::Run) -> Self {
-        let batch::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated } = run;
-        Self { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated }
+        let batch::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated, full_rows } =
+            run;
+        Self { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated, full_rows }
     }
 }

@@ -3,7 +3,7 @@ use alloc::vec::Vec;
 use samedeal_core::batch::collate as core_;
 
 use crate::Component;
-use crate::bindings::exports::samedeal::deal::{collation, types};
+use crate::bindings::{collation, types};
 
 impl collation::Guest for Component {
     fn pad(

@@ -5,7 +5,7 @@ use core::cell::RefCell;
 use samedeal_core as core_;
 
 use crate::Component;
-use crate::bindings::exports::samedeal::deal::{ledger, types};
+use crate::bindings::{ledger, types};
 
 impl ledger::Guest for Component {
     type Ledger = Ledger;
@@ -85,7 +85,8 @@ impl Client {
 
 impl ledger::GuestClient for Client {
     fn new(options: ledger::ClientOptionsBorrow<'_>) -> Result<Self, types::Failure> {
-        let options = options.get::<ClientOptions>().0.borrow().clone();
+        let ClientOptions(options) = options.get();
+        let options = options.borrow().clone();
         Ok(Self(RefCell::new(core_::Client::new(options)?)))
     }
 

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use samedeal_core as core_;
 use samedeal_core::{MAX_COUNT, OrderId};
 
-use crate::bindings::exports::samedeal::deal::{sampling, types};
+use crate::bindings::{sampling, types};
 use crate::{Component, beside};
 
 impl sampling::Guest for Component {

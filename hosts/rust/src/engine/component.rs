@@ -1,3 +1,6 @@
+//! The component, in instances of wasmtime.
+
+use std::marker::PhantomData;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 #[cfg(not(feature = "cache"))]
@@ -5,23 +8,16 @@ use wasmtime::component::Component;
 use wasmtime::component::{InstancePre, Linker, ResourceAny};
 use wasmtime::{Config, Engine, ResourceLimiter};
 
+use super::{LEAST_MEMORY, MOST_MEMORY, check_limit};
 use crate::{EngineError, Error, Failure};
 
 mod bindings {
     #![allow(missing_docs, unsafe_code)]
     wasmtime::component::bindgen!({ path: "wit", world: "samedeal" });
 }
-pub(crate) use bindings::Samedeal;
-use bindings::SamedealPre;
-pub(crate) use bindings::exports::samedeal::deal::{
-    batches, collation, launch, ledger, mesh, read, sampling, shards, steps, texts, types,
-};
-
-/// The least memory limit: what a component begins with, and room for a few windows.
-pub(crate) const LEAST_MEMORY: usize = 32 << 20;
-
-/// The most memory that a component can use, whatever its limit.
-pub(crate) const MOST_MEMORY: usize = 2 << 30;
+pub use crate::generated::component::*;
+pub(crate) use bindings::exports::samedeal::deal as exports;
+use bindings::{Samedeal, SamedealPre};
 
 /// What a component holds before it is given anything, and needs for everything small after it.
 const RESERVED: usize = 2 << 20;
@@ -31,9 +27,6 @@ const TO_ANSWER: usize = 128 << 10;
 
 /// What lists may take in any case: the component keeps twice as much free for the next call.
 const ALWAYS_FREE: usize = 32 << 10;
-
-/// How many characters of a text are passed on: one more than what a failure shows.
-const LONGEST_TEXT: usize = 65;
 
 /// How far the memory of an instance has grown, and how far it may.
 pub struct Memory {
@@ -66,7 +59,7 @@ impl ResourceLimiter for Memory {
 pub type Store = wasmtime::Store<Memory>;
 
 /// The component, as it is published.
-pub static COMPONENT: &[u8] = include_bytes!("../samedeal.wasm");
+pub static COMPONENT: &[u8] = include_bytes!("../../samedeal.wasm");
 
 /// The component as machine code. It is compiled at the first use in a process, and kept until that ends.
 fn compiled() -> Result<&'static SamedealPre<Memory>, Error> {
@@ -126,11 +119,7 @@ pub(crate) struct Instance {
 impl Instance {
     /// An instance whose memory may grow to `memory_limit` bytes.
     pub(crate) fn new(memory_limit: usize) -> Result<Self, Error> {
-        if memory_limit < LEAST_MEMORY {
-            let allowed = format!("at least {LEAST_MEMORY} bytes");
-            let failure = Failure::out_of_range("memory-limit", memory_limit, allowed);
-            return Err(failure.within(Some(LEAST_MEMORY as u64), None).into());
-        }
+        check_limit(memory_limit)?;
         let compiled = compiled()?;
         let mut store = Store::new(compiled.engine(), Memory { limit: memory_limit, size: 0 });
         store.limiter(|memory| memory);
@@ -166,12 +155,13 @@ impl Instance {
 
 /// A resource of the component, in an instance of its own, or of the object that it was made from. Threads may share it; they
 /// take turns.
-pub(crate) struct Object {
+pub(crate) struct Object<T> {
     instance: Arc<Mutex<Instance>>,
     resource: ResourceAny,
+    kind: PhantomData<T>,
 }
 
-impl Drop for Object {
+impl<T> Drop for Object<T> {
     fn drop(&mut self) {
         // The last object of an instance goes with all of it.
         if Arc::strong_count(&self.instance) > 1 {
@@ -185,24 +175,28 @@ impl Drop for Object {
     }
 }
 
-impl Object {
-    /// What `make` makes.
-    pub(crate) fn new(
-        memory_limit: usize,
+impl<T> Object<T> {
+    /// What a constructor makes.
+    pub(crate) fn make(
+        mut instance: Instance,
         make: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
     ) -> Result<Self, Error> {
-        let mut instance = Instance::new(memory_limit)?;
         let resource = instance.ask(make)?;
-        Ok(Self { instance: Arc::new(Mutex::new(instance)), resource })
+        Ok(Self { instance: Arc::new(Mutex::new(instance)), resource, kind: PhantomData })
     }
 
-    /// What a method makes, in the same instance.
-    pub(crate) fn another(
+    /// What is made of it, in the same instance.
+    pub(crate) fn another<U>(
         &self,
         make: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
-    ) -> Result<Self, Error> {
+    ) -> Result<Object<U>, Error> {
         let resource = self.ask(make)?;
-        Ok(Self { instance: Arc::clone(&self.instance), resource })
+        Ok(Object { instance: Arc::clone(&self.instance), resource, kind: PhantomData })
+    }
+
+    /// Calls a function that is none of a resource, in the same instance.
+    pub(crate) fn beside<R>(&self, call: impl FnOnce(&mut Instance) -> Result<R, Error>) -> Result<R, Error> {
+        call(&mut self.locked())
     }
 
     /// How many bytes of lists can be passed to it as it stands: more would stop the component before it can say so.
@@ -221,18 +215,18 @@ impl Object {
     }
 
     /// Calls a method that cannot fail by its arguments.
-    pub(crate) fn call<T>(
+    pub(crate) fn call<R>(
         &self,
-        call: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<T>,
-    ) -> Result<T, Error> {
+        call: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<R>,
+    ) -> Result<R, Error> {
         self.locked().call(|exports, store| call(exports, store, self.resource))
     }
 
     /// Calls a method that can.
-    pub(crate) fn ask<T, F: Into<Failure>>(
+    pub(crate) fn ask<R>(
         &self,
-        call: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<T, F>>,
-    ) -> Result<T, Error> {
+        call: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<R, types::Failure>>,
+    ) -> Result<R, Error> {
         self.call(call)?.map_err(|failure| Error::Failure(failure.into()))
     }
 }
@@ -246,41 +240,4 @@ pub(crate) fn check_room(memory_limit: usize, field: &str, count: usize, bytes: 
         return Ok(());
     }
     Err(Failure::out_of_memory(field, count, format!("what fits into {room} bytes of memory")))
-}
-
-/// A state, if it is not longer than any, and fits into the `room` that there is: what does not fit into the memory would stop the component
-/// before it can say so.
-pub(crate) fn checked_state(state: &str, room: usize) -> Result<&str, Failure> {
-    check_text("state", state)?;
-    if state.len() > room {
-        let value = format!("of {} bytes", state.len());
-        return Err(Failure::out_of_memory("state", value, format!("what fits into {room} bytes of memory")));
-    }
-    Ok(state)
-}
-
-/// Whether a text is not longer than any.
-pub(crate) fn check_text(field: &str, text: &str) -> Result<(), Failure> {
-    if text.len() <= MAX_TEXT {
-        return Ok(());
-    }
-    let failure = Failure::out_of_range(field, format!("of {} bytes", text.len()), format!("up to {MAX_TEXT}"));
-    Err(failure.within(None, Some(MAX_TEXT as u64)))
-}
-
-/// The most bytes of a recipe, of a state, and of an entry of a log.
-pub(crate) const MAX_TEXT: usize = 1 << 24;
-
-/// Takes off what nobody looks at: no name has so many characters, a failure shows no more of them, and a text that
-/// does not fit into the memory would stop the component before it can say so.
-pub(crate) fn cut(mut text: String) -> String {
-    if let Some((end, _)) = text.char_indices().nth(LONGEST_TEXT) {
-        text.truncate(end);
-    }
-    text
-}
-
-/// An entry of a log, without what makes it too long: what does not fit into the memory would stop the component before it can say so.
-pub(crate) fn cut_entry(entry: &str) -> &str {
-    if entry.len() <= MAX_TEXT { entry } else { &entry[..entry.ceil_char_boundary(MAX_TEXT + 1)] }
 }

@@ -4,7 +4,7 @@ use alloc::vec::Vec;
 use samedeal_core::launch as core_;
 
 use crate::Component;
-use crate::bindings::exports::samedeal::deal::{launch, types};
+use crate::bindings::{launch, types};
 
 impl launch::Guest for Component {
     fn variables() -> Vec<String> {

@@ -1,7 +1,7 @@
 use alloc::string::String;
 
 use crate::Component;
-use crate::bindings::exports::samedeal::deal::{texts, types};
+use crate::bindings::{texts, types};
 
 impl texts::Guest for Component {
     fn inspect(text: String) -> Result<texts::TextKind, types::Failure> {

@@ -1,0 +1,198 @@
+//! The options of the command that are members of recipes: a table for each section, from the tables of the core.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use samedeal_core::{Described, Needed, Value};
+
+/// A section whose members are options of a subcommand.
+struct Table {
+    /// The constant that has them.
+    name: &'static str,
+    recipe: &'static str,
+    section: &'static str,
+    /// The names that options can give to other members. Members that belong with others alone are no options.
+    only: &'static [(&'static str, &'static [&'static str])],
+    /// Members that the command knows from files, or that options of its own say.
+    by_hand: &'static [&'static str],
+    /// Options that are called otherwise than their members, because another option has the name.
+    called: &'static [(&'static str, &'static str)],
+}
+
+const ORDER: Table = Table {
+    name: "ORDER",
+    recipe: "sampler",
+    section: "order",
+    // All others are made of orders, and come from a recipe.
+    only: &[("name", &["feistel", "sharded"])],
+    by_hand: &["samples", "shards", "sizes"],
+    called: &[("name", "order")],
+};
+
+const DEAL: Table = Table { name: "DEAL", section: "deal", only: &[], by_hand: &[], called: &[], ..ORDER };
+
+const TABLES: &[Table] = &[
+    ORDER,
+    DEAL,
+    Table { name: "BATCH", recipe: "batches", section: "batch", by_hand: &["lengths"], ..DEAL },
+    Table {
+        name: "BLEND",
+        only: &[("name", &["blend", "blend-exact"])],
+        by_hand: &["name", "sources", "stages"],
+        called: &[],
+        ..ORDER
+    },
+    Table {
+        name: "SHARDS",
+        recipe: "plan",
+        section: "shards",
+        // What is near to what, files do not say.
+        only: &[("policy", &["size-aware", "round-robin"])],
+        // The command deals whole files.
+        by_hand: &["samples", "shards", "sizes", "bytes", "shuffle_rows"],
+        called: &[],
+    },
+    Table { name: "READERS", recipe: "plan", ..DEAL },
+    Table {
+        name: "STEPS",
+        recipe: "schedule",
+        section: "steps",
+        by_hand: &["batch_size", "stages"],
+        called: &[("epochs", "max-epochs")],
+        ..DEAL
+    },
+    Table { name: "STEPS_DEAL", recipe: "schedule", ..DEAL },
+    Table { name: "SPLIT", recipe: "split", section: "split", by_hand: &["samples", "parts"], ..DEAL },
+];
+
+/// The modules: one, with all tables.
+pub fn modules() -> BTreeMap<String, String> {
+    let all = samedeal_core::described();
+    let mut text = String::from(
+        "//! The options that are members of recipes.\n// Written by `cargo xtask build` from the tables of members in `samedeal-core`. Changes here are lost.\n\n\
+         use crate::args::member::{Kind, Member};\n",
+    );
+    for table in TABLES {
+        let _ = writeln!(text, "\npub const {}: &[Member] = &[", table.name);
+        for member in table.members(&all) {
+            text += &table.row(member, &all);
+        }
+        text += "];\n";
+    }
+    BTreeMap::from([("mod.rs".to_owned(), text)])
+}
+
+impl Table {
+    fn members<'a>(&self, all: &'a [Described]) -> impl Iterator<Item = &'a Described> {
+        all.iter().filter(move |member| {
+            let is_own = member.recipe == self.recipe && member.section == self.section;
+            let is_option = !matches!(member.value, Value::Objects) && !self.by_hand.contains(&member.name);
+            is_own && is_option && (member.needs.is_empty() || member.needs.iter().any(|all| self.allows(all)))
+        })
+    }
+
+    /// The names that options can give to another member, among those that are needed; none if they can give it any.
+    fn within(&self, need: &Needed) -> Option<Vec<&'static str>> {
+        let (_, known) = self.only.iter().find(|(name, _)| *name == need.name)?;
+        Some(known.iter().copied().filter(|name| need.names.contains(name)).collect())
+    }
+
+    fn allows(&self, all: &[Needed]) -> bool {
+        all.iter().all(|need| self.within(need).is_none_or(|names| !need.is_one || !names.is_empty()))
+    }
+
+    fn row(&self, member: &Described, all: &[Described]) -> String {
+        let &Described { name, ref value, ref default, ref text, .. } = member;
+        let is_off = default == "true";
+        let option = if is_off { format!("no-{name}") } else { self.option(name) };
+        let mut help = joined(&self.told(text, all), &self.needed(member));
+        if is_off {
+            help = format!("Turn off: {}{}", help[..1].to_lowercase(), &help[1..]);
+        }
+        let kind = match value {
+            Value::Natural { range, most } => {
+                // Up to what its type holds says nothing.
+                if ![u32::MAX.into(), samedeal_core::MAX_EXACT, u64::MAX].contains(most) {
+                    let _ = write!(help, " [range: {range}]");
+                }
+                let width = if *most <= u32::MAX.into() { "Short" } else { "Long" };
+                format!("Kind::{width}({range:?})")
+            }
+            Value::Integer => "Kind::Integer".to_owned(),
+            Value::Flag => format!("Kind::Flag({})", !is_off),
+            Value::Name(names) => {
+                let known = self.only.iter().find(|(other, _)| *other == name).map_or(*names, |(_, known)| known);
+                let mut rows = String::new();
+                for known in known {
+                    let meaning = joined(&self.told(samedeal_core::meaning(name, known), all), "");
+                    let _ = writeln!(rows, "            ({known:?}, {meaning:?}),");
+                }
+                format!("Kind::Name(&[\n{rows}        ])")
+            }
+            Value::Text | Value::Objects => "Kind::Text".to_owned(),
+            Value::Numbers => "Kind::Numbers".to_owned(),
+        };
+        if !default.is_empty() && *value != Value::Flag {
+            let _ = write!(help, " [default: {}]", default.trim_matches('`'));
+        }
+        let mut row = format!("    Member {{\n        name: {name:?},\n        option: {option:?},\n");
+        let _ = write!(row, "        kind: {kind},\n        help: {help:?},\n    }},\n");
+        row
+    }
+
+    /// The option of a member.
+    fn option(&self, name: &str) -> String {
+        let called = self.called.iter().find(|(member, _)| *member == name);
+        called.map_or(name, |(_, option)| option).replace('_', "-")
+    }
+
+    /// A text in the words of the command: a member that is an option is named as such.
+    fn told(&self, text: &str, all: &[Described]) -> String {
+        let is_option = |name: &str| {
+            let section = |table: &&Table| table.recipe == self.recipe && table.members(all).any(|it| it.name == name);
+            TABLES.iter().any(|table| section(&table))
+        };
+        let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 == 1 && is_option(part) {
+            true => format!("--{}", self.option(part)),
+            false => part.to_owned(),
+        });
+        parts.collect()
+    }
+
+    /// With which names of other options it belongs.
+    fn needed(&self, member: &Described) -> String {
+        let need = |need: &Needed| {
+            let names = self.within(need).unwrap_or_else(|| need.names.to_vec());
+            // All that options can say is enough, or none of it is meant.
+            let is_all = self.only.iter().any(|(name, known)| *name == need.name && names.len() == known.len());
+            let option = self.option(need.name);
+            (!names.is_empty() && !is_all).then(|| (need.is_one, format!("--{option} {}", either(&names))))
+        };
+        let all = |all: &&Vec<Needed>| self.allows(all);
+        let ways = member.needs.iter().filter(all).map(|all| all.iter().filter_map(need).collect::<Vec<_>>());
+        let (mut with, mut without) = (Vec::new(), Vec::new());
+        for way in ways.filter(|way| !way.is_empty()) {
+            let is_one = way.iter().all(|(is_one, _)| *is_one);
+            let words = way.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(" and ");
+            if is_one { with.push(words) } else { without.push(words) }
+        }
+        let told = |what: &str, ways: &[String]| {
+            if ways.is_empty() { String::new() } else { format!("{what} with {}", ways.join(", or ")) }
+        };
+        joined(&told("Only", &with), &told("Not", &without))
+    }
+}
+
+/// Two texts, of which any may be empty, without the point at the end, as the command has them.
+fn joined(text: &str, more: &str) -> String {
+    let text = text.trim_end_matches('.');
+    let between = if text.is_empty() || more.is_empty() { "" } else { ". " };
+    format!("{text}{between}{more}")
+}
+
+fn either(names: &[&str]) -> String {
+    match names.split_last() {
+        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
+        _ => names.concat(),
+    }
+}

@@ -1,0 +1,149 @@
+//! The index of a plan: how many steps each window of an epoch has, and what they amount to. One job makes it, in parts if need be, and
+//! every rank knows then how long the epoch is.
+
+use alloc::format;
+use alloc::string::String;
+use alloc::vec::Vec;
+
+use super::metrics::Metrics;
+use crate::Failure;
+use crate::base::failure::{only, range};
+use crate::base::fingerprint::Fingerprint;
+use crate::base::memory::{collect, grow};
+use crate::state::member::{Kind, Member, member};
+use crate::state::recipe;
+use crate::state::{self, EPOCH, KIND, numbers, unsigned_text};
+
+const INDEX: &[Member] = &[
+    recipe::SAMEDEAL,
+    KIND,
+    member!("fingerprint", Kind::TEXT),
+    EPOCH,
+    member!("windows", Kind::COUNT),
+    member!("first", Kind::COUNT),
+    member!("steps", Kind::Numbers { most: crate::MAX_EXACT, beside: false }),
+    member!("metrics", Kind::Numbers { most: u64::MAX, beside: false }),
+    member!("checksum", Kind::TEXT),
+];
+
+/// Steps and metrics of some windows of an epoch, one after the other.
+pub(super) struct Index {
+    fingerprint: String,
+    epoch: u64,
+    /// How many windows the epoch has, and the first of these.
+    windows: u64,
+    first: u64,
+    /// How many steps each of these has.
+    pub(super) steps: Vec<u64>,
+    /// Of all of these.
+    pub(super) metrics: Metrics,
+}
+
+impl Index {
+    pub(super) fn new(fingerprint: String, epoch: u64, windows: u64, first: u64) -> Self {
+        Self { fingerprint, epoch, windows, first, steps: Vec::new(), metrics: Metrics::default() }
+    }
+
+    /// JSON in one line.
+    pub(super) fn text(&self) -> String {
+        let Self { fingerprint, epoch, windows, first, steps, metrics } = self;
+        let metrics = numbers::list(metrics.named().into_iter().map(|(_, number)| number));
+        let text = format!(
+            "{{\"samedeal\":{},\"kind\":\"index\",\"fingerprint\":\"{fingerprint}\",\"epoch\":{},\"windows\":{windows},\
+             \"first\":{first},\"steps\":{},\"metrics\":{metrics}",
+            state::VERSION,
+            unsigned_text(*epoch),
+            numbers::list(steps.iter()),
+        );
+        format!("{text},\"checksum\":\"{}\"}}", checksum(&text))
+    }
+
+    /// Reads an index, which need not be trusted. Failures: `index`, `out-of-memory`.
+    pub(super) fn read(text: &str) -> Result<Self, Failure> {
+        let fields = state::read(text, "index", INDEX).map_err(|failure| failure.of("index"))?;
+        let refused = || Failure::wrong_type("index", text, "an index of this version, whole and unchanged");
+        let whole = text.rfind(",\"checksum\"").and_then(|end| text.get(..end));
+        if whole.map(checksum).as_deref() != fields.text("checksum") {
+            return Err(refused());
+        }
+        let named = Metrics::of_numbers(fields.all("metrics")).ok_or_else(refused)?;
+        let steps = fields.all("steps");
+        let (windows, first) = (fields.number("windows"), fields.number("first"));
+        let ends = first.checked_add(steps.len() as u64).filter(|&end| end <= windows);
+        let sum = steps.iter().try_fold(0_u64, |sum, &steps| sum.checked_add(steps));
+        if ends.is_none() || sum != Some(named.steps) {
+            return Err(refused());
+        }
+        Ok(Self {
+            fingerprint: fields.text("fingerprint").unwrap_or_default().into(),
+            epoch: fields.number("epoch"),
+            windows,
+            first,
+            steps: collect("index", steps.len(), steps.iter().copied())?,
+            metrics: named,
+        })
+    }
+
+    /// Whether it is of this recipe and epoch. Failures: `fingerprint`, `epoch`.
+    pub(super) fn check(&self, fingerprint: &str, epoch: u64) -> Result<(), Failure> {
+        if self.fingerprint != fingerprint {
+            let allowed = only(fingerprint).and(", the fingerprint of the recipe that is here");
+            return Err(Failure::contradiction("fingerprint", &self.fingerprint, allowed));
+        }
+        if self.epoch != epoch {
+            return Err(Failure::contradiction("epoch", self.epoch, only(epoch)));
+        }
+        Ok(())
+    }
+
+    /// Whether it has all windows, of which there are so many. Failures: `windows`, `index`.
+    pub(super) fn check_whole(&self, windows: u64) -> Result<(), Failure> {
+        if self.windows != windows {
+            return Err(Failure::contradiction("windows", self.windows, only(windows)));
+        }
+        let count = self.steps.len() as u64;
+        if self.first == 0 && count == windows {
+            return Ok(());
+        }
+        let value = format!("{count} windows from {}", self.first);
+        Err(Failure::contradiction("index", value, format!("all {windows} windows: join its parts")))
+    }
+}
+
+/// One index of the parts of an index, in any order. A window may be in several of them. Failures: `index` (a part is none; at least one is
+/// needed; they leave out windows between them), `fingerprint`, `epoch` (a part is of another recipe, or another epoch), `out-of-memory`.
+pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
+    let mut all = collect("index", parts.len(), [])?;
+    for part in parts {
+        all.push(Index::read(part)?);
+    }
+    all.sort_by_key(|part: &Index| (part.first, part.steps.len()));
+    let mut parts = all.into_iter();
+    let Some(mut whole) = parts.next() else {
+        return Err(Failure::missing("index", "one part or more"));
+    };
+    for part in parts {
+        part.check(&whole.fingerprint, whole.epoch)?;
+        let next = whole.first + whole.steps.len() as u64;
+        if part.windows != whole.windows {
+            return Err(Failure::contradiction("windows", part.windows, only(whole.windows)));
+        }
+        if part.first + part.steps.len() as u64 <= next && part.first < next {
+            // The same windows again. What they amount to is known.
+            continue;
+        }
+        if part.first != next {
+            return Err(Failure::contradiction("first", part.first, range(next, next)));
+        }
+        grow("index", part.steps.len(), &mut whole.steps)?;
+        whole.steps.extend(&part.steps);
+        whole.metrics.join(&part.metrics);
+    }
+    Ok(whole.text())
+}
+
+fn checksum(text: &str) -> String {
+    let mut hash = Fingerprint::new();
+    hash.add(text.as_bytes());
+    hash.finish()
+}

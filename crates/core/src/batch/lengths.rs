@@ -1,0 +1,240 @@
+//! The lengths of the samples: a list, or what a host gives when it is asked. Nothing of the size of a dataset is held in the second case.
+
+use alloc::format;
+use alloc::rc::Rc;
+use alloc::string::String;
+use alloc::vec::Vec;
+use core::cell::{OnceCell, RefCell};
+
+use crate::base::failure::only;
+use crate::base::memory::collect;
+use crate::state::numbers::{self, Numbers};
+use crate::{Failure, Order, OrderId};
+
+/// Of how many samples, at most, the average and the buckets are.
+const SAMPLED: u64 = 1 << 14;
+
+/// The lengths of all samples.
+pub(super) struct Lengths {
+    samples: u64,
+    /// All of them, if they are few or were given as a list.
+    held: OnceCell<Rc<Vec<u32>>>,
+    /// Those of [`Lengths::sampled`].
+    sample: OnceCell<Rc<Vec<u32>>>,
+    /// The hash in the text that the lengths are for.
+    expected: Option<String>,
+    text: OnceCell<String>,
+}
+
+impl Lengths {
+    /// All lengths at once. Failures: `out-of-memory`.
+    pub(super) fn of(lengths: Vec<u32>) -> Result<Self, Failure> {
+        let here = Self::asked(lengths.len() as u64, None);
+        here.hold(lengths)?;
+        Ok(here)
+    }
+
+    /// Those of so many samples, which are asked for.
+    pub(super) fn asked(samples: u64, expected: Option<String>) -> Self {
+        Self { samples, held: OnceCell::new(), sample: OnceCell::new(), expected, text: OnceCell::new() }
+    }
+
+    /// Those of a text; or so many as a host has, who gives them later, and which have to be those of the text, if it has any; or those of
+    /// so many samples. None if samples come one by one. Failures: `lengths`, `samples`, `out-of-memory`.
+    pub(super) fn chosen(
+        of_text: Option<&Numbers>,
+        count: Option<u64>,
+        samples: Option<u64>,
+    ) -> Result<Option<Self>, Failure> {
+        let here = match (of_text, count) {
+            (Some(Numbers::All(list)), count) => {
+                let here = Self::of(numbers::narrow("lengths", list)?)?;
+                match count {
+                    None => here,
+                    Some(count) if count == here.samples => Self::asked(count, Some(here.hash()?)),
+                    Some(count) => return Err(others(count)),
+                }
+            }
+            (None, Some(count)) => Self::asked(count, None),
+            (Some(Numbers::Hash(hash)), count) => match count.or(samples) {
+                Some(count) => Self::asked(count, Some(String::from(&**hash))),
+                None => return Err(Failure::missing("samples", "the number of samples in the dataset")),
+            },
+            (None, None) => match samples {
+                Some(samples) => Self::asked(samples, None),
+                None => return Ok(None),
+            },
+        };
+        if let Some(samples) = samples
+            && here.samples != samples
+        {
+            let allowed = format!("{}, the number of lengths", here.samples);
+            return Err(Failure::contradiction("samples", samples, allowed));
+        }
+        // Nobody asks for those of no sample.
+        if here.samples == 0 {
+            here.supply(Vec::new())?;
+        }
+        Ok(Some(here))
+    }
+
+    fn hash(&self) -> Result<String, Failure> {
+        Ok(numbers::hash(self.sample()?.iter().map(|&length| length.into())))
+    }
+
+    /// Takes all lengths, of which there have to be as many as there are samples. Failures: as `supply`.
+    pub(super) fn hold(&self, lengths: Vec<u32>) -> Result<(), Failure> {
+        check_count(lengths.len(), self.samples)?;
+        let wanted = self.wanted()?;
+        let sample = wanted.iter().map(|&index| lengths[index as usize]);
+        self.supply(collect("lengths", wanted.len(), sample)?)?;
+        let _ = self.held.set(Rc::new(lengths));
+        Ok(())
+    }
+
+    pub(super) fn samples(&self) -> u64 {
+        self.samples
+    }
+
+    /// Samples whose lengths stand for all, ascending: those at the first positions of a random order.
+    fn sampled(&self) -> Result<Vec<u64>, Failure> {
+        let count = self.samples.min(SAMPLED) as usize;
+        let mut indices = collect("lengths", count, core::iter::repeat_n(0, count))?;
+        if self.samples <= SAMPLED {
+            indices.iter_mut().zip(0..).for_each(|(index, sample)| *index = sample);
+            return Ok(indices);
+        }
+        Order::new(OrderId::Feistel, self.samples, 0, 0)?.fill(0, 1, &mut indices)?;
+        samedeal_sort::numbers(&mut indices);
+        Ok(indices)
+    }
+
+    /// The samples whose lengths have to be given first; none once they are there. Failures: `out-of-memory`.
+    pub(super) fn wanted(&self) -> Result<Vec<u64>, Failure> {
+        if self.sample.get().is_some() { Ok(Vec::new()) } else { self.sampled() }
+    }
+
+    /// Takes the lengths of the samples that were asked for. Failures: `lengths`, of which there have to be as many, and which have to be
+    /// those of the recipe; `out-of-memory`.
+    pub(super) fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
+        let count = if self.sample.get().is_some() { 0 } else { self.samples.min(SAMPLED) };
+        check_count(lengths.len(), count)?;
+        if count == 0 && self.sample.get().is_some() {
+            return Ok(());
+        }
+        let all = self.samples <= SAMPLED;
+        let held = if all { Some(Rc::new(collect("lengths", lengths.len(), lengths.iter().copied())?)) } else { None };
+        let lengths = Rc::new(lengths);
+        if let Some(hash) = &self.expected
+            && numbers::hash(lengths.iter().map(|&length| length.into())) != *hash
+        {
+            return Err(others(lengths.len() as u64));
+        }
+        if let Some(held) = held {
+            let _ = self.held.set(held);
+        }
+        let _ = self.sample.set(lengths);
+        Ok(())
+    }
+
+    /// Lengths that stand for all. Failures: `lengths`, which were not given.
+    pub(super) fn sample(&self) -> Result<&Rc<Vec<u32>>, Failure> {
+        self.sample.get().ok_or_else(missing)
+    }
+
+    /// As a canonical text has them, as far as they are known: all of them if they are few, else a hash of the sample.
+    pub(super) fn text(&self) -> Option<String> {
+        let Some(sample) = self.sample.get() else {
+            return self.expected.as_ref().map(|hash| format!("\"{hash}\""));
+        };
+        let write = || numbers::text(sample.iter().map(|&length| length.into()));
+        Some(self.text.get_or_init(write).clone())
+    }
+}
+
+/// Lengths of some samples, one call after the other: those that a host is asked for, until it gives them.
+#[derive(Default)]
+pub(super) struct Desk(RefCell<Option<Asked>>);
+
+/// A run of positions, and the samples there.
+struct Asked {
+    positions: (u64, u64),
+    samples: Vec<u64>,
+    lengths: Option<Vec<u32>>,
+}
+
+impl Desk {
+    /// The samples at `count` positions from `start` on, and their lengths. Failures: `lengths` (`wanted`: a host has to give those of
+    /// [`Desk::wanted`], and to ask again), `out-of-memory`.
+    pub(super) fn take(
+        &self,
+        lengths: &Lengths,
+        order: &Order,
+        (start, count): (u64, u64),
+    ) -> Result<(Vec<u64>, Vec<u32>), Failure> {
+        let mut asked = self.0.borrow_mut();
+        match asked.take() {
+            Some(Asked { positions, samples, lengths: Some(lengths) }) if positions == (start, count) => {
+                return Ok((samples, lengths));
+            }
+            _ => {}
+        }
+        let Some(room) = usize::try_from(count).ok().filter(|&count| count < u32::MAX as usize) else {
+            return Err(Failure::out_of_memory("batch-window", count, "a smaller window"));
+        };
+        let mut samples = collect("batch-window", room, core::iter::repeat_n(0, room))?;
+        order.fill(start, 1, &mut samples)?;
+        if let Some(held) = lengths.held.get() {
+            let own = collect("batch-window", room, samples.iter().map(|&sample| held[sample as usize]))?;
+            return Ok((samples, own));
+        }
+        *asked = Some(Asked { positions: (start, count), samples, lengths: None });
+        Err(Failure::wanted("lengths", format!("those of {count} samples")))
+    }
+
+    /// The samples whose lengths the last question waits for. Failures: `out-of-memory`.
+    pub(super) fn wanted(&self) -> Result<Vec<u64>, Failure> {
+        match &*self.0.borrow() {
+            Some(Asked { samples, lengths: None, .. }) => {
+                collect("batch-window", samples.len(), samples.iter().copied())
+            }
+            _ => Ok(Vec::new()),
+        }
+    }
+
+    /// Takes their lengths. Failures: `lengths`, of which there have to be as many.
+    pub(super) fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
+        let mut asked = self.0.borrow_mut();
+        let waits = asked.as_mut().filter(|asked| asked.lengths.is_none());
+        check_count(lengths.len(), waits.as_ref().map_or(0, |asked| asked.samples.len() as u64))?;
+        if let Some(asked) = waits {
+            asked.lengths = Some(lengths);
+        }
+        Ok(())
+    }
+}
+
+/// Failures: `lengths`.
+fn check_count(here: usize, wanted: u64) -> Result<(), Failure> {
+    if here as u64 == wanted {
+        return Ok(());
+    }
+    Err(Failure::contradiction(
+        "lengths",
+        format!("{here} of them"),
+        only(wanted).and(", one for each sample that is wanted"),
+    ))
+}
+
+fn others(count: u64) -> Failure {
+    Failure::contradiction(
+        "lengths",
+        format!("{count} numbers that are others"),
+        "the numbers that the recipe was made with",
+    )
+}
+
+/// Failures: `lengths`, which are not there.
+pub(super) fn missing() -> Failure {
+    Failure::missing("lengths", "the tokens of every sample")
+}

@@ -1,0 +1,62 @@
+//! The section of batches as it is in force: with the boundaries and the window that follow from the lengths.
+
+use alloc::rc::Rc;
+use alloc::vec::Vec;
+use core::ops::Deref;
+
+use super::buckets::Buckets;
+use super::config::{BatchConfig, Strategy};
+use super::items::{Items, Tally};
+use crate::Failure;
+use crate::base::memory::collect;
+
+/// A configuration whose buckets are boundaries, if it has any, and the width of its windows.
+pub(super) struct Rules {
+    config: BatchConfig,
+    /// How many positions a window has.
+    pub(super) width: u64,
+}
+
+impl Deref for Rules {
+    type Target = BatchConfig;
+
+    fn deref(&self) -> &BatchConfig {
+        &self.config
+    }
+}
+
+impl Rules {
+    /// Those of a configuration, for samples of which some have these lengths. Failures: `out-of-memory`.
+    pub(super) fn new(config: &BatchConfig, sample: &[u32]) -> Result<Rc<Self>, Failure> {
+        let mut rules = BatchConfig { buckets: config.buckets.clone(), ..config.bare() };
+        if config.strategy == Strategy::Bucket {
+            rules.buckets = Some(match rules.buckets.take() {
+                Some(buckets @ (Buckets::Width(_) | Buckets::Boundaries(_))) => buckets,
+                Some(Buckets::Quantiles(count)) => Buckets::of_items(&treated(config, sample)?, count)?,
+                None => Buckets::of_tokens(&treated(config, sample)?)?,
+            });
+        }
+        let width = rules.width(sample);
+        Ok(Rc::new(Self { config: rules, width }))
+    }
+
+    /// Those of a stream, of which no length is known.
+    pub(super) fn of_a_stream(config: &BatchConfig) -> Rc<Self> {
+        let config = BatchConfig { buckets: config.buckets.clone(), ..config.bare() };
+        let width = config.width_of_a_stream();
+        Rc::new(Self { config, width })
+    }
+}
+
+/// The lengths of the items of these samples. One that is too long does not fail here: it may not be asked for.
+fn treated(config: &BatchConfig, sample: &[u32]) -> Result<Vec<u32>, Failure> {
+    let lengths = collect("lengths", sample.len(), sample.iter().copied())?;
+    let indices = collect("lengths", sample.len(), (0..).take(sample.len()))?;
+    let whole = Items::new(indices, lengths);
+    let bare = BatchConfig { lengths: Vec::new(), ..config.bare() };
+    Ok(match whole.treated(&bare, &mut Tally::default()) {
+        Ok(items) => items.into_lengths(),
+        Err(failure) if failure.kind == crate::Kind::OutOfMemory => return Err(failure),
+        Err(_) => collect("lengths", sample.len(), sample.iter().copied())?,
+    })
+}

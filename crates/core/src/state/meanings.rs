@@ -1,0 +1,123 @@
+//! What the names say that members may have, for people. No component has it.
+
+/// The names of members, by the members that have them.
+const MEANINGS: &[(&str, &[(&str, &str)])] = &[
+    (
+        "remainder",
+        &[
+            (
+                "drop",
+                "All readers get the same number of samples; the last positions, fewer than there are readers, are left out.",
+            ),
+            (
+                "pad",
+                "All readers get the same number of samples; samples from the beginning of the order are dealt once more.",
+            ),
+            ("uneven", "Every sample once; readers may differ by one sample, and so by one batch."),
+        ],
+    ),
+    (
+        "layout",
+        &[
+            ("strided", "Rank r of W gets the positions r, r + W, r + 2 W and so on."),
+            ("contiguous", "Each rank gets one run of neighbouring positions."),
+            ("rotated", "As `strided`, but each row of W positions begins with another rank."),
+        ],
+    ),
+    (
+        "strategy",
+        &[
+            ("budget", "As many samples of similar length as `max_tokens` or `max_cost` allows."),
+            ("bucket", "Samples of one range of lengths."),
+            ("pack", "Rows of `capacity` tokens, which several samples share."),
+            ("pad-to-max", "`max_batch_size` samples in the order of the epoch."),
+        ],
+    ),
+    (
+        "counting",
+        &[
+            ("padded", "The length of the longest sample of its batch."),
+            ("unpadded", "Its own length."),
+            ("weighted", "`linear` * length + `quadratic` * length * length."),
+        ],
+    ),
+    ("packing", &[("fast", "About as fast as sorting."), ("optimal", "The best result of several methods.")]),
+    (
+        "too_long",
+        &[
+            ("error", "It is an error."),
+            ("truncate", "Their beginning is kept."),
+            ("drop", "They are left out."),
+            ("split", "Each of them becomes several items."),
+            ("single", "Each of them is a batch of its own, also if it costs more than a batch may."),
+        ],
+    ),
+    (
+        "tail",
+        &[
+            ("even-split", "They make a smaller step, in which no rank is left empty."),
+            ("drop", "They are left out."),
+            ("keep", "They make a smaller step, in which some batches may be empty."),
+            ("duplicate", "Some samples are repeated, until all ranks have the same number of rows."),
+        ],
+    ),
+    (
+        "policy",
+        &[
+            ("size-aware", "So that all ranks have about the same `weight`."),
+            ("round-robin", "In turn: rank i mod `world_size` gets shard i of the list."),
+            ("locality-aware", "To ranks whose node stores the shard, within `tolerance`."),
+        ],
+    ),
+    (
+        "worker_policy",
+        &[
+            ("size-aware", "So that all workers have about the same `weight`."),
+            ("round-robin", "In turn: worker i mod `workers` gets shard i of the rank."),
+        ],
+    ),
+    ("weight", &[("samples", "The number of samples."), ("bytes", "The number of bytes.")]),
+    (
+        "exhaustion",
+        &[
+            ("repeat", "It goes on with another pass."),
+            ("stop", "The epoch ends."),
+            ("renormalise", "It leaves, and the others go on in proportion to their weights."),
+            ("fail", "It is an error."),
+        ],
+    ),
+    (
+        "index_space",
+        &[
+            ("joined", "Each source has indices of its own, one source after the other."),
+            ("shared", "All sources are parts of one dataset, and have its indices."),
+        ],
+    ),
+];
+
+/// What a name of a member says; nothing if it has no text.
+pub fn meaning(member: &str, name: &str) -> &'static str {
+    let names = MEANINGS.iter().find(|(own, _)| *own == member).map_or(&[][..], |(_, names)| names);
+    names.iter().find(|(own, _)| *own == name).map_or("", |(_, text)| text)
+}
+
+#[cfg(all(test, not(feature = "grown")))]
+mod tests {
+    use alloc::collections::BTreeSet;
+
+    use super::*;
+    use crate::state::tables::{Value, described};
+
+    #[test]
+    fn every_name_of_every_member_has_a_text() {
+        let mut known = BTreeSet::new();
+        for member in described() {
+            if let Value::Name(names) = member.value {
+                known.extend(names.iter().map(|name| (member.name, *name)));
+            }
+        }
+        let told: BTreeSet<_> =
+            MEANINGS.iter().flat_map(|(member, names)| names.iter().map(|(name, _)| (*member, *name))).collect();
+        assert_eq!(told, known);
+    }
+}

@@ -1,0 +1,35 @@
+"""The index of a plan: how many steps every window of an epoch has."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from ..bindings import batches
+from ..engine import arguments as check
+from ..engine.core import Core
+from ..engine.errors import WrongTypeError
+
+
+def text_of(index: str | os.PathLike[str]) -> str:
+    """The text of an index, or of the file with it."""
+    if isinstance(index, str) and index.lstrip()[:1] in ("{", ""):
+        return check.crossing("index", index)
+    if not isinstance(index, (str, os.PathLike)):
+        raise WrongTypeError("index", check.described(index), "the path of an index, or its text")
+    with open(index, "rb") as file:
+        return file.read().decode("utf-8", "backslashreplace")
+
+
+def join_indices(parts: Iterable[str | os.PathLike[str]]) -> str:
+    """One index of the parts of an index (`Batcher.index`): paths or texts, in any order. Windows may come twice.
+
+    Raises:
+        MissingError: There are no parts.
+        WrongTypeError: A part is no index, or was changed.
+        ContradictionError: A part is of other batches; or windows are missing between two parts.
+        OutOfMemoryError: There is not enough memory.
+        OSError: A file cannot be read.
+    """
+    texts = [text_of(part) for part in check.items("index", parts, "a list of paths or texts")]
+    return batches.join_indices(Core(2**31, "index", f"{len(texts)} parts"), texts)

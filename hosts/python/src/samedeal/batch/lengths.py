@@ -1,0 +1,210 @@
+"""The lengths of samples, where they are: only those that a plan asks for are read."""
+
+from __future__ import annotations
+
+import mmap
+import operator
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from typing import TYPE_CHECKING, Any
+
+from ..engine import arguments as check
+from ..engine.errors import ContradictionError, WrongTypeError
+from ..engine.sources import LengthsSource
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    import numpy as np
+    from numpy.typing import NDArray
+
+_ALLOWED = "a list of whole numbers"
+
+
+class Lengths:
+    """The lengths of the samples of a dataset."""
+
+    def __init__(self, given: Any, samples: int | None, read: Callable[[NDArray[np.int64]], Any]) -> None:
+        """Takes what was given, how many samples there are, if it is known, and what gives the lengths of some."""
+        self.given, self.samples, self._read = given, samples, read
+        self.longest = 0
+        """The longest one that was read."""
+
+    @classmethod
+    def of(cls, given: Any) -> Lengths:
+        """Those of an array, a column, a list, or what gives lengths by sample indices.
+
+        Raises:
+            WrongTypeError: It is nothing of the kind.
+            OutOfRangeError: It can be read only once, and one of them is outside its range.
+        """
+        if hasattr(given, "take") and hasattr(given, "chunks"):
+            # Not `__array__` of a chunked array of Arrow: it copies all of them.
+            return cls(given, len(given), _Taken(given))
+        if (column := _arrow_column(given)) is not None:
+            return cls(given, len(given), column)
+        if hasattr(given, "__array__"):
+            array = check.array("lengths", given, _ALLOWED)
+            return cls(given, len(array), array.__getitem__)
+        if isinstance(given, (str, bytes, bytearray, Mapping, Set)):
+            raise WrongTypeError("lengths", check.described(given), _ALLOWED)
+        if isinstance(given, Sequence):
+            return cls(given, len(given), _Items(given))
+        if hasattr(given, "__len__") and hasattr(given, "__getitem__"):
+            return cls(given, len(given), _Asked(given))
+        if callable(given):
+            # How many there are, the order says.
+            return cls(given, None, given)
+        if not isinstance(given, Iterable):
+            raise WrongTypeError("lengths", check.described(given), _ALLOWED)
+        # What can be read only once.
+        listed = check.u32s("lengths", given, check.U32)
+        return cls(listed, len(listed), listed.__getitem__)
+
+    def __reduce__(self) -> Any:
+        """Again from what was given; from the path of a memory-mapped file, not from what is in it."""
+        place = _place(self.given)
+        return (Lengths.of, (self.given,)) if place is None else (_opened, place)
+
+    def in_file(self, path: Path) -> Lengths:
+        """The same, so that other processes can read them: an array that is in memory alone is written to a file."""
+        import numpy
+
+        if not hasattr(self.given, "__array__") or _place(self.given) is not None:
+            return self
+        numpy.save(path, numpy.asarray(self.given))
+        return Lengths.of(numpy.load(path, mmap_mode="r"))
+
+    def at(self, samples: NDArray[np.int64], before: int = 0) -> NDArray[np.uint32]:
+        """The lengths of these samples, before which there are so many others in a failure.
+
+        Raises:
+            WrongTypeError: One of them is no whole number.
+            OutOfRangeError: One of them is outside its range.
+            ContradictionError: There are not as many as samples.
+        """
+        found: NDArray[Any] = self._read(samples)
+        if getattr(found, "dtype", None) != "uint32" or type(found).__module__ != "numpy" or found.ndim != 1:
+            found = check.u32s("lengths", found, check.U32, lambda index: f"sample {samples[index] + before}")
+        if len(found) != len(samples):
+            allowed = f"{len(samples)}, one for each sample that was asked for"
+            raise ContradictionError("lengths", f"{len(found)} numbers", allowed)
+        self.longest = max(self.longest, int(found.max(initial=0)))
+        return found
+
+
+def _place(given: Any) -> tuple[Any, ...] | None:
+    """Where a memory-mapped array is: file, type, first byte, shape; None if that is not known."""
+    import numpy
+
+    if not isinstance(given, numpy.memmap) or not given.flags.c_contiguous or not given.filename or not given.size:
+        return None
+    # `offset` of a part of a mapped array is that of the whole.
+    start = given.offset - given.offset % mmap.ALLOCATIONGRANULARITY
+    base = numpy.frombuffer(given._mmap, dtype=numpy.uint8).ctypes.data  # type: ignore[attr-defined]
+    return str(given.filename), given.dtype.str, start + given.ctypes.data - base, given.shape
+
+
+def _opened(path: str, dtype: str, offset: int, shape: tuple[int, ...]) -> Lengths:
+    import numpy
+
+    return Lengths.of(numpy.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape))
+
+
+class _Items:
+    """A sequence, which gives its items one by one."""
+
+    def __init__(self, values: Sequence[Any]) -> None:
+        self._values = values
+
+    def __call__(self, samples: NDArray[np.int64]) -> Sequence[Any]:
+        numbers = samples.tolist()
+        return operator.itemgetter(*numbers)(self._values) if len(numbers) > 1 else [self._values[i] for i in numbers]
+
+
+class _Asked:
+    """An object that gives lengths by an array of sample indices."""
+
+    def __init__(self, source: LengthsSource) -> None:
+        self._source = source
+
+    def __call__(self, samples: NDArray[np.int64]) -> Any:
+        try:
+            return self._source[samples]
+        except (TypeError, LookupError) as error:
+            # A dataset, which gives samples one by one.
+            allowed = f"{_ALLOWED}, or what gives lengths by an array of sample indices"
+            raise WrongTypeError("lengths", check.described(self._source), allowed) from error
+
+
+class _Taken:
+    """A column of Arrow in pieces; with `rows`, another one that has the places of the samples in it."""
+
+    def __init__(self, column: Any, rows: Any = None) -> None:
+        self._column, self._rows = column, rows
+
+    def __call__(self, samples: NDArray[np.int64]) -> NDArray[Any]:
+        import pyarrow
+
+        places = pyarrow.array(samples)
+        if self._rows is not None:
+            places = self._rows.take(places)
+        found: NDArray[Any] = self._column.take(places).to_numpy()
+        return found
+
+
+def _arrow_column(given: Any) -> _Taken | None:
+    """A column of a dataset of Hugging Face as Arrow has it; None where it is computed, or no column of numbers."""
+    source: Any = getattr(given, "source", None)
+    name = getattr(given, "column_name", "")
+    if getattr(source, "_format_type", "custom") == "custom" or not hasattr(source, "data"):
+        return None
+    if not getattr(source.features[name], "dtype", "").startswith(_KINDS):
+        return None
+    rows = source._indices
+    return _Taken(source.data.column(name), None if rows is None else rows.column(0))
+
+
+_KINDS = ("int", "uint")
+"""How the types of whole numbers of Arrow begin."""
+
+
+def is_numbers(column: Any) -> bool:
+    """Whether a column of NumPy's, Arrow's, or Hugging Face's kind has whole numbers, which are read where they are."""
+    if getattr(getattr(column, "dtype", None), "kind", "") in ("i", "u") or _arrow_column(column) is not None:
+        return True
+    return hasattr(column, "take") and str(getattr(column, "type", "")).startswith(_KINDS)
+
+
+class Joined(Lengths):
+    """The lengths of the sources of a blend, one source after the other, where they are."""
+
+    def __init__(self, parts: Sequence[tuple[str, Lengths, int]]) -> None:
+        """Takes the name of each source, its lengths, and how many samples it has."""
+        import numpy
+
+        self._parts = parts
+        self._ends = numpy.cumsum([samples for _, _, samples in parts])
+        super().__init__({name: part.given for name, part, _ in parts}, int(self._ends[-1]), self._joined)
+
+    def __reduce__(self) -> Any:
+        """Again from its parts."""
+        return Joined, (self._parts,)
+
+    def in_file(self, path: Path) -> Lengths:
+        """The same for each part."""
+        return Joined(
+            [
+                (name, part.in_file(path.with_name(f"{number}-{path.name}")), samples)
+                for number, (name, part, samples) in enumerate(self._parts)
+            ]
+        )
+
+    def _joined(self, samples: NDArray[np.int64]) -> NDArray[np.uint32]:
+        import numpy
+
+        which = numpy.searchsorted(self._ends, samples, side="right")
+        found = numpy.empty(len(samples), dtype=numpy.uint32)
+        for number in numpy.unique(which).tolist():
+            own, before = which == number, int(self._ends[number - 1]) if number else 0
+            found[own] = self._parts[number][1].at(samples[own] - before, before)
+        return found

@@ -1,0 +1,31 @@
+"""Where lengths of samples are."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any, Protocol, SupportsIndex, TypeAlias, runtime_checkable
+
+if TYPE_CHECKING:
+    from numpy.typing import ArrayLike
+
+    Source: TypeAlias = "ArrayLike | Iterable[SupportsIndex] | LengthsSource | Callable[[Any], Any]"
+
+
+@runtime_checkable
+class LengthsSource(Protocol):
+    """Where the lengths of samples are, if it is not an array: what `Batcher` takes as `lengths`.
+
+    Arrays, memory-mapped files (`numpy.load(path, mmap_mode="r")`), columns of Arrow and Hugging Face, and lists need
+    no class of their own. A column of a Parquet file is best saved once as a file of NumPy: a plan asks for samples at
+    random places, and Parquet has no random access.
+
+        numpy.save("lengths.npy", pyarrow.parquet.read_table(path, columns=["length"])["length"].to_numpy())
+    """
+
+    def __len__(self) -> int:
+        """Number of samples."""
+        ...
+
+    def __getitem__(self, samples: Any, /) -> Any:
+        """The lengths of these samples, in tokens: as many whole numbers as the array of sample indices has."""
+        ...

@@ -1,0 +1,328 @@
+"""Lengths of samples, wherever they are, and indices of plans."""
+
+from __future__ import annotations
+
+import array
+import itertools
+import json
+import pickle
+from collections import deque
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import samedeal
+from hostile import fails
+from samedeal import (
+    Batcher,
+    ContradictionError,
+    LengthsSource,
+    MissingError,
+    OutOfRangeError,
+    SamedealError,
+    WrongTypeError,
+    build_index,
+    join_indices,
+)
+
+SAMPLES = 60_000
+"""More than a recipe asks for, and more than two windows."""
+LENGTHS = np.random.default_rng(3).integers(1, 300, SAMPLES, dtype=np.uint32)
+OPTIONS: dict[str, Any] = {"max_tokens": 4096, "world_size": 2, "batch_window": 8192}
+
+
+class Counting:
+    """Lengths that tell what they are asked for."""
+
+    def __init__(self, lengths: Any) -> None:
+        self.lengths, self.asked = lengths, 0
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, samples: Any) -> Any:
+        self.asked += len(samples)
+        return self.lengths[samples]
+
+
+class Listing(Counting):
+    """The same, as lists."""
+
+    def __getitem__(self, samples: Any) -> Any:
+        return super().__getitem__(samples).tolist()
+
+
+def mapped(folder: Path, lengths: Any = LENGTHS) -> Any:
+    """The same in a file."""
+    np.save(folder / "lengths.npy", lengths)
+    return np.load(folder / "lengths.npy", mmap_mode="r")
+
+
+def chunked(lengths: Any = LENGTHS) -> Any:
+    """The same as a column of Arrow in pieces."""
+    return pa.chunked_array([pa.array(part) for part in np.array_split(lengths, 7)])
+
+
+KINDS: dict[str, Callable[[], Any]] = {
+    "int64": lambda: LENGTHS.astype(np.int64),
+    "big-endian": lambda: LENGTHS.astype(">u4"),
+    "strided": lambda: np.repeat(LENGTHS, 2)[::2],
+    "list": LENGTHS.tolist,
+    "tuple": lambda: tuple(LENGTHS.tolist()),
+    "array": lambda: array.array("I", LENGTHS.tolist()),
+    "deque": lambda: deque(LENGTHS.tolist()),
+    "iterator": lambda: iter(LENGTHS.tolist()),
+    "Arrow": lambda: pa.array(LENGTHS),
+    "Arrow in pieces": chunked,
+    "object": lambda: Counting(LENGTHS),
+    "object that gives lists": lambda: Listing(LENGTHS),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_lengths_of_all_kinds_give_the_same_batches(kind: str) -> None:
+    expected, found = Batcher(LENGTHS, **OPTIONS), Batcher(KINDS[kind](), **OPTIONS)
+    assert found.recipe == expected.recipe
+    assert found.batch(70).samples.tolist() == expected.batch(70).samples.tolist()
+    if kind not in ("iterator", "deque"):
+        assert found.fingerprint() == expected.fingerprint()
+
+
+def test_a_function_gives_lengths_if_the_order_says_how_many() -> None:
+    order = samedeal.order("feistel", SAMPLES)
+    read: Any = LENGTHS.__getitem__
+    batcher = Batcher(read, order=order, **OPTIONS)
+    assert batcher.fingerprint() == Batcher(LENGTHS, **OPTIONS).fingerprint()
+    with fails(MissingError, "lengths"):
+        Batcher(read, **OPTIONS)
+
+
+def test_sources_of_a_blend_are_read_where_they_are(tmp_path: Path) -> None:
+    parts = {"web": mapped(tmp_path, LENGTHS[:40_000]), "code": chunked(LENGTHS[40_000:])}
+    order = samedeal.blend({"web": (40_000, 2), "code": (20_000, 1)})
+    batcher = Batcher(parts, order=order, **OPTIONS)
+    assert batcher.fingerprint() == Batcher(LENGTHS, order=order, **OPTIONS).fingerprint()
+    assert pickle.loads(pickle.dumps(batcher)).fingerprint() == batcher.fingerprint()
+    parts["code"] = LENGTHS[40_000:].astype(np.int64) - 400
+    with pytest.raises(OutOfRangeError, match=r"-\d+ \(sample [45]\d{4}\)"):
+        Batcher(parts, order=order, **OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("error", "told", "value"),
+    [
+        (OutOfRangeError, r"-1 \(sample 59999\)", -1),
+        (OutOfRangeError, r"4294967296 \(sample 59999\)", 2**32),
+        (WrongTypeError, r"2\.5 \(sample 59999\)", 2.5),
+        (WrongTypeError, r"True \(sample 59999\)", True),
+        (WrongTypeError, r"None \(sample 59999\)", None),
+    ],
+)
+def test_values_are_checked_when_they_are_read(error: type[Exception], told: str, value: Any) -> None:
+    lengths: list[Any] = [*LENGTHS.tolist()[:-1], value]
+    batcher = Batcher(lengths, order="sequential", mean_length=150, **OPTIONS)
+    assert batcher.batch(0).samples.tolist()
+    for _ in range(2):
+        with pytest.raises(error, match=told):
+            batcher.metrics()
+    lengths[-1] = 5
+    assert batcher.fingerprint() == Batcher(lengths, order="sequential", mean_length=150, **OPTIONS).fingerprint()
+
+
+@pytest.mark.parametrize(
+    ("error", "lengths"),
+    [
+        (WrongTypeError, "abc"),
+        (WrongTypeError, b"abc"),
+        (WrongTypeError, {3, 4}),
+        (WrongTypeError, 3),
+        (WrongTypeError, None),
+        (WrongTypeError, np.zeros((2, 2), dtype=np.int64)),
+        (WrongTypeError, np.zeros(3)),
+        (WrongTypeError, pa.array([1, None])),
+        (WrongTypeError, pa.chunked_array([[1], [None]])),
+        (WrongTypeError, np.ma.masked_array([1, 2], mask=[False, True])),
+    ],
+)
+def test_what_has_no_lengths(error: type[SamedealError], lengths: Any) -> None:
+    with fails(error, "lengths"):
+        Batcher(lengths, max_tokens=9)
+
+
+def test_a_source_has_to_give_as_many_as_asked() -> None:
+    class Short(Counting):
+        def __getitem__(self, samples: Any) -> Any:
+            return self.lengths[samples[1:]]
+
+    short: Any = Short(LENGTHS)
+    assert isinstance(Short(LENGTHS), LengthsSource)
+    with fails(ContradictionError, "lengths"):
+        Batcher(short, **OPTIONS)
+
+
+def test_a_pass_reads_the_lengths_of_one_window_at_a_time() -> None:
+    lengths: Any = Counting(LENGTHS)
+    batcher = Batcher(lengths, rank=1, **OPTIONS)
+    assert lengths.asked == 16_384
+    running = iter(batcher)
+    next(running)
+    assert lengths.asked == 16_384 + 8192
+    state = batcher.state(3)
+    batcher.resume(state)
+    next(iter(batcher))
+    assert lengths.asked == 16_384 + 2 * 8192
+    other = Batcher(lengths, **OPTIONS | {"world_size": 3})
+    before = lengths.asked
+    other.resume(state)
+    assert lengths.asked == before
+    next(iter(other))
+    assert lengths.asked == before + 8192
+
+
+def test_the_end_of_an_epoch_is_found_without_its_length() -> None:
+    batcher = Batcher(LENGTHS, **OPTIONS)
+    steps = len(list(batcher))
+    assert steps == len(batcher) == batcher.metrics().steps
+    assert batcher.batch(steps - 1).samples.tolist()
+    with pytest.raises(OutOfRangeError, match=f"step is {steps}; allowed: 0 to {steps - 1}"):
+        Batcher(LENGTHS, **OPTIONS).batch(steps)
+    assert list(batcher.batches(steps)) == []
+    with fails(OutOfRangeError, "start"):
+        Batcher(LENGTHS, **OPTIONS).batches(steps + 1)
+
+
+def test_a_call_that_is_interrupted_goes_on_between_windows() -> None:
+    class Interrupted(Counting):
+        def __getitem__(self, samples: Any) -> Any:
+            if self.asked > 16_384 + 3 * 8192:
+                self.asked = -(10**9)
+                raise KeyboardInterrupt
+            return super().__getitem__(samples)
+
+    interrupted: Any = Interrupted(LENGTHS)
+    batcher = Batcher(interrupted, **OPTIONS)
+    with pytest.raises(KeyboardInterrupt):
+        batcher.metrics()
+    assert batcher.num_known_windows == 4
+    assert batcher.metrics() == Batcher(LENGTHS, **OPTIONS).metrics()
+
+
+def test_metrics_tell_how_far_they_are() -> None:
+    told: list[tuple[int, int]] = []
+    batcher = Batcher(LENGTHS, **OPTIONS)
+    found = batcher.metrics(lambda done, all_of_them: told.append((done, all_of_them)))
+    windows = batcher.num_windows
+    assert told == [(done, windows) for done in range(windows + 1)]
+    assert found == batcher.metrics()
+
+
+def test_a_memory_mapped_file_is_pickled_as_its_path(tmp_path: Path) -> None:
+    for lengths in (mapped(tmp_path), mapped(tmp_path)[5_000:]):
+        batcher = Batcher(lengths, **OPTIONS)
+        text = pickle.dumps(batcher)
+        assert len(text) < 10_000
+        assert pickle.loads(text).fingerprint() == Batcher(np.array(lengths), **OPTIONS).fingerprint()
+
+
+def test_an_index_says_how_long_an_epoch_is() -> None:
+    batcher = Batcher(LENGTHS, **OPTIONS)
+    windows = batcher.num_windows
+    text = batcher.index(0, windows)
+    assert join_indices([batcher.index(2, windows - 2), batcher.index(0, 2)]) == text
+    lengths: Any = Counting(LENGTHS)
+    other = Batcher(lengths, epoch=5, **OPTIONS)
+    other.use_index(text)
+    assert other.num_known_windows == 0
+    other.set_epoch(0)
+    assert (other.num_steps, other.metrics()) == (batcher.num_steps, batcher.metrics())
+    assert lengths.asked == 16_384
+    other.resume(batcher.state(100))
+    assert len(other) == len(batcher) - 100
+    assert len(pickle.loads(pickle.dumps(other))) == len(batcher) - 100
+    assert lengths.asked == 16_384
+    with fails(ContradictionError, "fingerprint"):
+        Batcher(LENGTHS, **OPTIONS | {"seed": 1}).use_index(text)
+    with fails(WrongTypeError, "index"):
+        other.use_index(text.replace('"epoch":0', '"epoch":1'))
+    with fails(ContradictionError, "index"):
+        other.use_index(batcher.index(0, 1))
+    with fails(WrongTypeError, "index"):
+        other.use_index(3)  # type: ignore[arg-type]
+    with fails(MissingError, "index"):
+        join_indices([])
+    # Other ranks took steps of this epoch: it says nothing of the rest.
+    third = Batcher(LENGTHS, **OPTIONS | {"world_size": 3})
+    third.use_index(third.index(0, third.num_windows))
+    third.resume(batcher.state(10))
+    assert len(third) == len(list(third))
+
+
+@pytest.mark.parametrize("workers", [1, 2])
+def test_an_index_is_built_by_any_number_of_processes(workers: int, tmp_path: Path) -> None:
+    told: list[tuple[int, int]] = []
+    batcher = Batcher(LENGTHS, **OPTIONS)
+    path = tmp_path / "plan.json"
+    text = build_index(batcher, path, workers=workers, progress=lambda *now: told.append(now))
+    assert path.read_text() == text == batcher.index(0, batcher.num_windows)
+    assert list(tmp_path.iterdir()) == [path]
+    assert told == [(done, batcher.num_windows) for done in range(1, batcher.num_windows + 1)]
+    batcher.use_index(path)
+
+
+def test_an_index_that_was_interrupted_goes_on(tmp_path: Path) -> None:
+    class Stopping(Counting):
+        left = 4
+
+        def __getitem__(self, samples: Any) -> Any:
+            self.left -= 1
+            if self.left < 0:
+                raise KeyboardInterrupt
+            return super().__getitem__(samples)
+
+    path = tmp_path / "plan.json"
+    stopping: Any = Stopping(LENGTHS)
+    with pytest.raises(KeyboardInterrupt):
+        build_index(Batcher(stopping, **OPTIONS), path, workers=1)
+    (folder,) = tmp_path.iterdir()
+    parts = sorted(folder.iterdir())
+    assert len(parts) == 2
+    parts[0].write_text(parts[0].read_text()[:-20])
+    lengths: Any = Counting(LENGTHS)
+    batcher = Batcher(lengths, epoch=0, **OPTIONS)
+    batcher.resume(Batcher(LENGTHS, **OPTIONS).state(200))
+    told: list[tuple[int, int]] = []
+    text = build_index(batcher, path, workers=1, progress=lambda *now: told.append(now))
+    assert told[0] == (2, Batcher(LENGTHS, **OPTIONS).num_windows)
+    assert text == Batcher(LENGTHS, **OPTIONS).index(0, told[0][1])
+    with fails(OutOfRangeError, "workers"):
+        build_index(batcher, path, workers=0)
+
+
+def test_an_index_of_nothing(tmp_path: Path) -> None:
+    batcher = Batcher([], max_tokens=5)
+    batcher.use_index(build_index(batcher, tmp_path / "plan.json", workers=2) or tmp_path / "plan.json")
+    assert len(batcher) == 0
+
+
+def test_a_rest_is_planned_with_other_options() -> None:
+    first = Batcher(LENGTHS, **OPTIONS)
+    state = first.state(100)
+    assert json.loads(state)["history"]
+    second = Batcher(LENGTHS, **OPTIONS | {"max_tokens": 2048, "world_size": 3})
+    with fails(ContradictionError, "max-tokens"):
+        second.resume(state)
+    second.resume(state, replan=True)
+    taken = [batch.samples.tolist() for rank in range(2) for batch in itertools.islice(first.batches(rank=rank), 100)]
+    left = [batch.samples.tolist() for rank in range(3) for batch in second.batches(rank=rank)]
+    assert sorted(itertools.chain(*taken, *left)) == list(range(SAMPLES))
+    assert second.metrics().over_budget == 0
+    # A state of the new plan needs no word more.
+    third = pickle.loads(pickle.dumps(second))
+    again = Batcher(LENGTHS, **OPTIONS | {"max_tokens": 2048, "world_size": 3})
+    again.resume(second.state(1))
+    assert again.num_steps == third.num_steps - 1
+    with fails(WrongTypeError, "replan"):
+        second.resume(state, replan=1)  # type: ignore[arg-type]

@@ -64,7 +64,8 @@ impl EpochArgs {
             Kind::Batcher if self.deal.by_length.is_none() => self.deal.order.replace(&saved.section("order")),
             Kind::Reading if self.dataset.paths.is_empty() && self.dataset.known.is_none() => {
                 let sizes = saved.numbers("sizes");
-                if sizes.is_none() {
+                // Orders that are made of others have none of their own.
+                if sizes.is_none() && saved.field("sizes").is_some() {
                     return Err(saved.refused(NAME_FILES));
                 }
                 self.dataset.known =

@@ -65,7 +65,7 @@ const kinds = {
     };
     return {
       made,
-      end: made.numSteps,
+      end: made.numSteps(),
       read: (step) => made.step(step).map(flat),
       state: (step) => made.state(step),
       fingerprint: () => made.fingerprint(),

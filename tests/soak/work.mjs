@@ -103,7 +103,7 @@ const KINDS = {
     const size = { maxBatchSize: 4 };
     const ways = [{ maxTokens: 3000 }, { strategy: 'pack', capacity: 512, ...size }, { strategy: 'bucket', ...size }];
     const batcher = new Batcher(lengths, { seed: below(99), worldSize: 2, rank: 1, ...ways[below(3)] });
-    for (let step = 0; step < batcher.length; step += 9) batcher.batch(step);
+    for (let step = 0; step < batcher.numSteps(); step += 9) batcher.batch(step);
     batcher.metrics();
     batcher.locate(5);
     const stream = new BatchStream({ maxTokens: 2000, worldSize: 2 });
@@ -143,7 +143,7 @@ const KINDS = {
     }
     const batcher = new Batcher(lengths, { maxTokens: 2000, worldSize: 3 });
     const other = new Batcher(lengths, { maxTokens: 2000, worldSize: 2 });
-    other.resume(batcher.state(below(batcher.length)));
+    other.resume(batcher.state(below(batcher.numSteps())));
     const options = { lanes: 4, shuffleWindow: 8, batchSize: 4 };
     const reading = new Reading([40, 0, 70], { ...options, worldSize: 2, workers: 2 });
     const one = new Reading([40, 0, 70], options);
@@ -213,7 +213,7 @@ const KINDS = {
     const copy = Sampler.fromJSON(JSON.parse(JSON.stringify(kept)));
     check(copy.sampleAt(7) === kept.sampleAt(7), 'a copy is equal');
     const batcher = Batcher.fromJSON(JSON.parse(JSON.stringify(keptBatcher)));
-    check(batcher.length === keptBatcher.length, 'a copy is equal');
+    check(batcher.numSteps() === keptBatcher.numSteps(), 'a copy is equal');
     drop(copy, batcher);
   },
 };

@@ -12,7 +12,7 @@ pub fn is_value(function: &Function) -> bool {
 }
 
 /// Whether a function asks for lengths: it plans batches, as its text says.
-fn asks(function: &Function) -> bool {
+pub fn asks(function: &Function) -> bool {
     let docs = function.docs.contents.as_deref().unwrap_or_default();
     paragraphs(docs).iter().any(|text| text.contains("Asks for lengths"))
 }

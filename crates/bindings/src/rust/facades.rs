@@ -9,8 +9,6 @@ pub struct Facade {
     pub module: &'static str,
     /// Whether it never changes: then what is known of it is asked once.
     pub is_constant: bool,
-    /// Whether its calls may wait for lengths: they go through `waiting`, which gives them.
-    pub waits: bool,
     /// Whether its `Debug` is written by hand.
     pub has_debug: bool,
     /// Functions that are not as in the WIT.
@@ -102,7 +100,6 @@ pub const FACADES: &[Facade] = &[
             ("wanted", Absent),
             ("supply", Absent),
         ],
-        waits: true,
         has_debug: true,
         ..CONSTANT
     },
@@ -164,16 +161,8 @@ pub const FACADES: &[Facade] = &[
     },
 ];
 
-const CONSTANT: Facade = Facade {
-    interface: "",
-    resource: "",
-    class: "",
-    module: "",
-    is_constant: true,
-    forms: &[],
-    waits: false,
-    has_debug: false,
-};
+const CONSTANT: Facade =
+    Facade { interface: "", resource: "", class: "", module: "", is_constant: true, forms: &[], has_debug: false };
 const CHANGING: Facade = Facade { is_constant: false, ..CONSTANT };
 
 /// Free functions by their paths in the crate.

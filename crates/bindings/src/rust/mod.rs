@@ -14,7 +14,7 @@ use std::process::{Command, Stdio};
 
 use wit_parser::{Function, FunctionKind, PackageId, Resolve, Type, TypeDefKind, TypeId, TypeOwner};
 
-use crate::facade::is_value;
+use crate::facade::{asks, is_value};
 use docs::{Docs, Place};
 use engines::Engine;
 use facades::{ENUMS, FACADES, Facade, Form, RECORDS, Record};
@@ -226,7 +226,8 @@ impl<'a> Rust<'a> {
         let fallible = result.and_then(|ty| self.fallible(ty));
         let value = fallible.unwrap_or(result.copied());
         let is_own = value.is_some_and(|ty| self.is_resource(&ty));
-        let asked = match facade.waits && fallible.is_some() && !is_own && name != "wanted" && name != "supply" {
+        let asked = match asks(function) {
+            // It goes through what gives the lengths.
             true => format!("self.waiting(|object| object.{own}({}))", arguments.join(", ")),
             false => format!("self.object.{own}({})", arguments.join(", ")),
         };

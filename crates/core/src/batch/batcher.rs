@@ -3,6 +3,7 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
+use core::ops::Range;
 
 use super::config::BatchConfig;
 use super::index::Index;
@@ -18,7 +19,7 @@ use crate::base::check::{check_below, check_ranks, check_run};
 use crate::base::failure::{at_most, only};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow};
-use crate::{Failure, Order};
+use crate::{Failure, Kind, Order};
 
 /// The batches of all ranks in one epoch, or in what is left of it. They never change.
 ///
@@ -60,6 +61,18 @@ struct Known {
     /// Those of the first `counted` windows.
     metrics: Metrics,
     counted: u64,
+}
+
+impl Known {
+    /// How many steps there are before a window, all windows before which are known.
+    fn before(&self, window: usize) -> u64 {
+        window.checked_sub(1).map_or(0, |last| self.ends[last])
+    }
+
+    /// How many steps the known windows have.
+    fn steps(&self) -> u64 {
+        self.before(self.ends.len())
+    }
 }
 
 /// The steps of a window.
@@ -122,10 +135,7 @@ impl Batcher {
         }
         let width = match history.first() {
             Some(Past { other: Some((_, rules)), .. }) => rules.width,
-            Some(past) if past.world != rules.world => {
-                let config = BatchConfig { world: past.world, buckets: rules.buckets.clone(), ..rules.bare() };
-                config.width(lengths.sample()?)
-            }
+            Some(past) if past.world != rules.world => rules.on(past.world).width(lengths.sample()?),
             _ => rules.width,
         };
         let opened = if windows(length - consumed, width) > 1 { consumed + width } else { length };
@@ -230,8 +240,8 @@ impl Batcher {
     /// `out-of-memory`.
     pub fn num_steps(&self) -> Result<u64, Failure> {
         let windows = self.num_windows();
-        self.know(|ends| ends.len() as u64 == windows)?;
-        Ok(self.known.borrow().ends.last().copied().unwrap_or(0))
+        self.know(|known| known.ends.len() as u64 == windows)?;
+        Ok(self.known.borrow().steps())
     }
 
     /// What all batches of all ranks amount to. Costs as much as [`Batcher::num_steps`]. Failures: the same.
@@ -261,12 +271,10 @@ impl Batcher {
             Some(Pending::Take(of, run)) if of == asked => run,
             _ => Run::default(),
         };
-        let added = self.add(&mut run, rank, start, count);
-        if added.is_err() {
-            *self.pending.borrow_mut() = Some(Pending::Take(asked, run));
-            return added.map(|()| Run::default());
+        match self.add(&mut run, rank, start, count) {
+            Ok(()) => Ok(run),
+            Err(failure) => Err(self.suspended(failure, Pending::Take(asked, run))),
         }
-        Ok(run)
     }
 
     /// Adds the steps of a run that it does not have yet.
@@ -305,76 +313,61 @@ impl Batcher {
     /// SHA-256 over all batches, in hexadecimal: for every step and every rank the number of its rows; for each row the number of its
     /// items, then sample, start and length of each; as 8 bytes, little-endian. Failures: those of [`Batcher::num_steps`].
     pub fn fingerprint(&self) -> Result<String, Failure> {
-        let (mut window, mut hash) = match self.pending.take() {
+        let (from, hash) = match self.pending.take() {
             Some(Pending::Fingerprint(window, hash)) => (window, hash),
             _ => (0, Fingerprint::new()),
         };
-        while window < self.num_windows() {
-            let added = self.in_window(window, |window| {
-                for step in window.first..window.steps.count() {
-                    for rank in 0..self.rules.world as usize {
-                        let (rows, _) = window.steps.batch(step, rank);
-                        hash.update(&[rows.len() as u64]);
-                        for row in rows {
-                            hash.update(&[window.steps.items(row).len() as u64]);
-                            for &item in window.steps.items(row) {
-                                let (sample, start) = window.items.part(item);
-                                hash.update(&[sample, start.into(), window.items.length(item).into()]);
-                            }
-                        }
+        let add = |window: &Window, hash: &mut Fingerprint| {
+            for (step, rank) in window.batches() {
+                let rows = window.steps.batch(step, rank).0;
+                hash.update(&[rows.len() as u64]);
+                for row in rows {
+                    hash.update(&[window.steps.items(row).len() as u64]);
+                    for &item in window.steps.items(row) {
+                        let (sample, start) = window.items.part(item);
+                        hash.update(&[sample, start.into(), window.items.length(item).into()]);
                     }
                 }
-                Ok(())
-            });
-            if let Err(failure) = added {
-                *self.pending.borrow_mut() = Some(Pending::Fingerprint(window, hash));
-                return Err(failure);
             }
-            window += 1;
-        }
+            Ok(())
+        };
+        let hash = self.through(from..self.num_windows(), hash, add, Pending::Fingerprint)?;
         Ok(hash.finish())
     }
 
     /// The shapes of all batches, by rows and then by padded length; `filled`, with rows of padding up to those of a full batch. Failures:
     /// those of [`Batcher::num_steps`].
     pub fn shapes(&self, filled: bool) -> Result<Vec<BatchShape>, Failure> {
-        let (mut window, mut shapes) = match self.pending.take() {
+        let (from, shapes) = match self.pending.take() {
             Some(Pending::Shapes(of, window, shapes)) if of == filled => (window, shapes),
             _ => (0, Vec::new()),
         };
-        while window < self.num_windows() {
-            let added = self.in_window(window, |window| {
-                for step in window.first..window.steps.count() {
-                    for rank in 0..self.rules.world as usize {
-                        let rows = window.steps.batch(step, rank).0;
-                        let (width, _) = weigh(&self.rules, &window.items, &window.steps, rows.clone());
-                        let own = rows.len() as u32;
-                        let rows = if filled { own.max(self.rules.full_rows(width)) } else { own };
-                        let place = shapes.binary_search_by_key(&(rows, width), |own| (own.rows, own.padded_length));
-                        match place {
-                            Ok(place) => shapes[place].batches += 1,
-                            Err(place) => {
-                                grow("filled", 1, &mut shapes)?;
-                                shapes.insert(place, BatchShape { rows, padded_length: width, batches: 1 });
-                            }
-                        }
+        let add = |window: &Window, shapes: &mut Vec<BatchShape>| {
+            for (step, rank) in window.batches() {
+                let rows = window.steps.batch(step, rank).0;
+                let (width, _) = weigh(&self.rules, &window.items, &window.steps, rows.clone());
+                let own = rows.len() as u32;
+                let rows = if filled { own.max(self.rules.full_rows(width)) } else { own };
+                match shapes.binary_search_by_key(&(rows, width), |own| (own.rows, own.padded_length)) {
+                    Ok(place) => shapes[place].batches += 1,
+                    Err(place) => {
+                        grow("filled", 1, shapes)?;
+                        shapes.insert(place, BatchShape { rows, padded_length: width, batches: 1 });
                     }
                 }
-                Ok(())
-            });
-            if let Err(failure) = added {
-                *self.pending.borrow_mut() = Some(Pending::Shapes(filled, window, shapes));
-                return Err(failure);
             }
-            window += 1;
-        }
-        Ok(shapes)
+            Ok(())
+        };
+        let keep = |window, shapes| Pending::Shapes(filled, window, shapes);
+        self.through(from..self.num_windows(), shapes, add, keep)
     }
 
     /// The index of some windows of a whole epoch: see [`Index`]. Failures: `first`, `count`, `history` (something was taken before), and
     /// those of [`Batcher::num_steps`].
     pub fn index(&self, first: u64, count: u64) -> Result<String, Failure> {
-        self.check_whole()?;
+        if self.consumed > 0 || !self.history.is_empty() {
+            return Err(Failure::contradiction("consumed", self.consumed, "0, and nothing taken of the epoch"));
+        }
         let windows = self.num_windows();
         if first > windows {
             return Err(Failure::out_of_range("first", first, at_most(windows)));
@@ -382,29 +375,24 @@ impl Batcher {
         if count > windows - first {
             return Err(Failure::out_of_range("count", count, at_most(windows - first)));
         }
-        let mut index = match self.pending.take() {
+        let index = match self.pending.take() {
             Some(Pending::Index(of, index)) if of == (first, count) => index,
             _ => Index::new(self.recipe.fingerprint(), self.epoch, windows, first),
         };
-        while (index.steps.len() as u64) < count {
-            let number = first + index.steps.len() as u64;
-            let added = self.in_window(number, |window| {
-                grow("count", 1, &mut index.steps)?;
-                index.steps.push(window.count() as u64);
-                window.add_to(&mut index.metrics, &self.rules);
-                Ok(())
-            });
-            if let Err(failure) = added {
-                *self.pending.borrow_mut() = Some(Pending::Index((first, count), index));
-                return Err(failure);
-            }
-        }
+        let add = |window: &Window, index: &mut Index| {
+            grow("count", 1, &mut index.steps)?;
+            index.steps.push(window.count() as u64);
+            window.add_to(&mut index.metrics, &self.rules);
+            Ok(())
+        };
+        let from = first + index.steps.len() as u64;
+        let index = self.through(from..first + count, index, add, |_, index| Pending::Index((first, count), index))?;
         Ok(index.text())
     }
 
     /// Knows from now on how many steps the windows of this epoch have, as an index of all of them says. Of what is left of an epoch, it has to
     /// have the same windows: as many ranks, and no other options. Failures: `index` (no index, or not of all windows), `fingerprint`, `epoch`,
-    /// `consumed`, and those of planning the first window, if something was taken of it.
+    /// `windows`, `consumed`, `history`.
     pub fn use_index(&self, text: &str) -> Result<(), Failure> {
         let index = Index::read(text)?;
         index.check(&self.recipe.fingerprint(), self.epoch)?;
@@ -436,38 +424,26 @@ impl Batcher {
         Ok(())
     }
 
-    /// Failures: `consumed`.
-    fn check_whole(&self) -> Result<(), Failure> {
-        if self.consumed == 0 && self.history.is_empty() {
-            return Ok(());
-        }
-        Err(Failure::contradiction("consumed", self.consumed, "0, and nothing taken of the epoch"))
-    }
-
     /// How many steps there are before a window. Failures: those of planning.
     pub(super) fn steps_before(&self, window: u64) -> Result<u64, Failure> {
-        self.know(|ends| ends.len() as u64 >= window)?;
-        let known = self.known.borrow();
-        Ok((window as usize).checked_sub(1).and_then(|last| known.ends.get(last)).copied().unwrap_or(0))
+        self.know(|known| known.ends.len() as u64 >= window)?;
+        Ok(self.known.borrow().before(window as usize))
     }
 
     /// How many steps are known, once they are at least so many, or all. Failures: those of planning.
     pub(super) fn steps_up_to(&self, end: u64) -> Result<u64, Failure> {
-        self.know(|ends| end <= ends.last().copied().unwrap_or(0))?;
-        Ok(self.known.borrow().ends.last().copied().unwrap_or(0))
+        self.know(|known| end <= known.steps())?;
+        Ok(self.known.borrow().steps())
     }
 
     /// Plans windows until it is known enough, or all.
-    fn know(&self, enough: impl Fn(&[u64]) -> bool) -> Result<(), Failure> {
+    fn know(&self, enough: impl Fn(&Known) -> bool) -> Result<(), Failure> {
         loop {
-            let known = {
-                let known = self.known.borrow();
-                if enough(&known.ends) || known.ends.len() as u64 == self.num_windows() {
-                    return Ok(());
-                }
-                known.ends.len() as u64
-            };
-            self.in_window(known, |_| Ok(()))?;
+            let next = self.num_known_windows();
+            if next == self.num_windows() || enough(&self.known.borrow()) {
+                return Ok(());
+            }
+            self.in_window(next, |_| Ok(()))?;
         }
     }
 
@@ -475,16 +451,39 @@ impl Batcher {
     pub(super) fn window_of(&self, step: u64) -> (u64, u64) {
         let known = self.known.borrow();
         let window = known.ends.partition_point(|&end| end <= step);
-        (window as u64, if window == 0 { 0 } else { known.ends[window - 1] })
+        (window as u64, known.before(window))
     }
 
-    /// The first window up to whose end there are so many steps, which are known, and how many steps there are before it; none if there are
-    /// no steps.
+    /// The first window up to whose end there are so many steps, which are known, how many there are before it, and up to its end; none if
+    /// there are no windows.
     pub(super) fn window_up_to(&self, steps: u64) -> Option<(u64, u64, u64)> {
         let known = self.known.borrow();
         let window = known.ends.partition_point(|&end| end < steps);
-        let end = *known.ends.get(window)?;
-        Some((window as u64, if window == 0 { 0 } else { known.ends[window - 1] }, end))
+        Some((window as u64, known.before(window), *known.ends.get(window)?))
+    }
+
+    /// Asks windows, one after the other, and adds what each says. If one waits for lengths, what there is so far is kept for the same question.
+    fn through<S>(
+        &self,
+        windows: Range<u64>,
+        mut so_far: S,
+        add: impl Fn(&Window, &mut S) -> Result<(), Failure>,
+        keep: impl FnOnce(u64, S) -> Pending,
+    ) -> Result<S, Failure> {
+        for window in windows {
+            if let Err(failure) = self.in_window(window, |window| add(window, &mut so_far)) {
+                return Err(self.suspended(failure, keep(window, so_far)));
+            }
+        }
+        Ok(so_far)
+    }
+
+    /// Keeps how far a question has come, if it waits for lengths. After another failure, a part of a window may be in it.
+    fn suspended(&self, failure: Failure, so_far: Pending) -> Failure {
+        if failure.kind == Kind::Wanted {
+            *self.pending.borrow_mut() = Some(so_far);
+        }
+        failure
     }
 
     /// Asks a window, which is planned unless it was asked last. Failures: those of planning, and of the question.
@@ -512,13 +511,12 @@ impl Batcher {
         let known = &mut *self.known.borrow_mut();
         if known.ends.len() as u64 == number {
             grow("batch-window", 1, &mut known.ends)?;
-            let before = known.ends.last().copied().unwrap_or(0);
-            known.ends.push(before + window.count() as u64);
+            known.ends.push(known.steps() + window.count() as u64);
         } else if let Some(&end) = known.ends.get(number as usize) {
             // An index may be of other lengths than those that the fingerprint of the recipe is of.
-            let before = if number == 0 { 0 } else { known.ends[number as usize - 1] };
-            if end - before != window.count() as u64 {
-                let value = format!("{} steps in window {number}", end - before);
+            let steps = end - known.before(number as usize);
+            if steps != window.count() as u64 {
+                let value = format!("{steps} steps in window {number}");
                 return Err(Failure::contradiction("index", value, only(window.count()).and(", with these lengths")));
             }
         }
@@ -537,7 +535,7 @@ impl Batcher {
         let history = if number == 0 { &self.history[..] } else { &[] };
         for (place, past) in history.iter().enumerate() {
             let rules = past.other.as_ref().map_or(&self.rules, |(_, rules)| rules);
-            let config = BatchConfig { world: past.world, buckets: rules.buckets.clone(), ..rules.bare() };
+            let config = rules.on(past.world);
             items = items.treated(&config, &mut tally)?;
             let Planned { steps, dropped, packs_bound: _ } = plan_window(&config, self.epoch, &items, begin)?;
             if past.steps > steps.count() as u64 {
@@ -562,6 +560,12 @@ impl Window {
     /// How many steps are left of it.
     pub(super) fn count(&self) -> usize {
         self.steps.count() - self.first
+    }
+
+    /// The steps that are left of it, and the ranks of each.
+    pub(super) fn batches(&self) -> impl Iterator<Item = (usize, usize)> {
+        let ranks = self.steps.world();
+        (self.first..self.steps.count()).flat_map(move |step| (0..ranks).map(move |rank| (step, rank)))
     }
 
     fn add_to(&self, metrics: &mut Metrics, rules: &Rules) {

@@ -263,9 +263,9 @@ impl BatchConfig {
         }
     }
 
-    /// The same without lists.
-    pub(super) fn bare(&self) -> Self {
-        Self { lengths: Vec::new(), buckets: None, ..*self }
+    /// The same without lengths, on so many ranks.
+    pub(super) fn on(&self, world: u32) -> Self {
+        Self { lengths: Vec::new(), buckets: self.buckets.clone(), world, ..*self }
     }
 
     fn known_buckets(&self) -> &Buckets {

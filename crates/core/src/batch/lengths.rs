@@ -51,7 +51,7 @@ impl Lengths {
                 let here = Self::of(numbers::narrow("lengths", list)?)?;
                 match count {
                     None => here,
-                    Some(count) if count == here.samples => Self::asked(count, Some(here.hash()?)),
+                    Some(count) if count == here.samples => Self::asked(count, Some(hash(here.sample()?))),
                     Some(count) => return Err(others(count)),
                 }
             }
@@ -76,10 +76,6 @@ impl Lengths {
             here.supply(Vec::new())?;
         }
         Ok(Some(here))
-    }
-
-    fn hash(&self) -> Result<String, Failure> {
-        Ok(numbers::hash(self.sample()?.iter().map(|&length| length.into())))
     }
 
     /// Takes all lengths, of which there have to be as many as there are samples. Failures: as `supply`.
@@ -117,21 +113,16 @@ impl Lengths {
     /// Takes the lengths of the samples that were asked for. Failures: `lengths`, of which there have to be as many, and which have to be
     /// those of the recipe; `out-of-memory`.
     pub(super) fn supply(&self, lengths: Vec<u32>) -> Result<(), Failure> {
-        let count = if self.sample.get().is_some() { 0 } else { self.samples.min(SAMPLED) };
-        check_count(lengths.len(), count)?;
-        if count == 0 && self.sample.get().is_some() {
-            return Ok(());
+        if self.sample.get().is_some() {
+            return check_count(lengths.len(), 0);
         }
-        let all = self.samples <= SAMPLED;
-        let held = if all { Some(Rc::new(collect("lengths", lengths.len(), lengths.iter().copied())?)) } else { None };
-        let lengths = Rc::new(lengths);
-        if let Some(hash) = &self.expected
-            && numbers::hash(lengths.iter().map(|&length| length.into())) != *hash
-        {
+        check_count(lengths.len(), self.samples.min(SAMPLED))?;
+        if self.expected.as_ref().is_some_and(|expected| hash(&lengths) != *expected) {
             return Err(others(lengths.len() as u64));
         }
-        if let Some(held) = held {
-            let _ = self.held.set(held);
+        let lengths = Rc::new(lengths);
+        if self.samples <= SAMPLED {
+            let _ = self.held.set(Rc::clone(&lengths));
         }
         let _ = self.sample.set(lengths);
         Ok(())
@@ -173,11 +164,10 @@ impl Desk {
         (start, count): (u64, u64),
     ) -> Result<(Vec<u64>, Vec<u32>), Failure> {
         let mut asked = self.0.borrow_mut();
-        match asked.take() {
-            Some(Asked { positions, samples, lengths: Some(lengths) }) if positions == (start, count) => {
-                return Ok((samples, lengths));
-            }
-            _ => {}
+        if let Some(Asked { positions, samples, lengths: Some(lengths) }) = asked.take()
+            && positions == (start, count)
+        {
+            return Ok((samples, lengths));
         }
         let Some(room) = usize::try_from(count).ok().filter(|&count| count < u32::MAX as usize) else {
             return Err(Failure::out_of_memory("batch-window", count, "a smaller window"));
@@ -224,6 +214,10 @@ fn check_count(here: usize, wanted: u64) -> Result<(), Failure> {
         format!("{here} of them"),
         only(wanted).and(", one for each sample that is wanted"),
     ))
+}
+
+fn hash(lengths: &[u32]) -> String {
+    numbers::hash(lengths.iter().map(|&length| length.into()))
 }
 
 fn others(count: u64) -> Failure {

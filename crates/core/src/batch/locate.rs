@@ -34,7 +34,7 @@ impl Batcher {
         while let Some(at) = self.order().next(sample, position)? {
             let window = self.window_at(at);
             let first = self.steps_before(window)?;
-            self.in_window(window, |window| find(window, self.rules().world, sample, first, &mut places))?;
+            self.in_window(window, |window| find(window, sample, first, &mut places))?;
             position = self.begin(window + 1);
         }
         sort_short(&mut places);
@@ -42,17 +42,15 @@ impl Batcher {
     }
 }
 
-fn find(window: &Window, world: u32, sample: u64, first: u64, places: &mut Vec<BatchPlace>) -> Result<(), Failure> {
-    for at in window.first..window.steps.count() {
-        for rank in 0..world {
-            for (row, held) in (0..).zip(window.steps.batch(at, rank as usize).0) {
-                for (index_in_row, &item) in (0..).zip(window.steps.items(held)) {
-                    let (of, start) = window.items.part(item);
-                    if of == sample {
-                        grow("sample", 1, places)?;
-                        let step = first + (at - window.first) as u64;
-                        places.push(BatchPlace { step, rank, row, index_in_row, start });
-                    }
+fn find(window: &Window, sample: u64, first: u64, places: &mut Vec<BatchPlace>) -> Result<(), Failure> {
+    for (at, rank) in window.batches() {
+        for (row, held) in (0..).zip(window.steps.batch(at, rank).0) {
+            for (index_in_row, &item) in (0..).zip(window.steps.items(held)) {
+                let (of, start) = window.items.part(item);
+                if of == sample {
+                    grow("sample", 1, places)?;
+                    let step = first + (at - window.first) as u64;
+                    places.push(BatchPlace { step, rank: rank as u32, row, index_in_row, start });
                 }
             }
         }

@@ -106,14 +106,12 @@ impl Metrics {
 
     /// Adds those of other windows.
     pub(super) fn join(&mut self, others: &Self) {
-        let cost = self.cost.saturating_add(others.cost);
-        let slowest_cost = self.slowest_cost.saturating_add(others.slowest_cost);
         let mut sums = [0; 16];
         for ((sum, (_, here)), (_, there)) in sums.iter_mut().zip(self.named()).zip(others.named()) {
             *sum = here.saturating_add(there);
         }
         if let Some(sum) = Self::of_numbers(&sums) {
-            *self = Self { cost, slowest_cost, ..sum };
+            *self = sum;
         }
     }
 

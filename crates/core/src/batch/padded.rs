@@ -60,7 +60,7 @@ pub(super) fn by_bucket(
     for bucket in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
         let before = steps.count();
         let first = items.length(item(&bucket[0]));
-        let full = full_step(config.rows(config.bucket_end(first)), config.world, &pool);
+        let full = full_step(rows(first), config.world, &pool);
         let mut chunks = bucket.chunks_exact(full);
         for step in &mut chunks {
             let step = collect("batch-window", full, step.iter().map(item))?;

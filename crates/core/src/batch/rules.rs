@@ -28,7 +28,7 @@ impl Deref for Rules {
 impl Rules {
     /// Those of a configuration, for samples of which some have these lengths. Failures: `out-of-memory`.
     pub(super) fn new(config: &BatchConfig, sample: &[u32]) -> Result<Rc<Self>, Failure> {
-        let mut rules = BatchConfig { buckets: config.buckets.clone(), ..config.bare() };
+        let mut rules = config.on(config.world);
         if config.strategy == Strategy::Bucket {
             rules.buckets = Some(match rules.buckets.take() {
                 Some(buckets @ (Buckets::Width(_) | Buckets::Boundaries(_))) => buckets,
@@ -42,7 +42,7 @@ impl Rules {
 
     /// Those of a stream, of which no length is known.
     pub(super) fn of_a_stream(config: &BatchConfig) -> Rc<Self> {
-        let config = BatchConfig { buckets: config.buckets.clone(), ..config.bare() };
+        let config = config.on(config.world);
         let width = config.width_of_a_stream();
         Rc::new(Self { config, width })
     }
@@ -53,8 +53,7 @@ fn treated(config: &BatchConfig, sample: &[u32]) -> Result<Vec<u32>, Failure> {
     let lengths = collect("lengths", sample.len(), sample.iter().copied())?;
     let indices = collect("lengths", sample.len(), (0..).take(sample.len()))?;
     let whole = Items::new(indices, lengths);
-    let bare = BatchConfig { lengths: Vec::new(), ..config.bare() };
-    Ok(match whole.treated(&bare, &mut Tally::default()) {
+    Ok(match whole.treated(config, &mut Tally::default()) {
         Ok(items) => items.into_lengths(),
         Err(failure) if failure.kind == crate::Kind::OutOfMemory => return Err(failure),
         Err(_) => collect("lengths", sample.len(), sample.iter().copied())?,

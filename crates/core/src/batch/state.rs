@@ -51,10 +51,7 @@ impl Batcher {
             }
             Some((window, before, _)) => (self.begin(window), [own(steps - before)].into()),
         };
-        if history.len() > MAX_SEGMENTS {
-            let value = format!("of {} segments", history.len());
-            return Err(Failure::out_of_range("history", value, at_most(MAX_SEGMENTS)));
-        }
+        check_segments(history.len())?;
         let segments = history.iter().map(|Past { world, steps, other }| {
             let batch = other.as_ref().map_or(String::new(), |(text, _)| format!(",\"batch\":{text}"));
             format!("{{\"world_size\":{world},\"steps\":{steps}{batch}}}")
@@ -81,10 +78,7 @@ impl Batcher {
         let (epoch, consumed) = (state.number("epoch"), state.number("consumed"));
         let of = state.section("recipe");
         self.check(of, epoch, consumed > 0 || !segments.is_empty(), anew)?;
-        if segments.len() > MAX_SEGMENTS {
-            let value = format!("of {} segments", segments.len());
-            return Err(Failure::out_of_range("history", value, at_most(MAX_SEGMENTS)));
-        }
+        check_segments(segments.len())?;
         let recipe = self.recipe();
         let here = recipe.options_text();
         // Segments without options have those of the state.
@@ -125,6 +119,14 @@ impl Batcher {
         }
         fields::compare(&here, of, &STATE_SECTIONS[1..], AS_IN_STATE)
     }
+}
+
+/// Failures: `history`.
+fn check_segments(count: usize) -> Result<(), Failure> {
+    if count <= MAX_SEGMENTS {
+        return Ok(());
+    }
+    Err(Failure::out_of_range("history", format!("of {count} segments"), at_most(MAX_SEGMENTS)))
 }
 
 fn text_of(past: &Past) -> Option<&str> {

@@ -14,6 +14,9 @@ use crate::world::{Export, Resource, World};
 
 /// What a case has beside its object.
 const NOT_OBJECTS: &[&str] = &["name", "slow", "calls", "fails"];
+/// The lengths of a case, which are given when they are asked for: its constructor takes their number.
+const LENGTHS: &str = "lengths";
+const NUM_LENGTHS: &str = "num-lengths";
 /// Makes instances of components by their names.
 pub trait Engine {
     type Machine: Machine;
@@ -98,8 +101,7 @@ impl<'w, E: Engine> Runner<'w, E> {
         let result = match case.get("fails") {
             Some(expected) => Err(format!("the constructor succeeded, expected {expected}")),
             None => self.calls(case, |runner, call, arguments| {
-                let export = runner.world.method(object.resource, call);
-                let answer = runner.ask(&object.component, &export, arguments, Some(object.handle));
+                let answer = runner.ask_method(&object, call, arguments, &given[LENGTHS]);
                 let Answer::Object(handle) = answer else { return answer };
                 // It takes the place of the one that was asked.
                 runner.free(&object);
@@ -140,6 +142,9 @@ impl<'w, E: Engine> Runner<'w, E> {
         let mut arguments = Map::new();
         for parameter in &constructor.function.params {
             let value = match self.borrows(&parameter.ty) {
+                None if parameter.name == NUM_LENGTHS => {
+                    given[LENGTHS].as_array().map_or(Value::Null, |lengths| lengths.len().to_string().into())
+                }
                 None => given[&parameter.name].clone(),
                 Some(id) => {
                     let made = self.make(self.world.beside(resource, id), given)?;
@@ -154,7 +159,14 @@ impl<'w, E: Engine> Runner<'w, E> {
         let answer = self.ask(component, &constructor, &Value::Object(arguments), None);
         borrowed.iter().for_each(|made| self.free(made));
         match answer {
-            Answer::Object(handle) => Ok(Object { component: component.to_owned(), resource, handle }),
+            Answer::Object(handle) => {
+                let object = Object { component: component.to_owned(), resource, handle };
+                let wants = constructor.function.params.iter().any(|parameter| parameter.name == NUM_LENGTHS);
+                match wants && !given[LENGTHS].is_null() {
+                    true => self.supply(&object, &given[LENGTHS]).map(|()| object),
+                    false => Ok(object),
+                }
+            }
             Answer::Fails(failure) => Err(failure),
             Answer::Returns(other) => panic!("the constructor of {} returned {other}", resource.name),
         }
@@ -184,6 +196,40 @@ impl<'w, E: Engine> Runner<'w, E> {
         let arguments: Vec<Value> = of.map(Value::from).into_iter().chain(values).collect();
         let world = self.world;
         Caller { world, machine: self.instance(component) }.call(export, &arguments)
+    }
+
+    /// Asks a method, which gets the lengths that it wants.
+    fn ask_method(&mut self, object: &Object<'w>, name: &str, arguments: &Value, lengths: &Value) -> Answer {
+        loop {
+            let export = self.world.method(object.resource, name);
+            let answer = self.ask(&object.component, &export, arguments, Some(object.handle));
+            match answer {
+                Answer::Fails(failure) if failure["kind"] == "wanted" && !lengths.is_null() => {
+                    if let Err(failure) = self.supply(object, lengths) {
+                        return Answer::Fails(failure);
+                    }
+                }
+                _ => return answer,
+            }
+        }
+    }
+
+    /// Gives an object the lengths that it wants, or says why it does not take them.
+    fn supply(&mut self, object: &Object<'w>, lengths: &Value) -> Result<(), Value> {
+        let wanted = self.world.method(object.resource, "wanted");
+        let answer = self.ask(&object.component, &wanted, &Value::Null, Some(object.handle));
+        let Answer::Returns(Value::Array(samples)) = answer else { panic!("wanted gave {answer:?}") };
+        if samples.is_empty() {
+            return Ok(());
+        }
+        let of = |sample: &Value| lengths[sample.as_str()?.parse::<usize>().ok()?].as_u64();
+        let given: Option<Vec<u64>> = samples.iter().map(of).collect();
+        let given = json!({ LENGTHS: given.expect("a case has the lengths that it is asked for") });
+        let supply = self.world.method(object.resource, "supply");
+        match self.ask(&object.component, &supply, &given, Some(object.handle)) {
+            Answer::Fails(failure) => Err(failure),
+            _ => Ok(()),
+        }
     }
 
     fn free(&mut self, object: &Object<'_>) {

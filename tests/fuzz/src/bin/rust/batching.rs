@@ -3,6 +3,7 @@
 use samedeal::collate::{Padding, Side, pack, pad};
 use samedeal::{
     Batch, BatchRecipe, BatchStream, Batcher, Counting, Lengths, Metrics, Packing, Strategy, Tail, TooLong,
+    join_indices,
 };
 
 use crate::asked::{Asked, ask, lists_of, look, made, member, number_of, numbers, set};
@@ -36,6 +37,15 @@ pub fn batchers(a: &mut Asked) {
     } else if a.one_in(4) {
         let sources: Vec<_> = (0..a.rng.u8(0..4)).map(|_| (a.text(), lengths(a))).collect();
         Batcher::builder(Lengths::by_source(sources))
+    } else if a.one_in(4) {
+        let all = lengths(a);
+        // Fewer than there are, or none, once in a while.
+        let count = if a.one_in(9) { a.wide() } else { all.len() as u64 };
+        let of = move |samples: &[u64]| {
+            let length = |sample: &u64| all.get(*sample as usize).copied();
+            samples.iter().map(length).collect::<Option<Vec<u32>>>().ok_or_else(|| "no length of it".into())
+        };
+        Batcher::builder(Lengths::from_fn(count, of))
     } else {
         Batcher::builder(lengths(a))
     };
@@ -54,6 +64,13 @@ pub fn batchers(a: &mut Asked) {
         recipe(), recipe_fingerprint(), at_epoch(a.wide()), set_epoch(a.wide()), state(a.wide()), resume(&a.known("state")), replan(&a.known("state")), num_steps(), num_known_windows(),
         index(a.wide(), a.wide()), use_index(&a.known("index")), shapes(a.rng.bool()), locate(a.wide()),
         batch(a.wide()), batch_of(a.narrow(), a.wide()), batches_window(a.narrow(), a.wide(), a.count()), fingerprint());
+    let half = b.num_windows() / 2;
+    let others = if a.one_in(4) { a.wide() } else { b.num_windows() - half };
+    let parts = [b.index(0, half), b.index(half, others)];
+    if let [Ok(first), Ok(second)] = parts {
+        let parts = if a.rng.bool() { [first, second] } else { [second, a.known("index")] };
+        let _ = made!(a, "join_indices", join_indices(parts));
+    }
     a.begin("iter");
     let some = b.iter().take(4).try_fold((), |(), batch| batch.map(|_| ()));
     a.end(&some);

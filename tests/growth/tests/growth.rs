@@ -134,7 +134,7 @@ fn recipes_metrics_and_failures_grow() {
     let exports = Samedeal::instantiate(&mut store, &component, &Linker::new(&engine)).unwrap();
     let batches = exports.samedeal_deal_batches();
     let read = |store: &mut Store<()>, text: &str| {
-        batches.batch_recipe().call_constructor(store, text, Some(&[1, 3, 2, 2]), &[]).unwrap()
+        batches.batch_recipe().call_constructor(store, text, Some(4), &[]).unwrap()
     };
     // What it had before.
     let earlier = r#"{"batch": {"strategy": "pad-to-max", "max_batch_size": 2}, "order": {"name": "sequential"}}"#;
@@ -142,12 +142,13 @@ fn recipes_metrics_and_failures_grow() {
     let mut numbers = Vec::new();
     for text in [earlier, later] {
         let recipe = read(&mut store, text).unwrap();
-        let batcher = batches.batcher().call_constructor(&mut store, recipe, 0, &[]).unwrap().unwrap();
+        batches.batch_recipe().call_supply(&mut store, recipe, &[1, 3, 2, 2]).unwrap().unwrap();
+        let batcher = batches.batcher().call_constructor(&mut store, recipe, 0).unwrap().unwrap();
         let run = batches.batcher().call_take(&mut store, batcher, 0, 0, 2).unwrap().unwrap();
         let mut lengths = run.lengths.clone();
         lengths.sort_unstable();
         assert_eq!((lengths, run.batch_ends.len()), (vec![1, 2, 2, 3], 2));
-        let metrics = batches.batcher().call_metrics(&mut store, batcher).unwrap();
+        let metrics = batches.batcher().call_metrics(&mut store, batcher).unwrap().unwrap();
         let metric = |name: &str| metrics.iter().find(|metric| metric.name == name).map(|metric| metric.number);
         assert_eq!((metric("items"), metric("tokens"), metric("padded")), (Some(4), Some(8), Some(10)));
         assert_eq!(metric("padding-tokens"), Some(2));

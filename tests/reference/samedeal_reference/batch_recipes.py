@@ -19,6 +19,7 @@ from .sampler_recipe import seed_of
 
 MAX_U32 = 2**32 - 1
 MOST_OF_THE_SAMPLE = 2**14
+NEIGHBOURS = 16
 BUCKETS = ("bucket_width", "boundaries", "quantiles")
 
 
@@ -26,8 +27,9 @@ def sample_of(lengths: list[int]) -> list[int]:
     """The sample of lengths."""
     if len(lengths) <= MOST_OF_THE_SAMPLE:
         return lengths
-    order = feistel(len(lengths), stream("feistel", 0, 0))
-    return [lengths[i] for i in sorted(order.sample(p) for p in range(MOST_OF_THE_SAMPLE))]
+    order = feistel(len(lengths) // NEIGHBOURS, stream("feistel", 0, 0))
+    runs = sorted(order.sample(p) for p in range(MOST_OF_THE_SAMPLE // NEIGHBOURS))
+    return [lengths[NEIGHBOURS * run + place] for run in runs for place in range(NEIGHBOURS)]
 
 
 class BatchRecipe:

@@ -345,7 +345,7 @@ impl Batcher {
         let add = |window: &Window, shapes: &mut Vec<BatchShape>| {
             for (step, rank) in window.batches() {
                 let rows = window.steps.batch(step, rank).0;
-                let (width, _) = weigh(&self.rules, &window.items, &window.steps, rows.clone());
+                let width = weigh(&self.rules, &window.items, &window.steps, rows.clone()).width;
                 let own = rows.len() as u32;
                 let rows = if filled { own.max(self.rules.full_rows(width)) } else { own };
                 match shapes.binary_search_by_key(&(rows, width), |own| (own.rows, own.padded_length)) {
@@ -595,7 +595,7 @@ fn untaken(items: &Items, steps: &Steps, first: usize) -> Result<Items, Failure>
     let mut left = all;
     for step in 0..first {
         for rank in 0..steps.world() {
-            for &item in steps.batch(step, rank).0.flat_map(|row| steps.items(row)) {
+            for &item in steps.held(steps.batch(step, rank).0) {
                 left -= usize::from(!taken[item as usize]);
                 taken[item as usize] = true;
             }

@@ -117,6 +117,10 @@ impl Items {
         self.lengths
     }
 
+    pub(super) fn lengths(&self) -> &[u32] {
+        &self.lengths
+    }
+
     pub(super) fn length(&self, item: u32) -> u32 {
         self.lengths[item as usize]
     }

@@ -13,6 +13,8 @@ use crate::{Failure, Order, OrderId};
 
 /// Of how many samples, at most, the average and the buckets are.
 const SAMPLED: u64 = 1 << 14;
+/// So many of them are neighbours: what reads lengths where they are stored reads few places.
+const NEIGHBOURS: u64 = 16;
 
 /// The lengths of all samples.
 pub(super) struct Lengths {
@@ -92,17 +94,16 @@ impl Lengths {
         self.samples
     }
 
-    /// Samples whose lengths stand for all, ascending: those at the first positions of a random order.
+    /// Samples whose lengths stand for all, ascending: runs of neighbours, which are the first ones of a random order of all such runs.
     fn sampled(&self) -> Result<Vec<u64>, Failure> {
         let count = self.samples.min(SAMPLED) as usize;
-        let mut indices = collect("lengths", count, core::iter::repeat_n(0, count))?;
         if self.samples <= SAMPLED {
-            indices.iter_mut().zip(0..).for_each(|(index, sample)| *index = sample);
-            return Ok(indices);
+            return collect("lengths", count, 0..self.samples);
         }
-        Order::new(OrderId::Feistel, self.samples, 0, 0)?.fill(0, 1, &mut indices)?;
-        samedeal_sort::numbers(&mut indices);
-        Ok(indices)
+        let mut runs = [0; (SAMPLED / NEIGHBOURS) as usize];
+        Order::new(OrderId::Feistel, self.samples / NEIGHBOURS, 0, 0)?.fill(0, 1, &mut runs)?;
+        samedeal_sort::numbers(&mut runs);
+        collect("lengths", count, runs.iter().flat_map(|run| run * NEIGHBOURS..(run + 1) * NEIGHBOURS))
     }
 
     /// The samples whose lengths have to be given first; none once they are there. Failures: `out-of-memory`.

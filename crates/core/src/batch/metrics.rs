@@ -152,18 +152,16 @@ impl Metrics {
             let (mut slowest, mut slowest_cost) = (0, 0);
             for rank in 0..config.world as usize {
                 let (rows, repeated) = steps.batch(step, rank);
-                let (width, cost) = weigh(config, items, steps, rows.clone());
+                let Weight { width, cost, tokens } = weigh(config, items, steps, rows.clone());
                 let padded = rows.len() as u64 * u64::from(width);
-                let held = rows.clone().flat_map(|row| steps.items(row));
-                self.tokens += held.clone().map(|&item| u64::from(items.length(item))).sum::<u64>();
-                self.items += held.count() as u64;
+                self.tokens += tokens;
+                self.items += steps.held(rows.clone()).len() as u64;
                 self.rows += rows.len() as u64;
                 self.padded += padded;
                 self.cost = self.cost.saturating_add(cost);
                 self.over_budget += u64::from(config.budget > 0 && cost > config.budget);
                 self.empty += u64::from(rows.is_empty());
-                let again = rows.clone().skip(rows.len() - repeated as usize);
-                self.repeated += again.map(|row| steps.items(row).len() as u64).sum::<u64>();
+                self.repeated += steps.held(rows.end - repeated as usize..rows.end).len() as u64;
                 slowest = padded.max(slowest);
                 slowest_cost = cost.max(slowest_cost);
             }
@@ -174,10 +172,19 @@ impl Metrics {
     }
 }
 
-/// Tokens of a row, and what a batch costs.
-pub(super) fn weigh(config: &BatchConfig, items: &Items, steps: &Steps, rows: Range<usize>) -> (u32, u64) {
-    let lengths = || rows.clone().flat_map(|row| steps.items(row)).map(|&item| items.length(item));
-    let longest = lengths().max().unwrap_or(0);
+/// What a batch comes to.
+pub(super) struct Weight {
+    /// Tokens of a row, padding included.
+    pub(super) width: u32,
+    pub(super) cost: u64,
+    /// Tokens of the items.
+    tokens: u64,
+}
+
+pub(super) fn weigh(config: &BatchConfig, items: &Items, steps: &Steps, rows: Range<usize>) -> Weight {
+    let lengths = || steps.held(rows.clone()).iter().map(|&item| items.length(item));
+    let (longest, tokens) =
+        lengths().fold((0, 0), |(longest, tokens), length| (length.max(longest), tokens + u64::from(length)));
     let width = match config.strategy {
         Strategy::Pack => longest.max(config.capacity),
         Strategy::Bucket if config.pad_to_bucket && !rows.is_empty() => config.known_end(longest),
@@ -188,5 +195,5 @@ pub(super) fn weigh(config: &BatchConfig, items: &Items, steps: &Steps, rows: Ra
     } else {
         u64::try_from(lengths().map(|length| config.cost(length)).sum::<u128>()).unwrap_or(u64::MAX)
     };
-    (width, cost)
+    Weight { width, cost, tokens }
 }

@@ -110,8 +110,7 @@ pub(super) fn steps_of_packs(
     let mut balance = Balance::new(world, rows)?;
     for step in costs.chunks_exact(full) {
         for part in balance.divide(step.iter().map(|cost| u128::MAX - cost.0)).chunks_exact(rows) {
-            part.iter()
-                .try_for_each(|&place| add(steps, packs.items(step[place as usize].1 as usize), shape.shared))?;
+            part.iter().try_for_each(|&place| steps.row(packs.items(step[place as usize].1 as usize)))?;
             steps.end_batch(0)?;
         }
     }
@@ -160,7 +159,7 @@ fn close(
             let mut repeated = 0;
             for place in (rank..again).step_by(world) {
                 let held = row(begin + place % count);
-                add(steps, held, shape.shared)?;
+                steps.row(held)?;
                 repeated += match place < count {
                     true => 0,
                     false if shape.shared => 1,
@@ -240,11 +239,4 @@ fn halved(ends: Vec<u32>, wanted: usize) -> Result<Vec<u32>, Failure> {
         collect("batch-window", sizes.len(), sizes.into_iter().map(|(count, Reverse(begin))| begin + count))?;
     samedeal_sort::numbers32(&mut ends);
     Ok(ends)
-}
-
-fn add(steps: &mut Steps, items: &[u32], shared: bool) -> Result<(), Failure> {
-    if shared && !items.is_empty() {
-        return steps.row(items.iter().copied());
-    }
-    items.iter().try_for_each(|&item| steps.row([item]))
 }

@@ -116,9 +116,7 @@ pub(super) fn as_they_come(
         (first, longest, cost) = (at, 0, 0);
         if ends.len() == world {
             for &end in &ends {
-                for &item in &pool[begin..end] {
-                    steps.row([item])?;
-                }
+                steps.row(&pool[begin..end])?;
                 steps.end_batch(0)?;
                 begin = end;
             }
@@ -195,7 +193,7 @@ fn by_cost(config: &BatchConfig, items: &Items, sorted: &[u32], steps: &mut Step
     let mut at = 0;
     for rank in 0..world {
         let count = if at < sorted.len() { fits(at, rank, low).min(sorted.len() - at) } else { 0 };
-        sorted[at..at + count].iter().try_for_each(|&item| steps.row([item]))?;
+        steps.row(&sorted[at..at + count])?;
         steps.end_batch(0)?;
         at += count;
     }
@@ -208,17 +206,8 @@ fn full_step(rows: u32, world: u32, pool: &[u32]) -> usize {
 }
 
 /// The items, longest first, in the order in which they came among equals.
-fn longest_first(items: &Items, pool: Vec<u32>) -> Result<Vec<u32>, Failure> {
-    let mut keys = collect(
-        "batch-window",
-        pool.len(),
-        (0_u64..).zip(&pool).map(|(place, &item)| u64::from(u32::MAX - items.length(item)) << 32 | place),
-    )?;
-    samedeal_sort::numbers(&mut keys);
-    let mut sorted = pool;
-    let pool = collect("batch-window", sorted.len(), sorted.iter().copied())?;
-    for (to, key) in sorted.iter_mut().zip(keys) {
-        *to = pool[key as u32 as usize];
-    }
-    Ok(sorted)
+fn longest_first(items: &Items, mut pool: Vec<u32>) -> Result<Vec<u32>, Failure> {
+    let mut other = collect("batch-window", pool.len(), core::iter::repeat_n(0, pool.len()))?;
+    samedeal_sort::longest_first(&mut pool, &mut other, items.lengths());
+    Ok(pool)
 }

@@ -2,7 +2,7 @@ use alloc::vec::Vec;
 
 use super::config::BatchConfig;
 use super::items::Items;
-use super::metrics::weigh;
+use super::metrics::{Weight, weigh};
 use super::steps::Steps;
 use crate::Failure;
 use crate::base::memory::has_room;
@@ -41,7 +41,7 @@ impl Run {
         rank: usize,
     ) -> Result<(), Failure> {
         let (rows, repeated) = steps.batch(step, rank);
-        let count = rows.clone().map(|row| steps.items(row).len()).sum::<usize>();
+        let count = steps.held(rows.clone()).len();
         let reserved = has_room(&mut self.samples, count)
             && has_room(&mut self.starts, count)
             && has_room(&mut self.lengths, count)
@@ -54,7 +54,7 @@ impl Run {
         if !reserved {
             return Err(Failure::out_of_memory("count", self.batch_ends.len() + 1, "fewer batches at a time"));
         }
-        let (width, cost) = weigh(config, items, steps, rows.clone());
+        let Weight { width, cost, .. } = weigh(config, items, steps, rows.clone());
         for row in rows {
             for &item in steps.items(row) {
                 let (sample, start) = items.part(item);

@@ -12,9 +12,12 @@ use crate::order::shuffle;
 #[derive(Default)]
 pub(super) struct Steps {
     world: usize,
-    /// Where each row's items end, and each batch's rows.
+    /// Whether several items can share a row.
+    shared: bool,
     items: Vec<u32>,
+    /// Where the items of each row end; of rows that are not shared, which have one each, nothing.
     row_ends: Vec<u32>,
+    /// Where the rows of each batch end.
     batch_ends: Vec<u32>,
     /// How many rows at the end of each batch are repetitions.
     repeated: Vec<u32>,
@@ -23,8 +26,8 @@ pub(super) struct Steps {
 }
 
 impl Steps {
-    pub(super) fn new(world: u32) -> Self {
-        Self { world: world as usize, ..Self::default() }
+    pub(super) fn new(world: u32, shared: bool) -> Self {
+        Self { world: world as usize, shared, ..Self::default() }
     }
 
     pub(super) fn world(&self) -> usize {
@@ -35,32 +38,55 @@ impl Steps {
         self.batch_ends.len() / self.world
     }
 
-    /// Adds a row to the batch that is being made.
-    pub(super) fn row(&mut self, items: impl IntoIterator<Item = u32>) -> Result<(), Failure> {
-        for item in items {
-            push(&mut self.items, item)?;
+    /// How many rows there are.
+    fn rows(&self) -> usize {
+        if self.shared { self.row_ends.len() } else { self.items.len() }
+    }
+
+    /// Adds a row of these items to the batch that is being made; where rows are not shared, a row of each. No row is empty.
+    pub(super) fn row(&mut self, items: &[u32]) -> Result<(), Failure> {
+        if !has_room(&mut self.items, items.len()) || (self.shared && !has_room(&mut self.row_ends, 1)) {
+            return Err(self.full());
         }
-        push(&mut self.row_ends, self.items.len() as u32)
+        self.items.extend_from_slice(items);
+        if self.shared && !items.is_empty() {
+            self.row_ends.push(self.items.len() as u32);
+        }
+        Ok(())
     }
 
     /// Ends a batch, the last `repeated` rows of which are repetitions. Every `world` batches are a step.
     pub(super) fn end_batch(&mut self, repeated: u32) -> Result<(), Failure> {
-        push(&mut self.batch_ends, self.row_ends.len() as u32)?;
-        push(&mut self.repeated, repeated)
+        if !has_room(&mut self.batch_ends, 1) || !has_room(&mut self.repeated, 1) {
+            return Err(self.full());
+        }
+        self.batch_ends.push(self.rows() as u32);
+        self.repeated.push(repeated);
+        Ok(())
     }
 
     /// Adds a step of items in rows of their own, `rows[r], rows[r + world], ...` to rank r; the last `repeated` of them are
     /// repetitions.
     pub(super) fn strided(&mut self, rows: &[u32], repeated: usize) -> Result<(), Failure> {
+        if !has_room(&mut self.items, rows.len()) || (self.shared && !has_room(&mut self.row_ends, rows.len())) {
+            return Err(self.full());
+        }
+        let first = rows.len() - repeated;
         for rank in 0..self.world {
-            let mut again = 0;
-            for (place, &item) in rows.iter().enumerate().skip(rank).step_by(self.world) {
-                self.row([item])?;
-                again += u32::from(place >= rows.len() - repeated);
+            let before = self.items.len();
+            self.items.extend(rows.iter().skip(rank).step_by(self.world));
+            if self.shared {
+                self.row_ends.extend(before as u32 + 1..=self.items.len() as u32);
             }
-            self.end_batch(again)?;
+            let again =
+                if repeated == 0 { 0 } else { (first..rows.len()).filter(|place| place % self.world == rank).count() };
+            self.end_batch(again as u32)?;
         }
         Ok(())
+    }
+
+    fn full(&self) -> Failure {
+        Failure::out_of_memory("batch-window", self.items.len(), "a smaller window")
     }
 
     /// Takes items out of the last step, as many as `wanted` or as it can spare: the last one of the largest batch, the first
@@ -75,7 +101,7 @@ impl Steps {
                 .map(|batch| self.batch_ends[batch] as usize - start(&self.batch_ends, batch)),
         )?;
         let first_row = start(&self.batch_ends, batches);
-        let first_item = start(&self.row_ends, first_row);
+        let first_item = self.first_item(first_row);
         let held = collect("batch-window", self.items.len() - first_item, self.items[first_item..].iter().copied())?;
         let ends = collect(
             "world",
@@ -100,7 +126,7 @@ impl Steps {
         self.batch_ends.truncate(batches);
         self.repeated.truncate(batches);
         for (begin, count) in begins.into_iter().zip(counts) {
-            held[begin..begin + count].iter().try_for_each(|&item| self.row([item]))?;
+            held[begin..begin + count].chunks(1).try_for_each(|item| self.row(item))?;
             self.end_batch(0)?;
         }
         Ok(spared)
@@ -120,20 +146,22 @@ impl Steps {
         (start(&self.batch_ends, batch)..self.batch_ends[batch] as usize, self.repeated[batch])
     }
 
+    /// The items of some rows that follow each other.
+    pub(super) fn held(&self, rows: Range<usize>) -> &[u32] {
+        &self.items[self.first_item(rows.start)..self.first_item(rows.end)]
+    }
+
     /// The items of a row.
     pub(super) fn items(&self, row: usize) -> &[u32] {
-        &self.items[start(&self.row_ends, row)..self.row_ends[row] as usize]
+        self.held(row..row + 1)
+    }
+
+    /// How many items there are before a row.
+    fn first_item(&self, row: usize) -> usize {
+        if self.shared { start(&self.row_ends, row) } else { row }
     }
 }
 
 fn start(ends: &[u32], at: usize) -> usize {
     if at == 0 { 0 } else { ends[at - 1] as usize }
-}
-
-fn push<T>(list: &mut Vec<T>, value: T) -> Result<(), Failure> {
-    if !has_room(list, 1) {
-        return Err(Failure::out_of_memory("batch-window", list.len(), "a smaller window"));
-    }
-    list.push(value);
-    Ok(())
 }

@@ -22,7 +22,7 @@ pub(super) struct Planned {
 
 /// The steps of a window that begins at a position. Failures: `out-of-memory`.
 pub(super) fn plan_window(config: &BatchConfig, epoch: u64, items: &Items, position: u64) -> Result<Planned, Failure> {
-    let mut steps = Steps::new(config.world);
+    let mut steps = Steps::new(config.world, config.strategy == Strategy::Pack);
     let (alone, pool) = singles(config, items)?;
     let all = |_| config.most_rows();
     let rows = |longest| config.rows(longest);

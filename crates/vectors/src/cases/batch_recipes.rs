@@ -6,6 +6,7 @@ use matrix::Engine;
 use matrix::format::{BatchRecipe, BatchStream, Call, Case, Subject, U64};
 use matrix::native::Native;
 
+use super::batching::sets::uniform;
 use super::{asked, numbers};
 
 pub const LENGTHS: [u32; 8] = [12, 7, 30, 1, 64, 0, 25, 9];
@@ -276,7 +277,10 @@ fn lengths() -> Vec<Case> {
     let hashed = canonical(&recipe(&with(""), Some(&many), None));
     let mut other = many.clone();
     other[299] += 1;
+    // More than stand for all: 1,031 runs of neighbours and 4 samples, of which 1,024 runs are asked for.
+    let most = uniform(16_500, 31, 0, 9);
     let mut cases = vec![
+        one("16,500 lengths", &with(""), Some(&most)),
         one("lengths in the text", &inline, None),
         one("lengths in the text and beside it", &inline, Some(&LENGTHS)),
         one("other lengths beside the text", &inline, Some(&[12, 7, 30, 1, 64, 0, 25, 8])),

@@ -9,7 +9,7 @@ mod indices;
 mod mismatches;
 mod ratios;
 mod refused;
-mod sets;
+pub mod sets;
 mod states;
 mod stream;
 

@@ -4,28 +4,13 @@
 //! sorted somewhere is another 6 kB. These functions are built for speed, once for each type.
 #![no_std]
 
-/// Sorts lengths and shards.
-pub fn numbers32(items: &mut [u32]) {
-    items.sort_unstable();
-}
-
 /// Sorts positions, and keys of two halves.
 pub fn numbers(items: &mut [u64]) {
     items.sort_unstable();
 }
 
-/// Sorts keys of two halves of 64 bits.
+/// Sorts keys of a number and a place.
 pub fn numbers128(items: &mut [u128]) {
-    items.sort_unstable();
-}
-
-/// Sorts costs, each with the place that it has.
-pub fn costs_with_places(items: &mut [(u128, u32)]) {
-    items.sort_unstable();
-}
-
-/// Sorts numbers, each with the place that it has.
-pub fn with_places(items: &mut [(u64, u32)]) {
     items.sort_unstable();
 }
 

@@ -337,7 +337,7 @@ def test_memory_limits() -> None:
         with pytest.raises(OutOfMemoryError):
             Batcher(lengths, max_tokens=10, batch_window=count, memory_limit=least + 2**17).batch(0)
     # One batch holds all of them: what does not fit is told, and what does still works.
-    batcher = Batcher(np.zeros(2**17, dtype=np.uint32), max_tokens=10**6, batch_window=2**18, memory_limit=6_500_000)
+    batcher = Batcher(np.zeros(2**17, dtype=np.uint32), max_tokens=10**6, batch_window=2**18, memory_limit=5_250_000)
     for _ in range(3):
         with fails(OutOfMemoryError, "count"):
             batcher.batch(0)

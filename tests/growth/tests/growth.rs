@@ -133,9 +133,8 @@ fn recipes_metrics_and_failures_grow() {
     let mut store = Store::new(&engine, ());
     let exports = Samedeal::instantiate(&mut store, &component, &Linker::new(&engine)).unwrap();
     let batches = exports.samedeal_deal_batches();
-    let read = |store: &mut Store<()>, text: &str| {
-        batches.batch_recipe().call_constructor(store, text, Some(4), &[]).unwrap()
-    };
+    let read =
+        |store: &mut Store<()>, text: &str| batches.batch_recipe().call_constructor(store, text, Some(4), &[]).unwrap();
     // What it had before.
     let earlier = r#"{"batch": {"strategy": "pad-to-max", "max_batch_size": 2}, "order": {"name": "sequential"}}"#;
     let later = r#"{"batch": {"strategy": "as-they-come", "max_batch_size": 2, "latest_epoch": 99}, "order": {"name": "sequential"}}"#;

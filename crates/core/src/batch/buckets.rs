@@ -3,6 +3,7 @@ use alloc::vec::Vec;
 
 use crate::base::failure::range;
 use crate::base::memory::collect;
+use crate::base::sort::sort_short;
 use crate::{Failure, MAX_COUNT};
 
 /// How many buckets there are by default.
@@ -41,7 +42,7 @@ impl Buckets {
     /// So many buckets with the same number of items of these lengths each. Failures: `out-of-memory`.
     pub(super) fn of_items(lengths: &[u32], count: u32) -> Result<Self, Failure> {
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
-        samedeal_sort::numbers32(&mut sorted);
+        sort_short(&mut sorted);
         if sorted.is_empty() {
             return Ok(Self::Boundaries(Vec::new()));
         }
@@ -56,7 +57,7 @@ impl Buckets {
     /// long tail have buckets of their own, and short ones too, whatever the lengths are. Failures: `out-of-memory`.
     pub(super) fn of_tokens(lengths: &[u32]) -> Result<Self, Failure> {
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
-        samedeal_sort::numbers32(&mut sorted);
+        sort_short(&mut sorted);
         let total = sorted.iter().map(|&length| u128::from(length)).sum::<u128>();
         let mut ends = collect("lengths", DEFAULT as usize, [])?;
         let (mut sum, mut bucket) = (0, 1);

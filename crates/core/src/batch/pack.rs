@@ -11,6 +11,7 @@ use super::packing::{Packing, Patterns, histogram, places};
 use super::steps::Steps;
 use crate::Failure;
 use crate::base::memory::collect;
+use crate::base::sort::sort_short;
 
 /// Rows and what they hold, as lists end to end.
 struct Packs {
@@ -104,13 +105,12 @@ pub(super) fn steps_of_packs(
         given = given.saturating_sub(full);
     }
     let cost = |pack: usize| packs.items(pack).iter().map(|&item| config.cost(items.length(item))).sum::<u128>();
-    let mut costs = collect("batch-window", given, (0..given).map(|pack| (u128::MAX - cost(pack), pack as u32)))?;
-    samedeal_sort::costs_with_places(&mut costs);
+    let costs = dearest_first(given, (0..given).map(cost))?;
     let rows = if given == 0 { 0 } else { shape.rows as usize };
     let mut balance = Balance::new(world, rows)?;
     for step in costs.chunks_exact(full) {
-        for part in balance.divide(step.iter().map(|cost| u128::MAX - cost.0)).chunks_exact(rows) {
-            part.iter().try_for_each(|&place| steps.row(packs.items(step[place as usize].1 as usize)))?;
+        for part in balance.divide(step.iter().map(|&key| cost_of(key))).chunks_exact(rows) {
+            part.iter().try_for_each(|&place| steps.row(packs.items(place_of(step[place as usize]))))?;
             steps.end_batch(0)?;
         }
     }
@@ -172,6 +172,25 @@ fn close(
     Ok(())
 }
 
+/// Costs with their places as one number each, the dearest first, earlier ones first among equals. A row has fewer than 2^32 tokens, so that
+/// it costs less than 2^96: fewer than 2^32 each, and no more than 2^32 for each of them squared.
+fn dearest_first(count: usize, costs: impl Iterator<Item = u128>) -> Result<Vec<u128>, Failure> {
+    let keys = (0_u128..).zip(costs).map(|(place, cost)| (DEAREST - cost.min(DEAREST)) << 32 | place);
+    let mut keys = collect("batch-window", count, keys)?;
+    samedeal_sort::numbers128(&mut keys);
+    Ok(keys)
+}
+
+const DEAREST: u128 = u128::MAX >> 32;
+
+fn cost_of(key: u128) -> u128 {
+    DEAREST - (key >> 32)
+}
+
+fn place_of(key: u128) -> usize {
+    key as u32 as usize
+}
+
 /// Items row by row, and where each row ends.
 type Rows = (Vec<u32>, Vec<u32>);
 
@@ -186,15 +205,13 @@ fn evenly(
     size: impl Fn(u32) -> u64,
 ) -> Result<Option<Rows>, Failure> {
     let cost = |item: u32| config.cost(items.length(item));
-    let keys = (0..).zip(held).map(|(place, &item)| (u128::MAX - cost(item), place));
-    let mut keys = collect("batch-window", held.len(), keys)?;
-    samedeal_sort::costs_with_places(&mut keys);
+    let keys = dearest_first(held.len(), held.iter().map(|&item| cost(item)))?;
     let empty = (0..rows).map(|row| Reverse((0_u128, row)));
     let mut loads = BinaryHeap::from(collect("batch-window", rows, empty)?);
     let mut filled = collect("batch-window", rows, core::iter::repeat_n((0_u64, 0_u32), rows))?;
     let mut chosen = collect("batch-window", held.len(), [])?;
-    for &(_, place) in &keys {
-        let item = held[place as usize];
+    for &key in &keys {
+        let item = held[place_of(key)];
         let Some(Reverse((load, row))) = loads.pop() else { return Ok(None) };
         let (sum, count) = &mut filled[row];
         if size(item) > shape.capacity - *sum || *count == shape.slots {
@@ -213,9 +230,9 @@ fn evenly(
     let ends = collect("batch-window", rows, ends)?;
     let mut next = collect("batch-window", rows, core::iter::once(0).chain(ends.iter().copied()))?;
     let mut sorted = collect("batch-window", held.len(), core::iter::repeat_n(0, held.len()))?;
-    for (&(_, place), &row) in keys.iter().zip(&chosen) {
+    for (&key, &row) in keys.iter().zip(&chosen) {
         let next = &mut next[row as usize];
-        sorted[*next as usize] = held[place as usize];
+        sorted[*next as usize] = held[place_of(key)];
         *next += 1;
     }
     Ok(Some((sorted, ends)))
@@ -237,6 +254,6 @@ fn halved(ends: Vec<u32>, wanted: usize) -> Result<Vec<u32>, Failure> {
     }
     let mut ends =
         collect("batch-window", sizes.len(), sizes.into_iter().map(|(count, Reverse(begin))| begin + count))?;
-    samedeal_sort::numbers32(&mut ends);
+    sort_short(&mut ends);
     Ok(ends)
 }

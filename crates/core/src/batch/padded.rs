@@ -7,6 +7,7 @@ use super::items::Items;
 use super::steps::Steps;
 use crate::Failure;
 use crate::base::memory::{collect, grow, has_room};
+use crate::base::sort::sort_short;
 
 /// Steps of items as they come: `rows` of them for each rank. What is left over is handed back.
 pub(super) fn in_order(pool: Vec<u32>, rows: u32, steps: &mut Steps, world: u32) -> Result<Vec<u32>, Failure> {
@@ -24,7 +25,7 @@ pub(super) fn by_length(
     items: &Items,
     pool: Vec<u32>,
     steps: &mut Steps,
-    rows: impl Fn(u32) -> u32,
+    rows: &dyn Fn(u32) -> u32,
 ) -> Result<Vec<u32>, Failure> {
     let sorted = longest_first(items, pool)?;
     let mut at = 0;
@@ -46,7 +47,7 @@ pub(super) fn by_bucket(
     items: &Items,
     pool: Vec<u32>,
     steps: &mut Steps,
-    rows: impl Fn(u32) -> u32,
+    rows: &dyn Fn(u32) -> u32,
 ) -> Result<u64, Failure> {
     // Stable: within a bucket, items stay as they came.
     let mut keys = collect(
@@ -69,13 +70,13 @@ pub(super) fn by_bucket(
         let rest = chunks.remainder();
         if config.separate {
             let rest = collect("batch-window", rest.len(), rest.iter().map(item))?;
-            dropped += tail(config, items, rest, steps, &rows, before)?;
+            dropped += tail(config, items, rest, steps, rows, before)?;
         } else {
             grow("batch-window", rest.len(), &mut left)?;
             left.extend(rest.iter().map(|key| *key as u32));
         }
     }
-    samedeal_sort::numbers32(&mut left);
+    sort_short(&mut left);
     for place in &mut left {
         *place = pool[*place as usize];
     }
@@ -132,7 +133,7 @@ pub(super) fn tail(
     items: &Items,
     left: Vec<u32>,
     steps: &mut Steps,
-    rows: impl Fn(u32) -> u32,
+    rows: &dyn Fn(u32) -> u32,
     first: usize,
 ) -> Result<u64, Failure> {
     // As long as there are full steps, items of several buckets make them.

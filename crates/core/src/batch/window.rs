@@ -31,16 +31,16 @@ pub(super) fn plan_window(config: &BatchConfig, epoch: u64, items: &Items, posit
     let mut dropped = match config.strategy {
         Strategy::PadToMax => {
             let left = in_order(pool, config.most_rows(), &mut steps, config.world)?;
-            tail(config, items, left, &mut steps, all, 0)?
+            tail(config, items, left, &mut steps, &all, 0)?
         }
-        Strategy::Bucket => by_bucket(config, items, pool, &mut steps, bucket_rows)?,
+        Strategy::Bucket => by_bucket(config, items, pool, &mut steps, &bucket_rows)?,
         Strategy::Budget if config.takes_in_order() => {
             let left = as_they_come(config, items, pool, &mut steps)?;
-            tail(config, items, left, &mut steps, rows, 0)?
+            tail(config, items, left, &mut steps, &rows, 0)?
         }
         Strategy::Budget if config.is_padded() => {
-            let left = by_length(config, items, pool, &mut steps, rows)?;
-            tail(config, items, left, &mut steps, rows, 0)?
+            let left = by_length(config, items, pool, &mut steps, &rows)?;
+            tail(config, items, left, &mut steps, &rows, 0)?
         }
         Strategy::Budget | Strategy::Pack => {
             let (dropped, bound) = steps_of_packs(config, items, pool, &shape(config), &mut steps)?;

@@ -9,6 +9,7 @@ use super::balance::heaviest_first;
 use crate::Failure;
 use crate::base::failure::only;
 use crate::base::memory::{collect, has_headroom};
+use crate::base::sort::sort_short;
 
 /// The nodes that store shards, and the nodes that run ranks.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -93,7 +94,7 @@ type Heap = BinaryHeap<Reverse<(u64, u32)>>;
 impl<'a> Loads<'a> {
     fn new(nodes: &'a [u32]) -> Result<Self, Failure> {
         let mut known = collect("rank-nodes", nodes.len(), nodes.iter().copied())?;
-        samedeal_sort::numbers32(&mut known);
+        sort_short(&mut known);
         known.dedup();
         let of_node = collect("rank-nodes", known.len(), known.iter().map(|_| Heap::new()))?;
         let loads = collect("rank-nodes", nodes.len(), nodes.iter().map(|_| 0))?;

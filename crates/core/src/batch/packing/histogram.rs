@@ -68,10 +68,10 @@ pub(in super::super) fn places<T: Copy + Into<u64>>(sizes: &[T], classes: &[Clas
         }
         return Ok(places);
     }
-    let keys = (0_u32..).zip(sizes).map(|(place, &size)| (u64::MAX - size.into(), place));
+    let keys = (0_u128..).zip(sizes).map(|(place, &size)| u128::from(u64::MAX - size.into()) << 32 | place);
     let mut keys = collect("batch-window", sizes.len(), keys)?;
-    samedeal_sort::with_places(&mut keys);
-    collect("batch-window", keys.len(), keys.iter().map(|key| key.1))
+    samedeal_sort::numbers128(&mut keys);
+    collect("batch-window", keys.len(), keys.iter().map(|&key| key as u32))
 }
 
 /// Whether a table of all sizes is not much larger than the sizes themselves.

@@ -195,10 +195,10 @@ impl Patterns {
         let mut keys = collect(
             "batch-window",
             self.groups.len(),
-            (0_u32..).zip(&self.groups).map(|(place, group)| (group.free, place)),
+            (0_u128..).zip(&self.groups).map(|(place, group)| u128::from(group.free) << 32 | place),
         )?;
-        samedeal_sort::with_places(&mut keys);
-        let groups = keys.iter().map(|key| &self.groups[key.1 as usize]);
+        samedeal_sort::numbers128(&mut keys);
+        let groups = keys.iter().map(|&key| &self.groups[key as u32 as usize]);
         let sorted = groups.map(|&Group { free, node, bins }| Group { free, node, bins });
         self.groups = collect("batch-window", keys.len(), sorted)?;
         Ok(())

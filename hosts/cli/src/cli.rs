@@ -8,6 +8,7 @@ use crate::args::blend::BlendArgs;
 use crate::args::plan::{DetectArgs, MeshArgs, ShardsArgs};
 use crate::args::split::SplitArgs;
 use crate::args::steps::StepsArgs;
+use crate::commands::batching::IndexArgs;
 use crate::commands::diff::DiffArgs;
 use crate::commands::explain::{ExplainArgs, explain_epoch};
 use crate::commands::ledger::LedgerArgs;
@@ -148,6 +149,9 @@ pub enum Command {
     /// Print the state of an epoch after some samples or steps, for --resume and for the libraries
     #[command(after_help = examples::STATE)]
     State(StateArgs),
+    /// Print the index of batches by length: how many steps each window of an epoch has, for --index and for the libraries
+    #[command(after_help = examples::INDEX)]
+    Index(IndexArgs),
     /// Show the log of a ledger, or replay its samples for any number of readers
     #[command(after_help = examples::LEDGER)]
     Ledger(LedgerArgs),
@@ -177,6 +181,7 @@ impl Command {
             Self::Batches(it) => it.epoch.settle(it.by_length.lengths.is_some()),
             Self::Locate(it) => it.epoch.settle_epochs(it.by_length.lengths.is_some()),
             Self::Step(it) => it.epoch.settle(it.by_length.lengths.is_some()),
+            Self::Index(it) => it.epoch.settle(it.by_length.lengths.is_some()),
             Self::Indices(it) => it.epoch.settle(false),
             Self::Fingerprint(it) => it.epoch.settle(false),
             Self::Verify(it) => it.epoch.settle(false),
@@ -228,8 +233,8 @@ mod tests {
     #[test]
     fn every_example_is_a_command_line() {
         use examples::{
-            ALL, BATCHES, BLEND, COMPLETIONS, DIFF, EXPLAIN, FINGERPRINT, INDICES, LEDGER, LOCATE, MAN, MESH, RANK,
-            RECIPE, REPLAY, SCHEMA, SHARDS, SPLIT, STATE, STEP, STEPS, VERIFY,
+            ALL, BATCHES, BLEND, COMPLETIONS, DIFF, EXPLAIN, FINGERPRINT, INDEX, INDICES, LEDGER, LOCATE, MAN, MESH,
+            RANK, RECIPE, REPLAY, SCHEMA, SHARDS, SPLIT, STATE, STEP, STEPS, VERIFY,
         };
         let all = [
             ALL,
@@ -239,6 +244,7 @@ mod tests {
             DIFF,
             EXPLAIN,
             FINGERPRINT,
+            INDEX,
             INDICES,
             LEDGER,
             LOCATE,

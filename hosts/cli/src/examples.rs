@@ -152,6 +152,18 @@ Examples:
 All ranks that took the same number of steps have the same state. The libraries resume the states of this command, \
 and this command resumes the states of the libraries.";
 
+pub const INDEX: &str = "\
+Examples:
+  How many steps each window has of batches of 16384 tokens on 64 ranks, from a NumPy array of lengths:
+    samedeal index lengths.npy --lengths --max-tokens 16384 --world-size 64 --output epoch-0.index
+  A step in the middle of the epoch, at once:
+    samedeal batches lengths.npy --lengths --max-tokens 16384 --world-size 64 --index epoch-0.index --start 100_000 --count 1
+  The same for the batches of a recipe, in epoch 1, with 4 threads:
+    samedeal index data/train --lengths tokens --recipe run.json --epoch 1 --threads 4 --output epoch-1.index
+
+An index is the same file whoever writes it: the libraries read it (Batcher.use_index) and write it (build_index of Python). It is of the \
+batches of one recipe in one epoch, which it names by their fingerprint; others refuse it.";
+
 pub const BATCHES: &str = "\
 Examples:
   The first batches of rank 3 of 4:

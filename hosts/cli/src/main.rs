@@ -49,6 +49,7 @@ fn main() -> ExitCode {
         Command::Rank(args) => rank::run(&args),
         Command::Recipe(args) => recipe::run(&args),
         Command::State(args) => state::run(&args),
+        Command::Index(args) => batching::index(&args),
         Command::Ledger(args) => ledger::run(&args),
         Command::Explain(args) => explain::run(args),
         Command::Diff(args) => return exit(diff::run(&args)),

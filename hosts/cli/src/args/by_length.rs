@@ -1,5 +1,6 @@
 //! The options of batches by length.
 
+use std::fs;
 use std::path::PathBuf;
 
 use clap::{Arg, ArgAction, Args};
@@ -30,6 +31,9 @@ pub struct ByLengthArgs {
     /// --max-tokens after an out-of-memory error. Without it, options that differ from the state are refused
     #[arg(long, requires_all = ["lengths", "resume"])]
     pub replan: bool,
+    /// The index of these batches, which `samedeal index` or a library wrote: how many steps the epoch has is known without planning all of it
+    #[arg(long, value_name = "FILE", requires = "lengths")]
+    pub index: Option<PathBuf>,
     #[command(flatten)]
     pub options: Given<Batch>,
 }
@@ -104,6 +108,23 @@ impl ByLengthArgs {
             ))),
             _ => Ok(()),
         }
+    }
+
+    /// Refuses an index where nothing uses it.
+    pub fn without_index(&self) -> Result<(), Problem> {
+        let refused = || {
+            Problem::message(
+                "--index has no meaning here: it is of the batches that one set of options makes; leave it out",
+            )
+        };
+        self.index.as_ref().map_or(Ok(()), |_| Err(refused()))
+    }
+
+    /// Takes the number of steps of each window from the index, if there is one.
+    pub fn use_index(&self, batcher: &Batcher) -> Result<(), Problem> {
+        let Some(path) = &self.index else { return Ok(()) };
+        let text = fs::read_to_string(path).map_err(|error| Problem::of(path, error))?;
+        batcher.use_index(&text).map_err(|error| Problem::of(path, error))
     }
 
     /// Reads the lengths that decide batches.

@@ -37,7 +37,7 @@ pub struct RecipeArgs {
 /// Hides the options that are no part of a recipe, and explains the others without them.
 pub fn explain_recipe(arg: Arg) -> Arg {
     match arg.get_id().as_str() {
-        "epoch" | "workers" | "resume" | "replan" | "batch_size" | "drop_last" => arg.hide(true),
+        "epoch" | "workers" | "resume" | "replan" | "index" | "batch_size" | "drop_last" => arg.hide(true),
         "list" => arg.help(
             "With --recipe: numbers of which it has only a hash, by their path, such as of/indices. FILE is a NumPy array, a JSON list, \
              or a text with one number in each line. May be repeated",
@@ -67,6 +67,7 @@ pub fn run(args: &RecipeArgs) -> Result<(), Problem> {
             return Err(Problem::message(format!("{option} is no part of a recipe; leave it out")));
         }
     }
+    args.by_length.without_index()?;
     let (recipe, fingerprint) = if args.by_length.lengths.is_some() {
         let lengths = args.by_length.read(&args.epoch)?;
         let batcher = args.by_length.batcher(deal, 0, lengths.given(&ProgressBar::hidden()))?;

@@ -10,7 +10,7 @@ use super::{
     batching, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, split, step, steps,
     summaries, verify,
 };
-use crate::write::answer::{Recipe, State};
+use crate::write::answer::{Index, Recipe, State};
 use crate::write::output::print;
 use crate::write::problem::Problem;
 
@@ -24,7 +24,7 @@ pub struct SchemaArgs {
 type Of = fn(&mut SchemaGenerator) -> Schema;
 
 /// The answers of each subcommand: what they are depends on its options.
-const ANSWERS: [(&str, &[Of]); 19] = [
+const ANSWERS: [(&str, &[Of]); 20] = [
     (
         "batches",
         &[of::<numbers::Batches>, of::<batching::BatchesOf>, of::<batching::Compared<'_>>, of::<batching::Swept<'_>>],
@@ -43,6 +43,7 @@ const ANSWERS: [(&str, &[Of]); 19] = [
         ],
     ),
     ("fingerprint", &[of::<summaries::Fingerprints>]),
+    ("index", &[of::<Index>]),
     ("indices", &[of::<numbers::Indices>]),
     ("ledger", &[of::<ledger::Log<'_>>, of::<ledger::Replayed>]),
     ("locate", &[of::<locate::Located<locate::Place>>, of::<locate::Located<batching::PlaceInBatches>>]),

@@ -59,6 +59,25 @@ impl JsonSchema for State {
     }
 }
 
+/// How many steps each window of batches by length has: what `index` prints.
+pub enum Index {}
+
+impl JsonSchema for Index {
+    fn schema_name() -> Cow<'static, str> {
+        "Index".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({
+            "description": "How many steps each window of batches by length has. SPEC.md has its members.",
+            "type": "object",
+            "properties": { "samedeal": { "const": 1 }, "kind": { "const": "index" } },
+            "required": ["samedeal", "kind"],
+            "additionalProperties": true,
+        })
+    }
+}
+
 /// A reader, and how much it reads.
 #[derive(Serialize, JsonSchema)]
 pub struct Head {

@@ -9,6 +9,7 @@ mod files;
 mod folders;
 mod formats;
 mod hostile;
+mod index;
 mod ledger;
 mod lengths;
 mod over_epochs;
@@ -409,7 +410,7 @@ fn every_subcommand_has_help_with_examples() {
     let list = all.lines().skip_while(|&line| line != "Commands:").skip(1).take_while(|line| !line.is_empty());
     let names = list.filter_map(|line| line.strip_prefix("  ")?.split(' ').next().filter(|name| !name.is_empty()));
     let names = names.filter(|&name| name != "help").collect::<Vec<_>>();
-    assert_eq!(names.len(), 22, "{names:?}");
+    assert_eq!(names.len(), 23, "{names:?}");
     for subcommand in names {
         let help = text(&format!("{subcommand} --help"));
         // `orders` has nothing to choose.

@@ -123,6 +123,7 @@ fn the_page_has_the_members() {
             let told = match form["$ref"].as_str().unwrap() {
                 "#/$defs/Recipe" => "the recipe".to_owned(),
                 "#/$defs/State" => "the state".to_owned(),
+                "#/$defs/Index" => "the index".to_owned(),
                 _ => format!("`{}`", members(form).join(", ")),
             };
             table += &format!("| `{name}` | {told} |\n");
@@ -171,6 +172,7 @@ fn every_form_is_met() {
         format!("explain {} {by_length} --step 3", path("batcher.json")),
         "fingerprint --samples 100".to_owned(),
         format!("fingerprint {parquet} --order sharded --workers 2"),
+        format!("index {by_length}"),
         "indices --samples 100 --world-size 3".to_owned(),
         format!("indices {parquet} --order sharded --workers 2 --worker 1"),
         format!("ledger {log}"),

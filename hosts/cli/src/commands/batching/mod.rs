@@ -3,6 +3,7 @@
 mod command;
 mod compare;
 mod figures;
+mod index;
 mod locate;
 mod neighbours;
 mod plot;
@@ -11,6 +12,7 @@ mod step;
 mod strategies;
 
 pub use compare::{Compared, Swept};
+pub use index::{IndexArgs, run as index};
 pub use locate::{PlaceInBatches, run as locate};
 use samedeal::Batcher;
 pub use show::BatchesOf;
@@ -32,6 +34,9 @@ pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
         return Err(Problem::message(format!("{what}; use --format text or json, or the libraries")));
     };
     let lengths = args.by_length.read(&args.epoch)?;
+    if args.compare.is_given() || !args.by_length.limits().is_empty() {
+        args.by_length.without_index()?;
+    }
     if args.compare.is_given() {
         args.by_length.one_limit()?;
         return compare::run(args, &lengths, format);
@@ -49,7 +54,8 @@ fn plan(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: &Lengths)
     let bar = progress::bar("planning", lengths.values.len() as u64);
     let batcher = options.batcher(&epoch.deal, rank, lengths.given(&bar))?;
     let batcher = epoch.resumed_batcher(batcher, options.replan)?;
-    // This plans every window.
+    options.use_index(&batcher)?;
+    // Without an index, this plans every window.
     batcher.num_steps().map_err(worded)?;
     bar.finish_and_clear();
     Ok(batcher)

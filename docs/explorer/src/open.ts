@@ -1,15 +1,18 @@
 import { engine } from './engine/client.svelte.ts';
+import { LONG } from './engine/shelf.ts';
 import { type Key, link } from './link.svelte.ts';
+import { isNumbers } from './parts/number.ts';
 import { factsOf, readingOf } from './parts/state.ts';
 import { counted } from './parts/text.ts';
 import { session } from './session.svelte.ts';
+import { questionOf } from './views/batches/question.ts';
 import { entriesOf, withEntry } from './views/differ/entries.ts';
 import { stopWhereTheStateDoes } from './views/resume/stop.ts';
 
 /** A text that was pasted. */
 const UNNAMED = 'The text';
 
-/** The largest text that is read: longer files are no recipes, states or logs. */
+/** The largest document that is read: longer files are no recipes, states or logs. */
 const LARGEST = 64 * 2 ** 20;
 
 /** Where a view has the document of a kind. */
@@ -23,7 +26,11 @@ const KEYS: Readonly<Record<string, Key>> = {
   lengths: 'lengths',
 };
 
-const kilobytes = new Intl.NumberFormat('en', { style: 'unit', unit: 'kilobyte', maximumFractionDigits: 1 });
+/** 1.5 kB, 100 MB */
+function bytes(size: number): string {
+  const [unit, number] = size < 1e6 ? (['kilobyte', size / 1e3] as const) : (['megabyte', size / 1e6] as const);
+  return number.toLocaleString('en', { style: 'unit', unit, maximumFractionDigits: 1 });
+}
 
 /** Opens what was dropped or chosen: Parquet files together, or one text. */
 export async function openFiles(files: readonly File[]): Promise<void> {
@@ -35,11 +42,41 @@ export async function openFiles(files: readonly File[]): Promise<void> {
 }
 
 async function openFile(file: File): Promise<void> {
+  const head = await file.slice(0, 4096).text();
+  // A short list can be changed on the page, and be in a link.
+  if (/\.npy$/i.test(file.name) || (file.size > LONG && isNumbers(head))) return openLengths(file);
   if (file.size > LARGEST) return session.say(`${file.name} is too large for a recipe, a state or a log`);
   const text = await file.text();
-  if (text.slice(0, 4096).includes('\0'))
+  if (head.includes('\0'))
     return session.say(`${file.name} is no text. The command “samedeal explain” reads checkpoints of torch.save`);
   await openText(text, file.name, file.size);
+}
+
+/** Opens a list of lengths of any size: the Worker reads it, while the page goes on. */
+async function openLengths(file: File): Promise<void> {
+  const from = `${file.name}, ${bytes(file.size)}`;
+  session.say(`Reading ${from}`);
+  const found = await engine.openLengths({ file });
+  if ('problem' in found) return session.say(found.problem.message);
+  session.state = undefined;
+  session.refused = '';
+  session.carried = true;
+  link.values.lengths = found.value;
+  link.view = 'batches';
+  session.loaded = { ...session.loaded, lengths: { from, value: found.value } };
+  session.say(`${file.name} is a list of lengths`);
+}
+
+/** Takes the index of the batches that are shown, or says why it is none. */
+async function openIndex(index: string, name: string): Promise<void> {
+  link.view = 'batches';
+  const found = await engine.useIndex({ ...questionOf(link.plain), index });
+  if ('problem' in found) {
+    session.refused = `${name} is no index of this recipe, these lengths and this epoch: ${found.problem.message}`;
+    return;
+  }
+  session.indices += 1;
+  session.say(`${name} is the index of ${found.value}: every step of the epoch is known`);
 }
 
 async function openParquet(files: File[]): Promise<void> {
@@ -73,6 +110,8 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
   const found = await engine.recognise({ text, shown: link.values.recipe });
   if ('problem' in found) return session.say(found.problem.message);
   const { kind } = found.value;
+  session.refused = '';
+  if (kind === 'index') return openIndex(found.value.text, name);
   if (link.view === 'differ' && kind !== 'log' && kind !== 'lengths') {
     // Fingerprints and the copied program are of the recipe that was opened, and of no other.
     if (kind === 'sampler') link.values.recipe = found.value.text;
@@ -121,7 +160,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
   }
   const key = KEYS[found.value.kind];
   if (key && size !== undefined) {
-    const from = `${name}, ${kilobytes.format(size / 1000)}`;
+    const from = `${name}, ${bytes(size)}`;
     session.loaded = { ...session.loaded, [key]: { from, value: link.values[key] } };
   }
   session.say(

@@ -11,6 +11,10 @@ class Session {
   loaded = $state.raw<Partial<Record<Key, { from: string; value: string }>>>({});
   /** A state that was opened and that no view asks. */
   state = $state.raw<StateFacts>();
+  /** Counts the indices of batches that were opened. */
+  indices = $state(0);
+  /** Why the index that was opened last is of no use here. */
+  refused = $state('');
   /** The steps of a resume that end where the state does that was opened. They follow the batch size, until somebody enters others. */
   stopped = $state('');
   /** Whether what is shown came from another view or document, and not from what somebody types: then it may be fitted. */

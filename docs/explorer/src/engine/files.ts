@@ -1,5 +1,6 @@
 import { findShards, readRows, readShards, type ShardFiles } from 'samedeal/web/parquet';
 import { PageError } from './answer.ts';
+import { LengthList, type Values } from './lengths.ts';
 
 /** The Parquet files that somebody dropped. They stay in the browser. */
 let dropped: File[] = [];
@@ -74,9 +75,9 @@ function characters(text: string): number {
 }
 
 /** How long each row is in a column: a number says it, a text has characters, a list has items. */
-export async function columnLengths(column: string): Promise<Float64Array> {
+export async function columnLengths(column: string): Promise<Values> {
   if (dropped.length === 0) throw new PageError('lengths', 'Drop the Parquet files again: a link does not hold them');
-  const lengths: number[] = [];
+  const lengths = new LengthList();
   for await (const row of readShards(dropped, { columns: [column], shuffle: false })) {
     const value = (row as Record<string, unknown>)[column];
     lengths.push(
@@ -87,5 +88,5 @@ export async function columnLengths(column: string): Promise<Float64Array> {
           : ((value as ArrayLike<unknown> | null)?.length ?? 0),
     );
   }
-  return Float64Array.from(lengths);
+  return lengths.values;
 }

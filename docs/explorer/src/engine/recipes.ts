@@ -1,5 +1,6 @@
 import { inspect } from 'samedeal/web';
 import { isObject, type Members, parsed } from '../parts/json.ts';
+import { isNumbers } from '../parts/number.ts';
 import { samplerOf } from './samplers.ts';
 
 /** The recipe as the core writes it, with all defaults, and the name of the run. */
@@ -12,7 +13,7 @@ export function canonical({ recipe }: { recipe: string }) {
 export type Found =
   | { kind: 'sampler' | 'batches' | 'reading' | 'plan'; text: string }
   | { kind: 'state'; of: string; text: string; recipe: string; epoch: string }
-  | { kind: 'log' | 'lengths' | 'entries'; text: string };
+  | { kind: 'log' | 'lengths' | 'index' | 'entries'; text: string };
 
 /** The first state within a JSON document, such as the `trainer_state.json` of a checkpoint. */
 function stateWithin(value: unknown, depth = 0): Members | undefined {
@@ -48,7 +49,9 @@ export function recognise({ text, shown = '' }: { text: string; shown?: string }
   const plain = text.trim();
   const first = parsed(plain.slice(0, plain.indexOf('\n') < 0 ? plain.length : plain.indexOf('\n')));
   if (isObject(first) && first.kind === 'ledger') return { kind: 'log', text: `${plain}\n` };
-  if (/^[\d\s,;.[\]]+$/.test(plain)) return { kind: 'lengths', text: plain };
+  if (isNumbers(plain)) return { kind: 'lengths', text: plain };
+  // One that is damaged is an index too: the component says that it is.
+  if (/^\{[^{}]*"kind"\s*:\s*"index"/.test(plain)) return { kind: 'index', text: plain };
   const document = parsed(plain);
   const state = stateWithin(document);
   if (state) {

@@ -2,7 +2,7 @@ import { PageError } from './answer.ts';
 
 /** Texts that are too long to be sent with every question: they stay in the Worker, and the page has their numbers, such as `@3`. */
 const texts: string[] = [];
-const LONG = 8000;
+export const LONG = 8000;
 
 /** What the page keeps of a text: the text itself, or its number. */
 export function shelve({ text }: { text: string }): string {

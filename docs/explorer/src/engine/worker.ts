@@ -11,6 +11,7 @@ import * as shards from '../views/shards/compute.ts';
 import * as step from '../views/step/compute.ts';
 import { type Answer, answer } from './answer.ts';
 import * as files from './files.ts';
+import { openLengths } from './lengths.ts';
 import * as recipes from './recipes.ts';
 import { shelve } from './shelf.ts';
 
@@ -32,6 +33,7 @@ const engine = answering({
   ...recipes,
   openFiles: files.openFiles,
   valuesOf: files.valuesOf,
+  openLengths,
   ...step,
   ...sample,
   ...resume,

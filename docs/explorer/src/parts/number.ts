@@ -13,3 +13,6 @@ export function digitsOfEach(text: string): string[] {
   const parts = text.split(/[;\s]+|,(?=\s|$)/).filter(Boolean);
   return parts.map((part) => (!part.includes(',') || /^\d{1,3}(,\d{3})+$/.test(part) ? digits(part) : part));
 }
+
+/** Whether a text is a list of numbers, one a line or as JSON has them. */
+export const isNumbers = (text: string): boolean => /^[\d\s,;.[\]]+$/.test(text);

@@ -23,6 +23,12 @@ const KINDS: Readonly<Record<string, readonly [title: string, limit: string]>> =
 const objects = (value: unknown): Members[] => (Array.isArray(value) ? value.filter(isObject) : []);
 const number = (value: unknown): number => Number(shown(value)) || 0;
 
+/** The options of batches that had another value then. */
+function othersOf(then: Members, now: Members): string {
+  const others = Object.entries(then).filter(([name, value]) => shown(value) !== shown(now[name]));
+  return others.map(([name, value]) => `, ${name} ${shown(value)}`).join('');
+}
+
 export function factsOf(text: string): StateFacts {
   const document = parsed(text);
   const state: Members = isObject(document) ? document : {};
@@ -33,25 +39,38 @@ export function factsOf(text: string): StateFacts {
   const recipe: Members = isObject(state.recipe) ? state.recipe : {};
   const facts: [string, string][] = [['Epoch', shown(state.epoch)]];
   const history = objects(state.history);
-  if (state.consumed !== undefined) facts.push(['Positions read', shown(state.consumed)]);
+  if (state.consumed !== undefined)
+    facts.push([state.kind === 'batcher' ? 'Positions in whole windows' : 'Positions read', shown(state.consumed)]);
   if (state.step !== undefined) facts.push(['Step', shown(state.step)]);
   for (const [at, segment] of history.entries()) {
     const workers = segment.workers === undefined ? '' : `, ${counted(number(segment.workers), 'worker')} each`;
     const size = segment.batch_size === undefined ? '' : `, batch size ${shown(segment.batch_size)}`;
     const ranks = counted(number(segment.world_size), 'rank');
-    facts.push([`Part ${at + 1}`, `${counted(number(segment.steps), 'step')} on ${ranks}${workers}${size}`]);
+    const batch = isObject(segment.batch) && isObject(recipe.batch) ? othersOf(segment.batch, recipe.batch) : '';
+    facts.push([`Part ${at + 1}`, `${counted(number(segment.steps), 'step')} on ${ranks}${workers}${size}${batch}`]);
   }
   for (const [section, inner] of Object.entries(recipe)) {
     if (!isObject(inner)) continue;
     for (const [name, value] of Object.entries(inner))
       if (!Array.isArray(value) && !isObject(value)) facts.push([`${section}.${name}`, shown(value)]);
   }
+  return { title, says: `${farOf(state, history)} ${limit}`, facts };
+}
+
+/** How far the run was. */
+function farOf(state: Members, history: Members[]): string {
+  const epoch = `epoch ${shown(state.epoch)}`;
   const steps = history.reduce((sum, segment) => sum + number(segment.steps), 0);
-  const far =
-    history.length > 0
-      ? `The run had taken ${counted(steps, 'step')} of epoch ${shown(state.epoch)}.`
-      : `The run was in epoch ${shown(state.epoch)}.`;
-  return { title, says: `${far} ${limit}`, facts };
+  if (state.kind !== 'batcher')
+    return history.length > 0 ? `The run had taken ${counted(steps, 'step')} of ${epoch}.` : `The run was in ${epoch}.`;
+  // The history is of the window that was open. How many steps there were before it, the state does not say.
+  const consumed = number(state.consumed);
+  if (consumed === 0)
+    return steps > 0
+      ? `The run had taken ${counted(steps, 'step')} of the first window of ${epoch}.`
+      : `The run had taken nothing of ${epoch}.`;
+  const then = steps > 0 ? `, and ${counted(steps, 'step')} of the window behind them` : '';
+  return `The run had taken the first ${counted(consumed, 'position')} of ${epoch} in whole windows${then}.`;
 }
 
 /** The recipe of a reading that goes on as its state ends: with the ranks, workers and batches of the last part. */

@@ -10,18 +10,18 @@ export function snippets(values: { batches: string; epoch: string; step: string 
 
 lengths = [...]  # the length of every sample
 batcher = Batcher.from_recipe(${python}, lengths, rank=0, epoch=${epoch})
-print(len(batcher), batcher.metrics().padding_ratio, batcher.batch(${step}).samples)`,
+print(batcher.batch(${step}).samples)`,
     JavaScript: `import { Batcher } from 'samedeal';
 
 const lengths = [...]; // the length of every sample
 const batcher = Batcher.fromRecipe(${javascript}, lengths, { rank: 0, epoch: ${epoch} });
-console.log(batcher.numSteps(), batcher.metrics().paddingRatio, batcher.batch(${step}, 0).samples);`,
+console.log(batcher.batch(${step}, 0).samples);`,
     Rust: `use samedeal::Batcher;
 
 fn main() -> Result<(), samedeal::Error> {
     let lengths: Vec<u32> = vec![]; // the length of every sample
     let batcher = Batcher::from_recipe(${rust}, lengths).rank(0).epoch(${epoch}).build()?;
-    println!("{} {:?}", batcher.num_steps()?, batcher.batch(${step})?.samples);
+    println!("{:?}", batcher.batch(${step})?.samples);
     Ok(())
 }`,
     Command: `printf '%s\\n' ${shell} > recipe.json

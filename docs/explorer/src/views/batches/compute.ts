@@ -1,11 +1,13 @@
 import { Batcher } from 'samedeal/web';
 import { PageError } from '../../engine/answer.ts';
 import { columnLengths, opened } from '../../engine/files.ts';
+import { lengthsOfText, openedLengths, type Values } from '../../engine/lengths.ts';
 import { integer } from '../../engine/samplers.ts';
 import { unshelved } from '../../engine/shelf.ts';
-import { member } from '../../parts/json.ts';
+import { type Members, member, parsed } from '../../parts/json.ts';
 import { counted, grouped } from '../../parts/text.ts';
 import { EXAMPLES, type Example, example } from './lengths.ts';
+import { Plan } from './plan.ts';
 import { limitOf, roomOf, STRATEGIES, strategyOf, withBatch, withRoom } from './strategies.ts';
 
 export interface BatchesQuestion {
@@ -18,20 +20,28 @@ export interface BatchesQuestion {
   step: string;
 }
 
-/** What a strategy makes of the epoch. */
+/** What a strategy makes of the windows that are planned. */
 export interface Compared {
   strategy: string;
   isChosen: boolean;
   recipe: string;
+  /** How many windows are planned, and how many there are. */
+  known: number;
+  windows: number;
   steps: number;
   rows: number;
   padding: number;
   /** The part of the budgets of all batches that tokens of samples fill. */
   filled: number;
   slowest: number;
+  /** How many sizes the batches have, if that is known: an index does not say it. */
+  shapes: number | undefined;
   /** Why there is no plan. */
   problem: string;
 }
+
+/** Whether it is known what a strategy makes of the whole epoch. */
+export const isWhole = ({ known, windows, problem }: Compared): boolean => problem === '' && known === windows;
 
 /** The batch of a rank: how long each row is, and how much of it is used. */
 export interface Shape {
@@ -49,16 +59,30 @@ export interface BatchesAnswer {
   /** The tokens of a batch that every strategy is compared at. */
   room: number;
   /** How many samples are longer than a recipe with this budget takes, and from where on. */
-  tooLong: { count: number; limit: number | undefined };
+  tooLong: { count: number; limit: number };
   /** What happens to them. */
   tooLongPolicy: string;
   worldSize: number;
   histogram: { from: number; to: number; count: number }[];
   compared: Compared[];
+  /** How many steps are known; those of the epoch, if it is planned as a whole. */
   steps: number;
+  isWhole: boolean;
+  /** How many lengths were looked up for that. */
+  asked: number;
+  /** The batches at the step; none if it is in a window that is not known yet. */
   shapes: Shape[];
-  /** The costs of the ranks at some steps, evenly spaced. */
-  costs: { step: number; least: number; most: number; slowest: number }[];
+  /** The costs of the ranks at some steps, evenly spaced, of those from `from` to `to`: all of a small epoch, else those of the window that has the step. */
+  costs: { from: number; to: number; steps: { step: number; least: number; most: number; slowest: number }[] };
+}
+
+/** How far the epoch is planned by all strategies. */
+export interface Progress {
+  known: number;
+  windows: number;
+  /** By how many strategies it is planned as a whole. */
+  whole: number;
+  isDone: boolean;
 }
 
 const BINS = 48;
@@ -67,106 +91,206 @@ const SHOWN_RANKS = 8;
 /** So many batches are asked for to draw the costs. */
 const COSTS = 1600;
 const KEPT = 12;
+/** Epochs of so many samples are planned as a whole at once. */
+const SMALL = 1 << 16;
+/** How long an answer may take for more than a window, and how long a part of what takes longer, in milliseconds. */
+const PATIENCE = 200;
 
-const listed = new Map<string, Float64Array>();
-const kept = new Map<string, Batcher>();
+/** What the page says of lengths at once. */
+interface Lengths {
+  name: string;
+  values: Values;
+  longest: number;
+  histogram: BatchesAnswer['histogram'];
+}
 
-async function lengthsOf(text: string): Promise<Float64Array> {
-  const key = `${opened} ${text}`;
-  const found = listed.get(key);
-  if (found) return found;
-  const lengths = EXAMPLES.includes(text as Example)
-    ? Float64Array.from(example(text as Example))
+let listed: Lengths | undefined;
+const plans = new Map<string, Plan>();
+
+async function lengthsOf(text: string): Promise<Lengths> {
+  const name = `${opened} ${text}`;
+  if (listed?.name === name) return listed;
+  const values = EXAMPLES.includes(text as Example)
+    ? example(text as Example)
     : text.startsWith('column:')
       ? await columnLengths(text.slice('column:'.length))
-      : Float64Array.from(
-          unshelved(text, 'lengths')
-            .split(/[\s,;[\]]+/)
-            .filter(Boolean),
-          Number,
-        );
-  if (lengths.length === 0) throw new PageError('lengths', 'Enter the lengths of the samples, or choose an example');
-  listed.clear();
-  listed.set(key, lengths);
-  return lengths;
+      : (openedLengths(text) ?? lengthsOfText(unshelved(text, 'lengths')));
+  if (values.length === 0) throw new PageError('lengths', 'Enter the lengths of the samples, or choose an example');
+  // They may be large, and plans hold them.
+  for (const plan of plans.values()) plan.dispose();
+  plans.clear();
+  let longest = 1;
+  for (let at = 0; at < values.length; at++) longest = Math.max(longest, values[at] as number);
+  listed = { name, values, longest, histogram: histogramOf(values, longest) };
+  return listed;
 }
 
-function batcherOf(recipe: string, name: string, lengths: Float64Array, epoch: number | bigint): Batcher {
-  const key = JSON.stringify([recipe, name, opened, String(epoch)]);
-  const batcher = kept.get(key) ?? Batcher.fromRecipe(recipe, lengths, { epoch });
-  kept.delete(key);
-  kept.set(key, batcher);
-  for (const [oldest, unused] of kept) {
-    if (kept.size <= KEPT) break;
-    kept.delete(oldest);
+function planOf(recipe: string, { name, values }: Lengths, epoch: number | bigint): Plan {
+  const key = JSON.stringify([recipe, name, String(epoch)]);
+  const plan = plans.get(key) ?? new Plan(recipe, values, epoch);
+  plans.delete(key);
+  plans.set(key, plan);
+  for (const [oldest, unused] of plans) {
+    if (plans.size <= KEPT) break;
+    plans.delete(oldest);
     unused.dispose();
   }
-  return batcher;
+  return plan;
 }
 
-/** The strategies side by side, and one step of the chosen one. */
-export async function batches(question: BatchesQuestion): Promise<BatchesAnswer> {
-  const lengths = await lengthsOf(question.lengths);
+/** A strategy, and what plans its batches, or why there is none. */
+interface Candidate {
+  strategy: string;
+  isChosen: boolean;
+  recipe: string;
+  plan: Plan | undefined;
+  problem: string;
+}
+
+/** What a question is about: the strategies at one budget. */
+function settingOf(question: BatchesQuestion, lengths: Lengths) {
+  const { longest } = lengths;
   const epoch = integer(question.epoch);
-  const longest = lengths.reduce((most, length) => Math.max(most, length), 1);
   const asked = Number(integer(question.budget || '0'));
   if (!(asked >= 0 && Number.isSafeInteger(asked)))
     throw new PageError('max-tokens', `max_tokens is ${question.budget}; allowed: 1 to 2^53 - 1`);
   const room = roomOf(question.batches, longest, asked);
   const chosen = strategyOf(question.batches);
-  const plan = (recipe: string) => batcherOf(recipe, question.lengths, lengths, epoch);
-  const tooLong = tooLongOf(question.batches, lengths, longest, plan);
-  const own = plan(question.batches);
-  const steps = own.numSteps();
-  const { worldSize } = own;
-  const compared = STRATEGIES.map((strategy): Compared => {
+  const tooLong = tooLongOf(question.batches, lengths);
+  const own = planOf(question.batches, lengths, epoch);
+  const candidates = STRATEGIES.map((strategy): Candidate => {
     const isChosen = strategy === chosen;
     const recipe = isChosen ? question.batches : withRoom(question.batches, strategy, room, longest, asked);
-    const none = { strategy, isChosen, recipe, steps: 0, rows: 0, padding: 0, filled: 0, slowest: 0 };
+    const one = { strategy, isChosen, recipe, problem: '' };
     try {
-      const { steps, rows, tokens, paddingRatio, slowestRankUtilisation } = plan(recipe).metrics();
-      const filled = Number(tokens) / Math.max(1, steps * worldSize * room);
-      return { ...none, steps, rows, padding: paddingRatio, filled, slowest: slowestRankUtilisation, problem: '' };
+      return { ...one, plan: isChosen ? own : planOf(recipe, lengths, epoch) };
     } catch (error) {
-      return { ...none, problem: (error as Error).message };
+      return { ...one, plan: undefined, problem: (error as Error).message };
     }
   });
-  const number = integer(question.step);
-  const shapes = steps === 0 ? [] : shapesOf(own, number, Math.min(SHOWN_RANKS, worldSize));
+  return { room, tooLong, own, candidates };
+}
+
+/** Plans windows of a candidate, until it is enough or a time is over; after a failure, never again. Returns whether it is enough. */
+function goOn(candidate: Candidate, isEnough: (plan: Plan) => boolean, end: number): boolean {
+  const { plan } = candidate;
+  if (!plan || candidate.problem) return true;
+  try {
+    if (plan.problem) throw plan.problem;
+    return plan.moreUntil(() => isEnough(plan), end);
+  } catch (error) {
+    plan.problem = error;
+    candidate.problem = (error as Error).message;
+    return true;
+  }
+}
+
+/** Whether at least one window is known: of that, everything is shown. */
+const isBegun = ({ known }: Plan): boolean => known > 0;
+const never = () => false;
+
+/** One step of the chosen strategy, and the strategies side by side: by all windows of a small epoch, by those that are planned of a large one. */
+export async function batches(question: BatchesQuestion): Promise<BatchesAnswer> {
+  const lengths = await lengthsOf(question.lengths);
+  const { room, tooLong, own, candidates } = settingOf(question, lengths);
+  const { values, longest, histogram } = lengths;
+  const isSmall = values.length <= SMALL;
+  const step = integer(question.step);
+  const end = isSmall ? Number.POSITIVE_INFINITY : performance.now() + PATIENCE;
+  if (own.problem) throw own.problem;
+  if (!own.isWhole && !isBegun(own)) own.more();
+  own.moreUntil(() => !isSmall && own.steps > Number(step), end);
+  for (const candidate of candidates) goOn(candidate, isSmall ? never : isBegun, end);
+  const { worldSize, steps, isWhole } = own;
+  // The component says what is wrong with a step.
+  const isKnown = isWhole ? steps > 0 : !(Number(step) >= steps);
   return {
-    samples: lengths.length,
-    longest,
-    room,
-    tooLong,
+    ...{ samples: values.length, longest, room, tooLong, worldSize, histogram, steps, isWhole, asked: own.asked },
     tooLongPolicy: member(question.batches, 'batch.too_long'),
-    worldSize,
-    histogram: histogramOf(lengths, longest),
-    compared,
-    steps,
-    shapes,
-    costs: costsOf(own, steps, worldSize),
+    compared: candidates.map((candidate) => comparedOf(candidate, room)),
+    shapes: isKnown ? shapesOf(own, step, Math.min(SHOWN_RANKS, worldSize)) : [],
+    costs: costsOf(own, isSmall ? { from: 0, to: steps } : isKnown ? own.around(Number(step)) : { from: 0, to: 0 }),
   };
 }
 
-/** The component counts the samples that are too long: those that it would leave out. */
-function tooLongOf(
-  recipe: string,
-  lengths: Float64Array,
-  longest: number,
-  plan: (recipe: string) => Batcher,
-): BatchesAnswer['tooLong'] {
-  const limit = limitOf(recipe);
-  if (limit !== undefined && longest <= limit) return { count: 0, limit };
-  const count = plan(withBatch(recipe, { too_long: 'drop' })).metrics().tooLong;
-  if (count > 0 && member(recipe, 'batch.too_long').replace('error', '') === '')
+function comparedOf({ strategy, isChosen, recipe, plan, problem }: Candidate, room: number): Compared {
+  const none = { strategy, isChosen, recipe, problem, known: 0, windows: 0, steps: 0, rows: 0 };
+  if (!plan || problem) return { ...none, padding: 0, filled: 0, slowest: 0, shapes: undefined };
+  const { known, windows, shapes, worldSize } = plan;
+  const { tokens, ...totals } = plan.totals();
+  const filled = tokens / Math.max(1, totals.steps * worldSize * room);
+  return { ...none, ...totals, known, windows, filled, shapes };
+}
+
+/**
+ * Plans more windows, for a moment: of each strategy the first one, or all of the epoch, the chosen strategy first. The page asks again until it is done, or
+ * somebody stops it; other questions come between.
+ */
+export async function planMore({ isAll, ...question }: BatchesQuestion & { isAll: boolean }): Promise<Progress> {
+  const { candidates } = settingOf(question, await lengthsOf(question.lengths));
+  const end = performance.now() + PATIENCE;
+  const chosenFirst = [...candidates].sort((a, b) => Number(b.isChosen) - Number(a.isChosen));
+  const isDone = chosenFirst.every((candidate) => goOn(candidate, isAll ? never : isBegun, end));
+  const planned = candidates.flatMap(({ plan, problem }) => (plan && !problem ? [plan] : []));
+  const sum = (of: (plan: Plan) => number) => planned.reduce((total, plan) => total + of(plan), 0);
+  return {
+    known: sum(({ known }) => known),
+    windows: sum(({ windows }) => windows),
+    whole: sum(({ isWhole }) => Number(isWhole)),
+    isDone,
+  };
+}
+
+/** Takes an index, of any of the strategies: it tells how many steps each window has. Returns the name of the strategy. */
+export async function useIndex({ index, ...question }: BatchesQuestion & { index: string }): Promise<string> {
+  const { own, candidates } = settingOf(question, await lengthsOf(question.lengths));
+  const of = candidates.find(({ plan }) => plan && index.includes(`"${plan.batcher.recipeFingerprint()}"`));
+  // The component says what is wrong with it.
+  (of?.plan ?? own).use(index);
+  return of?.strategy ?? strategyOf(question.batches);
+}
+
+/** The index of the chosen strategy, of which all windows are known. */
+export async function indexOf(question: BatchesQuestion): Promise<string> {
+  return settingOf(question, await lengthsOf(question.lengths)).own.index();
+}
+
+/** How many samples are too long. */
+function tooLongOf(recipe: string, { values, longest }: Lengths): BatchesAnswer['tooLong'] {
+  const limit = limitOf(recipe) ?? mostThatFits(recipe, longest);
+  if (longest <= limit) return { count: 0, limit };
+  let count = 0;
+  for (let at = 0; at < values.length; at++) if ((values[at] as number) > limit) count += 1;
+  if (member(recipe, 'batch.too_long').replace('error', '') === '')
     throw new PageError(
       'too-long',
-      `${grouped(count)} of ${counted(lengths.length, 'sample')} ${count === 1 ? 'is' : 'are'} longer than ${limit === undefined ? 'the budget' : counted(limit, 'token')}: the longest has ${grouped(longest)}. Choose what happens to samples that are too long`,
+      `${grouped(count)} of ${counted(values.length, 'sample')} ${count === 1 ? 'is' : 'are'} longer than ${counted(limit, 'token')}: the longest has ${grouped(longest)}. Choose what happens to samples that are too long`,
     );
   return { count, limit };
 }
 
-function shapesOf(batcher: Batcher, step: number | bigint, ranks: number): Shape[] {
+/** The most tokens of a sample that the component takes, up to the longest sample: with weights, only the component knows. */
+function mostThatFits(recipe: string, longest: number): number {
+  const { batch } = parsed(withBatch(recipe, { too_long: undefined, lengths: undefined })) as Members;
+  const alone = JSON.stringify({ batch });
+  let [most, over] = [0, longest + 1];
+  while (over - most > 1) {
+    const length = Math.floor((most + over) / 2);
+    const batcher = Batcher.fromRecipe(alone, [length]);
+    try {
+      batcher.numSteps();
+      most = length;
+    } catch (error) {
+      if ((error as { field?: string }).field !== 'lengths') throw error;
+      over = length;
+    } finally {
+      batcher.dispose();
+    }
+  }
+  return most;
+}
+
+function shapesOf({ batcher }: Plan, step: number | bigint, ranks: number): Shape[] {
   return Array.from({ length: ranks }, (_, rank) => {
     const { lengths, rowEnds, paddedLength, samples, cost } = batcher.batch(step, rank);
     let from = 0;
@@ -179,23 +303,24 @@ function shapesOf(batcher: Batcher, step: number | bigint, ranks: number): Shape
   });
 }
 
-function costsOf(batcher: Batcher, steps: number, worldSize: number): BatchesAnswer['costs'] {
+function costsOf({ batcher, worldSize }: Plan, { from, to }: { from: number; to: number }): BatchesAnswer['costs'] {
   const ranks = Math.min(worldSize, 64);
-  const count = Math.min(steps, Math.max(1, Math.floor(COSTS / ranks)), 200);
-  return Array.from({ length: count }, (_, at) => {
-    const step = Math.floor((at * steps) / count);
+  const count = Math.min(to - from, Math.max(1, Math.floor(COSTS / ranks)), 200);
+  const steps = Array.from({ length: count }, (_, at) => {
+    const step = from + Math.floor((at * (to - from)) / count);
     const costs = Array.from({ length: ranks }, (_, rank) => Number(batcher.batch(step, rank).cost));
     const most = Math.max(...costs);
     return { step, least: Math.min(...costs), most, slowest: costs.indexOf(most) };
   });
+  return { from, to, steps };
 }
 
-function histogramOf(lengths: Float64Array, longest: number): BatchesAnswer['histogram'] {
+function histogramOf(values: Values, longest: number): BatchesAnswer['histogram'] {
   const bins = Math.min(BINS, longest);
   const width = Math.ceil((longest + 1) / bins);
   const counts = new Array<number>(bins).fill(0);
-  for (const length of lengths) {
-    const bin = Math.floor(length / width);
+  for (let at = 0; at < values.length; at++) {
+    const bin = Math.floor((values[at] as number) / width);
     counts[bin] = (counts[bin] ?? 0) + 1;
   }
   return counts.map((count, bin) => ({ from: bin * width, to: (bin + 1) * width - 1, count }));

@@ -1,5 +1,5 @@
 import { counted, grouped, percent } from '../../parts/text.ts';
-import type { BatchesAnswer, Compared } from './compute.ts';
+import { type BatchesAnswer, type Compared, isWhole } from './compute.ts';
 
 /** The strategy that fills most of the budget with tokens: padding and room that stays empty are both waste. */
 export const leastWaste = ({ compared }: BatchesAnswer): Compared | undefined =>
@@ -30,10 +30,15 @@ export function verdict(answer: BatchesAnswer): string {
         : `${strategy} pads ${percent(padding)}`,
     );
   const { count, limit } = tooLong;
-  const which = limit === undefined ? 'too long' : `longer than ${counted(limit, 'token')}`;
   const long =
-    count > 0 ? `; ${counted(count, 'sample')} ${count === 1 ? 'is' : 'are'} ${which}${THEN[tooLongPolicy] ?? ''}` : '';
-  return `${at}, ${best.strategy} wastes the least: ${percent(best.padding)} is padding and ${percent(best.filled)} of the budget is filled, in ${counted(best.steps, 'step')} (${others.join(', ')})${long}.`;
+    count > 0
+      ? `; ${counted(count, 'sample')} ${count === 1 ? 'is' : 'are'} longer than ${counted(limit, 'token')}${THEN[tooLongPolicy] ?? ''}`
+      : '';
+  const isAll = compared.every((one) => one.problem || isWhole(one));
+  const [of, steps] = isAll
+    ? ['', `, in ${counted(best.steps, 'step')}`]
+    : [' in the part of the epoch that is planned', ''];
+  return `${at}, ${best.strategy} wastes the least${of}: ${percent(best.padding)} is padding and ${percent(best.filled)} of the budget is filled${steps} (${others.join(', ')})${long}.`;
 }
 
 /** What another budget changed for the chosen strategy. */
@@ -41,5 +46,7 @@ export function changed(now: BatchesAnswer, before: BatchesAnswer | undefined): 
   const [own, old] = [now, before].map((answer) => answer?.compared.find(({ isChosen }) => isChosen));
   if (!before || !own || !old || own.strategy !== old.strategy)
     return 'Drag the tokens of a batch to see what another budget changes.';
-  return `From ${grouped(before.room)} to ${grouped(now.room)} tokens, ${own.strategy} takes ${counted(own.steps, 'step')} instead of ${grouped(old.steps)}, and pads ${percent(own.padding)} instead of ${percent(old.padding)}.`;
+  const steps =
+    isWhole(own) && isWhole(old) ? `takes ${counted(own.steps, 'step')} instead of ${grouped(old.steps)}, and ` : '';
+  return `From ${grouped(before.room)} to ${grouped(now.room)} tokens, ${own.strategy} ${steps}pads ${percent(own.padding)} instead of ${percent(old.padding)}.`;
 }

@@ -1,0 +1,17 @@
+import type { Key } from '../../link.svelte.ts';
+import type { BatchesQuestion } from './compute.ts';
+
+/** What the view asks, of the values that the page shows. */
+export const questionOf = ({
+  batches,
+  budget,
+  lengths,
+  epoch,
+  step,
+}: Readonly<Record<Key, string>>): BatchesQuestion => ({
+  batches,
+  budget,
+  lengths,
+  epoch,
+  step,
+});

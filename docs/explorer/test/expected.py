@@ -48,14 +48,21 @@ def state(recipe, epoch, taken):
 
 
 def other_states(lengths):
-    """The states of batches that went on with more ranks, and of a dataset in files."""
-    batches = {"order": {"seed": 42}, "batch": {"strategy": "budget", "max_tokens": 100}}
-    first = samedeal.Batcher.from_recipe({**batches, "deal": {"world_size": 2}}, lengths, epoch=3)
-    batcher = samedeal.Batcher.from_recipe({**batches, "deal": {"world_size": 4}}, lengths)
-    batcher.resume(first.state(3))
+    """The states of batches that went on with more ranks and other options, and of a dataset in files."""
+
+    def batcher_of(ranks, **options):
+        recipe = {"deal": {"world_size": ranks}, "batch": {"max_tokens": 100, "batch_window": 200, **options}}
+        return samedeal.Batcher.from_recipe({"order": {"seed": 42}, **recipe}, lengths, epoch=3)
+
+    first = batcher_of(2)
+    windows = [json.loads(first.index(window, 1))["steps"][0] for window in range(first.num_windows)]
+    batcher, smaller = batcher_of(4), batcher_of(4, max_tokens=50)
+    batcher.resume(first.state(windows[0] + 3))
+    smaller.resume(first.state(windows[0] + 3), replan=True)
     files = {"order": {"name": "sharded", "seed": 7, "lanes": 16, "sizes": [90, 120]}, "batch": {"batch_size": 8}}
     reading = samedeal.Reading.from_recipe({**files, "deal": {"world_size": 2, "workers": 2}}).at_epoch(5)
-    return [batcher.state(2), reading.state(3)]
+    batches = [first.state(0), first.state(5), first.state(windows[0]), batcher.state(2), smaller.state(1)]
+    return {"batches": batches, "reading": reading.state(3)}
 
 
 def resume(recipe, epoch, batch, worlds, taken):
@@ -126,6 +133,59 @@ def batches(recipes, lengths, epoch, step):
     ranks = json.loads(recipe)["deal"]["world_size"]
     batchers = [samedeal.Batcher.from_recipe(recipe, lengths, rank=rank, epoch=epoch) for rank in range(ranks)]
     return {"compared": found, "samples": [batcher.batch(step).samples.tolist() for batcher in batchers]}
+
+
+def lengths_file(path, samples, dtype="u4", text=False):
+    """Writes lengths: as NumPy does, or one a line."""
+    lengths = (1 + np.arange(samples, dtype=np.uint64) * 2654435761 % 2**32 % 1999).astype(dtype)
+    if text:
+        np.savetxt(path, lengths, fmt="%d")
+    else:
+        np.save(path, lengths)
+    return samples
+
+
+def _opened(path):
+    """The lengths of a file, and a list to which is added how many of them are asked for."""
+    lengths = np.load(path, mmap_mode="r") if path.endswith(".npy") else np.loadtxt(path, dtype=np.uint32)
+    asked = []
+
+    def take(samples):
+        asked.append(len(samples))
+        return lengths[samples].astype(np.uint32)
+
+    return take, asked, len(lengths)
+
+
+def steps_of_file(path, recipe, steps):
+    """The samples of all ranks in some steps, and how many lengths were asked for up to the first of them."""
+    take, asked, samples = _opened(path)
+    document = json.loads(recipe)
+    whole = {**document, "order": {**document.get("order", {}), "samples": samples}}
+    batcher = samedeal.Batcher.from_recipe(whole, take)
+    found, first = [], None
+    for step in steps:
+        found.append([batch.samples.tolist() for batch in batcher.step(step)])
+        first = first or sum(asked)
+    return {"steps": found, "asked": first, "windows": batcher.num_windows}
+
+
+def totals_of_file(path, recipes):
+    """What each strategy makes of a whole epoch."""
+    lengths = np.load(path) if path.endswith(".npy") else np.loadtxt(path, dtype=np.uint32)
+    found = {}
+    for strategy, recipe in recipes.items():
+        batcher = samedeal.Batcher.from_recipe(recipe, lengths)
+        metrics = batcher.metrics()
+        found[strategy] = {
+            "steps": len(batcher),
+            "shapes": len(batcher.shapes(False)),
+            "tokens": metrics.tokens,
+            "padding": metrics.padding_ratio,
+            "slowest": metrics.slowest_rank_utilisation,
+            "index": batcher.index(0, batcher.num_windows),
+        }
+    return found
 
 
 def files(folder, sizes):

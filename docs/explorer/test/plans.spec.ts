@@ -152,6 +152,33 @@ test.describe('batches', () => {
     }
   });
 
+  test('with weights, the component says which samples are too long', async ({ page }) => {
+    const folder = mkdtempSync(join(tmpdir(), 'explorer-'));
+    const lengths = Array.from({ length: 3000 }, (_, sample) => 1 + ((sample * 1009) % 120));
+    const file = join(folder, 'lengths.json');
+    writeFileSync(file, JSON.stringify(lengths));
+    const batch = { counting: 'weighted', linear: 1, quadratic: 1, max_cost: 10100 };
+    const deal = { world_size: 2 };
+    await page.goto(at('batches', { batches: JSON.stringify({ deal, batch }) }));
+    await page.getByLabel('Files to open').setInputFiles(file);
+    const question = { lengths, epoch: 0, step: 0 };
+    const recipes = { budget: JSON.stringify({ deal, batch: { ...batch, too_long: 'drop' } }) };
+    const { compared } = await python<{ compared: Record<string, Record<string, number>> }>('batches', {
+      recipes,
+      ...question,
+    });
+    const { concerned = 0, steps = 0 } = compared.budget ?? {};
+    expect(concerned).toBeGreaterThan(0);
+    // 100 + 100 * 100 = 10100.
+    const long = `${concerned} of 3,000 samples are longer than 100 tokens: the longest has 120`;
+    await expect(page.locator('[data-says]')).toContainText(long);
+    await page.locator('[data-policy=drop]').click();
+    await expect(page.locator('[data-says]')).toContainText(
+      `${concerned} samples are longer than 100 tokens and left out`,
+    );
+    await expect(page.locator('tr[data-strategy=budget] [data-fact=steps]')).toHaveText(String(steps));
+  });
+
   test('a list of lengths is dropped, and what is copied prints what the page shows', async ({ page }) => {
     const folder = mkdtempSync(join(tmpdir(), 'explorer-'));
     const lengths = Array.from({ length: 5000 }, (_, sample) => 1 + ((sample * 37) % 400));

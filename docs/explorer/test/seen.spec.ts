@@ -146,16 +146,34 @@ test.describe('sample', () => {
 
 test('a state of batches, or of files, says what it is, and what can be said of it', async ({ page }) => {
   const lengths = Array.from({ length: 600 }, (_, sample) => 10 * (1 + (sample % 3)));
-  const [batcher = '', reading = ''] = await python<string[]>('other_states', { lengths });
+  const { batches, reading } = await python<{ batches: string[]; reading: string }>('other_states', { lengths });
   const open = (state: string) =>
     page
       .getByLabel('Files to open')
       .setInputFiles({ name: 'state.json', mimeType: 'application/json', buffer: Buffer.from(state) });
   await page.goto(at('step'));
-  await open(batcher);
   const card = page.getByLabel('The state that was opened');
-  await expect(card).toContainText('The run had taken 5 steps of epoch 3. It holds a hash of the lengths');
-  await expect(card.locator('tr')).toContainText(['Epoch3', 'Part 13 steps on 2 ranks', 'Part 22 steps on 4 ranks']);
+  // It counts the positions of whole windows, and the steps of the window that is open.
+  const parts = ['Positions in whole windows200', 'Part 13 steps on 2 ranks'];
+  const expected: [string, string[]][] = [
+    ['The run had taken nothing of epoch 3.', ['Epoch3', 'Positions in whole windows0']],
+    ['The run had taken 5 steps of the first window of epoch 3.', ['Part 15 steps on 2 ranks']],
+    ['The run had taken the first 200 positions of epoch 3 in whole windows.', ['Positions in whole windows200']],
+    [
+      'The run had taken the first 200 positions of epoch 3 in whole windows, and 5 steps of the window behind them.',
+      [...parts, 'Part 22 steps on 4 ranks'],
+    ],
+    [
+      'The run had taken the first 200 positions of epoch 3 in whole windows, and 4 steps of the window behind them.',
+      [...parts.slice(0, 1), 'Part 13 steps on 2 ranks, max_tokens 100', 'Part 21 step on 4 ranks'],
+    ],
+  ];
+  expect(batches).toHaveLength(expected.length);
+  for (const [at, [says, facts]] of expected.entries()) {
+    await open(batches[at] ?? '');
+    await expect(card).toContainText(`${says} It holds a hash of the lengths`);
+    await expect(card.locator('tr')).toContainText(facts);
+  }
   await card.getByRole('button', { name: 'Close' }).click();
   await expect(card).toHaveCount(0);
   await open(reading);
@@ -170,7 +188,7 @@ test('a state of batches, or of files, says what it is, and what can be said of 
   await page.goto(at('sample'));
   await expect(page.locator('[data-answers]').first()).toBeVisible();
   await page.getByText('Had a checkpoint seen it?').click();
-  await page.getByLabel('State of a checkpoint').fill(batcher);
+  await page.getByLabel('State of a checkpoint').fill(batches[0] ?? '');
   await expect(card).toContainText('A state of batches');
 });
 

@@ -1,5 +1,7 @@
 // Playwright has no driver for the Firefox of a system: puppeteer speaks WebDriver BiDi with it.
-import { existsSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import puppeteer, { type Browser, type Page } from 'puppeteer-core';
 import { at, expect, python, test } from './page.ts';
 
@@ -50,6 +52,31 @@ test.describe('Firefox', () => {
     });
     expect(shown.map((text) => text.split(' '))).toEqual(Object.values(expected));
     expect(errors).toEqual([]);
+  });
+
+  test('lengths of a file are planned by their first window, then as a whole', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'explorer-'));
+    const batches = '{"order":{"seed":7},"deal":{"world_size":2},"batch":{"max_tokens":8192}}';
+    const kinds = [{ name: 'lengths.npy' }, { name: 'lengths.txt', text: true }];
+    for (const { name, ...how } of kinds) {
+      const path = join(folder, name);
+      await python('lengths_file', { path, samples: 100_000, ...how });
+      const expected = await python<{ steps: number[][][] }>('steps_of_file', { path, recipe: batches, steps: [0] });
+      await page.goto('about:blank');
+      await page.goto(at('batches', { batches }));
+      await page.waitForSelector('[data-answers]');
+      const input = await page.waitForSelector<'input'>('input[type=file]' as 'input');
+      await input?.uploadFile(path);
+      await page.waitForSelector('[data-fact=windows]');
+      const shown = await page.$eval('[data-shape="0"] [data-samples]', (text) => text.textContent);
+      expect(shown).toBe(expected.steps[0]?.[0]?.join(' '));
+      await page.locator('::-p-text(Plan the whole epoch)').click();
+      await page.waitForSelector('tr[data-strategy=pack] [data-fact=shapes]');
+      expect(errors).toEqual([]);
+    }
+    rmSync(folder, { recursive: true });
+    // Without the file: this page is that of the other tests too.
+    await page.goto('about:blank');
   });
 
   for (const [view, selector] of Object.entries(VIEWS)) {

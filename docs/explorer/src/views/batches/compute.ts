@@ -163,7 +163,8 @@ function settingOf(question: BatchesQuestion, lengths: Lengths) {
     const recipe = isChosen ? question.batches : withRoom(question.batches, strategy, room, longest, asked);
     const one = { strategy, isChosen, recipe, problem: '' };
     try {
-      return { ...one, plan: isChosen ? own : planOf(recipe, lengths, epoch) };
+      const plan = isChosen ? own : planOf(recipe, lengths, epoch);
+      return { ...one, plan, problem: plan.problem ? (plan.problem as Error).message : '' };
     } catch (error) {
       return { ...one, plan: undefined, problem: (error as Error).message };
     }
@@ -171,15 +172,13 @@ function settingOf(question: BatchesQuestion, lengths: Lengths) {
   return { room, tooLong, own, candidates };
 }
 
-/** Plans windows of a candidate, until it is enough or a time is over; after a failure, never again. Returns whether it is enough. */
+/** Plans windows of a candidate, until it is enough or a time is over. Returns whether it is enough, or there is no plan. */
 function goOn(candidate: Candidate, isEnough: (plan: Plan) => boolean, end: number): boolean {
-  const { plan } = candidate;
-  if (!plan || candidate.problem) return true;
+  const { plan, problem } = candidate;
+  if (!plan || problem) return true;
   try {
-    if (plan.problem) throw plan.problem;
     return plan.moreUntil(() => isEnough(plan), end);
   } catch (error) {
-    plan.problem = error;
     candidate.problem = (error as Error).message;
     return true;
   }

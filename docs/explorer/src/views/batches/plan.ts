@@ -74,8 +74,18 @@ export class Plan {
     return this.#shapes?.size ?? this.#numShapes;
   }
 
-  /** Plans the next window. */
+  /** Plans the next window. After a failure, never again: what is counted of it may not be whole. */
   more(): void {
+    if (this.problem) throw this.problem;
+    try {
+      this.#next();
+    } catch (error) {
+      this.problem = error;
+      throw error;
+    }
+  }
+
+  #next(): void {
     const window = this.known;
     const index = this.batcher.index(window, 1);
     const first = this.steps;

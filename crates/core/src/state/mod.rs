@@ -217,26 +217,30 @@ impl<'a> LedgerState<'a> {
 }
 
 /// The kinds of states.
-const KINDS: [&str; 5] = ["sampler", "batcher", "ledger", "reading", "steps"];
+const KINDS: [&str; 6] = ["sampler", "batcher", "ledger", "reading", "steps", "index"];
 
 /// That a text is no state of a kind. If it looks like one of another kind, the failure says so.
 fn refused(text: &str, kind: &str) -> Failure {
-    let wanted = format!("a state of a {}, version {VERSION}", made_by(kind));
+    let wanted = format!("{}, version {VERSION}", text_of(kind));
     let written = text.split_once("\"kind\":\"").map_or("", |(_, rest)| rest);
     let other = KINDS.into_iter().find(|&other| other != kind && written.strip_prefix(other).is_some_and(is_end));
     Failure::wrong_type(
         "state",
         text,
         match other {
-            Some(other) => format!("{wanted}; this is a state of a {}", made_by(other)),
+            Some(other) => format!("{wanted}; this is {}", text_of(other)),
             None => wanted,
         },
     )
 }
 
 /// What makes states of a kind.
-fn made_by(kind: &str) -> &str {
-    if kind == "steps" { "schedule" } else { kind }
+fn text_of(kind: &str) -> String {
+    match kind {
+        "index" => "an index of batches".into(),
+        "steps" => "a state of a schedule".into(),
+        _ => format!("a state of a {kind}"),
+    }
 }
 
 fn is_end(rest: &str) -> bool {

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import pickle
 from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+import samedeal
 import torch
 from samedeal import ContradictionError, MissingError, OutOfRangeError, Sampler, WrongTypeError
 from samedeal.torch import DistributedSampler, PackCollator, PackedDataset, PackedRow, Resumable, interleave
@@ -128,12 +131,11 @@ def test_what_is_wrong_is_told() -> None:
         PackedDataset(data, capacity=CAPACITY)
     with pytest.raises(ContradictionError, match="one for each sample"):
         PackedDataset(data, capacity=CAPACITY, lengths=[1, 2])
-    with pytest.raises(ContradictionError, match="whole samples"):
-        PackedDataset(data, capacity=CAPACITY, lengths=data.lengths, too_long="split")
     with pytest.raises(OutOfRangeError, match="capacity"):
         PackedDataset(data, capacity=0, lengths=data.lengths)
-    with pytest.raises(OutOfRangeError):
-        PackedDataset(data, capacity=5, lengths=data.lengths)
+    for wrong in (lambda rows: rows[0], len, lambda rows: rows.fill):
+        with pytest.raises(OutOfRangeError, match="lengths is"):
+            wrong(PackedDataset(data, capacity=5, lengths=data.lengths))
     assert ROWS["code"].samples(-1).tolist() == ROWS["code"].samples(len(ROWS["code"]) - 1).tolist()
     with pytest.raises(IndexError, match="row is"):
         ROWS["code"][len(ROWS["code"])]
@@ -171,8 +173,215 @@ def test_rows_have_the_capacity_that_they_were_packed_for() -> None:
             next(iter(loader))
     with pytest.raises(ContradictionError, match="samples is a row of 7 tokens"):
         PackCollator()([row, PackedRow([[1]], 7)])
-    short = PackedDataset([[1, 2, 3, 4]] * 4, capacity=8, lengths=[4] * 4, max_length=3, too_long="truncate")
-    assert PackCollator(max_length=3)([short[0]])["input_ids"].tolist() == [[1, 2, 3, 1, 2, 3, 0, 0]]
-    for length in (None, 4):
-        with pytest.raises(ContradictionError, match=r"max_length is .* allowed: 3"):
-            PackCollator(8, max_length=length)([short[0]])
+
+
+def rows_of(samples: int, **options: Any) -> PackedDataset:
+    """Rows of numbers, of many windows; a sample is its number, as often as it has tokens."""
+    lengths = np.random.default_rng(3).integers(1, 40, samples)
+    return PackedDataset(range(samples), capacity=64, lengths=lengths, batch_window=500, **options)
+
+
+def test_a_window_is_planned_when_one_of_its_rows_is_read() -> None:
+    asked: list[int] = []
+
+    def lengths(samples: Any) -> Any:
+        asked.append(len(samples))
+        return samples % 40 + 1
+
+    order = samedeal.order("feistel", 10**9, seed=5)
+    rows = PackedDataset(range(10**9), capacity=64, lengths=lengths, order=order)
+    # Those that stand for all of them.
+    assert sum(asked) == 2**14
+    asked.clear()
+    first = rows[0]
+    assert sum(asked) < 2**14
+    window = sum(asked)
+    assert list(first) == rows.samples(0).tolist() == [part.sample for part in rows.parts(0)]
+    assert sum(part.length for part in rows.parts(0)) <= 64
+    for row in range(20_000):
+        rows.samples(row)
+    # A window for about 8,192 samples, each once.
+    assert sum(asked) - window < 20_000 * 64 / 20.5 + 2 * window
+    again = sum(asked)
+    for row in (19_999, 3, 12_345):
+        rows.samples(row)
+    assert sum(asked) == again
+
+
+def test_rows_are_the_same_in_any_order_and_with_an_index(tmp_path: Path) -> None:
+    rows = rows_of(10_000)
+    wanted = [rows.samples(row).tolist() for row in range(len(rows))]
+    assert sorted(sample for row in wanted for sample in row) == list(range(10_000))
+    assert [batch.samples.tolist() for batch in rows.batcher] == wanted
+    text = samedeal.build_index(rows.batcher, tmp_path / "rows.json", workers=1)
+    for index in (tmp_path / "rows.json", text):
+        other = rows_of(10_000)
+        other.use_index(index)
+        assert (len(other), other.tokens, other.fill) == (len(rows), rows.tokens, rows.fill)
+        for row in np.random.default_rng(1).permutation(len(rows))[:300].tolist():
+            assert list(other[row]) == wanted[row]
+            assert other.samples(row - len(rows)).tolist() == wanted[row]
+    backwards = rows_of(10_000)
+    assert [backwards.samples(row).tolist() for row in range(len(rows) - 1, -1, -1)] == wanted[::-1]
+    with pytest.raises(ContradictionError, match="fingerprint"):
+        rows_of(10_000, seed=1).use_index(text)
+    with pytest.raises(WrongTypeError, match="index"):
+        rows.use_index("{}")
+    with pytest.raises(FileNotFoundError):
+        rows.use_index(tmp_path / "none.json")
+
+
+def test_with_an_index_nothing_is_planned_for_the_length() -> None:
+    known = rows_of(100_000)
+    text = known.batcher.index(0, known.batcher.num_windows)
+    asked: list[int] = []
+    lengths = np.random.default_rng(3).integers(1, 40, 100_000)
+
+    class Asked:
+        def __len__(self) -> int:
+            return len(lengths)
+
+        def __getitem__(self, samples: Any) -> Any:
+            asked.append(len(samples))
+            return lengths[samples]
+
+    rows = PackedDataset(range(100_000), capacity=64, lengths=Asked(), batch_window=500)
+    rows.use_index(text)
+    asked.clear()
+    assert len(rows) == len(known)
+    assert rows.tokens == lengths.sum()
+    assert asked == []
+    rows.samples(len(rows) // 2)
+    assert asked == [500]
+
+
+def test_few_windows_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
+    rows = rows_of(10_000)
+    wanted = [rows.samples(row).tolist() for row in range(len(rows))]
+    for most in (1, 1_200):
+        monkeypatch.setattr(samedeal.torch.packed, "_HELD", most)
+        held = rows_of(10_000)
+        for row in np.random.default_rng(2).permutation(len(rows))[:200].tolist():
+            assert held.samples(row).tolist() == wanted[row]
+            assert len(held._held) == (1 if most == 1 else min(2, len(held._held)))
+    monkeypatch.setattr(samedeal.torch.packed, "_TAKEN", 7)
+    parts = rows_of(10_000)
+    assert [parts.samples(row).tolist() for row in range(len(rows))] == wanted
+    copied = pickle.loads(pickle.dumps(parts))
+    assert not copied._held
+    assert [copied.samples(row).tolist() for row in range(len(rows))] == wanted
+
+
+def test_threads_read_rows_of_one_dataset() -> None:
+    rows = rows_of(10_000)
+    wanted = [rows.samples(row).tolist() for row in range(len(rows))]
+    shared = rows_of(10_000)
+    order = np.random.default_rng(4).permutation(len(rows)).tolist()
+    with ThreadPoolExecutor(8) as pool:
+        assert list(pool.map(lambda row: shared.samples(row).tolist(), order)) == [wanted[row] for row in order]
+    assert len(shared) == len(rows)
+
+
+class Documents(Dataset[dict[str, Any]]):  # type: ignore[misc]
+    """Token k of document i is k, and its label i."""
+
+    def __init__(self, lengths: list[int]) -> None:
+        self.lengths = lengths
+        self.read: Counter[int] = Counter()
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> dict[str, Any]:
+        self.read[index] += 1
+        return {"input_ids": list(range(self.lengths[index])), "labels": [index] * self.lengths[index], "id": index}
+
+
+def test_documents_that_are_longer_than_a_row_come_whole() -> None:
+    lengths = np.random.default_rng(8).lognormal(5, 1.5, 400).astype(int).clip(1).tolist()
+    data = Documents(lengths)
+    rows = PackedDataset(data, capacity=100, lengths=lengths, too_long="split")
+    assert rows.tokens == sum(lengths) > 1.5 * sum(min(length, 100) for length in lengths)
+    seen: Counter[tuple[int, int]] = Counter()
+    loader = DataLoader(rows, batch_size=8, collate_fn=PackCollator(mask_first_label=False))
+    for batch in loader:
+        own = batch["labels"] >= 0
+        seen.update(zip(batch["labels"][own].tolist(), batch["input_ids"][own].tolist(), strict=True))
+    assert seen == Counter((index, token) for index, length in enumerate(lengths) for token in range(length))
+    for row in range(len(rows)):
+        for part, sample in zip(rows.parts(row), rows[row], strict=True):
+            assert sample["id"] == part.sample
+            assert sample["input_ids"] == list(range(part.start, part.start + part.length))
+    # With "truncate", the beginnings alone.
+    cut = PackedDataset(data, capacity=100, lengths=lengths, too_long="truncate")
+    assert cut.tokens == sum(min(length, 100) for length in lengths)
+    assert all(sample["input_ids"][0] == 0 for row in cut for sample in row)
+    assert {len(sample["labels"]) for row in cut for sample in row} == {min(length, 100) for length in lengths}
+
+
+def test_weights_are_shares_of_tokens_of_split_documents() -> None:
+    """Of books, of which a row holds but a part, as of short samples, in every prefix."""
+    capacity = 256
+    lengths = {
+        "books": np.random.default_rng(1).integers(2_000, 9_000, 60),
+        "chat": np.random.default_rng(2).integers(1, 60, 20_000),
+    }
+    rows = {
+        name: PackedDataset(
+            [torch.full((length,), number) for length in own.tolist()], capacity=capacity, lengths=own, too_long="split"
+        )
+        for number, (name, own) in enumerate(lengths.items(), 1)
+    }
+    for name, own in lengths.items():
+        assert rows[name].tokens == own.sum()
+        assert rows[name].fill > 0.97
+    dataset, order = interleave(rows, {"books": 3, "chat": 1}, seed=1, samples=1_600)
+    loaders = [
+        DataLoader(
+            dataset, 4, sampler=DistributedSampler(dataset, 2, rank, order=order), collate_fn=PackCollator(capacity)
+        )
+        for rank in range(2)
+    ]
+    cells = np.zeros(2)
+    for step, batches in enumerate(zip(*loaders, strict=True), 1):
+        for batch in batches:
+            cells += np.bincount(batch["input_ids"].flatten().numpy(), minlength=3)[1:]
+        wanted = np.array([3, 1]) / 4 * 8 * step * capacity
+        # Two rows of a source at any time, and what rows lack of being full.
+        assert (np.abs(cells - wanted) <= 2 * capacity + 0.03 * wanted).all()
+    assert abs(cells[0] / cells.sum() - 0.75) < 0.005
+
+
+def test_a_dataset_may_read_parts_itself() -> None:
+    class Mapped:
+        def __init__(self) -> None:
+            self.asked: list[tuple[int, int, int]] = []
+
+        def __len__(self) -> int:
+            return 2
+
+        def get_part(self, sample: int, start: int, length: int) -> str:
+            self.asked.append((sample, start, length))
+            return "abcdefghijkl"[start : start + length]
+
+    data = Mapped()
+    rows = PackedDataset(data, capacity=5, lengths=[12, 3], too_long="split")
+    assert sorted(text for row in rows for text in row) == ["abc", "abcde", "fghij", "kl"]
+    assert sorted(data.asked) == [(0, 0, 5), (0, 5, 5), (0, 10, 2), (1, 0, 3)]
+
+
+@pytest.mark.parametrize(
+    ("sample", "error", "match"),
+    [
+        ("a text", WrongTypeError, "get_part"),
+        (5, WrongTypeError, "get_part"),
+        ({"text": [1, 2]}, WrongTypeError, "get_part"),
+        ({"input_ids": 3}, WrongTypeError, "get_part"),
+        ([1, 2, 3], ContradictionError, "3 tokens of input_ids in sample 0; allowed: 4 or more"),
+        ({"input_ids": [1] * 9, "labels": [1]}, ContradictionError, "1 tokens of labels in sample 0; allowed: 4"),
+    ],
+)
+def test_what_cannot_be_cut_is_told(sample: Any, error: type[Exception], match: str) -> None:
+    rows = PackedDataset([sample], capacity=4, lengths=[9], too_long="truncate")
+    with pytest.raises(error, match=match):
+        rows[0]

@@ -10,6 +10,7 @@ from .dataset import LanesWarning, ShardedDataset, ShardInfo, StepsWarning
 from .interleave import Interleaved, interleave
 from .nested import BatchWarning
 from .packed import PackedDataset, PackedRow
+from .parts import Part, PartsDataset
 from .resumable import Resumable
 from .rng import rng_state, set_rng_state
 from .sampler import DistributedSampler, RankWarning
@@ -34,6 +35,8 @@ __all__ = [
     "PackedDataset",
     "PackedRow",
     "PadCollator",
+    "Part",
+    "PartsDataset",
     "RankWarning",
     "Resumable",
     "ShardInfo",

@@ -16,8 +16,9 @@ from ..bindings.collation import Packed
 from ..collate import lengths_of, packed_cells, padded_cells
 from ..engine import arguments as check
 from .packed import rows_in
+from .parts import INPUTS, is_sequence
 
-INPUTS, MASK, LABELS = "input_ids", "attention_mask", "labels"
+MASK, LABELS = "attention_mask", "labels"
 _IGNORED = -100
 """What torch's cross-entropy takes for no label."""
 _MASKS = ("2d", "4d")
@@ -96,7 +97,7 @@ class _Collator:
         single: dict[str, Any] = {}
         for name in names:
             values = [record[name] for record in records]
-            if name == INPUTS or (name != INPUTS and _is_sequence(values[0])):
+            if name == INPUTS or is_sequence(values[0]):
                 sequences[name] = [self._sequence(name, value) for value in values]
             else:
                 single[name] = _stacked(name, values)
@@ -305,13 +306,13 @@ class PackCollator(_Collator):
         """The tensors of a batch.
 
         Raises:
-            ContradictionError: Rows of a `PackedDataset` have another capacity, or were cut at another `max_length`.
+            ContradictionError: Rows of a `PackedDataset` have another capacity.
             SamedealError: The samples do not go together, or one is longer than `capacity`.
         """
         capacity = self.capacity
         if (packed := rows_in(samples)) is not None:
             for row in packed:
-                self.check_plan("PackedDataset", row.capacity, row.max_length)
+                self.check_plan("PackedDataset", row.capacity, None)
                 capacity = row.capacity if capacity is None else capacity
                 if row.capacity not in (None, capacity):
                     raise ContradictionError(
@@ -423,12 +424,6 @@ def _check_ones(masks: list[torch.Tensor]) -> None:
 
 def _signed(values: np.ndarray[Any, Any], shape: tuple[int, int]) -> torch.Tensor:
     return torch.from_numpy(values.view(np.int32)).reshape(shape)
-
-
-def _is_sequence(value: Any) -> bool:
-    if hasattr(value, "ndim"):
-        return bool(value.ndim)
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _stacked(name: str, values: list[Any]) -> Any:

@@ -2,24 +2,35 @@
 
 from __future__ import annotations
 
+import bisect
+import copy
+import itertools
+import json
+import os
 from collections.abc import Iterable
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 import numpy as np
 from torch.utils.data import Dataset
 
 from .. import Batcher, ContradictionError, WrongTypeError
+from ..batch.binding import Plan
+from ..batch.index import text_of
 from ..batch.lengths import Lengths
 from ..engine import arguments as check
 from ..engine.errors import IndexOutOfRangeError
-from .batches import check_options, cut_at, lengths_or_column
+from .batches import check_options, lengths_or_column
+from .parts import Part, parts_of, read_parts
 
-_AT_A_TIME = 1024
-"""Rows of a batch of the plan: rows are the same in any batch, and few batches are quick to go through."""
+_HELD = 2**24
+"""Items of the windows that are held: samples that are read in another order would plan their window each time."""
+_TAKEN = 2**14
+"""Rows that are taken of a window at a time."""
 
 _OWN: dict[str, Any] = {
     "strategy": "pack",
-    "max_batch_size": _AT_A_TIME,
+    # A row is a step, so that the number of a row is that of its step, and an index of steps is one of rows.
+    "max_batch_size": 1,
     "tail": "keep",
     "rank": 0,
     "world_size": 1,
@@ -32,21 +43,38 @@ class PackedRow(list[Any]):
 
     capacity: int | None
     """The tokens of a row."""
-    max_length: int | None
-    """Where longer samples are to be cut, if there are such samples in the dataset."""
 
-    def __init__(self, samples: Iterable[Any], capacity: int | None = None, max_length: int | None = None) -> None:
+    def __init__(self, samples: Iterable[Any], capacity: int | None = None) -> None:
         """Takes the samples of a row, and what was planned for all rows of the dataset."""
         super().__init__(samples)
-        self.capacity, self.max_length = capacity, max_length
+        self.capacity = capacity
+
+
+class _Window(NamedTuple):
+    """The rows of a window."""
+
+    samples: np.ndarray[Any, Any]
+    starts: np.ndarray[Any, Any]
+    lengths: np.ndarray[Any, Any]
+    ends: np.ndarray[Any, Any]
+    """Where the items of each row begin, and where those of the last one end."""
+
+    @classmethod
+    def of(cls, plan: Plan, start: int, end: int) -> _Window:
+        """From one row to another one."""
+        runs = [plan.take(0, first, min(_TAKEN, end - first)) for first in range(start, end, _TAKEN)]
+        before = np.cumsum([0, *(len(run.samples) for run in runs)])
+        ends = [run.row_ends + first for run, first in zip(runs, before, strict=False)]
+        samples, starts, lengths = (np.concatenate([run[field] for run in runs]) for field in range(3))
+        return cls(samples, starts, lengths, np.concatenate([before[:1], *ends]))
 
 
 class PackedDataset(Dataset[PackedRow]):
     """The samples of a dataset in rows of at most `capacity` tokens: item i is the list of the samples in row i.
 
-    Rows are packed once, when the dataset is made, so that they have numbers: a `DistributedSampler`, a blend or a
-    `StepBatchSampler` deals them like any samples, in another order in each epoch, and resumes on any number of ranks.
-    Use a `PackCollator` as `collate_fn`: it has the capacity of the rows.
+    Rows have numbers: a `DistributedSampler`, a blend or a `StepBatchSampler` deals them like any samples, in another
+    order in each epoch, and resumes on any number of ranks. Use a `PackCollator` as `collate_fn`: it has the capacity
+    of the rows.
 
     Its main use is to mix datasets **by tokens**. Blends count samples, and samples of one dataset may be ten times as
     long as those of another one. Rows are of one length:
@@ -59,6 +87,14 @@ class PackedDataset(Dataset[PackedRow]):
     In every prefix, the rows of each dataset are in proportion to its weight (`Sampler.source_bounds` says how
     exactly). Of the cells of a row, `fill` are tokens on average, mostly more than 0.95: if that differs between
     datasets, divide their weights by it, as whole numbers, such as `round(7e6 / rows["web"].fill)`.
+
+    Documents that are longer than a row come whole with `too_long="split"`: each row has the part of them that was
+    planned for it. All tokens come once.
+
+    Nothing is packed when the dataset is made: rows are planned a window of samples at a time, when one of them is
+    read. `len`, which samplers and blends need, `tokens` and `fill` plan all windows, once; with an index (`use_index`)
+    they plan nothing. One job makes it, with `samedeal.build_index(rows.batcher, path)`. A window that was planned is
+    held, up to 2**24 samples in all.
 
     The same samples share a row in every epoch. `BatchSampler` with the strategy "pack" packs each epoch anew, and
     mixes by samples.
@@ -74,18 +110,18 @@ class PackedDataset(Dataset[PackedRow]):
         unit: str | None = None,
         **options: Any,
     ) -> None:
-        """Packs the rows.
+        """Checks the options.
 
         Args:
             dataset: Gives samples by number.
             capacity: Number of tokens in a row.
-            lengths: The length of every sample, in tokens.
+            lengths: The length of every sample, in tokens, as for `Batcher`.
             column: In place of `lengths`: the column of the dataset that has lengths, or the sequences themselves. The
                 dataset gives it as `dataset[column]`, as those of Hugging Face do.
             unit: What to count in a column of texts, as for `BatchSampler`.
             options: Other parameters of `Batcher` for the strategy "pack": `seed`, `packing`, `too_long`,
-                `batch_window`, and so on. With `too_long="truncate"`, give the collator the same `max_length`. With
-                "drop", samples that are too long are in no row.
+                `batch_window`, and so on. With `too_long="split"` or "truncate", rows have parts of samples, which are
+                cut as a `PartsDataset` cuts them. With "drop", samples that are too long are in no row.
 
         Raises:
             SamedealError: A value is not allowed, or contradicts another one, as in `Batcher`.
@@ -96,32 +132,53 @@ class PackedDataset(Dataset[PackedRow]):
                 "lengths", "None" if lengths is None else "there", "lengths, or a column; not both"
             )
         check_options("PackedDataset", options, _OWN)
-        if options.get("too_long") == "split":
-            raise ContradictionError("too-long", "split", "another; a row has whole samples")
         found = Lengths.of(lengths_or_column(lengths, dataset, column, unit))
         try:
             count = len(dataset)
         except TypeError as error:
             raise WrongTypeError("dataset", check.described(dataset), "a dataset that has a len") from error
-        if found.samples != count:
+        if found.samples not in (None, count):
             raise ContradictionError("lengths", f"{found.samples} numbers", f"{count}, one for each sample")
         self.dataset = dataset
         self.capacity = check.integer("capacity", capacity, check.U32_FROM_1)
-        batcher = Batcher(found.given, capacity=self.capacity, **_OWN, **options)
-        samples, ends, tokens, before = [], [np.zeros(1, dtype=np.int64)], 0, 0
-        for batch in batcher:
-            samples.append(batch.samples)
-            ends.append(batch.row_ends.astype(np.int64) + before)
-            tokens += int(batch.lengths.sum(dtype=np.int64))
-            before += len(batch.samples)
-        end = cut_at({"capacity": self.capacity, **options})
-        self._cut = end if batcher.metrics().truncated else None
-        self._samples = np.concatenate([*samples, np.zeros(0, dtype=np.int64)])
-        self._ends = np.concatenate(ends)
-        self.tokens = tokens
-        """Number of tokens in all rows."""
-        self.recipe_fingerprint = batcher.recipe_fingerprint()
+        self._batcher = Batcher(found.given, capacity=self.capacity, **_OWN, **options)
+        self._cuts = options.get("too_long") in ("split", "truncate")
+        self._num_windows = self._batcher.num_windows
+        # Both are replaced, not changed: several threads may read rows.
+        self._ends: list[int] = [0]
+        """How many rows there are up to the end of each window that is known, from the first one on."""
+        self._held: dict[int, _Window] = {}
+
+    @property
+    def batcher(self) -> Batcher:
+        """A copy of the `Batcher` whose steps are the rows: for `samedeal.build_index`, and for all other questions."""
+        return copy.copy(self._batcher)
+
+    def use_index(self, index: str | os.PathLike[str]) -> None:
+        """Uses the index of the rows, so that `len`, `tokens` and `fill` plan nothing.
+
+        Args:
+            index: The path of a file that `samedeal.build_index(rows.batcher, path)` wrote, or its text.
+
+        Raises:
+            WrongTypeError: It is no index, or was changed.
+            ContradictionError: It is of other rows, or does not have all windows.
+            OSError: The file cannot be read.
+        """
+        text = text_of(index)
+        self._batcher.use_index(text)
+        self._ends = [0, *itertools.accumulate(json.loads(text)["steps"])]
+
+    @property
+    def recipe_fingerprint(self) -> str:
         """SHA-256 over the recipe of the packing: two datasets that have it in common have the same rows."""
+        return self._batcher.recipe_fingerprint()
+
+    @property
+    def tokens(self) -> int:
+        """Number of tokens in all rows."""
+        self._plan_all()
+        return self._batcher.metrics().tokens
 
     @property
     def fill(self) -> float:
@@ -129,31 +186,80 @@ class PackedDataset(Dataset[PackedRow]):
         return self.tokens / (len(self) * self.capacity) if len(self) else 1.0
 
     def __len__(self) -> int:
-        """Number of rows."""
-        return len(self._ends) - 1
+        """Number of rows. All windows are planned for it, once, unless there is an index."""
+        self._plan_all()
+        return self._ends[-1]
 
     def __getitem__(self, row: SupportsIndex) -> PackedRow:
-        """The samples of a row; negative numbers count from the end.
+        """The samples of a row, or the parts of samples that are in it; negative numbers count from the end.
 
         Raises:
             IndexOutOfRangeError: There is no such row.
+            OutOfRangeError: A sample of its window is too long.
+            WrongTypeError: A sample that may be cut has no tokens that can be cut.
+            ContradictionError: A sample has fewer tokens than its length said.
         """
-        samples = (self.dataset[int(sample)] for sample in self.samples(row))
-        return PackedRow(samples, self.capacity, self._cut)
+        parts = self.parts(row)
+        samples = read_parts(self.dataset, parts) if self._cuts else (self.dataset[part.sample] for part in parts)
+        return PackedRow(samples, self.capacity)
 
     def samples(self, row: SupportsIndex) -> np.ndarray[Any, Any]:
         """The indices of the samples of a row; negative numbers count from the end.
 
         Raises:
             IndexOutOfRangeError: There is no such row.
+            OutOfRangeError: A sample of its window is too long.
         """
-        number, count = check.whole("row", row), len(self)
-        if not -count <= number < count:
-            raise IndexOutOfRangeError(
-                "row", str(number), f"{-count} to {count - 1}" if count else "none: there are no rows"
-            )
-        number %= count
-        return self._samples[self._ends[number] : self._ends[number + 1]]
+        window, items = self._found(row)
+        return window.samples[items]
+
+    def parts(self, row: SupportsIndex) -> list[Part]:
+        """What of which sample is in a row; negative numbers count from the end.
+
+        Raises:
+            IndexOutOfRangeError: There is no such row.
+            OutOfRangeError: A sample of its window is too long.
+        """
+        window, items = self._found(row)
+        return parts_of(values[items] for values in window[:3])
+
+    def _found(self, row: SupportsIndex) -> tuple[_Window, slice]:
+        """The window of a row, and which of its items are in the row."""
+        given = check.whole("row", row)
+        number = given + len(self) if given < 0 else given
+        while number >= self._ends[-1] and len(self._ends) <= self._num_windows:
+            ends = self._ends
+            [rows] = json.loads(self._batcher.index(len(ends) - 1, 1))["steps"]
+            self._ends = [*ends, ends[-1] + rows]
+        if not 0 <= number < self._ends[-1]:
+            count = self._ends[-1]
+            allowed = f"{-count} to {count - 1}" if count else "none: there are no rows"
+            raise IndexOutOfRangeError("row", str(given), allowed)
+        which = bisect.bisect_right(self._ends, number) - 1
+        window = self._held.get(which) or self._read(which)
+        own = number - self._ends[which]
+        return window, slice(window.ends[own], window.ends[own + 1])
+
+    def _read(self, which: int) -> _Window:
+        """Plans a window, and holds it in the place of those that were read first."""
+        start, end = self._ends[which : which + 2]
+        window = self._batcher._engine.use(_Window.of, start, end)
+        held = {**self._held, which: window}
+        items = sum(len(one.samples) for one in held.values())
+        for oldest in list(held)[:-1]:
+            if items <= _HELD:
+                break
+            items -= len(held.pop(oldest).samples)
+        self._held = held
+        return window
+
+    def _plan_all(self) -> None:
+        if len(self._ends) <= self._num_windows:
+            self.use_index(self._batcher.index(0, self._num_windows))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the windows that are held, for pickle and copy."""
+        return {**self.__dict__, "_held": {}}
 
 
 def rows_in(samples: Any) -> list[PackedRow] | None:

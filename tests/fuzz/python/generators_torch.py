@@ -33,6 +33,8 @@ RECEIVERS = {
     "torch.PackCollator": "samedeal.torch.PackCollator(capacity=16)",
     "torch.PackedDataset": "samedeal.torch.PackedDataset([[1, 2], [3], [4, 5, 6]], capacity=4, lengths=[2, 1, 3])",
     "torch.PadCollator": "samedeal.torch.PadCollator()",
+    "torch.Part": "samedeal.torch.Part(0, 1, 2)",
+    "torch.PartsDataset": "samedeal.torch.PartsDataset([[1, 2], [3], [4, 5, 6]])",
     "torch.Resumable": (
         "samedeal.torch.Resumable(torch.utils.data.DataLoader(range(50), batch_size=4, "
         "sampler=samedeal.torch.DistributedSampler(range(50), 4, 1)))"
@@ -98,6 +100,8 @@ ARGUMENTS.update(
         "num_samples": upto(30),
         "padding": one("None", "{}", "{'labels': 3}", "{'x': 1.5}"),
         "padding_column": one("None", "'padding'", "'row'"),
+        "part": one("samedeal.torch.Part(2, 1, 2)", "(0, 0, 1)", "0"),
+        "parts": one("[samedeal.torch.Part(2, 1, 2), (0, 0, 1)]", "[]"),
         "planner": one("'BatchSampler'"),
         "replacement": one("True"),
         "fill_empty": one("True", "False"),

@@ -26,7 +26,7 @@ from samedeal import (
     UnknownNameError,
     WrongTypeError,
 )
-from samedeal.torch import BatchSampler, PackCollator, PadCollator, Resumable
+from samedeal.torch import BatchSampler, PackCollator, PadCollator, Part, PartsDataset, Resumable
 from torch.utils.data import DataLoader
 
 LENGTHS = np.random.default_rng(3).integers(0, 200, 1_000)
@@ -247,7 +247,6 @@ dist.barrier()
     ("error", "field", "options"),
     [
         (MissingError, "max-tokens", {}),
-        (ContradictionError, "too-long", {"max_tokens": 9, "too_long": "split"}),
         (MissingError, "world-size", {"max_tokens": 9, "world_size": None}),
         (OutOfRangeError, "rank", {"max_tokens": 9, "rank": 1}),
         (OutOfRangeError, "start", {"max_tokens": 9, "start": 10}),
@@ -488,3 +487,82 @@ def test_a_collator_cuts_samples_where_the_sampler_did() -> None:
     assert len(list(DataLoader(Texts(), batch_sampler=sampler, collate_fn=PadCollator()))) == len(sampler)
     with pytest.raises(OutOfRangeError, match="capacity is 4; allowed: at least 5, the longest sample"):
         PackCollator(4)([[1, 2], [1, 2, 3, 4, 5]])
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("strategy", ["budget", "pack"])
+def test_parts_of_samples_are_served(strategy: str, workers: int) -> None:
+    """All tokens come once, on three ranks and after a resume on two."""
+    options: dict[str, Any] = {"budget": {"max_tokens": 400, "max_length": 50}, "pack": {"capacity": 50}}[strategy]
+    made: Any = PackCollator(50, mask_first_label=False) if strategy == "pack" else PadCollator()
+    seen: Counter[int] = Counter()
+
+    def loader_of(rank: int, world_size: int) -> Resumable:
+        given = {**options, "strategy": strategy, "too_long": "split"}
+        sampler = BatchSampler(LENGTHS, rank=rank, world_size=world_size, **given)
+        dataset = PartsDataset(Texts())
+        return Resumable(DataLoader(dataset, batch_sampler=sampler, collate_fn=made, num_workers=workers))
+
+    def count(batch: Any) -> None:
+        assert batch["input_ids"].shape[1] <= 50
+        known = batch["labels"] >= 0
+        assert batch["labels"][known].equal(batch["input_ids"][known] + 1)
+        seen.update(batch["input_ids"][known].tolist())
+
+    states = set()
+    for rank in range(3):
+        loader = loader_of(rank, 3)
+        for batch in itertools.islice(loader, 20):
+            count(batch)
+        states.add(loader.state_dict()["samedeal"])
+    (state,) = states
+    for rank in range(2):
+        loader = loader_of(rank, 2)
+        loader.load_state_dict({"samedeal": state})
+        for batch in loader:
+            count(batch)
+    assert seen == Counter(np.repeat(np.arange(len(LENGTHS)), LENGTHS).tolist())
+
+
+def test_parts_are_those_of_the_plan() -> None:
+    sampler = BatchSampler(LENGTHS, max_tokens=400, max_length=50, too_long="split", **ONE)
+    found = list(sampler)
+    for parts, planned in zip(found, sampler.batches(), strict=True):
+        assert all(type(part) is Part for part in parts)
+        assert [part.sample for part in parts] == planned.samples.tolist()
+        assert [part.start for part in parts] == planned.starts.tolist()
+        assert [part.length for part in parts] == planned.lengths.tolist()
+    assert len({part for parts in found for part in parts}) == sum(map(len, found)) > len(LENGTHS)
+    assert list(pickle.loads(pickle.dumps(sampler))) == found
+    # A dataset that does not know parts says so; it does not give whole samples.
+    with pytest.raises(TypeError, match="Part"):
+        next(iter(DataLoader([[1] * 200] * len(LENGTHS), batch_sampler=sampler, collate_fn=PadCollator())))
+
+
+def test_a_sample_is_read_once_for_the_parts_of_a_batch() -> None:
+    read: list[int] = []
+
+    class Books:
+        def __len__(self) -> int:
+            return 3
+
+        def __getitem__(self, index: int) -> Any:
+            read.append(index)
+            return np.arange(100) + 1000 * index
+
+    class Mapped(Books):
+        def get_part(self, sample: int, start: int, length: int) -> Any:
+            return np.arange(start, start + length) + 1000 * sample
+
+    sampler = BatchSampler([100] * 3, max_tokens=1_000, max_length=10, too_long="split", **ONE)
+    for dataset in (Books(), Mapped()):
+        loader = DataLoader(PartsDataset(dataset), batch_sampler=sampler, collate_fn=PadCollator())
+        tokens = torch.cat([batch["input_ids"].flatten() for batch in loader])
+        assert sorted(tokens.tolist()) == [1000 * book + token for book in range(3) for token in range(100)]
+    assert len(read) == sum(len({part.sample for part in parts}) for parts in sampler) < 30
+    data = PartsDataset(Books())
+    assert len(data) == 3
+    assert data[Part(2, 5, 3)].tolist() == data[2, 5, 3].tolist() == [2005, 2006, 2007]
+    for wrong in (2, (2, 5), "abc", (2, 5, -1), (2, 5, 1.5)):
+        with pytest.raises((WrongTypeError, OutOfRangeError)):
+            data[wrong]  # type: ignore[index]

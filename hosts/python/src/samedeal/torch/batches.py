@@ -19,13 +19,14 @@ from ..batch.lengths import Lengths, is_numbers
 from ..engine import arguments as check
 from . import place
 from .nested import Asking, warn_of_batched_batches
+from .parts import parts_of
 from .states import Pass, Place, Resuming, text_of, wrapped
 
 _FEW = 10
 """So many columns are named."""
 
 
-class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
+class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
     """Batches of indices for `DataLoader(dataset, batch_sampler=...)`: each a list of the samples of a `Batcher` batch.
 
     Every rank gets the same number of batches, with similar lengths and costs. Do not use a `DistributedSampler` in
@@ -33,6 +34,9 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
 
     With the strategy "pack", use a `PackCollator` with the same capacity. With `too_long="truncate"`, give the collator
     the same `max_length`. If a `DataLoader` has a collator of this package with another one, its first pass is refused.
+
+    With `too_long="split"`, batches are lists of `Part`: a sample, where in it the part begins, and its length. The
+    `DataLoader` then needs a dataset that takes them, such as `PartsDataset(dataset)`.
     """
 
     def __init__(
@@ -73,14 +77,12 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             TypeError: `Batcher` has no such parameter.
         """
         check_options("BatchSampler", options, ("rank", "world_size"))
-        if options.get("too_long") == "split":
-            allowed = "another; the parts of samples are what samedeal.Batcher gives"
-            raise ContradictionError("too-long", "split", allowed)
         self._shares = mesh is not None
         self._indices: tuple[str, ...] = ()
         self._replan = False
         self._place, self._mesh = place.find(rank, {"world_size": world_size, "num_replicas": num_replicas}, mesh)
         self._options = options
+        self._splits = options.get("too_long") == "split"
         self._start = check.whole("start", start)
         self._lengths = lengths_or_column(lengths, lengths, column, unit)
         self._start_with(self._made())
@@ -170,8 +172,11 @@ class BatchSampler(Resuming[Batcher], Sampler[list[int]]):
             raise OutOfRangeError("start", check.shown(self._start), f"0 to {steps}")
         return steps - self._start
 
-    def __iter__(self) -> Iterator[list[int]]:
-        """One pass over this rank's batches; it never mixes epochs."""
+    def __iter__(self) -> Iterator[list[Any]]:
+        """One pass over this rank's batches; it never mixes epochs.
+
+        A batch is a list of sample indices, or of `Part` if `too_long="split"`.
+        """
         warn_of_batched_batches(self)
         made = _Lists(self, self._begin(), self._start, Asking.now(self, 1))
         self._pass = made
@@ -234,7 +239,7 @@ class _Lists(Place[Batcher], Pass):
     def __iter__(self) -> _Lists:
         return self
 
-    def __next__(self) -> list[int]:
+    def __next__(self) -> list[Any]:
         if self._cut is None and self._collate is not None:
             # Not before: PyTorch's loaders do not expect an error where a pass begins.
             self._cut = self._check_collator()
@@ -247,8 +252,10 @@ class _Lists(Place[Batcher], Pass):
             self._collate.check_plan("BatchSampler", None, self._cut)
             self._collate = self._cut = None
         self.taken += 1
-        samples: list[int] = batch.samples.tolist()
-        return samples
+        if not self._owner._splits:
+            samples: list[int] = batch.samples.tolist()
+            return samples
+        return parts_of(batch[:3])
 
     def _check_collator(self) -> int | None:
         """Raises if a collator of this package makes other shapes than were planned. Where it has to cut samples."""

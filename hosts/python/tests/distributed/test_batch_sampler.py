@@ -566,3 +566,128 @@ def test_a_sample_is_read_once_for_the_parts_of_a_batch() -> None:
     for wrong in (2, (2, 5), "abc", (2, 5, -1), (2, 5, 1.5)):
         with pytest.raises((WrongTypeError, OutOfRangeError)):
             data[wrong]  # type: ignore[index]
+
+
+SHAPES: list[tuple[dict[str, Any], list[tuple[int, int]]]] = [
+    (
+        {"boundaries": [16, 64, 200], "max_tokens": 1_000, "max_batch_size": 20},
+        [(1, 1000), (5, 200), (15, 64), (20, 16)],
+    ),
+    ({"boundaries": [16, 64, 200], "max_batch_size": 20}, [(20, 16), (20, 64), (20, 200)]),
+    ({"boundaries": [20, 200], "max_batch_size": 20, "batch_size_multiple": 8}, [(16, 20), (16, 200)]),
+    (
+        {"boundaries": [50, 400], "max_length": 199, "max_tokens": 1_000, "too_long": "truncate"},
+        [(5, 199), (20, 50)],
+    ),
+    ({"bucket_width": 90, "max_length": 199, "max_tokens": 1_000}, [(5, 180), (5, 199), (11, 90)]),
+    (
+        {"boundaries": [50, 199], "max_cost": 80_000, "counting": "weighted", "quadratic": 1, "separate_buckets": True},
+        [(1, 282), (2, 199), (31, 50)],
+    ),
+]
+
+
+@pytest.mark.parametrize("tail", ["even-split", "keep", "duplicate", "drop"])
+@pytest.mark.parametrize(("options", "wanted"), SHAPES)
+def test_all_batches_have_one_of_the_full_shapes(
+    options: dict[str, Any], wanted: list[tuple[int, int]], tail: str
+) -> None:
+    """In all epochs, on all ranks; also the last batches of a window, and those without samples."""
+    for world_size in (1, 3):
+        for rank in range(world_size):
+            given: dict[str, Any] = {**options, "tail": tail, "batch_window": 300, "seed": 4}
+            sampler = BatchSampler(LENGTHS, strategy="bucket", rank=rank, world_size=world_size, **given)
+            assert sampler.full_shapes == wanted
+            made = PadCollator(shapes=sampler.full_shapes, max_length=options.get("max_length"))
+            loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=made)
+            for epoch in range(2):
+                sampler.set_epoch(epoch)
+                for batch, planned in zip(loader, sampler.batches(), strict=True):
+                    assert tuple(batch["input_ids"].shape) in wanted
+                    rows = len(planned.samples)
+                    assert batch["attention_mask"].sum(1)[:rows].tolist() == planned.lengths.tolist()
+                    assert not batch["attention_mask"][rows:].any()
+                    assert (batch["labels"][batch["attention_mask"] == 0] == -100).all()
+                    assert batch["number"].tolist() == planned.samples.tolist() + [0] * (len(batch["number"]) - rows)
+
+
+def test_full_shapes_of_rows_of_one_length() -> None:
+    packed = BatchSampler(LENGTHS, strategy="pack", capacity=300, max_batch_size=4, **ONE)
+    assert packed.full_shapes == [(4, 300)]
+    padded = BatchSampler(LENGTHS, strategy="pad-to-max", max_batch_size=7, max_length=210, **ONE)
+    assert padded.full_shapes == [(7, 210)]
+    many = BatchSampler(LENGTHS, strategy="bucket", max_batch_size=4, boundaries=range(1, 301), order="torch", **ONE)
+    assert many.full_shapes == [(4, width) for width in range(1, 301)]
+    blended = samedeal.blend({"a": (600, 1), "b": (400, 1)})
+    own: dict[str, Any] = {"strategy": "bucket", "boundaries": [200], "max_batch_size": 4}
+    assert BatchSampler(LENGTHS, order=blended, **own, **ONE).full_shapes == [(4, 200)]
+    unknown: list[dict[str, Any]] = [
+        {"max_tokens": 2_000},
+        {"strategy": "bucket", "max_batch_size": 4},
+        {"strategy": "bucket", "max_batch_size": 4, "bucket_width": 9},
+        {"strategy": "bucket", "max_batch_size": 4, "quantiles": 9},
+        {"strategy": "pad-to-max", "max_batch_size": 4},
+        {"strategy": "pack", "capacity": 100, "too_long": "single"},
+    ]
+    for options in unknown:
+        with pytest.raises(ContradictionError, match="strategy is"):
+            _ = BatchSampler(LENGTHS, **ONE, **options).full_shapes
+
+
+def test_a_batch_gets_the_smallest_shape_that_holds_it() -> None:
+    made = PadCollator(shapes=[(2, 8), (4, 3), (1, 20)])
+    for lengths, shape in (([1], (4, 3)), ([3] * 4, (4, 3)), ([4], (2, 8)), ([9], (1, 20)), ([], (4, 3))):
+        batch = made([{"input_ids": [5] * length, "labels": [5] * length, "name": "x"} for length in lengths])
+        assert tuple(batch["input_ids"].shape) == tuple(batch["labels"].shape) == shape
+        assert batch["attention_mask"].sum() == sum(lengths)
+        assert (batch["labels"] == -100).sum() == batch["labels"].numel() - sum(lengths)
+        if lengths:
+            assert batch["name"] == ["x"] * len(lengths) + [None] * (shape[0] - len(lengths))
+    assert PadCollator(shapes=[(2, 8)], fill_empty=False)([])["input_ids"].shape == (0, 0)
+    for lengths in ([3] * 5, [4] * 3, [21]):
+        with pytest.raises(OutOfRangeError, match=f"one that holds {len(lengths)} rows of {max(lengths)} tokens"):
+            made([[5] * length for length in lengths])
+    wrongs: list[Any] = [3, "ab", [3], [(1, 2, 3)], [("a", 2)]]
+    for wrong in wrongs:
+        with pytest.raises(WrongTypeError):
+            PadCollator(shapes=wrong)
+    with pytest.raises(OutOfRangeError):
+        PadCollator(shapes=[(0, 3)])
+    with pytest.raises(MissingError):
+        PadCollator(shapes=[])
+    others: list[Any] = [{"width": 3}, {"pad_to_multiple_of": 8}]
+    for other in others:
+        with pytest.raises(ContradictionError, match="shapes"):
+            PadCollator(shapes=[(1, 3)], **other)
+
+
+def test_packed_batches_of_one_shape() -> None:
+    made = PackCollator(8, rows=3, pad_sequences_to_multiple_of=10, segment_ids="ids")
+    known = PackCollator(8, segment_ids="ids")([[1, 2, 3], [4, 5, 6, 7, 8], [9]])
+    full = made([[1, 2, 3], [4, 5, 6, 7, 8], [9]])
+    assert full["input_ids"][:2].equal(known["input_ids"])
+    assert full["ids"][:2].equal(known["ids"])
+    assert not full["input_ids"][2:].any()
+    assert not full["ids"][2:].any()
+    assert full["cu_seq_lens_q"].tolist() == [0, 3, 8, 9, 16, 24, 24, 24, 24, 24, 24]
+    assert full["cu_seq_lens_q"].dtype == torch.int32
+    assert full["max_length_q"] == full["max_length_k"] == 8
+    # Sequences of padding begin anew, and are as long as a sample may be.
+    assert full["position_ids"].tolist() == [[0, 1, 2, *range(5)], [0, *range(7)], [*range(8)]]
+    short = PackCollator(8, rows=1, pad_sequences_to_multiple_of=4, max_length=3)([[1]])
+    assert (short["cu_seq_lens_q"].tolist(), short["max_length_q"]) == ([0, 1, 4, 7, 8], 3)
+    # More sequences than that are another multiple, not an error.
+    assert len(made([[1]] * 15)["cu_seq_lens_q"]) == 21
+    empty = PackCollator(8, rows=3, pad_sequences_to_multiple_of=10)([])
+    assert empty["input_ids"].shape == (3, 8)
+    assert len(empty["cu_seq_lens_q"]) == 11
+    assert (empty["labels"] == -100).all()
+    with pytest.raises(OutOfRangeError, match="rows is 3; allowed: at least 4"):
+        made([[1] * 8] * 4)
+    for name in ("rows", "pad_sequences_to_multiple_of"):
+        options: Any = {name: 2}
+        with pytest.raises(MissingError, match="capacity"):
+            PackCollator(**options)([[1]])
+        options = {name: 0}
+        with pytest.raises(OutOfRangeError, match="allowed: 1 to"):
+            PackCollator(8, **options)

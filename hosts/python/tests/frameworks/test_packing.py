@@ -11,6 +11,7 @@ import torch
 import transformers
 from samedeal.torch import BatchSampler, PackCollator, PadCollator
 from samedeal.transformers import Trainer
+from torch._dynamo.testing import CompileCounter
 from torch.nn.functional import cross_entropy, scaled_dot_product_attention
 from torch.utils.data import DataLoader
 from transformers import (
@@ -231,3 +232,100 @@ def test_a_rank_without_samples_adds_nothing(name: str, attention: str, collator
     gradients = [own.grad for own in model.parameters() if own.grad is not None]
     assert gradients
     assert not any(gradient.any() for gradient in gradients)
+
+
+BUCKETS: dict[str, Any] = {
+    "strategy": "bucket",
+    "boundaries": [8, 16, 29],
+    "max_tokens": 100,
+    "max_length": 29,
+    "separate_buckets": True,
+}
+ROWS: dict[str, Any] = {"strategy": "pack", "capacity": CAPACITY, "max_batch_size": 4, "tail": "keep"}
+
+
+def served(options: dict[str, Any], collator: Any, world_size: int = 1) -> list[Any]:
+    """The batches of all ranks."""
+    ranks = [BatchSampler(Sequences.lengths, rank=rank, world_size=world_size, **options) for rank in range(world_size)]
+    loaders = [DataLoader(Sequences(), batch_sampler=rank, collate_fn=collator) for rank in ranks]
+    return [batch for loader in loaders for batch in loader]
+
+
+def full_shapes(options: dict[str, Any]) -> list[tuple[int, int]]:
+    return BatchSampler(Sequences.lengths, rank=0, world_size=1, **options).full_shapes
+
+
+@pytest.mark.parametrize("attention", ["sdpa", "eager"])
+@pytest.mark.parametrize("kind", ["llama", "gpt2"])
+def test_rows_of_padding_change_no_loss_and_no_gradient(kind: str, attention: str) -> None:
+    # Eager attention computes its softmax in float32, in which the mask of float64 is infinite: a row that sees nothing
+    # would be nan.
+    model = model_of(kind, attention, torch.float32)
+    shapes = full_shapes(BUCKETS)
+    filled = served(BUCKETS, PadCollator(shapes=shapes), 2)
+    plain = served(BUCKETS, PadCollator(), 2)
+    assert {tuple(batch["input_ids"].shape) for batch in filled} == set(shapes)
+    assert any(len(one["input_ids"]) < len(other["input_ids"]) for one, other in zip(plain, filled, strict=True))
+    for batch, wanted in zip(filled, plain, strict=True):
+        rows = len(wanted["input_ids"])
+        assert not batch["attention_mask"][rows:].any()
+        assert (batch["labels"][rows:] == -100).all()
+        if not (wanted["labels"][:, 1:] >= 0).any():
+            # A mean over no labels.
+            continue
+        model.zero_grad()
+        loss = model(**wanted).loss
+        loss.backward()
+        gradients = [own.grad.clone() for own in model.parameters()]
+        model.zero_grad()
+        other = model(**batch).loss
+        other.backward()
+        assert off(other.item(), loss.item()) < 1e-5
+        for own, gradient in zip(model.parameters(), gradients, strict=True):
+            torch.testing.assert_close(own.grad, gradient, rtol=1e-3, atol=1e-5)
+
+
+@pytest.mark.parametrize(("kind", "attention"), ATTENTIONS)
+def test_full_packed_batches_have_the_same_loss(kind: str, attention: str) -> None:
+    collator = PackCollator(CAPACITY, rows=4, pad_sequences_to_multiple_of=64, max_length=29)
+    batches = served(ROWS, collator, 2)
+    assert {tuple(batch["input_ids"].shape) for batch in batches} == {(4, CAPACITY)}
+    assert {tuple(batch["cu_seq_lens_q"].shape) for batch in batches} == {(65,)}
+    assert {batch["max_length_q"] for batch in batches} == {29}
+    assert min(len(batch["input_ids"]) for batch in served(ROWS, PackCollator(CAPACITY), 2)) < 4
+    if attention == "varlen":
+        # It wants the longest sequence itself.
+        longest = [int(batch["cu_seq_lens_q"].diff().max()) for batch in batches]
+        names = ("max_length_q", "max_length_k")
+        batches = [batch | dict.fromkeys(names, most) for batch, most in zip(batches, longest, strict=True)]
+    assert off(summed(model_of(kind, attention), batches), one_by_one(model_of(kind, "sdpa"))) < CLOSE
+
+
+def compiled(batches: list[Any], function: Any) -> int:
+    """How often a function of batches is compiled for them."""
+    torch._dynamo.reset()
+    counter = CompileCounter()
+    called = torch.compile(function, backend=counter, dynamic=False)
+    for batch in batches:
+        called(**batch)
+    torch._dynamo.reset()
+    found: int = counter.frame_count
+    return found
+
+
+def test_a_model_is_compiled_once_for_each_boundary() -> None:
+    model = model_of("llama", "sdpa")
+    shapes = full_shapes(BUCKETS)
+    assert len(shapes) == 3 < compiled(served(BUCKETS, PadCollator(), 2), model)
+    assert compiled(served(BUCKETS, PadCollator(shapes=shapes), 2), model) == 3
+
+
+def test_a_model_of_packed_rows_is_compiled_once() -> None:
+    full = PackCollator(CAPACITY, rows=4, pad_sequences_to_multiple_of=64)
+    assert compiled(served(ROWS, full, 2), model_of("llama", "sdpa")) == 1
+
+    def attend(input_ids: Any, cu_seq_lens_q: Any, max_length_q: int, **others: Any) -> Any:
+        # What flash attention takes.
+        return (cu_seq_lens_q.diff() < max_length_q).sum() + input_ids.sum()
+
+    assert compiled(served(ROWS, full, 2), attend) == 1 < compiled(served(ROWS, PackCollator(CAPACITY), 2), attend)

@@ -12,7 +12,7 @@ from ..bindings.batches import BatcherBase
 from ..compose.order import Order
 from ..deal.binding import orders
 from ..engine import arguments as check
-from ..engine.errors import OutOfMemoryError, OutOfRangeError
+from ..engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
 from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Plan, Where, recipe_fingerprint, recipe_text
@@ -202,8 +202,13 @@ class Batcher(BatcherBase):
         Raises:
             OutOfRangeError: A sample is too long.
             OutOfMemoryError: There is no memory for the plan of a window.
+            WrongTypeError: `progress` cannot be called.
         """
-        return self._engine.use(Metrics.of) if progress is None else self._engine.use(_metrics, progress)
+        if progress is None:
+            return self._engine.use(Metrics.of)
+        if not callable(progress):
+            raise WrongTypeError("progress", check.described(progress), "a function of two numbers")
+        return self._engine.use(_metrics, progress)
 
     def batch(self, step: SupportsIndex, rank: SupportsIndex | None = None) -> Batch:
         """The batch of a rank at a step. By default, it is the rank of this batcher. This plans one window.

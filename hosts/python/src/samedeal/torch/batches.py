@@ -128,6 +128,35 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         """Metrics of the batches of all ranks, as `Batcher.metrics`."""
         return self.batcher.metrics(progress)
 
+    @property
+    def full_shapes(self) -> list[tuple[int, int]]:
+        """The shapes (rows, tokens of a row) of full batches: with rows of padding, all batches of all epochs have one.
+
+        Use it as the `shapes` of a `PadCollator`. A model that is compiled for each shape (`torch.compile`, XLA) is
+        then compiled so many times. There is one for each of the `boundaries` of the strategy "bucket" (or for each
+        `bucket_width` up to `max_length`), and one in all for "pack", and for "pad-to-max" with a `max_length`. Longer
+        samples than the last boundary have another one if a budget or `max_length` bounds them. Nothing is planned.
+
+        Raises:
+            ContradictionError: The options do not say all shapes.
+        """
+        members = json.loads(self.recipe)["batch"]
+        strategy, longest = members["strategy"], members.get("max_length")
+        width = members.get("capacity") if strategy == "pack" else longest if strategy == "pad-to-max" else None
+        if members["too_long"] != "single" and width is not None:
+            return [(members["max_batch_size"], width)]
+        boundaries = self.batcher._recipe.options.get("boundaries")
+        if boundaries is None and "bucket_width" in members and longest is not None:
+            boundaries = range(members["bucket_width"], longest, members["bucket_width"])
+        if members["too_long"] == "single" or strategy != "bucket" or boundaries is None:
+            allowed = '"bucket" with boundaries, "pack", or "pad-to-max" with max_length; and too_long not "single"'
+            raise ContradictionError("strategy", strategy, allowed)
+        # The component says which shape a batch of one sample becomes, of each bucket.
+        own = {"order": "sequential", "seed": None, "epoch": 0, "tail": "keep", "too_long": "truncate"}
+        samples = [*map(int, boundaries), check.U32_MAX]
+        found = Batcher(samples, **{**self._options, **own, "separate_buckets": True}).shapes(True)
+        return [(shape.rows, shape.padded_length) for shape in found if shape.padded_length < check.U32_MAX]
+
     def use_index(self, index: str | os.PathLike[str]) -> None:
         """Uses the index of an epoch, as `Batcher.use_index`: `len` then plans nothing.
 

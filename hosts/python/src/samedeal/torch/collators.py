@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, SupportsIndex
 
 import numpy as np
@@ -22,6 +22,7 @@ MASK, LABELS = "attention_mask", "labels"
 _IGNORED = -100
 """What torch's cross-entropy takes for no label."""
 _MASKS = ("2d", "4d")
+_FROM_1 = check.Width(1, *check.U32_FROM_1[1:])
 _PACKED = (
     INPUTS,
     MASK,
@@ -70,6 +71,8 @@ class _Collator:
         Raises:
             ContradictionError: This has another capacity, or cuts samples at another length.
         """
+        capacity = None if capacity is None else check.integer("capacity", capacity, check.U32)
+        max_length = None if max_length is None else check.integer("max-length", max_length, check.U32)
         own = getattr(self, "capacity", None)
         if own is not None and capacity is not None and own != capacity:
             raise ContradictionError("capacity", str(own), f"{capacity}, the capacity of the {planner}")
@@ -124,6 +127,17 @@ class _Collator:
             for name, like in self._single.items()
         }
         return sequences, single
+
+    def _add_rows(self, count: int, sequences: dict[str, list[torch.Tensor]], single: dict[str, Any]) -> None:
+        """Adds rows of padding: sequences without tokens, and values of padding."""
+        for parts in sequences.values():
+            parts += [parts[0].new_empty(0, *parts[0].shape[1:])] * count
+        for name, values in single.items():
+            if isinstance(values, torch.Tensor):
+                filler = self._padded(name, values.new_empty(count, *values.shape[1:]))
+                single[name] = torch.cat([values, filler])
+            else:
+                single[name] = [*values, *[None] * count]
 
     def _padded(self, name: str, like: torch.Tensor) -> torch.Tensor:
         return like.fill_(_padding_as(name, self.padding.get(name, 0), like.dtype))
@@ -185,6 +199,7 @@ class PadCollator(_Collator):
         side: str = "right",
         pad_to_multiple_of: SupportsIndex = 1,
         width: SupportsIndex | None = None,
+        shapes: Iterable[tuple[SupportsIndex, SupportsIndex]] | None = None,
         max_length: SupportsIndex | None = None,
         fill_empty: bool = True,
     ) -> None:
@@ -197,6 +212,11 @@ class PadCollator(_Collator):
             side: The side of a row with the padding, "right" or "left".
             pad_to_multiple_of: The width is rounded up to a multiple of it.
             width: A fixed width for all batches. By default, it is that of the longest sample.
+            shapes: The shapes that batches may have, each a number of rows and a width, such as
+                `BatchSampler.full_shapes`: a batch gets the smallest one that holds it. Then there are no others, also
+                at the end of an epoch: each new one would be compiled by `torch.compile` or XLA. Rows of padding are
+                added at the end. Their `attention_mask` is 0, their labels are `label_padding`, and values that each
+                sample has only once are those of `padding`, or None.
             max_length: Largest number of tokens of a sample. Longer samples are cut.
             fill_empty: Whether a batch without samples gets a row of padding, with the columns of the batch before it,
                 or `input_ids` and `labels`. A model then computes it on a rank that has nothing in a step: its
@@ -208,6 +228,9 @@ class PadCollator(_Collator):
         super().__init__(padding_value, label_padding, padding, max_length, fill_empty)
         self._layout: dict[str, Any] = {"width": width, "pad_to_multiple_of": pad_to_multiple_of, "side": side}
         padded_cells(np.zeros(0, dtype=np.uint32), **self._layout)
+        self.shapes = None if shapes is None else _shapes(shapes)
+        if self.shapes is not None and (width is not None or int(pad_to_multiple_of) != 1):
+            raise ContradictionError("shapes", str(self.shapes[:3]), "None, with width or pad_to_multiple_of")
 
     def __call__(self, samples: Sequence[Any]) -> dict[str, Any]:
         """The tensors of a batch.
@@ -216,12 +239,25 @@ class PadCollator(_Collator):
             SamedealError: The samples do not go together, or one is longer than `width`.
         """
         sequences, single = self._columns(samples)
+        layout = self._layout
+        if self.shapes is not None and sequences[INPUTS]:
+            rows, width = self._shape(sequences[INPUTS])
+            self._add_rows(rows - len(sequences[INPUTS]), sequences, single)
+            layout = {**layout, "width": width}
         lengths = lengths_of(sequences[INPUTS])
-        cells = padded_cells(lengths, **self._layout)
+        cells = padded_cells(lengths, **layout)
         shape = (len(lengths), cells.width)
         mask = torch.from_numpy((cells.sources != PADDING).reshape(shape)).to(torch.int64) * (len(samples) > 0)
         made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
         return {MASK: mask, **made, **single}
+
+    def _shape(self, parts: list[torch.Tensor]) -> tuple[int, int]:
+        """The smallest shape that holds a batch."""
+        rows, longest = len(parts), max(map(len, parts))
+        for shape in self.shapes or ():
+            if shape[0] >= rows and shape[1] >= longest:
+                return shape
+        raise OutOfRangeError("shapes", str(self.shapes)[:64], f"one that holds {rows} rows of {longest} tokens")
 
 
 class PackCollator(_Collator):
@@ -259,6 +295,8 @@ class PackCollator(_Collator):
         mask: str | None = None,
         mask_dtype: torch.dtype | None = None,
         segment_ids: str | None = None,
+        rows: SupportsIndex | None = None,
+        pad_sequences_to_multiple_of: SupportsIndex | None = None,
         fill_empty: bool = True,
     ) -> None:
         """Checks the parameters.
@@ -285,15 +323,25 @@ class PackCollator(_Collator):
             segment_ids: The name under which the batch has, for each cell, which sample of its row it belongs to, from
                 1, and 0 where it is padding (int32): such as "segment_ids", or "seq_idx" for the state-space models of
                 transformers. By default it is left out, since most models do not take it.
+            rows: The number of rows that every batch gets, also the last ones of an epoch: rows of padding are added
+                at the end. It is the `max_batch_size` of the plan.
+            pad_sequences_to_multiple_of: The number of sequences in `cu_seq_lens_q` and `cu_seq_lens_k` is rounded up
+                to a multiple of it, with sequences of 0 tokens at the end. `max_length_q` and `max_length_k` are then
+                those of the longest sample that is allowed: `max_length`, or the capacity. With a number that is as
+                large as any batch needs, and with `rows`, all batches have one shape, so that `torch.compile` or XLA
+                compiles once.
             fill_empty: Whether a batch without samples gets a row of padding, as with `PadCollator`.
 
         Raises:
             SamedealError: A value is not allowed.
         """
         super().__init__(padding_value, label_padding, padding, max_length, fill_empty)
-        self.capacity = None if capacity is None else check.integer("capacity", capacity, check.U32_FROM_1)
-        if self.capacity == 0:
-            raise OutOfRangeError("capacity", "0", check.U32_FROM_1.allowed)
+        self.capacity = None if capacity is None else check.integer("capacity", capacity, _FROM_1)
+        self.rows = None if rows is None else check.integer("rows", rows, _FROM_1)
+        every = pad_sequences_to_multiple_of
+        self.pad_sequences_to_multiple_of = (
+            None if every is None else check.integer("pad-sequences-to-multiple-of", every, _FROM_1)
+        )
         self.mask_first_label = check.boolean("mask-first-label", mask_first_label)
         self.mask = None if mask is None else check.enum("mask", mask, _MASKS)
         self.mask_dtype = _mask_type(self.mask, mask_dtype)
@@ -321,6 +369,8 @@ class PackCollator(_Collator):
             if capacity is None:
                 raise MissingError("capacity", "", "that of the PackedDataset, whose rows these are")
             samples = [sample for row in packed for sample in row]
+        if capacity is None and (self.rows is not None or self.pad_sequences_to_multiple_of is not None):
+            raise MissingError("capacity", "", "the tokens of a row, with rows or pad_sequences_to_multiple_of")
         sequences, single = self._columns(samples)
         own = sequences.pop(MASK, None)
         if own is not None and samples and self.mask != _MASKS[0]:
@@ -334,17 +384,25 @@ class PackCollator(_Collator):
         ends = None if packed is None else list(itertools.accumulate(map(len, packed)))
         if ends is None and capacity is not None:
             ends = _row_ends(lengths.tolist(), capacity)
+        if self.rows is not None and ends:
+            if len(ends) > self.rows:
+                raise OutOfRangeError("rows", str(self.rows), f"at least {len(ends)}, as many as this batch has")
+            ends += [len(lengths)] * (self.rows - len(ends))
         cells, shape = packed_cells(lengths, row_ends=ends, width=capacity)
         made = {name: self._cells(name, parts, cells.sources, shape) for name, parts in sequences.items()}
         segments = _signed(cells.segment_ids, shape) * (len(samples) > 0)
-        filled = cells if ends is None else _filled(lengths, ends, cells.max_seqlen, shape)
+        every = self.pad_sequences_to_multiple_of
+        limit = cells.max_seqlen if every is None else self._longest(shape[1])
+        filled = cells if ends is None else _filled(lengths, ends, limit, shape)
         bounds = torch.from_numpy(filled.cu_seqlens.view(np.int32))
+        if every is not None:
+            bounds = torch.cat([bounds, bounds[-1:].expand(-(len(bounds) - 1) % every)])
         made |= {
             "position_ids": _signed(filled.position_ids, shape).to(torch.int64),
             "cu_seq_lens_q": bounds,
             "cu_seq_lens_k": bounds,
-            "max_length_q": filled.max_seqlen,
-            "max_length_k": filled.max_seqlen,
+            "max_length_q": filled.max_seqlen if every is None else limit,
+            "max_length_k": filled.max_seqlen if every is None else limit,
             "use_cache": False,
         }
         if self.segment_ids is not None:
@@ -356,10 +414,29 @@ class PackCollator(_Collator):
             made[MASK] = ones if own is None else self._cells(MASK, own, cells.sources, shape)
         return {**made, **single}
 
+    def _longest(self, capacity: int) -> int:
+        """The longest sample that is allowed."""
+        return capacity if self.max_length is None else min(self.max_length, capacity)
+
     def _without_first(self, labels: torch.Tensor) -> torch.Tensor:
         own = labels.clone()
         own[:1] = _padding_as(LABELS, self.padding[LABELS], labels.dtype)
         return own
+
+
+def _shapes(given: Any) -> list[tuple[int, int]]:
+    """Shapes that batches may have, the smallest first."""
+    allowed = "pairs of two whole numbers: rows, width"
+    found = []
+    for pair in check.items("shapes", given, allowed):
+        numbers = check.items("shapes", pair, allowed)
+        if len(numbers) != 2:
+            raise WrongTypeError("shapes", check.shown(pair), allowed)
+        rows, width = (check.integer("shapes", number, _FROM_1) for number in numbers)
+        found.append((rows, width))
+    if not found:
+        raise MissingError("shapes", "", allowed)
+    return sorted(found, key=lambda shape: (shape[0] * shape[1], shape[1]))
 
 
 def _row_ends(lengths: list[int], capacity: int) -> list[int]:
@@ -377,7 +454,8 @@ def _row_ends(lengths: list[int], capacity: int) -> list[int]:
 def _filled(lengths: np.ndarray[Any, Any], ends: list[int], longest: int, shape: tuple[int, int]) -> Packed:
     """The cells of the same rows, with sequences of padding up to their ends.
 
-    No such sequence is longer than the longest sample: a model may know no more positions than that.
+    No such sequence is longer than the longest sample, of this batch or that is allowed: a model may know no more
+    positions than that.
     """
     parts: list[int] = []
     row_ends: list[int] = []

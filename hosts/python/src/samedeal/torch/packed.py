@@ -234,7 +234,7 @@ class PackedDataset(Dataset[PackedRow]):
         if not 0 <= number < self._ends[-1]:
             count = self._ends[-1]
             allowed = f"{-count} to {count - 1}" if count else "none: there are no rows"
-            raise IndexOutOfRangeError("row", str(given), allowed)
+            raise IndexOutOfRangeError("row", check.shown(given), allowed)
         which = bisect.bisect_right(self._ends, number) - 1
         window = self._held.get(which) or self._read(which)
         own = number - self._ends[which]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, SupportsIndex
 
 import accelerate
 import torch
@@ -18,7 +18,8 @@ from accelerate.utils import recursively_apply, send_to_device
 
 from . import ContradictionError, WrongTypeError
 from .engine import arguments as check
-from .torch import DistributedSampler, Resumable, ShardedDataset
+from .torch import DistributedSampler, Resumable
+from .torch.padding import Rows
 from .torch.states import Count
 
 __all__ = ["PreparedLoader", "prepare"]
@@ -110,46 +111,6 @@ def check_mesh(accelerator: accelerate.Accelerator, sampler: Any) -> None:
         raise ContradictionError("sampler", value, allowed)
 
 
-class _Rows(NamedTuple):
-    """What a batch of this process has."""
-
-    samples: int = 0
-    """How many there are."""
-    padding: int = 0
-    """How many of them are padding, the last ones."""
-    may_be_padding: bool = False
-    """Whether the same batch of any process may have padding."""
-
-
-class _Padding:
-    """Where the padding of a pass is on this process: at the end of what each reader gives."""
-
-    def __init__(self, loader: Resumable) -> None:
-        sampler, self._size, self._unit = loader.sampler, loader._batch, 1
-        self._readers: list[tuple[int, int]] = []
-        """How many samples each reader gives, and how many of them are padding; none where no rank has padding."""
-        if isinstance(sampler, DistributedSampler) and sampler._upcoming().remainder == "pad":
-            self._readers, self._unit = [(len(sampler), sampler.num_padding)], sampler.unit
-        elif (
-            isinstance(sampler, ShardedDataset)
-            and sampler.deal == "samples"
-            and sampler._given["remainder"] in (None, "pad")
-        ):
-            workers = max(1, loader.loader.num_workers)
-            told = [sampler.shard_info(worker, workers) for worker in range(workers)]
-            self._readers, self._size = [(one.samples, one.padding) for one in told], sampler.batch_size or 1
-
-    def rows(self, batch: int) -> _Rows:
-        """What is in a batch of the pass; workers give theirs in turn."""
-        if not self._readers:
-            return _Rows()
-        number, reader = divmod(batch, len(self._readers))
-        samples, padding = self._readers[reader]
-        start = number * self._size
-        end = min(start + self._size, samples)
-        return _Rows(end - start, max(0, end - max(start, samples - padding)), end > samples - self._unit)
-
-
 class PreparedLoader(Resumable, DataLoaderStateMixin):
     """A `Resumable` that moves batches to the device of the accelerator, and marks the last batch of an epoch.
 
@@ -164,7 +125,7 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         self._accelerator = accelerator
         self._update: tuple[Count, int] | None = None
         """The pass in which the model was updated last, and after how many of its batches; None where one begins."""
-        self.rows = _Rows()
+        self.rows = Rows()
         """What the last batch has."""
 
     def state_dict(self, batches: SupportsIndex | None = None) -> dict[str, Any]:
@@ -203,13 +164,12 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         device = accelerator.device if accelerator.device_placement else None
         if self._is_updated():
             self._update = None
-        padding = _Padding(self)
         self.begin()
         # Accelerate is to cut off nothing.
         self.remainder = 0
         try:
-            for number, batch in enumerate(super().__iter__()):
-                self.end_of_dataloader, self.rows = self._is_last(), padding.rows(number)
+            for batch in super().__iter__():
+                self.end_of_dataloader, self.rows = self._is_last(), self._rows()
                 yield batch if device is None else send_to_device(batch, device, non_blocking=accelerator.non_blocking)
                 if self._is_updated() and (count := self._known()) is not None:
                     self._update = count, count.steps

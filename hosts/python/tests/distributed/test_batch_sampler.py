@@ -8,6 +8,7 @@ import pickle
 import subprocess
 import sys
 from collections import Counter
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -691,3 +692,72 @@ def test_packed_batches_of_one_shape() -> None:
         options = {name: 0}
         with pytest.raises(OutOfRangeError, match="allowed: 1 to"):
             PackCollator(8, **options)
+
+
+REPEATING: list[dict[str, Any]] = [
+    {"max_tokens": 900, "batch_window": 100},
+    {"strategy": "bucket", "max_batch_size": 7, "batch_window": 100},
+    {"strategy": "pack", "capacity": 300, "max_batch_size": 2, "batch_window": 100},
+    {"strategy": "pad-to-max", "max_batch_size": 7},
+    {"max_cost": 50_000, "counting": "weighted", "quadratic": 1, "batch_window": 100, "too_long": "split"},
+]
+
+
+@pytest.mark.parametrize("options", REPEATING)
+def test_repeated_samples_can_be_left_out(options: dict[str, Any]) -> None:
+    """With and without workers, and after a resume on other ranks."""
+
+    def loader_of(rank: int, world_size: int) -> Resumable:
+        sampler = BatchSampler(LENGTHS, tail="duplicate", rank=rank, world_size=world_size, **options)
+        return Resumable(DataLoader(Marked(), batch_sampler=sampler, collate_fn=list, num_workers=2 * (rank == 1)))
+
+    def read(loader: Resumable, steps: int | None) -> tuple[list[Any], int]:
+        own, padding = [], 0
+        assert loader.num_padding == 0
+        for batch in itertools.islice(loader, steps):
+            own += batch[: len(batch) - loader.num_padding]
+            padding += loader.num_padding
+        return own, padding
+
+    whole = BatchSampler(LENGTHS, tail="duplicate", rank=0, world_size=3, **options)
+    found = [read(loader_of(rank, 3), None) for rank in range(3)]
+    assert sum(padding for _, padding in found) == whole.metrics().repeated > 0
+    for rank, (_, padding) in enumerate(found):
+        assert BatchSampler(LENGTHS, tail="duplicate", rank=rank, world_size=3, **options).num_padding == padding
+    assert_whole(item for own, _ in found for item in own)
+    loaders = [loader_of(rank, 3) for rank in range(3)]
+    parts = [read(loader, 5)[0] for loader in loaders]
+    for rank in range(4):
+        loader = loader_of(rank, 4)
+        loader.load_state_dict(loaders[0].state_dict())
+        parts.append(read(loader, None)[0])
+    assert_whole(item for own in parts for item in own)
+
+
+def assert_whole(items: Iterable[tuple[int, int, int]]) -> None:
+    """Each token of each sample is there once."""
+    ends = np.zeros(len(LENGTHS), dtype=int)
+    for sample, start, length in sorted(items):
+        assert start == ends[sample]
+        ends[sample] += length
+    assert ends.tolist() == LENGTHS.tolist()
+
+
+class Marked(torch.utils.data.Dataset[Any]):  # type: ignore[misc]
+    """A sample or a part of one, as (sample, start, length)."""
+
+    def __len__(self) -> int:
+        return len(LENGTHS)
+
+    def __getitem__(self, item: Any) -> tuple[int, int, int]:
+        return item if isinstance(item, Part) else (item, 0, int(LENGTHS[item]))
+
+
+def test_other_tails_repeat_nothing() -> None:
+    for tail in ("even-split", "keep", "drop"):
+        sampler = BatchSampler(LENGTHS, tail=tail, max_tokens=900, rank=0, world_size=4)
+        loader = Resumable(DataLoader(Marked(), batch_sampler=sampler, collate_fn=list))
+        assert sampler.num_padding == 0
+        assert {loader.num_padding for _ in loader} == {0}
+        # Nothing is planned to know that.
+        assert BatchSampler(LENGTHS, tail=tail, max_tokens=900, **ONE).batcher.num_known_windows == 0

@@ -10,13 +10,16 @@ import signal
 import warnings
 from collections import Counter
 from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import torch
 from samedeal import Batcher, ContradictionError, MovedError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
-from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable
+from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, ShardedDataset
 from torch.utils.data import DataLoader, Dataset
 
 SAMPLES = 1_003
@@ -166,6 +169,39 @@ def test_any_world_takes_what_is_left(kind: str, world_sizes: tuple[int, ...]) -
         loader.load_state_dict(state)  # type: ignore[arg-type]
         assert (len(loader), list(loader)) == (0, [])
         assert len(loader) > 0
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("rows", [False, True])
+def test_padding_of_the_batch_that_the_loop_got(tmp_path: Path, rows: bool, workers: int) -> None:
+    """Of samples and of rows of files: without it, each comes once, in an epoch and in its rest."""
+    pq.write_table(pa.table({"id": range(100)}), tmp_path / "a.parquet")
+
+    def loader_of(rank: int, world_size: int) -> Resumable:
+        if rows:
+            dataset = ShardedDataset(tmp_path, batch_size=4, lanes=4, rank=rank, world_size=world_size)
+            return Resumable(DataLoader(dataset, batch_size=None, num_workers=workers))
+        sampler = DistributedSampler(range(100), world_size, rank)
+        return Resumable(DataLoader(Numbers(100), 4, sampler=sampler, num_workers=workers, collate_fn=list))
+
+    def own(loader: Resumable, steps: int | None) -> list[int]:
+        found: list[int] = []
+        assert loader.num_padding == 0
+        for batch in itertools.islice(loader, steps):
+            values = batch.column("id").to_pylist() if rows else batch
+            found += values[: len(values) - loader.num_padding]
+        return found
+
+    loaders = [loader_of(rank, 7) for rank in range(7)]
+    assert sorted(sample for loader in loaders for sample in own(loader, None)) == list(range(100))
+    assert 1 in {loader.num_padding for loader in loaders}
+    loaders = [loader_of(rank, 7) for rank in range(7)]
+    seen = [sample for loader in loaders for sample in own(loader, 2)]
+    for rank in range(3):
+        loader = loader_of(rank, 3)
+        loader.load_state_dict(loaders[0].state_dict())
+        seen += own(loader, None)
+    assert sorted(seen) == list(range(100))
 
 
 @pytest.mark.parametrize("drop_last", [False, True])

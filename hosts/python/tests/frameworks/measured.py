@@ -10,7 +10,7 @@ from typing import Any
 import torch.distributed as dist
 from accelerate import Accelerator
 from samedeal.accelerate import prepare
-from samedeal.torch import DistributedSampler, ShardedDataset, to_tensors
+from samedeal.torch import BatchSampler, DistributedSampler, ShardedDataset, to_tensors
 from torch.utils.data import DataLoader
 
 SAMPLES = 22
@@ -26,6 +26,9 @@ def loaders(shards: Path) -> dict[str, Any]:
     made["units"] = DataLoader(data, 3, sampler=DistributedSampler(data, seed=2, unit=6))
     made["dropped"] = DataLoader(data, 3, sampler=DistributedSampler(data, seed=2), drop_last=True)
     for workers in (0, 2):
+        lengths = [1 + sample % 5 for sample in data]
+        batches = BatchSampler(lengths, max_tokens=8, tail="duplicate", seed=2)
+        made[f"batches-{workers}"] = DataLoader(data, batch_sampler=batches, num_workers=workers)
         rows = ShardedDataset(shards, batch_size=3, transform=to_tensors, shuffle=False)
         made[f"rows-{workers}"] = DataLoader(rows, batch_size=None, num_workers=workers)
     return made

@@ -157,6 +157,15 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         found = Batcher(samples, **{**self._options, **own, "separate_buckets": True}).shapes(True)
         return [(shape.rows, shape.padded_length) for shape in found if shape.padded_length < check.U32_MAX]
 
+    @property
+    def num_padding(self) -> int:
+        """How many samples of this rank's next pass are padding, the last ones of batches: they repeat samples.
+
+        There are such with `tail="duplicate"` alone; all windows are planned for it. `batches` says it of each batch
+        (`Batch.repeated`, in rows), and `Resumable.num_padding` of the batch that the loop has got.
+        """
+        return sum(map(repeated_samples, self.batches())) if repeats(self) else 0
+
     def use_index(self, index: str | os.PathLike[str]) -> None:
         """Uses the index of an epoch, as `Batcher.use_index`: `len` then plans nothing.
 
@@ -248,6 +257,17 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
 
     def _is_empty(self, core: Batcher) -> bool:
         return not core._has_step(0)
+
+
+def repeats(sampler: BatchSampler) -> bool:
+    """Whether batches may repeat samples."""
+    return bool(json.loads(sampler.recipe)["batch"]["tail"] == "duplicate")
+
+
+def repeated_samples(batch: Batch) -> int:
+    """How many samples at the end of a batch are repeated from another one."""
+    own = len(batch.row_ends) - batch.repeated
+    return len(batch.samples) - (int(batch.row_ends[own - 1]) if own else 0)
 
 
 class _Lists(Place[Batcher], Pass):

@@ -10,6 +10,7 @@ from .. import ContradictionError, MovedError, Sampler, WrongTypeError
 from ..engine import arguments as check
 from .batches import BatchSampler
 from .dataset import ShardedDataset
+from .padding import Padding, Rows
 from .sampler import DistributedSampler
 from .states import Count
 from .steps import StepBatchSampler
@@ -46,6 +47,7 @@ class Resumable:
         check_in_order(loader, "True: what the loop got is else no beginning of the epoch")
         self.loader = loader
         self._count: Count | None = None
+        self._padding: Padding | None = None
 
     @property
     def dataset(self) -> Any:
@@ -82,6 +84,20 @@ class Resumable:
             drop_last = getattr(self.loader.batch_sampler, "drop_last", False)
             return sampler._whole().num_batches(self._batch, drop_last)
         return sampler.epoch_length
+
+    @property
+    def num_padding(self) -> int:
+        """How many samples of the batch that the loop got last are padding, its last ones; 0 before a pass.
+
+        They repeat samples, so that all ranks have as many. Leave them out of a metric:
+
+            for x, y in loader:
+                own = len(y) - loader.num_padding
+                metric.update(model(x)[:own], y[:own])
+
+        The rows of a `PackCollator` are no samples. With whole shards, there is no padding, and 0 is the answer.
+        """
+        return self._rows().padding
 
     def state_dict(self, batches: SupportsIndex | None = None) -> dict[str, Any]:
         """The state for a checkpoint, after all ranks got the same number of batches as this loop.
@@ -134,6 +150,7 @@ class Resumable:
             length = len(self.loader)
             count = sampler._expect(0, self._batch, len(sampler), length, self._fullest(length))
         self._count = count
+        self._padding = Padding(self.loader, sampler, self._batch, count.place, count.start)
         batches = iter(self.loader)
         # A dataset's passes may be those of workers alone.
         count.opening, count.expected = False, sampler._pass is None and not isinstance(sampler, ShardedDataset)
@@ -148,6 +165,13 @@ class Resumable:
         first.set_rank(0)
         drop_last = getattr(self.loader.batch_sampler, "drop_last", False)
         return len(first), first.num_batches(self._batch, drop_last)
+
+    def _rows(self) -> Rows:
+        """What the batch has that the loop got last."""
+        count = self._known()
+        if self._padding is None or count is None or not count.steps:
+            return Rows()
+        return self._padding.rows(count.steps - 1)
 
     def _known(self) -> Count | None:
         """What the newest loop got, if that is of the epoch and the state that are set now."""

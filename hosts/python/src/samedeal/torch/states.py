@@ -91,14 +91,15 @@ class Place(Generic[D]):
 
     def is_over(self, taken: int) -> bool:
         """Whether nothing is left after so many steps. How many there are need not be known."""
-        return not self._here()._has_step(taken)
+        return not self.here()._has_step(taken)
 
     def num_steps(self) -> int:
         """How many steps there are."""
-        found: int = self._here().num_steps
+        found: int = self.here().num_steps
         return found
 
-    def _here(self) -> Any:
+    def here(self) -> Any:
+        """What deals there."""
         return self.core if self.core._engine.config == self.config else self.twin()
 
     def after(self, taken: int) -> dict[str, Any]:

@@ -11,6 +11,7 @@ import multiprocessing
 import os
 import pickle
 import threading
+from collections import Counter
 from collections.abc import Callable
 from typing import Any
 
@@ -704,3 +705,23 @@ def test_a_step_of_all_ranks_is_that_of_each() -> None:
         assert [own.samples.tolist() for own in batcher.step(number)] == ranks
     with pytest.raises(OutOfRangeError, match=f"step is {2**70}; allowed: 0 to {len(batcher) - 1}"):
         batcher.step(2**70)
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"max_tokens": 500},
+        {"strategy": "bucket", "boundaries": [10, 40], "max_tokens": 500, "max_batch_size": 9, "pad_to_bucket": True},
+        {"strategy": "pack", "capacity": 50, "max_batch_size": 3},
+        {"strategy": "pad-to-max", "max_batch_size": 5},
+    ],
+)
+@pytest.mark.parametrize("tail", ["even-split", "keep", "duplicate"])
+def test_shapes_are_those_of_the_batches(options: dict[str, Any], tail: str) -> None:
+    lengths = np.random.default_rng(6).integers(1, 41, 301)
+    batcher = Batcher(lengths, tail=tail, world_size=3, **options)
+    batches = [batch for step in range(len(batcher)) for batch in batcher.step(step)]
+    for filled in (False, True):
+        found = Counter((batch.full_rows if filled else batch.shape[0], batch.padded_length) for batch in batches)
+        assert {(shape.rows, shape.padded_length): shape.batches for shape in batcher.shapes(filled)} == found
+    assert all(batch.shape[0] <= batch.full_rows for batch in batches)

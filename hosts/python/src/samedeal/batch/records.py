@@ -35,6 +35,8 @@ class Batch(NamedTuple):
     """The cost of the batch, as `counting` defines it."""
     repeated: int
     """How many rows at its end are there to fill the step: another batch holds them too."""
+    full_rows: int
+    """How many rows a full batch of this length has: with rows of padding, batches of a bucket have one shape."""
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -50,13 +52,14 @@ def split(run: batches.Run) -> list[Batch]:
     """The batches of a run, one by one."""
     ends = [0, *run.batch_ends.tolist()]
     rows = [0, *run.row_ends.tolist()]
-    numbers = zip(run.padded_lengths.tolist(), run.costs.tolist(), run.repeated.tolist(), strict=True)
+    each = (run.padded_lengths, run.costs, run.repeated, run.full_rows)
+    numbers = zip(*(values.tolist() for values in each), strict=True)
     made = []
-    for (first, last), (width, cost, repeated) in zip(pairwise(ends), numbers, strict=True):
+    for (first, last), own in zip(pairwise(ends), numbers, strict=True):
         start, stop = rows[first], rows[last]
         row_ends = run.row_ends[first:last] - run.row_ends.dtype.type(start)
         items = slice(start, stop)
-        made.append(Batch(run.samples[items], run.starts[items], run.lengths[items], row_ends, width, cost, repeated))
+        made.append(Batch(run.samples[items], run.starts[items], run.lengths[items], row_ends, *own))
     return made
 
 

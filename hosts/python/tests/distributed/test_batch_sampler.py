@@ -564,6 +564,9 @@ def test_a_sample_is_read_once_for_the_parts_of_a_batch() -> None:
     data = PartsDataset(Books())
     assert len(data) == 3
     assert data[Part(2, 5, 3)].tolist() == data[2, 5, 3].tolist() == [2005, 2006, 2007]
+    for sample in (3, 2**40):
+        with pytest.raises(IndexError, match=f"part is of sample {sample}; allowed: 0 to 2"):
+            data[Part(sample, 0, 1)]
     for wrong in (2, (2, 5), "abc", (2, 5, -1), (2, 5, 1.5)):
         with pytest.raises((WrongTypeError, OutOfRangeError)):
             data[wrong]  # type: ignore[index]

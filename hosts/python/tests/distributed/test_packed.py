@@ -225,8 +225,9 @@ def test_rows_are_the_same_in_any_order_and_with_an_index(tmp_path: Path) -> Non
     assert [backwards.samples(row).tolist() for row in range(len(rows) - 1, -1, -1)] == wanted[::-1]
     with pytest.raises(ContradictionError, match="fingerprint"):
         rows_of(10_000, seed=1).use_index(text)
-    with pytest.raises(WrongTypeError, match="index"):
-        rows.use_index("{}")
+    for wrong in ("{}", "\0", 3):
+        with pytest.raises(WrongTypeError, match="index"):
+            rows.use_index(wrong)  # type: ignore[arg-type]
     with pytest.raises(FileNotFoundError):
         rows.use_index(tmp_path / "none.json")
 

@@ -15,10 +15,15 @@ def text_of(index: str | os.PathLike[str]) -> str:
     """The text of an index, or of the file with it."""
     if isinstance(index, str) and index.lstrip()[:1] in ("{", ""):
         return check.crossing("index", index)
+    allowed = "the path of an index, or its text"
     if not isinstance(index, (str, os.PathLike)):
-        raise WrongTypeError("index", check.described(index), "the path of an index, or its text")
-    with open(index, "rb") as file:
-        return file.read().decode("utf-8", "backslashreplace")
+        raise WrongTypeError("index", check.described(index), allowed)
+    try:
+        with open(index, "rb") as file:
+            return file.read().decode("utf-8", "backslashreplace")
+    except ValueError as error:
+        # No path has a null character.
+        raise WrongTypeError("index", check.described(index), allowed) from error
 
 
 def join_indices(parts: Iterable[str | os.PathLike[str]]) -> str:

@@ -10,6 +10,7 @@ from torch.utils.data import Dataset
 
 from .. import ContradictionError, WrongTypeError
 from ..engine import arguments as check
+from ..engine.errors import IndexOutOfRangeError
 
 INPUTS = "input_ids"
 
@@ -63,21 +64,25 @@ class PartsDataset(Dataset[Any]):
 
         Raises:
             WrongTypeError: It is no `Part`, or the sample has no tokens that can be cut.
+            IndexOutOfRangeError: There is no such sample.
             ContradictionError: The sample has fewer tokens than its length said.
         """
         return self.__getitems__([part])[0]
 
     def __getitems__(self, parts: Iterable[Part | tuple[int, int, int]]) -> list[Any]:
         """The parts of a batch; a `DataLoader` asks for them together."""
-        known = [_checked(part) for part in parts]
-        return read_parts(self.dataset, known)
+        count = len(self)
+        return read_parts(self.dataset, [_checked(part, count) for part in parts])
 
 
-def _checked(part: Any) -> Part:
+def _checked(part: Any, count: int) -> Part:
     if not isinstance(part, tuple) or len(part) != len(Part._fields):
         allowed = 'a samedeal.torch.Part, as a BatchSampler with too_long="split" gives them'
         raise WrongTypeError("part", check.described(part), allowed)
-    return Part(*(check.integer("part", number, check.COUNT) for number in part))
+    found = Part(*(check.integer("part", number, check.COUNT) for number in part))
+    if found.sample >= count:
+        raise IndexOutOfRangeError("part", f"of sample {found.sample}", check.below(count))
+    return found
 
 
 def read_parts(dataset: Any, parts: Sequence[Part]) -> list[Any]:

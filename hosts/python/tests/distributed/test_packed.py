@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -273,14 +274,46 @@ def test_few_windows_are_held(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [copied.samples(row).tolist() for row in range(len(rows))] == wanted
 
 
-def test_threads_read_rows_of_one_dataset() -> None:
+@pytest.mark.parametrize("most", [1_000, 2**24])
+@pytest.mark.parametrize("counts", [False, True])
+def test_threads_read_rows_of_one_dataset(monkeypatch: pytest.MonkeyPatch, counts: bool, most: int) -> None:
     rows = rows_of(10_000)
     wanted = [rows.samples(row).tolist() for row in range(len(rows))]
+    order = np.random.default_rng(4).permutation(len(rows))[:1_500].tolist()
+    monkeypatch.setattr(samedeal.torch.packed, "_HELD", most)
     shared = rows_of(10_000)
-    order = np.random.default_rng(4).permutation(len(rows)).tolist()
-    with ThreadPoolExecutor(8) as pool:
-        assert list(pool.map(lambda row: shared.samples(row).tolist(), order)) == [wanted[row] for row in order]
+
+    def found(row: int) -> list[int]:
+        if counts and row % 7 == 0:
+            assert len(shared) == len(rows)
+        own: list[int] = shared.samples(row).tolist()
+        return own
+
+    before = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(8) as pool:
+            assert list(pool.map(found, order)) == [wanted[row] for row in order]
+    finally:
+        sys.setswitchinterval(before)
     assert len(shared) == len(rows)
+
+
+def test_what_a_thread_forgets_costs_time_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As one does that knew fewer windows and writes last, in the middle of another one's call."""
+    rows = rows_of(10_000)
+    wanted = [rows.samples(row).tolist() for row in range(len(rows))]
+    read = PackedDataset._read
+
+    def forgetful(self: Any, *given: Any) -> Any:
+        self._ends = self._ends[:1]
+        return read(self, *given)
+
+    monkeypatch.setattr(PackedDataset, "_read", forgetful)
+    monkeypatch.setattr(samedeal.torch.packed, "_HELD", 1)
+    again = rows_of(10_000)
+    for row in np.random.default_rng(4).permutation(len(rows))[:100].tolist():
+        assert again.samples(row).tolist() == again.samples(row - len(rows)).tolist() == wanted[row]
 
 
 class Documents(Dataset[dict[str, Any]]):  # type: ignore[misc]

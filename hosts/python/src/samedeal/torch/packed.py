@@ -144,7 +144,7 @@ class PackedDataset(Dataset[PackedRow]):
         self._batcher = Batcher(found.given, capacity=self.capacity, **_OWN, **options)
         self._cuts = options.get("too_long") in ("split", "truncate")
         self._num_windows = self._batcher.num_windows
-        # Both are replaced, not changed: several threads may read rows.
+        # Both are replaced, not changed, and may be shorter than another thread has left them: that costs time alone.
         self._ends: list[int] = [0]
         """How many rows there are up to the end of each window that is known, from the first one on."""
         self._held: dict[int, _Window] = {}
@@ -167,7 +167,7 @@ class PackedDataset(Dataset[PackedRow]):
         """
         text = text_of(index)
         self._batcher.use_index(text)
-        self._ends = [0, *itertools.accumulate(json.loads(text)["steps"])]
+        self._keep(_ends_in(text))
 
     @property
     def recipe_fingerprint(self) -> str:
@@ -177,7 +177,7 @@ class PackedDataset(Dataset[PackedRow]):
     @property
     def tokens(self) -> int:
         """Number of tokens in all rows."""
-        self._plan_all()
+        self._all_ends()
         return self._batcher.metrics().tokens
 
     @property
@@ -187,8 +187,7 @@ class PackedDataset(Dataset[PackedRow]):
 
     def __len__(self) -> int:
         """Number of rows. All windows are planned for it, once, unless there is an index."""
-        self._plan_all()
-        return self._ends[-1]
+        return self._all_ends()[-1]
 
     def __getitem__(self, row: SupportsIndex) -> PackedRow:
         """The samples of a row, or the parts of samples that are in it; negative numbers count from the end.
@@ -227,22 +226,21 @@ class PackedDataset(Dataset[PackedRow]):
         """The window of a row, and which of its items are in the row."""
         given = check.whole("row", row)
         number = given + len(self) if given < 0 else given
-        while number >= self._ends[-1] and len(self._ends) <= self._num_windows:
-            ends = self._ends
+        ends = self._ends
+        while number >= ends[-1] and len(ends) <= self._num_windows:
             [rows] = json.loads(self._batcher.index(len(ends) - 1, 1))["steps"]
-            self._ends = [*ends, ends[-1] + rows]
-        if not 0 <= number < self._ends[-1]:
-            count = self._ends[-1]
-            allowed = f"{-count} to {count - 1}" if count else "none: there are no rows"
+            ends = [*ends, ends[-1] + rows]
+        self._keep(ends)
+        if not 0 <= number < ends[-1]:
+            allowed = f"{-ends[-1]} to {ends[-1] - 1}" if ends[-1] else "none: there are no rows"
             raise IndexOutOfRangeError("row", check.shown(given), allowed)
-        which = bisect.bisect_right(self._ends, number) - 1
-        window = self._held.get(which) or self._read(which)
-        own = number - self._ends[which]
+        which = bisect.bisect_right(ends, number) - 1
+        window = self._held.get(which) or self._read(which, *ends[which : which + 2])
+        own = number - ends[which]
         return window, slice(window.ends[own], window.ends[own + 1])
 
-    def _read(self, which: int) -> _Window:
+    def _read(self, which: int, start: int, end: int) -> _Window:
         """Plans a window, and holds it in the place of those that were read first."""
-        start, end = self._ends[which : which + 2]
         window = self._batcher._engine.use(_Window.of, start, end)
         held = {**self._held, which: window}
         items = sum(len(one.samples) for one in held.values())
@@ -253,13 +251,29 @@ class PackedDataset(Dataset[PackedRow]):
         self._held = held
         return window
 
-    def _plan_all(self) -> None:
-        if len(self._ends) <= self._num_windows:
-            self.use_index(self._batcher.index(0, self._num_windows))
+    def _all_ends(self) -> list[int]:
+        """Where all windows end, which are planned for it."""
+        ends = self._ends
+        if len(ends) <= self._num_windows:
+            text = self._batcher.index(0, self._num_windows)
+            self._batcher.use_index(text)
+            ends = _ends_in(text)
+            self._keep(ends)
+        return ends
+
+    def _keep(self, ends: list[int]) -> None:
+        """Keeps what was found out, unless another thread has found more."""
+        if len(ends) > len(self._ends):
+            self._ends = ends
 
     def __getstate__(self) -> dict[str, Any]:
         """Without the windows that are held, for pickle and copy."""
         return {**self.__dict__, "_held": {}}
+
+
+def _ends_in(index: str) -> list[int]:
+    """Where the windows of an index end, in rows."""
+    return [0, *itertools.accumulate(json.loads(index)["steps"])]
 
 
 def rows_in(samples: Any) -> list[PackedRow] | None:

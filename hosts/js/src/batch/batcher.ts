@@ -27,10 +27,7 @@ type Class<T> = new (lengths: Lengths, options?: BatcherOptions) => T;
 const isWanted = (error: unknown): boolean => error instanceof SamedealError && error.kind === 'wanted';
 
 /** What `Batcher` is, over any instance of its engine. */
-export abstract class BaseBatcher
-  extends BatcherMembers<Planned>
-  implements Iterable<Batch>, AsyncIterable<Batch, void, undefined>
-{
+export abstract class BaseBatcher extends BatcherMembers<Planned> implements Iterable<Batch>, AsyncIterable<Batch> {
   #recipe: BatcherRecipe;
   #text?: string;
   #worldSize?: number;

@@ -134,6 +134,7 @@ impl<'a> Asked<'a> {
                 failure.kind.name().to_owned()
             }
             Some(Error::Log(_)) => "log".into(),
+            Some(Error::Lengths(_)) => "lengths".into(),
             Some(error) => {
                 let error = error.to_string();
                 self.fail(format!("the engine failed: {error}"));

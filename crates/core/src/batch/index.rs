@@ -87,7 +87,8 @@ impl Index {
     /// Whether it is of this recipe and epoch. Failures: `fingerprint`, `epoch`.
     pub(super) fn check(&self, fingerprint: &str, epoch: u64) -> Result<(), Failure> {
         if self.fingerprint != fingerprint {
-            let allowed = only(fingerprint).and(", the fingerprint of the recipe that is here");
+            let allowed = only(fingerprint)
+                .and(": an index is of one recipe, so of the same options, seed, world size and lengths");
             return Err(Failure::contradiction("fingerprint", &self.fingerprint, allowed));
         }
         if self.epoch != epoch {

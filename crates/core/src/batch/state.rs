@@ -24,6 +24,8 @@ const SEGMENT: &[Member] = &[
 ];
 /// What does not change with other options.
 const LENGTHS: &[Member] = &[member!("lengths", Kind::Lengths)];
+const AS_PLANNED: &str =
+    "as in the state; to use another value, plan the rest of the epoch anew (replan), or begin a new epoch";
 const AS_THE_LENGTHS: &str = "as in the state: other options are of the same samples";
 
 impl Batcher {
@@ -117,7 +119,7 @@ impl Batcher {
         if anew {
             return fields::compare(here.section("batch"), of.section("batch"), LENGTHS, AS_THE_LENGTHS);
         }
-        fields::compare(&here, of, &STATE_SECTIONS[1..], AS_IN_STATE)
+        fields::compare(&here, of, &STATE_SECTIONS[1..], AS_PLANNED)
     }
 }
 

@@ -143,7 +143,7 @@ impl ByLengthArgs {
         }
     }
 
-    /// Batches of these lengths by the recipe of --recipe, or of the options; and by `more` options, which come before those.
+    /// Batches of these lengths by the recipe of --recipe, by the options, or, without options, as a state has them; and by `more` options, which come before those.
     fn builder(
         &self,
         deal: &DealArgs,
@@ -152,7 +152,9 @@ impl ByLengthArgs {
     ) -> Result<BatchBuilder<Batcher>, Problem> {
         let mut members = self.options.members().clone();
         members.extend(more);
-        let Some(recipe) = &deal.by_length else { return Ok(self.with(deal, members, lengths)) };
+        // Options are beside those of a recipe, but in place of those of a state.
+        let recipe = deal.by_length.as_ref().filter(|_| deal.recipe.is_some() || members.is_empty());
+        let Some(recipe) = recipe else { return Ok(self.with(deal, members, lengths)) };
         let recipe = with(recipe.clone(), [("batch", members)]);
         let builder = Batcher::from_recipe(recipe, lengths).epoch(deal.epoch);
         Ok(lists(&deal.list)?.into_iter().fold(builder, |it, (path, list)| it.list(path, list)))

@@ -98,7 +98,7 @@ pub struct DealArgs {
     /// Whether that is an order which is made of others.
     #[arg(skip)]
     pub is_composed: bool,
-    /// The recipe of batches by length, once it is read.
+    /// The recipe of batches by length, or that of the state, once it is read.
     #[arg(skip)]
     pub by_length: Option<String>,
 }

@@ -61,7 +61,13 @@ impl EpochArgs {
         }
         match saved.kind() {
             Kind::Sampler if self.deal.recipe.is_none() => self.decide_by(&saved)?,
-            Kind::Batcher if self.deal.by_length.is_none() => self.deal.order.replace(&saved.section("order")),
+            Kind::Batcher if self.deal.by_length.is_none() => {
+                self.deal.order.replace(&saved.section("order"));
+                let mut batch = saved.batch().cloned().unwrap_or_default();
+                batch.remove("lengths");
+                let (order, deal) = (self.deal.order.members(), self.deal.deal.members());
+                self.deal.by_length = Some(json!({ "order": order, "deal": deal, "batch": batch }).to_string());
+            }
             Kind::Reading if self.dataset.paths.is_empty() && self.dataset.known.is_none() => {
                 let sizes = saved.numbers("sizes");
                 // Orders that are made of others have none of their own.

@@ -169,3 +169,22 @@ fn a_state_of_batches_knows_its_open_window() {
     let batches = anew.iter().map(|batch| json!(batch.unwrap().samples)).collect::<Vec<_>>();
     assert!(found["batches"].as_array().unwrap().iter().map(|batch| &batch["samples"]).eq(&batches));
 }
+
+#[test]
+fn a_state_of_batches_has_their_options() {
+    let folder = files::folder("state-of-batches");
+    let (lengths, path) = (folder.join("lengths.json"), folder.join("state.json"));
+    let numbers = (0..400_u32).map(|sample| 1 + sample * 37 % 90).collect::<Vec<_>>();
+    fs::write(&lengths, serde_json::to_string(&numbers).unwrap()).unwrap();
+    let batcher = samedeal::Batcher::builder(numbers).max_tokens(300).seed(7).world_size(2).build().unwrap();
+    fs::write(&path, batcher.state(9).unwrap()).unwrap();
+    let of = format!("batches {} --lengths --resume {} --world-size 3 --json", lengths.display(), path.display());
+    assert_eq!(json(&of), json(&format!("{of} --max-tokens 300 --seed 7")));
+    // Options are in their place, not beside them.
+    let (_, told) = failing(&format!("{of} --max-batch-size 4"));
+    assert!(told.contains("max-tokens") || told.contains("budget"), "{told}");
+    let (_, told) = failing(&format!("{of} --max-tokens 200"));
+    assert!(told.contains("--max-tokens is 200; allowed: 300, as in the state") && told.contains("replan"), "{told}");
+    let smaller = json(&format!("{of} --max-tokens 200 --replan"));
+    assert_eq!(smaller["recipe"]["batch"]["max_tokens"], 200);
+}

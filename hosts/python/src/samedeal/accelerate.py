@@ -18,9 +18,9 @@ from accelerate.utils import recursively_apply, send_to_device
 
 from . import ContradictionError, WrongTypeError
 from .engine import arguments as check
-from .torch import DistributedSampler, Resumable
+from .torch import Resumable
 from .torch.padding import Rows
-from .torch.states import Count
+from .torch.states import Count, Resuming
 
 __all__ = ["PreparedLoader", "prepare"]
 
@@ -51,7 +51,7 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
     prepared = PreparedLoader(loader, accelerator)
     check_mesh(accelerator, prepared.sampler)
     # Accelerate knows how many processes there are.
-    if isinstance(prepared.sampler, DistributedSampler):
+    if isinstance(prepared.sampler, Resuming):
         prepared.sampler._warns = False
     accelerator.register_for_checkpointing(prepared)
     if not isinstance(accelerator.gather_for_metrics, functools.partial):

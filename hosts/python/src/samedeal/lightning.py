@@ -14,7 +14,8 @@ import torch.distributed
 
 from . import ContradictionError
 from .engine import arguments as check
-from .torch import DistributedSampler, Resumable, StepBatchSampler
+from .torch import Resumable, StepBatchSampler
+from .torch.states import Resuming
 from .torch.verify import compare
 
 __all__ = ["ResumableData"]
@@ -111,7 +112,7 @@ class _Loader:
             )
             raise ContradictionError("sampler", "a StepBatchSampler", allowed)
         # The trainer knows how many processes there are.
-        if isinstance(self._resumable.sampler, DistributedSampler):
+        if isinstance(self._resumable.sampler, Resuming):
             self._resumable.sampler._warns = False
         self._data = data
         self._before = self._got = 0

@@ -152,8 +152,7 @@ class TrainerMixin(_Trainer):
             allowed = "False in accelerator_config: a DistributedSampler gives each process as many as one device has"
             raise ContradictionError("split-batches", "True", allowed)
         # The trainer knows how many processes there are.
-        if isinstance(sampler, DistributedSampler):
-            sampler._warns = False
+        sampler._warns = False
         self._batches = _Batches(sampler, plan.batch_size, plan.drop_last)
         if self._saved is not None:
             sampler.load_state_dict(self._saved)

@@ -27,7 +27,7 @@ from samedeal import (
     UnknownNameError,
     WrongTypeError,
 )
-from samedeal.torch import BatchSampler, PackCollator, PadCollator, Part, PartsDataset, Resumable
+from samedeal.torch import BatchSampler, DistributedSampler, PackCollator, PadCollator, Part, PartsDataset, Resumable
 from torch.utils.data import DataLoader
 
 LENGTHS = np.random.default_rng(3).integers(0, 200, 1_000)
@@ -764,3 +764,25 @@ def test_other_tails_repeat_nothing() -> None:
         assert {loader.num_padding for _ in loader} == {0}
         # Nothing is planned to know that.
         assert BatchSampler(LENGTHS, tail=tail, max_tokens=900, **ONE).batcher.num_known_windows == 0
+
+
+def test_a_loader_goes_on_with_a_smaller_budget() -> None:
+    lengths = [1 + number * 37 % 90 for number in range(400)]
+
+    def made(max_tokens: int, rank: int, world_size: int) -> Resumable:
+        sampler = BatchSampler(lengths, max_tokens=max_tokens, rank=rank, world_size=world_size)
+        return Resumable(DataLoader(range(400), batch_sampler=sampler, collate_fn=list))
+
+    loaders = [made(600, rank, 3) for rank in range(3)]
+    seen = [sample for loader in loaders for batch in itertools.islice(loader, 4) for sample in batch]
+    state = loaders[0].state_dict()
+    with pytest.raises(ContradictionError, match="replan"):
+        made(300, 0, 2).load_state_dict(state)
+    for rank in range(2):
+        later = made(300, rank, 2)
+        later.load_state_dict(state, replan=True)
+        seen += [sample for batch in later for sample in batch]
+    assert sorted(seen) == list(range(400))
+    other = Resumable(DataLoader(range(9), sampler=DistributedSampler(range(9), num_replicas=1, rank=0)))
+    with pytest.raises(ContradictionError, match="replan is True"):
+        other.load_state_dict(other.state_dict(), replan=True)

@@ -11,9 +11,10 @@ from .interleave import Interleaved, interleave
 from .nested import BatchWarning
 from .packed import PackedDataset, PackedRow
 from .parts import Part, PartsDataset
+from .place import RankWarning
 from .resumable import Resumable
 from .rng import rng_state, set_rng_state
-from .sampler import DistributedSampler, RankWarning
+from .sampler import DistributedSampler
 from .split import random_split
 from .states import EpochWarning
 from .steps import StepBatchSampler

@@ -216,6 +216,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         A batch is a list of sample indices, or of `Part` if `too_long="split"`.
         """
         warn_of_batched_batches(self)
+        place.warn_if_alone(self)
         made = _Lists(self, self._begin(), self._start, Asking.now(self, 1))
         self._pass = made
         if made.is_over(made.taken):

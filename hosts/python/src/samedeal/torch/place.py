@@ -35,6 +35,23 @@ class Place(NamedTuple):
     """Whether anybody said so: the caller, a process group or a launcher."""
 
 
+class RankWarning(UserWarning):
+    """A sampler reads all samples, and nobody has said that this is the only process."""
+
+
+def warn_if_alone(sampler: Any) -> None:
+    """Warns once if this process reads everything, and nobody has said that it is the only one."""
+    if not sampler._warns or current(sampler._place).told:
+        return
+    sampler._warns = False
+    text = (
+        "no process group and no launcher says which rank this is, so this process reads all samples, and so does every "
+        "other one: call torch.distributed.init_process_group before the first pass, or pass the number of ranks and the "
+        "rank. For a single process, num_replicas=1, rank=0 silences this warning."
+    )
+    warnings.warn(text, RankWarning, stacklevel=3)
+
+
 def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place, Mesh | None]:
     """The place of this process, and the mesh that it is in, unless the place says all of it.
 

@@ -117,13 +117,24 @@ class Resumable:
             batches = check.integer("batches", batches, check.Width(0, most, f"0 to {most}, what the loop got", facts))
         return sampler._opening().after(sampler._first()) if count is None else count.state_dict(batches)
 
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
+    def load_state_dict(self, state_dict: Mapping[str, Any], *, replan: bool = False) -> None:
         """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
 
+        Args:
+            state_dict: The state.
+            replan: Whether the options of batches may differ from those of the state: see
+                `BatchSampler.load_state_dict`.
+
         Raises:
+            ContradictionError: `replan` is true, and the sampler is no `BatchSampler`.
             SamedealError: The value is no state, or the state of something else. Nothing has changed then.
         """
-        self.sampler.load_state_dict(state_dict)
+        if not check.boolean("replan", replan):
+            self.sampler.load_state_dict(state_dict)
+        elif isinstance(self.sampler, BatchSampler):
+            self.sampler.load_state_dict(state_dict, replan=True)
+        else:
+            raise ContradictionError("replan", "True", "False: only the batches of a BatchSampler are planned")
 
     def __len__(self) -> int:
         """How many batches the pass has that is under way, or else the next one."""

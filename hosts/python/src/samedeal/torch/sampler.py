@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import functools
 import json
-import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any, Generic, SupportsIndex
 
@@ -28,10 +27,6 @@ T_co = TypeVar("T_co", covariant=True, default=int)
 _REMAINDERS = ("pad", "drop", "uneven")
 TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 """The order of the PyTorch that is installed: its `randperm` became another one with 2.6."""
-
-
-class RankWarning(UserWarning):
-    """A `DistributedSampler` reads all samples, and nobody has said that this is the only process."""
 
 
 class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
@@ -58,7 +53,6 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """Whether ranks may have different numbers of samples."""
     _mesh: Any = None
     _shares = False
-    _warns = True
     """Whether the next pass warns if nobody has said the rank. Adapters of frameworks, which know it, say no."""
     _place = place.Place(0, 1, explicit=True)
     _pass: Pass | None = None
@@ -284,7 +278,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             OutOfRangeError: A rank was set that is not below `num_replicas`.
         """
         self._check_counts()
-        self._warn_if_alone()
+        place.warn_if_alone(self)
         cursor = Cursor(self, self._begin(), Asking.now(self, None))
         self._pass = cursor
         if cursor.end == 0:
@@ -310,17 +304,6 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         """Which of how many data-parallel readers this is."""
         self._place = place.current(self._place)
         return place.data_rank(self._place, self._mesh)
-
-    def _warn_if_alone(self) -> None:
-        """Warns once if this process reads everything, and nobody has said that it is the only one."""
-        if self._warns and not place.current(self._place).told:
-            self._warns = False
-            text = (
-                "no process group and no launcher says which rank this is, so this process reads all samples, and so "
-                "does every other one: call torch.distributed.init_process_group before the first pass, or pass "
-                "num_replicas and rank. For a single process, num_replicas=1, rank=0 silences this warning."
-            )
-            warnings.warn(text, RankWarning, stacklevel=3)
 
     def _place_at(self, rank: int, num_replicas: int) -> None:
         # That they fit together is checked when they are used: both may be about to be set.

@@ -225,6 +225,8 @@ class Resuming(Generic[C]):
     """The epoch of which a pass was read since another epoch or state was set, if one was."""
     _repeats: bool
     """Whether it was told that it is read again."""
+    _warns = True
+    """Whether it warns where nobody says which rank this is: once, and not where a framework knows it."""
 
     def _start_with(self, core: C) -> None:
         self._core, self._moves, self._later = core, 0, None

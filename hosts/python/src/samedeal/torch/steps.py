@@ -248,6 +248,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         There is an `EpochWarning` if another pass was read before, without another `step` since.
         """
         warn_of_batched_batches(self)
+        place.warn_if_alone(self)
         made = _Batches(self, self._begin(), self._step, self._end(), Asking.now(self, 1))
         self._pass = made
         return made

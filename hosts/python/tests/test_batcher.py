@@ -724,4 +724,5 @@ def test_shapes_are_those_of_the_batches(options: dict[str, Any], tail: str) -> 
     for filled in (False, True):
         found = Counter((batch.full_rows if filled else batch.shape[0], batch.padded_length) for batch in batches)
         assert {(shape.rows, shape.padded_length): shape.batches for shape in batcher.shapes(filled)} == found
+    assert batcher.shapes() == batcher.shapes(False)
     assert all(batch.shape[0] <= batch.full_rows for batch in batches)

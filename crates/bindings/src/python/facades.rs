@@ -70,6 +70,7 @@ const DEFAULTS: &[(&str, &str, &str)] = &[
     ("fate", "batch-size", "1"),
     ("fate", "taken", "0"),
     ("locate", "step", "0"),
+    ("shapes", "filled", "False"),
     ("step-of", "position", "0"),
 ];
 

@@ -6,8 +6,10 @@ import array
 import itertools
 import json
 import pickle
+import sys
 from collections import deque
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +17,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import samedeal
+from building import check_that_it_goes_on
 from hostile import fails
 from samedeal import (
     Batcher,
@@ -327,3 +330,90 @@ def test_a_rest_is_planned_with_other_options() -> None:
     assert again.num_steps == third.num_steps - 1
     with fails(WrongTypeError, "replan"):
         second.resume(state, replan=1)  # type: ignore[arg-type]
+
+
+def test_what_an_index_is_built_by_may_be_any_map(tmp_path: Path) -> None:
+    """In any order, some parts twice, with a function that was pickled, and parts that came as other sequences."""
+    batcher = Batcher(LENGTHS, **OPTIONS)
+    whole = batcher.index(0, batcher.num_windows)
+    copies = set()
+
+    def shuffled(plan: Any, parts: list[Any]) -> Any:
+        for part in [*reversed(parts), parts[0]]:
+            copied = pickle.loads(pickle.dumps(plan))
+            copies.add(id(copied))
+            yield copied(np.array(part))
+
+    told: list[tuple[int, int]] = []
+    path = tmp_path / "plan.json"
+    assert build_index(batcher, path, workers=shuffled, progress=lambda *now: told.append(now)) == whole
+    assert told[-1] == (batcher.num_windows, batcher.num_windows)
+    # Its batcher is at work for all parts.
+    assert len(copies) == 1
+    with ThreadPoolExecutor(2) as threads:
+        assert build_index(batcher, path, workers=threads.map) == whole
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_map_that_does_not_give_what_it_was_given(tmp_path: Path) -> None:
+    batcher, path = Batcher(LENGTHS, **OPTIONS), tmp_path / "plan.json"
+    other = Batcher(LENGTHS, **OPTIONS | {"seed": 1})
+    wrong: list[Callable[[Any, Any], Any]] = [
+        lambda plan, parts: None,
+        lambda plan, parts: [3],
+        lambda plan, parts: [{"index": plan(parts[0])}],
+        lambda plan, parts: ["plan"],
+        lambda plan, parts: [plan(parts[0]).replace('"first":0', '"first":1')],
+        lambda plan, parts: [plan((0, 2))],
+        lambda plan, parts: [other.index(*parts[0])],
+    ]
+    for mapper in wrong:
+        with fails(WrongTypeError, "workers"):
+            build_index(batcher, path, workers=mapper)
+    with fails(WrongTypeError, "workers"):
+        build_index(batcher, path, workers="2")  # type: ignore[arg-type]
+    with fails(WrongTypeError, "batcher"):
+        build_index(LENGTHS, path)  # type: ignore[arg-type]
+    with fails(WrongTypeError, "path"):
+        build_index(batcher, 3)  # type: ignore[arg-type]
+    with fails(WrongTypeError, "progress"):
+        build_index(batcher, path, progress=3)  # type: ignore[arg-type]
+    with pytest.raises(ContradictionError, match="workers is 4 of 7 parts; allowed: a function"):
+        build_index(batcher, path, workers=lambda plan, parts: map(plan, parts[3:]))
+    # Those that came are kept.
+    missing: list[Any] = []
+
+    def noting(plan: Any, parts: list[Any]) -> Any:
+        missing.extend(parts)
+        return map(plan, parts)
+
+    assert build_index(batcher, path, workers=noting)
+    assert missing == [(0, 1), (1, 1), (2, 1)]
+
+
+def test_lengths_go_to_other_processes_in_a_file(tmp_path: Path) -> None:
+    """What is in memory is not pickled; what a user has made is."""
+    batches: dict[str, Batcher] = {
+        kind: Batcher(make(), **OPTIONS) for kind, make in KINDS.items() if kind not in ("iterator", "deque")
+    }
+    order = samedeal.blend({"web": (40_000, 2), "code": (20_000, 1)})
+    batches["blend"] = Batcher({"web": LENGTHS[:40_000], "code": chunked(LENGTHS[40_000:])}, order=order, **OPTIONS)
+    # A length that no window needs may be anything.
+    bad = [-1, *LENGTHS.tolist()]
+    batches["bad"] = Batcher(bad, order=samedeal.order("feistel", len(bad)).exclude([0]), mean_length=150, **OPTIONS)
+    sizes: dict[str, int] = {}
+
+    def measured(plan: Any, parts: list[Any]) -> Any:
+        sizes[kind] = len(pickle.dumps(plan))
+        return map(pickle.loads(pickle.dumps(plan)), parts)
+
+    for kind, batcher in batches.items():
+        expected = batcher.index(0, batcher.num_windows)
+        assert build_index(batcher, tmp_path / "plan.json", workers=measured) == expected, kind
+    assert {kind for kind, size in sizes.items() if size > 10_000} == {"object", "object that gives lists", "bad"}
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has no SIGKILL")
+@pytest.mark.parametrize("victim", ["parent", "group"])
+def test_an_index_that_was_killed_goes_on(victim: str, tmp_path: Path) -> None:
+    check_that_it_goes_on("2", tmp_path, victim)

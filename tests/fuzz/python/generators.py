@@ -450,7 +450,7 @@ SPECIAL: dict[str, Make] = {
     "Split.sizes": one("{'a': 3, 'b': 4}", "{'a': 100}", "None"),
     "build_index.batcher": lambda c: c.held("Batcher", "samedeal.Batcher([3, 4, 5], max_tokens=8)"),
     "build_index.path": one("folder.missing()"),
-    "build_index.workers": one("1"),
+    "build_index.workers": one("1", "1", "map", "lambda plan, parts: map(plan, parts[1:])"),
     "join_indices.parts": lambda c: f"[{_index(c)}, {_index(c)}]",
     "blend.samples": one("1", "50", "400"),
     "grown.samples": one("1", "50"),

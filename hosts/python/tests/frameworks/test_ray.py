@@ -1,4 +1,7 @@
-"""Ray Train: who a worker is, on a local Ray, and its loaders. In the tutorial, workers die and others go on."""
+"""Ray Train: who a worker is, on a local Ray, and its loaders. In the tutorial, workers die and others go on.
+
+Ray Data: an index of batches.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,7 @@ import pytest
 import ray.train
 import rayed
 import torch
+from building import check_that_it_goes_on
 from jobs import RAY
 from limits import HANG
 from ray.train.torch.train_loop_utils import _WrappedDataLoader
@@ -72,3 +76,10 @@ def test_a_loader_that_reads_ahead(workers: int) -> None:
         assert batch.tolist() == whole[got - 1]
         rest.load_state_dict(first.state_dict())
         assert [batch.tolist() for batch in rest] == whole[got:]
+
+
+def test_an_index_by_ray_data_goes_on_after_a_kill(tmp_path: Path) -> None:
+    """The index of one process, byte for byte."""
+    (tmp_path / "home").mkdir()
+    (tmp_path / "index").mkdir()
+    check_that_it_goes_on("ray", tmp_path / "index", "group", **RAY, HOME=str(tmp_path / "home"))

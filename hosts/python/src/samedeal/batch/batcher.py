@@ -12,7 +12,7 @@ from ..bindings.batches import BatcherBase
 from ..compose.order import Order
 from ..deal.binding import orders
 from ..engine import arguments as check
-from ..engine.errors import OutOfMemoryError, OutOfRangeError, WrongTypeError
+from ..engine.errors import OutOfMemoryError, OutOfRangeError
 from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Plan, Where, recipe_fingerprint, recipe_text
@@ -204,11 +204,8 @@ class Batcher(BatcherBase):
             OutOfMemoryError: There is no memory for the plan of a window.
             WrongTypeError: `progress` cannot be called.
         """
-        if progress is None:
-            return self._engine.use(Metrics.of)
-        if not callable(progress):
-            raise WrongTypeError("progress", check.described(progress), "a function of two numbers")
-        return self._engine.use(_metrics, progress)
+        told = check.progress(progress)
+        return self._engine.use(Metrics.of) if told is None else self._engine.use(_metrics, told)
 
     def batch(self, step: SupportsIndex, rank: SupportsIndex | None = None) -> Batch:
         """The batch of a rank at a step. By default, it is the rank of this batcher. This plans one window.

@@ -1,4 +1,4 @@
-"""Building the index of a plan with several processes."""
+"""Building the index of a plan with several processes, or with what runs functions on many machines."""
 
 from __future__ import annotations
 
@@ -8,16 +8,25 @@ import json
 import multiprocessing
 import os
 import shutil
-from collections.abc import Callable, Iterator
+import threading
+import uuid
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from itertools import starmap
+from multiprocessing.connection import wait
 from pathlib import Path
 from typing import SupportsIndex
 
 from ..engine import arguments as check
-from ..engine.errors import SamedealError
+from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
 from .batcher import Batcher
 from .binding import Where
 from .index import join_indices
+
+Part = tuple[int, int]
+"""Windows that are planned together: the first one, and how many."""
+Mapper = Callable[[Callable[[Part], str], list[Part]], Iterable[str]]
+"""A function such as `map`."""
 
 _PARTS = 256
 """In so many parts an epoch is planned, at most: what a process that was killed loses is part of one."""
@@ -28,51 +37,75 @@ def build_index(
     batcher: Batcher,
     path: str | os.PathLike[str],
     *,
-    workers: SupportsIndex | None = None,
+    workers: SupportsIndex | Mapper | None = None,
     progress: Callable[[int, int], object] | None = None,
 ) -> str:
     """Plans the whole epoch of a batcher with several processes, and writes the index of it.
 
-    With the index (`Batcher.use_index`), every rank knows at once how many steps the epoch has. It is the same file for
-    any number of processes. Parts of it are kept in a folder beside it until it is there: after an interruption, call
-    this again, and it goes on with the parts that are missing.
+    With the index (`Batcher.use_index`), every rank knows at once how many steps the epoch has. One process calls this.
+    It is the same file for any number of workers. Parts of it are kept in a folder beside it until it is there: after
+    an interruption, call this again, and it goes on with the parts that are missing.
 
     Processes are started anew, as `multiprocessing` does it with "spawn": a script must call this below
-    `if __name__ == "__main__"`. They open a memory-mapped file of lengths themselves; an array in memory is written to
-    a file for them; other lengths are pickled.
+    `if __name__ == "__main__"`. They open a memory-mapped file of lengths themselves. A function or an object of your
+    own is pickled. All other lengths are written to a file in the folder, which they open.
 
     Args:
         batcher: The batcher, whose epoch is planned as a whole.
         path: The file to write.
         workers: Number of processes. By default, as many as this process may use processors; with 1, there is no other
-            process.
+            process. Or a function like `map`, such as `map` of an executor: it gets a function and a list of parts, and
+            gives what the function returns for each of them, in any order. The function pickles, and may run on other
+            machines: then a memory-mapped file of lengths must have the same path there, or, for other lengths, the
+            folder.
         progress: Called with the number of windows that are planned, and with the number of all windows.
 
     Returns:
         The text of the index.
 
     Raises:
-        OutOfRangeError: `workers` is not 1 or more, or a sample is too long.
+        OutOfRangeError: `workers` is not 1 or more, `path` is no path, or a sample is too long.
+        WrongTypeError: A value is of another type, or `workers` gives something else than the parts.
+        ContradictionError: `workers` does not give all parts.
         OutOfMemoryError: There is no memory for the plan of a window.
         OSError: A file cannot be written.
     """
-    most = _processors() if workers is None else check.integer("workers", workers, _WORKERS)
+    if workers is None or not callable(workers):
+        most = _processors() if workers is None else check.integer("workers", workers, _WORKERS)
+        workers = _pool(most) if most > 1 else None
+    if not isinstance(batcher, Batcher):
+        raise WrongTypeError("batcher", check.described(batcher), "a Batcher")
+    target, told = check.path(path, "file"), check.progress(progress)
     whole = _whole(batcher)
-    windows, target = whole.num_windows, Path(path)
-    folder = target.with_name(f"{target.name}.{whole.recipe_fingerprint()[:16]}-{whole.epoch}.parts")
+    windows = whole.num_windows
+    folder = target.parent / f"{target.name}.{whole.recipe_fingerprint()[:16]}-{whole.epoch}.parts"
     folder.mkdir(parents=True, exist_ok=True)
     size = max(1, -(-windows // _PARTS))
     parts = [(first, min(size, windows - first)) for first in range(0, windows, size)] or [(0, 0)]
-    missing = [part for part in parts if not _is_there(folder, part)]
+    own = _head(whole.index(0, 0))
+    missing = {part for part in parts if _part_of(_file(folder, part), own) != part}
     done = windows - sum(count for _, count in missing)
-    for count in _planned(whole, folder, missing, min(most, len(missing))):
-        done += count
-        if progress is not None:
-            progress(done, windows)
+    for text in _planned(whole, folder, sorted(missing), workers):
+        found = _part_of(text, own)
+        if found not in parts:
+            raise WrongTypeError("workers", check.described(text), _MAP)
+        if found in missing:
+            _write(_file(folder, found), text)
+            missing.remove(found)
+            done += found[1]
+            if told is not None:
+                told(done, windows)
+    if missing:
+        raise ContradictionError("workers", f"{len(parts) - len(missing)} of {len(parts)} parts", _MAP)
     text = join_indices(_file(folder, part) for part in parts)
-    _write(target, text)
+    # Moved from there, so that nothing is left beside the index if this is killed.
+    _write(folder / target.name, text)
+    os.replace(folder / target.name, target)
     shutil.rmtree(folder)
     return text
+
+
+_MAP = "a function that gives, as `map` does, what its first argument returns for each part"
 
 
 def _whole(batcher: Batcher) -> Batcher:
@@ -96,52 +129,92 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _file(folder: Path, part: tuple[int, int]) -> Path:
+def _file(folder: Path, part: Part) -> Path:
     return folder / f"{part[0]}-{part[1]}.json"
 
 
-def _is_there(folder: Path, part: tuple[int, int]) -> bool:
-    """Whether a part is there, whole."""
+def _head(text: str) -> tuple[object, ...]:
+    """What all parts of one index have in common."""
+    found = json.loads(text)
+    return found["fingerprint"], found["epoch"], found["windows"]
+
+
+def _part_of(index: str | Path, own: tuple[object, ...]) -> Part | None:
+    """The part that a text or a file is, if it is whole, and a part of the same index."""
     try:
-        text = join_indices([_file(folder, part)])
-        found = json.loads(text)
+        text = join_indices([index])
     except (OSError, SamedealError):
-        return False
-    return (found["first"], len(found["steps"])) == part
+        return None
+    found = json.loads(text)
+    return (found["first"], len(found["steps"])) if _head(text) == own else None
 
 
-def _planned(batcher: Batcher, folder: Path, parts: list[tuple[int, int]], workers: int) -> Iterator[int]:
-    """Plans parts, and gives the number of windows of each when it is there."""
-    if workers <= 1:
-        for part in parts:
-            yield _plan(batcher, folder, part)
-        return
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _begin, (_shared(batcher, folder), folder)) as pool:
-        try:
-            yield from pool.map(_next, parts)
-        except BaseException:
-            pool.shutdown(cancel_futures=True)
-            raise
+def _planned(batcher: Batcher, folder: Path, parts: list[Part], mapper: Mapper | None) -> Iterable[str]:
+    """The indices of parts, in any order, as they are planned."""
+    if mapper is None or not parts:
+        return starmap(batcher.index, parts)
+    given = mapper(_Planner(uuid.uuid4().hex, _shared(batcher, folder)), parts)
+    if not isinstance(given, Iterable):
+        raise WrongTypeError("workers", check.described(given), _MAP)
+    return given
 
 
-_work: tuple[Batcher, Path]
-"""What a process of the pool plans, and where it writes parts."""
+class _Planner:
+    """Plans parts, in other processes too."""
+
+    def __init__(self, key: str, batcher: Batcher) -> None:
+        self.key, self._batcher = key, batcher
+
+    def __call__(self, part: Part) -> str:
+        return self._batcher.index(*part)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _received, (self.key, self._batcher)
 
 
-def _begin(batcher: Batcher, folder: Path) -> None:
-    global _work
-    _work = batcher, folder
+_last: _Planner | None = None
 
 
-def _next(part: tuple[int, int]) -> int:
-    return _plan(*_work, part)
+def _received(key: str, batcher: Batcher) -> _Planner:
+    """The planner of this process. Some unpickle it for each part: its batcher should not begin anew each time."""
+    global _last
+    if _last is None or _last.key != key:
+        _last = _Planner(key, batcher)
+    return _last
 
 
-def _plan(batcher: Batcher, folder: Path, part: tuple[int, int]) -> int:
-    """Plans the windows of a part, and writes their index."""
-    _write(_file(folder, part), batcher.index(*part))
-    return part[1]
+def _pool(workers: int) -> Mapper:
+    """A `map` of processes that are there as long as it is iterated."""
+
+    def mapper(plan: Callable[[Part], str], parts: list[Part]) -> Iterator[str]:
+        context = multiprocessing.get_context("spawn")
+        count = min(workers, len(parts))
+        with ProcessPoolExecutor(count, context, initializer=_begin, initargs=(plan,)) as pool:
+            try:
+                yield from pool.map(_next, parts)
+            except BaseException:
+                pool.shutdown(cancel_futures=True)
+                raise
+
+    return mapper
+
+
+def _begin(plan: Callable[[Part], str]) -> None:
+    """Begins a process of the pool, which has received the planner with this."""
+    threading.Thread(target=_end_with_parent, daemon=True).start()
+
+
+def _end_with_parent() -> None:
+    # A process of a pool would wait for ever if the one that it works for was killed.
+    parent = multiprocessing.parent_process()
+    if parent is not None:
+        wait([parent.sentinel])
+        os._exit(1)
+
+
+def _next(part: Part) -> str:
+    assert _last is not None
+    return _last(part)
 
 
 def _write(path: Path, text: str) -> None:

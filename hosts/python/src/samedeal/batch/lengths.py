@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from ..engine import arguments as check
-from ..engine.errors import ContradictionError, WrongTypeError
+from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
 from ..engine.sources import LengthsSource
 
 if TYPE_CHECKING:
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _ALLOWED = "a list of whole numbers"
+_BLOCK = 2**20
+"""So many lengths are written to a file at a time."""
 
 
 class Lengths:
@@ -66,12 +68,23 @@ class Lengths:
         return (Lengths.of, (self.given,)) if place is None else (_opened, place)
 
     def in_file(self, path: Path) -> Lengths:
-        """The same, so that other processes can read them: an array that is in memory alone is written to a file."""
+        """The same, so that other processes can read them: what may be in memory alone is written to a file.
+
+        A memory-mapped file is not, nor a function or an object of the user, which says itself how it is pickled.
+        """
         import numpy
 
-        if not hasattr(self.given, "__array__") or _place(self.given) is not None:
+        if not self.samples or _place(self.given) is not None or isinstance(self._read, _Asked):
             return self
-        numpy.save(path, numpy.asarray(self.given))
+        file = numpy.lib.format.open_memmap(path, mode="w+", dtype=numpy.uint32, shape=(self.samples,))
+        for first in range(0, self.samples, _BLOCK):
+            last = min(first + _BLOCK, self.samples)
+            try:
+                file[first:last] = self.at(numpy.arange(first, last))
+            except SamedealError:
+                # Maybe of a sample that the order leaves out: only a plan that needs it fails.
+                return self
+        file.flush()
         return Lengths.of(numpy.load(path, mmap_mode="r"))
 
     def at(self, samples: NDArray[np.int64], before: int = 0) -> NDArray[np.uint32]:

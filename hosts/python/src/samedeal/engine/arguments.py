@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import operator
+import os
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain, islice
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .errors import OutOfMemoryError, OutOfRangeError, UnknownNameError, WrongTypeError
@@ -405,6 +407,26 @@ def enum(field: str, value: Any, names: Sequence[N]) -> N:
     if given in names:
         return names[names.index(given)]
     raise UnknownNameError(field, given[:64], ", ".join(names), {"known": tuple(names)})
+
+
+def path(value: Any, what: str) -> Path:
+    """The path of a file or a folder, if it can be one."""
+    if not isinstance(value, (str, os.PathLike)):
+        raise WrongTypeError("path", described(value), f"the path of a {what}")
+    try:
+        is_path = b"\0" not in os.fsencode(value)
+    except UnicodeEncodeError:
+        is_path = False
+    if not is_path:
+        raise OutOfRangeError("path", described(os.fspath(value)), f"a path that a {what} can have")
+    return Path(value)
+
+
+def progress(value: Callable[[int, int], object] | None) -> Callable[[int, int], object] | None:
+    """What is told how far a plan is, if it can be called."""
+    if value is not None and not callable(value):
+        raise WrongTypeError("progress", described(value), "a function of two numbers")
+    return value
 
 
 def shown(value: Any) -> str:

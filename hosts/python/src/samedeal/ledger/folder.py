@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError
-from .log import NUMBER, is_checkpoint, line_of, path_of
+from .log import NUMBER, is_checkpoint, line_of
 
 _NAME = re.compile(r"[0-9]{16}\.json")
 """The name of an entry, as `_name` makes it."""
@@ -32,7 +32,7 @@ class FolderLog:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """The folder need not exist yet, but the folder that it is in."""
-        self.path = path_of(path, "folder")
+        self.path = check.path(path, "folder")
         self._known: dict[int, str] = {}
         """The last entry that is known, and the second one, which no other log has: it has 64 random bits."""
 

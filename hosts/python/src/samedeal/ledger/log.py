@@ -127,7 +127,7 @@ class FileLog:
 
     def __init__(self, path: str | os.PathLike[str]) -> None:
         """The file need not exist yet."""
-        self.path = path_of(path, "file")
+        self.path = check.path(path, "file")
         self._known = _Known()
         self._mark: _Mark | None = None
         """To go on there without a look at what is before it."""
@@ -327,19 +327,6 @@ class FileLog:
             value = f"{self.path}: another log than the one of which {known.entries} entries were read"
             raise ContradictionError("log", value, "the same file for the whole epoch: open the ledger anew")
         self._known = _Known()
-
-
-def path_of(path: Any, what: str) -> Path:
-    """The path of a file or a folder, if it can be one."""
-    if not isinstance(path, (str, os.PathLike)):
-        raise WrongTypeError("path", check.described(path), f"the path of a {what}")
-    try:
-        is_path = b"\0" not in os.fsencode(path)
-    except UnicodeEncodeError:
-        is_path = False
-    if not is_path:
-        raise OutOfRangeError("path", check.described(os.fspath(path)), f"a path that a {what} can have")
-    return Path(path)
 
 
 def line_of(entry: Any) -> str:

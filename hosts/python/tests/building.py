@@ -66,7 +66,7 @@ def check_that_it_goes_on(how: str, folder: Path, victim: str, **environment: st
     assert rest.returncode == 0, rest.stdout + rest.stderr
     assert rest.stdout.split()[-1] == str(PARTS - 7)
     assert {path.name for path in folder.iterdir()} == {"lengths.npy", "plan.json"}
-    assert (folder / "plan.json").read_text() == Batcher(lengths, **OPTIONS).index(0, PARTS)
+    assert (folder / "plan.json").read_text() == Batcher(lengths, **OPTIONS).index(0, PARTS) + "\n"
 
 
 def main(folder: Path, how: str, death: int | None, victim: int) -> None:

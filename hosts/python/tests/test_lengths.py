@@ -270,7 +270,8 @@ def test_an_index_is_built_by_any_number_of_processes(workers: int, tmp_path: Pa
     batcher = Batcher(LENGTHS, **OPTIONS)
     path = tmp_path / "plan.json"
     text = build_index(batcher, path, workers=workers, progress=lambda *now: told.append(now))
-    assert path.read_text() == text == batcher.index(0, batcher.num_windows)
+    assert path.read_text() == f"{text}\n"
+    assert text == batcher.index(0, batcher.num_windows)
     assert list(tmp_path.iterdir()) == [path]
     assert told == [(done, batcher.num_windows) for done in range(1, batcher.num_windows + 1)]
     batcher.use_index(path)
@@ -417,3 +418,16 @@ def test_lengths_go_to_other_processes_in_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize("victim", ["parent", "group"])
 def test_an_index_that_was_killed_goes_on(victim: str, tmp_path: Path) -> None:
     check_that_it_goes_on("2", tmp_path, victim)
+
+
+def test_two_that_build_the_same_index_do_not_hinder_each_other(tmp_path: Path) -> None:
+    batcher, path = Batcher(LENGTHS, **OPTIONS), tmp_path / "plan.json"
+
+    def beside(done: int, windows: int) -> None:
+        # The other one is done first, and removes the folder.
+        if done < windows:
+            assert build_index(batcher, path, workers=1) == text
+
+    text = build_index(batcher, tmp_path / "alone.json", workers=1)
+    assert build_index(batcher, path, workers=1, progress=beside) == text
+    assert {found.name for found in tmp_path.iterdir()} == {"alone.json", "plan.json"}

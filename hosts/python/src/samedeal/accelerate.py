@@ -148,13 +148,13 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         count, steps = self._update
         return count.state_dict(steps)
 
-    def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
-        """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.
+    def load_state_dict(self, state_dict: Mapping[str, Any], *, replan: bool = False) -> None:
+        """Continues from a state, as a `Resumable` does.
 
         Raises:
             SamedealError: The value is no state, or the state of something else. Nothing has changed then.
         """
-        super().load_state_dict(state_dict)
+        super().load_state_dict(state_dict, replan=replan)
         # Gradients are not saved: those that wait for an update begin anew.
         self._update, self._accelerator.step = None, 0
 

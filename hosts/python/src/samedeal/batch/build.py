@@ -30,6 +30,7 @@ Mapper = Callable[[Callable[[Part], str], list[Part]], Iterable[str]]
 
 _PARTS = 256
 """In so many parts an epoch is planned, at most: what a process that was killed loses is part of one."""
+_ATTEMPTS = 10
 _WORKERS = check.Width(1, check.U32_MAX, *check.U32_FROM_1[2:])
 
 
@@ -83,25 +84,22 @@ def build_index(
     size = max(1, -(-windows // _PARTS))
     parts = [(first, min(size, windows - first)) for first in range(0, windows, size)] or [(0, 0)]
     own = _head(whole.index(0, 0))
-    missing = {part for part in parts if _part_of(_file(folder, part), own) != part}
-    done = windows - sum(count for _, count in missing)
-    for text in _planned(whole, folder, sorted(missing), workers):
+    known = _known(folder, parts, own)
+    for text in _planned(whole, folder, [part for part in parts if part not in known], workers):
         found = _part_of(text, own)
         if found not in parts:
             raise WrongTypeError("workers", check.described(text), _MAP)
-        if found in missing:
-            _write(_file(folder, found), text)
-            missing.remove(found)
-            done += found[1]
+        if found not in known:
+            _write(folder, _file(folder, found), text)
+            known[found] = text
             if told is not None:
-                told(done, windows)
-    if missing:
-        raise ContradictionError("workers", f"{len(parts) - len(missing)} of {len(parts)} parts", _MAP)
-    text = join_indices(_file(folder, part) for part in parts)
-    # Moved from there, so that nothing is left beside the index if this is killed.
-    _write(folder / target.name, text)
-    os.replace(folder / target.name, target)
-    shutil.rmtree(folder)
+                told(sum(count for _, count in known), windows)
+    if len(known) < len(parts):
+        raise ContradictionError("workers", f"{len(known)} of {len(parts)} parts", _MAP)
+    text = join_indices(known.values())
+    _write(folder, target, f"{text}\n")
+    # Another process that builds the same index may have removed it.
+    shutil.rmtree(folder, ignore_errors=True)
     return text
 
 
@@ -139,11 +137,23 @@ def _head(text: str) -> tuple[object, ...]:
     return found["fingerprint"], found["epoch"], found["windows"]
 
 
-def _part_of(index: str | Path, own: tuple[object, ...]) -> Part | None:
-    """The part that a text or a file is, if it is whole, and a part of the same index."""
+def _known(folder: Path, parts: list[Part], own: tuple[object, ...]) -> dict[Part, str]:
+    """The parts that are there, whole."""
+    known = {}
+    for part in parts:
+        with contextlib.suppress(OSError, UnicodeDecodeError):
+            text = _file(folder, part).read_text(encoding="utf-8")
+            if _part_of(text, own) == part:
+                known[part] = text
+    return known
+
+
+def _part_of(index: str, own: tuple[object, ...]) -> Part | None:
+    """The part that a text is, if it is whole, and a part of the same index."""
     try:
         text = join_indices([index])
     except (OSError, SamedealError):
+        # Maybe no text: a function such as `map` gives anything.
         return None
     found = json.loads(text)
     return (found["first"], len(found["steps"])) if _head(text) == own else None
@@ -217,12 +227,20 @@ def _next(part: Part) -> str:
     return _last(part)
 
 
-def _write(path: Path, text: str) -> None:
-    """Writes a file under another name first, so that it is there as a whole or not at all."""
-    other = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        other.write_text(text, encoding="utf-8")
-        os.replace(other, path)
-    finally:
-        with contextlib.suppress(FileNotFoundError):
-            other.unlink()
+def _write(folder: Path, path: Path, text: str) -> None:
+    """Writes a file under another name first, so that it is there as a whole or not at all.
+
+    That is in the folder, so that nothing is left beside the index if this process is killed.
+    """
+    other = folder / f"{path.name}.{os.getpid()}.tmp"
+    for attempt in range(_ATTEMPTS):
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            other.write_text(text, encoding="utf-8")
+            os.replace(other, path)
+        except FileNotFoundError:
+            # Another process was done with the same index, and has removed the folder.
+            if attempt + 1 == _ATTEMPTS:
+                raise
+        else:
+            return

@@ -45,9 +45,9 @@ def warn_if_alone(sampler: Any) -> None:
         return
     sampler._warns = False
     text = (
-        "no process group and no launcher says which rank this is, so this process reads all samples, and so does every "
-        "other one: call torch.distributed.init_process_group before the first pass, or pass the number of ranks and the "
-        "rank. For a single process, num_replicas=1, rank=0 silences this warning."
+        "no process group and no launcher says which rank this is, so this process reads all samples, and so does "
+        "every other one: call torch.distributed.init_process_group before the first pass, or pass the number of ranks "
+        "and the rank. For a single process, num_replicas=1, rank=0 silences this warning."
     )
     warnings.warn(text, RankWarning, stacklevel=3)
 

@@ -49,13 +49,7 @@ impl JsonSchema for State {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "How far an epoch or a training has come. SPEC.md has its members.",
-            "type": "object",
-            "properties": { "samedeal": { "const": 1 }, "kind": { "type": "string" } },
-            "required": ["samedeal", "kind"],
-            "additionalProperties": true,
-        })
+        of_kind("How far an epoch or a training has come.", json_schema!({ "type": "string" }))
     }
 }
 
@@ -68,14 +62,19 @@ impl JsonSchema for Index {
     }
 
     fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({
-            "description": "How many steps each window of batches by length has. SPEC.md has its members.",
-            "type": "object",
-            "properties": { "samedeal": { "const": 1 }, "kind": { "const": "index" } },
-            "required": ["samedeal", "kind"],
-            "additionalProperties": true,
-        })
+        of_kind("How many steps each window of batches by length has.", json_schema!({ "const": "index" }))
     }
+}
+
+/// A text of the library, of a kind.
+fn of_kind(what: &str, kind: Schema) -> Schema {
+    json_schema!({
+        "description": format!("{what} SPEC.md has its members."),
+        "type": "object",
+        "properties": { "samedeal": { "const": 1 }, "kind": kind },
+        "required": ["samedeal", "kind"],
+        "additionalProperties": true,
+    })
 }
 
 /// A reader, and how much it reads.

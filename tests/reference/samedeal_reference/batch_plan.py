@@ -202,6 +202,8 @@ class Window:
         given = len(packs) // full * full
         rest = len(packs) - given
         closes = rest > 0 and config.tail != "drop"
+        if rest == 0 and given > 0 and each == 1:
+            packs[given - world :] = self._spread(packs[given - world :], world) or packs[given - world :]
         if closes and config.tail == "even-split" and rest < world and given > 0:
             given -= full
         dearest = sorted(packs[:given], key=lambda row: -cost_of(config, row))
@@ -218,7 +220,7 @@ class Window:
     def _last_packs(self, rows: list[Row], full: int) -> None:
         config, world = self.config, self.config.world_size
         wanted = 0 if config.tail == "duplicate" else ceil_div(len(rows), full) * world
-        if len(rows) < wanted:
+        if len(rows) <= wanted:
             rows = self._spread(rows, wanted) or split(rows, wanted)
         many = ceil_div(len(rows), full)
         for i in range(many):
@@ -227,7 +229,7 @@ class Window:
             self._deal([*part, *islice(cycle(part), more)], more, config.strategy == "pack")
 
     def _spread(self, packs: list[Row], wanted: int) -> list[Row] | None:
-        """The items of packs in so many rows; None where one does not fit."""
+        """The items of packs in so many rows; None where one does not fit, or where nothing gets cheaper."""
         config = self.config
         size, capacity, slots = sizes_of(config)
         rows: list[Row] = [[] for _ in range(wanted)]
@@ -237,7 +239,8 @@ class Window:
             row.append(item)
             if sum(size(item.length) for item in row) > capacity or len(row) > slots:
                 return None
-        return rows
+        dearest = max(cost_of(config, row) for row in packs)
+        return rows if len(packs) < wanted or max(cost_of(config, row) for row in rows) < dearest else None
 
 
 def cost_of(config: BatchConfig, row: Row) -> int:

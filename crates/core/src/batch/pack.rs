@@ -10,7 +10,7 @@ use super::items::Items;
 use super::packing::{Packing, Patterns, histogram, places};
 use super::steps::Steps;
 use crate::Failure;
-use crate::base::memory::collect;
+use crate::base::memory::{collect, grow};
 use crate::base::sort::sort_short;
 
 /// Rows and what they hold, as lists end to end.
@@ -59,9 +59,97 @@ impl Packs {
         self.ends.len()
     }
 
+    fn start(&self, pack: usize) -> usize {
+        if pack == 0 { 0 } else { self.ends[pack - 1] as usize }
+    }
+
     fn items(&self, pack: usize) -> &[u32] {
-        let start = if pack == 0 { 0 } else { self.ends[pack - 1] };
-        &self.items[start as usize..self.ends[pack] as usize]
+        &self.items[self.start(pack)..self.ends[pack] as usize]
+    }
+
+    fn cost(&self, pack: usize, config: &BatchConfig, items: &Items) -> u128 {
+        self.items(pack).iter().map(|&item| config.cost(items.length(item))).sum()
+    }
+
+    /// Makes so many packs of nearly equal cost of those from number `first` on, which are not more: the dearest item first, each into the pack
+    /// of least cost. Whether it did: not if an item does not fit there, or if there are so many packs already and these are no dearer.
+    fn even(
+        &mut self,
+        first: usize,
+        wanted: usize,
+        config: &BatchConfig,
+        items: &Items,
+        shape: &Shape,
+        size: impl Fn(u32) -> u64,
+    ) -> Result<bool, Failure> {
+        let cost = |item: u32| config.cost(items.length(item));
+        let limit = match self.count() - first < wanted {
+            true => None,
+            false => (first..self.count()).map(|pack| self.cost(pack, config, items)).max(),
+        };
+        let start = self.start(first);
+        let held = &self.items[start..];
+        let keys = dearest_first(held.len(), held.iter().map(|&item| cost(item)))?;
+        let empty = (0..wanted).map(|pack| Reverse((0_u128, pack)));
+        let mut loads = BinaryHeap::from(collect("batch-window", wanted, empty)?);
+        let mut filled = collect("batch-window", wanted, core::iter::repeat_n((0_u64, 0_u32), wanted))?;
+        let mut chosen = collect("batch-window", held.len(), [])?;
+        for &key in &keys {
+            let item = held[place_of(key)];
+            let Some(Reverse((load, pack))) = loads.pop() else { return Ok(false) };
+            let load = load + cost(item);
+            let (sum, count) = &mut filled[pack];
+            if size(item) > shape.capacity - *sum || *count == shape.slots || limit.is_some_and(|limit| load >= limit) {
+                return Ok(false);
+            }
+            *sum += size(item);
+            *count += 1;
+            chosen.push(pack as u32);
+            loads.push(Reverse((load, pack)));
+        }
+        let mut end = start as u32;
+        let ends = filled.iter().map(|&(_, count)| {
+            end += count;
+            end
+        });
+        let ends = collect("batch-window", wanted, ends)?;
+        let mut next = collect("batch-window", wanted, core::iter::once(start as u32).chain(ends.iter().copied()))?;
+        let sorted = collect("batch-window", held.len(), keys.iter().map(|&key| held[place_of(key)]))?;
+        for (item, &pack) in sorted.into_iter().zip(&chosen) {
+            let next = &mut next[pack as usize];
+            self.items[*next as usize] = item;
+            *next += 1;
+        }
+        self.replace(first, ends)?;
+        Ok(true)
+    }
+
+    /// Makes so many packs of those from number `first` on: again and again, the one of most items is two of half as many, as long as it has
+    /// two.
+    fn halve(&mut self, first: usize, wanted: usize) -> Result<(), Failure> {
+        let there = (first..self.count()).map(|pack| (self.items(pack).len() as u32, Reverse(self.start(pack) as u32)));
+        let mut sizes = BinaryHeap::from(collect("batch-window", wanted, there)?);
+        while sizes.len() < wanted {
+            let Some((count, Reverse(begin))) = sizes.pop() else { break };
+            if count < 2 {
+                sizes.push((count, Reverse(begin)));
+                break;
+            }
+            sizes.push((count.div_ceil(2), Reverse(begin)));
+            sizes.push((count / 2, Reverse(begin + count.div_ceil(2))));
+        }
+        let ends = sizes.into_iter().map(|(count, Reverse(begin))| begin + count);
+        let mut ends = collect("batch-window", wanted, ends)?;
+        sort_short(&mut ends);
+        self.replace(first, ends)
+    }
+
+    /// Puts other ends in the place of those from number `first` on.
+    fn replace(&mut self, first: usize, ends: Vec<u32>) -> Result<(), Failure> {
+        self.ends.truncate(first);
+        grow("batch-window", ends.len(), &mut self.ends)?;
+        self.ends.extend(ends);
+        Ok(())
     }
 }
 
@@ -93,19 +181,23 @@ pub(super) fn steps_of_packs(
         if shape.shared { u64::from(items.length(item)) } else { config.cost(items.length(item)) as u64 }
     };
     let sizes = collect("batch-window", pool.len(), pool.iter().map(|&item| size(item)))?;
-    let packs = Packs::new(&pool, &sizes, shape)?;
+    let mut packs = Packs::new(&pool, &sizes, shape)?;
+    let bound = packs.bound;
     let world = config.world as usize;
     let full = (shape.rows as u64 * u64::from(config.world)).min(packs.count() as u64 + 1) as usize;
     // Packs come with the least free space first; those that are left over are the emptiest.
     let mut given = packs.count() / full * full;
     let rest = packs.count() - given;
     let closes = rest > 0 && config.tail != Tail::Drop;
+    if rest == 0 && given > 0 && shape.rows == 1 {
+        // The emptiest packs are a step of their own, where one rank may have a single item.
+        packs.even(given - full, world, config, items, shape, size)?;
+    }
     if closes && rest < world && config.tail == Tail::EvenSplit {
         // Together with another step's they are enough for two.
         given = given.saturating_sub(full);
     }
-    let cost = |pack: usize| packs.items(pack).iter().map(|&item| config.cost(items.length(item))).sum::<u128>();
-    let costs = dearest_first(given, (0..given).map(cost))?;
+    let costs = dearest_first(given, (0..given).map(|pack| packs.cost(pack, config, items)))?;
     let rows = if given == 0 { 0 } else { shape.rows as usize };
     let mut balance = Balance::new(world, rows)?;
     for step in costs.chunks_exact(full) {
@@ -115,18 +207,17 @@ pub(super) fn steps_of_packs(
         }
     }
     if closes {
-        close(config, items, &packs, given, shape, steps, size)?;
-        return Ok((0, packs.bound));
+        close(config, items, packs, given, shape, steps, size)?;
+        return Ok((0, bound));
     }
-    let start = if given == 0 { 0 } else { packs.ends[given - 1] as usize };
-    Ok(((packs.items.len() - start) as u64, packs.bound.saturating_sub(rest as u64)))
+    Ok(((packs.items.len() - packs.start(given)) as u64, bound.saturating_sub(rest as u64)))
 }
 
 /// The last packs of a window, from number `first` on: at most two steps, as even as the packs allow.
 fn close(
     config: &BatchConfig,
     items: &Items,
-    packs: &Packs,
+    mut packs: Packs,
     first: usize,
     shape: &Shape,
     steps: &mut Steps,
@@ -137,33 +228,24 @@ fn close(
     let full = usize::try_from(u64::from(shape.rows) * u64::from(config.world)).unwrap_or(usize::MAX);
     // With repetitions, every rank has one of the packs that there are.
     let wanted = if config.tail == Tail::Duplicate { 0 } else { there.div_ceil(full) * world };
-    let held = if first == 0 { &packs.items[..] } else { &packs.items[packs.ends[first - 1] as usize..] };
-    let (rows, ends) = if there < wanted
-        && let Some(even) = evenly(config, items, held, wanted, shape, size)?
-    {
-        even
-    } else {
-        let ends = (first..packs.count()).map(|pack| packs.ends[pack] - (packs.items.len() - held.len()) as u32);
-        (
-            collect("batch-window", held.len(), held.iter().copied())?,
-            halved(collect("batch-window", there, ends)?, wanted)?,
-        )
-    };
-    let row = |row: usize| &rows[if row == 0 { 0 } else { ends[row - 1] as usize }..ends[row] as usize];
-    let many = ends.len().div_ceil(full);
+    if there <= wanted && !packs.even(first, wanted, config, items, shape, size)? {
+        packs.halve(first, wanted)?;
+    }
+    let rows = packs.count() - first;
+    let many = rows.div_ceil(full);
     for step in 0..many {
-        let (begin, end) = (ends.len() * step / many, ends.len() * (step + 1) / many);
+        let (begin, end) = (rows * step / many, rows * (step + 1) / many);
         let count = end - begin;
         let again = if config.tail == Tail::Duplicate { count.next_multiple_of(world) } else { count };
         for rank in 0..world {
             let mut repeated = 0;
             for place in (rank..again).step_by(world) {
-                let held = row(begin + place % count);
-                steps.row(held)?;
+                let row = packs.items(first + begin + place % count);
+                steps.row(row)?;
                 repeated += match place < count {
                     true => 0,
                     false if shape.shared => 1,
-                    false => held.len() as u32,
+                    false => row.len() as u32,
                 };
             }
             steps.end_batch(repeated)?;
@@ -189,71 +271,4 @@ fn cost_of(key: u128) -> u128 {
 
 fn place_of(key: u128) -> usize {
     key as u32 as usize
-}
-
-/// Items row by row, and where each row ends.
-type Rows = (Vec<u32>, Vec<u32>);
-
-/// The items of some packs in so many rows of nearly equal cost: the dearest first, each into the row of least
-/// cost. None if one does not fit there.
-fn evenly(
-    config: &BatchConfig,
-    items: &Items,
-    held: &[u32],
-    rows: usize,
-    shape: &Shape,
-    size: impl Fn(u32) -> u64,
-) -> Result<Option<Rows>, Failure> {
-    let cost = |item: u32| config.cost(items.length(item));
-    let keys = dearest_first(held.len(), held.iter().map(|&item| cost(item)))?;
-    let empty = (0..rows).map(|row| Reverse((0_u128, row)));
-    let mut loads = BinaryHeap::from(collect("batch-window", rows, empty)?);
-    let mut filled = collect("batch-window", rows, core::iter::repeat_n((0_u64, 0_u32), rows))?;
-    let mut chosen = collect("batch-window", held.len(), [])?;
-    for &key in &keys {
-        let item = held[place_of(key)];
-        let Some(Reverse((load, row))) = loads.pop() else { return Ok(None) };
-        let (sum, count) = &mut filled[row];
-        if size(item) > shape.capacity - *sum || *count == shape.slots {
-            return Ok(None);
-        }
-        *sum += size(item);
-        *count += 1;
-        chosen.push(row as u32);
-        loads.push(Reverse((load + cost(item), row)));
-    }
-    let mut end = 0;
-    let ends = filled.iter().map(|&(_, count)| {
-        end += count;
-        end
-    });
-    let ends = collect("batch-window", rows, ends)?;
-    let mut next = collect("batch-window", rows, core::iter::once(0).chain(ends.iter().copied()))?;
-    let mut sorted = collect("batch-window", held.len(), core::iter::repeat_n(0, held.len()))?;
-    for (&key, &row) in keys.iter().zip(&chosen) {
-        let next = &mut next[row as usize];
-        sorted[*next as usize] = held[place_of(key)];
-        *next += 1;
-    }
-    Ok(Some((sorted, ends)))
-}
-
-/// Where packs end once there are so many: again and again, the one of most items is two of half as many, as long as it has two.
-fn halved(ends: Vec<u32>, wanted: usize) -> Result<Vec<u32>, Failure> {
-    let start = |pack: usize| if pack == 0 { 0 } else { ends[pack - 1] };
-    let counts = ends.iter().enumerate().map(|(pack, &end)| (end - start(pack), Reverse(start(pack))));
-    let mut sizes = BinaryHeap::from(collect("batch-window", ends.len().max(wanted), counts)?);
-    while sizes.len() < wanted {
-        let Some((count, Reverse(begin))) = sizes.pop() else { break };
-        if count < 2 {
-            sizes.push((count, Reverse(begin)));
-            break;
-        }
-        sizes.push((count.div_ceil(2), Reverse(begin)));
-        sizes.push((count / 2, Reverse(begin + count.div_ceil(2))));
-    }
-    let mut ends =
-        collect("batch-window", sizes.len(), sizes.into_iter().map(|(count, Reverse(begin))| begin + count))?;
-    sort_short(&mut ends);
-    Ok(ends)
 }

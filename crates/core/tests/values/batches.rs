@@ -124,6 +124,30 @@ fn quality() {
     }
 }
 
+#[test]
+fn a_batch_is_divided_as_evenly_as_longest_first_does() {
+    let mut noise = Noise(7);
+    for _ in 0..1_000 {
+        let count = 50 + (noise.next() * 451.0) as usize;
+        let world = 2 + (noise.next() * 63.0) as u32;
+        let lengths: Vec<u32> = (0..count).map(|_| ((6.0 + noise.normal()).exp() as u32).clamp(1, 8_192)).collect();
+        let (sum, most) = (lengths.iter().map(|&l| u64::from(l)).sum::<u64>(), *lengths.iter().max().unwrap());
+        // With two ranks, all but a token or none are one pack: packs that fill a step are divided too.
+        let budget = (sum / u64::from(world) * 2).max(2 * u64::from(most));
+        let mut sorted = lengths.clone();
+        sorted.sort_unstable();
+        let mut loads = vec![0; world as usize];
+        for length in sorted.into_iter().rev() {
+            *loads.iter_mut().min().unwrap() += u64::from(length);
+        }
+        let base = BatchConfig::new(lengths, Strategy::Budget);
+        let plan = Batcher::of(BatchConfig { world, budget, max_batch_size: 0, counting: Counting::Unpadded, ..base });
+        let m = plan.unwrap().metrics().unwrap();
+        assert_eq!(m.steps, 1);
+        assert!(m.slowest_cost <= *loads.iter().max().unwrap(), "{count} sequences, {world} ranks, {budget} tokens");
+    }
+}
+
 const STRATEGIES: [Strategy; 4] = [Strategy::PadToMax, Strategy::Bucket, Strategy::Budget, Strategy::Pack];
 
 /// Goes through a whole plan; how often each sample's tokens are there.

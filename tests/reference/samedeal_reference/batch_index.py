@@ -1,4 +1,4 @@
-"""The index of an epoch of batches: section 9, "Results"."""
+"""The index of an epoch of batches: section 18."""
 
 from __future__ import annotations
 

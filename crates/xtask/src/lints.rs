@@ -47,6 +47,13 @@ pub fn steps() -> Vec<Step> {
         })
         .made_from(rust)
         .with_lock(build::CARGO),
+        lint("Rust lints: Windows", &[setup::RUST_LINTS, setup::WINDOWS_TARGET, build::COMPONENT_STEP], || {
+            let mut command = project::cargo(&["clippy", "--target", setup::WINDOWS]);
+            command.args(["--package=samedeal", "--", "-D", "warnings"]);
+            command
+        })
+        .made_from(rust)
+        .with_lock(build::CARGO),
         lint("Rust lints: component", &[setup::RUST_LINTS, setup::TARGETS], || {
             wasm_lint(&["example-rust-guest", "samedeal-component"], "wasm32-wasip2")
         })
@@ -61,6 +68,12 @@ pub fn steps() -> Vec<Step> {
         lint("Python lints", &[setup::PYTHON], || ruff(&["check"])).made_from(python),
         lint("Python types", &[setup::PYTHON, build::BINDINGS], || {
             let mut command = project::own("target/venv/bin/python", &["-m", "mypy"]);
+            command.current_dir(project::path("hosts/python"));
+            command
+        })
+        .made_from(python),
+        lint("Python types: Windows", &[setup::PYTHON, build::BINDINGS], || {
+            let mut command = project::own("target/venv/bin/python", &["-m", "mypy", "--platform", "win32", "src"]);
             command.current_dir(project::path("hosts/python"));
             command
         })

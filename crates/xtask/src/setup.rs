@@ -21,6 +21,7 @@ pub fn parts() -> Vec<Step> {
     vec![
         Step::new(MACHINE, &[], |_| machine::check()),
         Step::new(TARGETS, &[MACHINE], rust_targets).with_lock(RUSTUP),
+        Step::new(WINDOWS_TARGET, &[MACHINE], |progress| add_targets(progress, &[WINDOWS])).with_lock(RUSTUP),
         Step::new(PYTHON, &[MACHINE], |progress| {
             environment(progress, "target/venv", "hosts/python/requirements-dev.txt")
         }),
@@ -52,6 +53,10 @@ pub fn parts() -> Vec<Step> {
 pub const MACHINE: &str = "this machine";
 /// The WebAssembly targets of Rust.
 pub const TARGETS: &str = "Rust targets";
+/// What the code for Windows is checked with.
+pub const WINDOWS_TARGET: &str = "Rust target of Windows";
+/// The target whose code is checked without a compiler for C.
+pub const WINDOWS: &str = "x86_64-pc-windows-gnu";
 /// One rustup changes the toolchain at a time.
 pub const RUSTUP: &str = "rustup";
 /// The environment that the Python host is developed and tested in.

@@ -2,7 +2,6 @@
 //! user and the superuser can write, in a folder that samedeal made and marked. Where there is no such place, nothing is kept:
 //! that costs time, and nothing else. The Python host uses the same folder by the same rules (`engine/cache.py`).
 
-use std::ffi::OsString;
 use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::io::{self, Read, Write};
@@ -136,8 +135,7 @@ fn resolved(path: &Path) -> Option<PathBuf> {
     const STICKY: u32 = 0o1000;
     const MOST_LINKS: u32 = 40;
     let user = rustix::process::geteuid().as_raw();
-    let names =
-        |path: &Path| path.components().rev().map(|name| name.as_os_str().to_owned()).collect::<Vec<OsString>>();
+    let names = |path: &Path| path.components().rev().map(|name| name.as_os_str().to_owned()).collect::<Vec<_>>();
     let (mut at, mut links, mut left) = (PathBuf::new(), 0, names(path));
     while let Some(name) = left.pop() {
         if name == ".." {
@@ -225,6 +223,7 @@ fn make(folder: &Path) -> io::Result<()> {
 
 /// Makes a folder that others can neither read nor write.
 fn make_folder(folder: &Path) -> io::Result<()> {
+    #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes of files"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);

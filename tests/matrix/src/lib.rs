@@ -74,8 +74,7 @@ fn sorted(mut value: Value) -> String {
 
 /// The processor time of this process.
 fn milliseconds() -> f64 {
-    let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-    time.tv_sec as f64 * 1e3 + time.tv_nsec as f64 / 1e6
+    cpu_time::ProcessTime::now().as_duration().as_secs_f64() * 1e3
 }
 
 /// Runs the cases of some groups on an engine, and stops at the first that fails: this is fast if most runs have one.

@@ -64,7 +64,9 @@ def _digest(data: bytes) -> bytes:
 
 def _user() -> int | None:
     """This user; None where the system has no numbers of users."""
-    return None if sys.platform == "win32" else os.geteuid()
+    if sys.platform == "win32":
+        return None
+    return os.geteuid()
 
 
 def _base() -> str | None:

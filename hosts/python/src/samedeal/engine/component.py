@@ -156,10 +156,10 @@ def _made(engine: wasmtime.Engine, source: bytes, limited: bool) -> tuple[wasmti
 
 def _is_space_limited() -> bool:
     """Whether the address space of this process has a limit (`ulimit -v`)."""
-    try:
-        import resource
-    except ImportError:
+    if sys.platform in ("emscripten", "win32"):
         return False
+    import resource
+
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 

@@ -1,10 +1,10 @@
 import { disposes, release, using } from '../bindings/resources.js';
 import type { ComponentBindings, RawBatcher, RawBatchRecipe, RawBatchStream } from '../bindings/types.js';
 import { fail, integer, options, stateText, U64, u32 } from '../checks.js';
-import { orderSize } from '../deal/recipe.js';
-import { besideOf, fromJson, numberIn, section, shownText } from '../document.js';
+import { besideOf, fromJson, section, shownText } from '../document.js';
 import { ALONE, type Recipe } from '../engine.js';
 import { type Failure, isFailure } from '../errors.js';
+import { numberIn, orderMemory, readersMemory } from '../memory.js';
 import { recipeOfState } from '../state.js';
 import { BATCHER_OPTIONS, BatchDocument, isMade, STREAM_OPTIONS } from './document.js';
 import type {
@@ -92,13 +92,11 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
     this.state = state === undefined ? undefined : stateText(state);
     const { order, deal, batch } = document.said;
     const samples = document.lengths?.count ?? listed(batch?.lengths)?.length ?? numberIn(order?.samples);
-    const world = numberIn(deal?.world_size ?? 1) || 0;
-    const bounds = 4 * (numberIn(batch?.quantiles ?? 0) || 0) + 16 * document.count('boundaries', 'batch');
     // The number of parts, and of the positions of an order that is made of others, is known after they are made.
     const alone = batch?.too_long === 'split' || isMade(order) || !(samples <= HELD);
     // For each sample: what two plans have, and its place in a table.
-    const own = alone ? ALONE + orderSize(document).all : 144 * samples;
-    this.size = 8192 + 2 * document.text.length + own + 64 * world + bounds;
+    const own = alone ? ALONE + orderMemory(order).all : 144 * samples;
+    this.size = 8192 + document.size + own + readersMemory(deal);
   }
 
   get cause(): readonly [string, string] {

@@ -1,8 +1,7 @@
 import { using } from '../bindings/resources.js';
 import type { ComponentBindings, RawReading } from '../bindings/types.js';
 import { boolean, integer, oneOf, options, stateText, U64 } from '../checks.js';
-import { heldSize, isComposed, orderSize } from '../deal/recipe.js';
-import { besideOf, Document, fromJson, numberIn, parted, section, shownText } from '../document.js';
+import { besideOf, Document, fromJson, parted, section, shownText } from '../document.js';
 import type { Recipe } from '../engine.js';
 import {
   LANES,
@@ -11,6 +10,7 @@ import {
   type ReadingBatchOptions,
   type ReadingDealOptions,
 } from '../generated/options.js';
+import { orderMemory, readersMemory, roundsMemory } from '../memory.js';
 import { source } from '../options.js';
 import { OrderValue } from '../order/value.js';
 import { recipeOfState } from '../state.js';
@@ -43,14 +43,9 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
   constructor(document: Document, stand: Stand = { epoch: 0n }) {
     this.document = document;
     this.stand = stand;
-    const { order = {}, deal: { world_size: ranks = 1, workers = 1 } = {} } = document.said;
-    const { lanes = 64 } = order;
-    // The shards, an order of them for what was torn and one for the rest, or plans of them; and the spans of a round.
-    const shards = 160 * document.count('sizes', 'order', 'shards') + 48 * document.count('bytes', 'shards');
-    const others = 64 * numberIn(ranks) * numberIn(workers) + 1200 * numberIn(lanes);
-    // Of an order that is made of others, the shards of all of them, each order twice, and what a round has.
-    const composed = isComposed(order) ? 2 * orderSize(document).all + heldSize(order) : 0;
-    this.size = 4096 + document.size + shards + composed + (others || 0);
+    const { order, deal } = document.said;
+    // An order for what was torn, and one for the rest.
+    this.size = document.size + 2 * orderMemory(order).all + roundsMemory(order) + readersMemory(deal);
   }
 
   get cause(): readonly [string, string] {

@@ -1,8 +1,9 @@
 import type { ComponentBindings, RawPlan } from '../bindings/types.js';
 import { integer, options, U32, U64 } from '../checks.js';
-import { Document, fromJson, numberIn, parted, section } from '../document.js';
+import { Document, fromJson, parted, section } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { PLAN_DEAL, SHARDING } from '../generated/options.js';
+import { readersMemory } from '../memory.js';
 import type { ShardPlanJson, ShardPlanOptions, ShardPlanRecipeOptions } from './types.js';
 import { ragged } from './verify.js';
 
@@ -18,12 +19,7 @@ export class PlanRecipe implements Recipe<ComponentBindings, RawPlan> {
   constructor(document: Document, epoch: unknown = 0) {
     this.document = document;
     this.epoch = integer('epoch', epoch, U64);
-    const count = (name: string) => document.count(name, 'shards');
-    const { world_size: ranks = 1, workers = 1 } = document.said.deal ?? {};
-    const readers = numberIn(ranks) * numberIn(workers) || 0;
-    const nodes = count('holders') + count('rank_nodes');
-    // Two plans while one follows the other.
-    this.size = 4096 + document.size + 160 * count('sizes') + 32 * count('bytes') + 128 * readers + 16 * nodes;
+    this.size = document.size + readersMemory(document.said.deal);
   }
 
   get cause(): readonly [string, string] {

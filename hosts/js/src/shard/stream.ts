@@ -1,12 +1,12 @@
 import type { ComponentBindings, RawChunkStream } from '../bindings/types.js';
 import { integer, options, U64, u32 } from '../checks.js';
 import { WindowIterator } from '../deal/iterator.js';
-import { tableSize } from '../deal/recipe.js';
 import { Document, fromJson, section } from '../document.js';
 import type { Engine, Recipe } from '../engine.js';
 import { SamedealError } from '../errors.js';
 import { CHUNKS } from '../generated/options.js';
 import { ChunkStreamMembers } from '../generated/shards.js';
+import { tableMemory } from '../memory.js';
 import type { Integer } from '../types.js';
 import type { ChunkStreamJson, ChunkStreamOptions, ChunkStreamRecipeOptions } from './types.js';
 
@@ -27,7 +27,7 @@ export class StreamRecipe implements Recipe<ComponentBindings, RawChunkStream> {
     this.reader = u32('reader', reader);
     this.epoch = integer('epoch', epoch, U64);
     const { name, chunks } = document.said.order ?? {};
-    this.size = 1024 + document.size + tableSize(name, chunks);
+    this.size = document.size + tableMemory(name, chunks);
   }
 
   get cause(): readonly [string, unknown] {

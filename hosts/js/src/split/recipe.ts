@@ -6,8 +6,6 @@ import { entriesOf, seedOf } from '../order/order.js';
 import type { SplitJson, SplitOptions } from './types.js';
 
 const FOLDS: Range = [1n, 2n ** 16n];
-/** What a part takes besides its text, in bytes. */
-const OF_PART = 256;
 
 /** What decides a split. */
 export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
@@ -16,7 +14,7 @@ export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
 
   constructor(document: Document) {
     this.document = document;
-    this.size = 4096 + document.size + OF_PART * this.#count;
+    this.size = document.size;
   }
 
   get cause(): readonly [string, string] {

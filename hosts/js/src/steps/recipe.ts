@@ -1,10 +1,11 @@
 import type { ComponentBindings, RawSchedule } from '../bindings/types.js';
 import { fail, options, placed, u32, u53 } from '../checks.js';
-import { causeOf, orderSize, SAMPLES } from '../deal/recipe.js';
+import { causeOf, SAMPLES } from '../deal/recipe.js';
 import { besideOf, Document, fromJson, parted } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { EPOCHS, SCHEDULE_DEAL } from '../generated/options.js';
 import { list } from '../lists.js';
+import { orderMemory } from '../memory.js';
 import { OrderValue } from '../order/value.js';
 import { recipeOfState } from '../state.js';
 import type { ScheduleJson, ScheduleOptions, ScheduleRecipeOptions, ScheduleStateOptions } from './types.js';
@@ -13,8 +14,6 @@ const OF_ORDER = ['rank', ...SCHEDULE_DEAL, ...EPOCHS] as const;
 const OPTIONS = [...OF_ORDER, 'seed', 'order'] as const;
 const RECIPE_OPTIONS = ['rank', 'sizes', 'lists'] as const;
 const STATE_OPTIONS = [...RECIPE_OPTIONS, ...SCHEDULE_DEAL] as const;
-/** What a stage takes, in bytes. */
-const OF_STAGE = 64;
 
 /** What decides a schedule: a recipe, and the rank. */
 export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
@@ -25,10 +24,8 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
   constructor(document: Document, rank: unknown = 0) {
     this.document = document;
     this.rank = u32('rank', rank);
-    const stages = document.said.steps?.stages;
-    const counted = Array.isArray(stages) ? OF_STAGE * stages.length : 0;
     // A step can be of two epochs, of which each has its table.
-    this.size = 2048 + document.size + counted + 2 * orderSize(document).all;
+    this.size = document.size + 2 * orderMemory(document.said.order).all;
   }
 
   get cause(): readonly [string, unknown] {

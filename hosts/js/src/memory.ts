@@ -1,0 +1,71 @@
+// About how much memory objects take, which says which of them share an instance (src/engine.ts): twice or half as much would do. The engine
+// says what does not fit.
+
+/** The orders whose memory does not grow with the samples. */
+const WITHOUT_TABLE: readonly unknown[] = [
+  ...['feistel', 'sequential', 'sharded', undefined],
+  ...['blend', 'blend-exact', 'grown', 'exclude', 'subset', 'skip', 'copies', 'windows', 'balance'],
+];
+/** More orders in one another than a recipe has. */
+const DEEPEST = 24;
+/** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
+const PERIOD = 2 ** 20;
+const OF_PERIOD = 16;
+/** What a lane takes, and each sample of a round: where it is stored, its span, and its row. */
+const OF_LANE = 1200;
+const OF_ROUND = 120;
+/** What a source takes in each stage of a blend, and what it is read by. */
+const OF_SOURCE = 512;
+/** What a worker of a rank takes. */
+const OF_READER = 128;
+
+type Members = Record<string, unknown>;
+const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null;
+const objects = (value: unknown): Members[] => (Array.isArray(value) ? value.filter(isObject) : []);
+/** The orders that an order is made of. */
+const partsOf = ({ of, sources }: Members): Members[] =>
+  [of, ...objects(sources).map(({ order }) => order)].filter(isObject);
+
+/** A number of a recipe; NaN for any other value. It calls no method of the value. */
+export const numberIn = (value: unknown): number => (typeof value === 'number' ? value : Number.NaN);
+
+/** Bytes of the table of an order; 0 if it needs none. What is wrong in a recipe counts 0, here and below. */
+export function tableMemory(order: unknown, samples: unknown): number {
+  const count = numberIn(samples);
+  return WITHOUT_TABLE.includes(order) || !(count > 0) ? 0 : 4 * count;
+}
+
+/** Bytes of an order and of the orders in it: of tables alone, and of everything that does not grow with the text and the lists. */
+export function orderMemory(order: unknown, depth = 0): { table: number; all: number } {
+  if (!isObject(order) || depth > DEEPEST) return { table: 0, all: 0 };
+  const { name, samples, lanes = 64 } = order;
+  const sources = objects(order.sources);
+  // A source that leaves begins another stage.
+  const leaving = order.exhaustion === 'renormalise' ? sources.length : 0;
+  const stages = 1 + objects(order.stages).length + leaving;
+  const sum = sources.reduce((sum, { weight = 1 }) => sum + (numberIn(weight) || 0), 0);
+  const period = name === 'blend-exact' ? Math.min(sum, PERIOD) : 0;
+  let table = tableMemory(name, samples);
+  let all = table + stages * (OF_SOURCE * sources.length + OF_PERIOD * period);
+  if (name === 'sharded') all += OF_LANE * numberIn(lanes) || 0;
+  for (const part of partsOf(order)) {
+    const inner = orderMemory(part, depth + 1);
+    table += inner.table;
+    all += inner.all;
+  }
+  return { table, all };
+}
+
+/** Bytes of a round of each order in shards that an order is made of: a window of each lane. */
+export function roundsMemory(order: unknown, depth = 0): number {
+  if (!isObject(order) || depth > DEEPEST) return 0;
+  const parts = partsOf(order);
+  const { lanes = 64, shuffle_window: window = 256 } = order;
+  const own = depth > 0 && parts.length === 0 ? OF_ROUND * numberIn(lanes) * numberIn(window) || 0 : 0;
+  return parts.reduce((sum, part) => sum + roundsMemory(part, depth + 1), own);
+}
+
+/** Bytes of the workers of all ranks. */
+export function readersMemory({ world_size: ranks = 1, workers = 1 }: Members = {}): number {
+  return OF_READER * numberIn(ranks) * numberIn(workers) || 0;
+}

@@ -33,6 +33,13 @@ export function integer(field: string, value: unknown, range: Range): bigint {
   fail(kind, field, value, `a whole number, ${within}${large}`, facts);
 }
 
+/** The numbers `start` to `end` - 1, by default all, of so many things. */
+export function span(start: unknown, end: unknown, most: number | bigint): [first: bigint, last: bigint] {
+  const all = BigInt(most);
+  const first = integer('start', start, [0n, all]);
+  return [first, integer('end', end === undefined ? all : end, [first, all])];
+}
+
 /**
  * A whole number that crosses as one of 64 bits. The range is the engine's to know: for what an error tells, `ask` asks it with another
  * number, which it refuses. Without it, an error tells what a count is.

@@ -149,6 +149,15 @@ export function gathered<T extends { set(values: T, at: number): void }>(
   return out;
 }
 
+/** What `ask` gives for each of so many ranks, for at most `most` of them at a time. */
+export function ofRanks<T>(worldSize: number, most: number, ask: (first: number, count: number) => Iterable<T>): T[] {
+  const all: T[] = [];
+  while (all.length < worldSize) {
+    for (const own of ask(all.length, Math.min(most, worldSize - all.length))) all.push(own);
+  }
+  return all;
+}
+
 /** Sample indices end to end: so many, of which each is below `samples`; `cause` is what an error tells where there is no memory. */
 export function joined(
   parts: Iterable<ArrayLike<number>>,

@@ -274,15 +274,11 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   /** The same for lengths that come as promises: `for await (const batch of batcher)`. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Batch, void, undefined> {
     const same = await this.withLengths((own) => own.#unmoved());
-    for (let [at, count] = [0, WINDOW]; ; ) {
+    for (let [at, count] = [0, WINDOW]; count > 0; at += count) {
       same();
       const found = await this.withLengths((own) => own.#few(this.rank, at, count));
-      if (found.length === 0) return;
-      [at, count] = [at + found.length, found.length];
-      for (const batch of found) {
-        same();
-        yield batch;
-      }
+      count = found.length;
+      yield* checkedEach(found, same);
     }
   }
 
@@ -298,15 +294,11 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
   }
 
   *#pass(rank: number, start: number, same: () => void): Generator<Batch, void, undefined> {
-    for (let [at, count] = [start, WINDOW]; ; ) {
+    for (let [at, count] = [start, WINDOW]; count > 0; at += count) {
       same();
       const found = this.#few(rank, at, count);
-      if (found.length === 0) return;
-      [at, count] = [at + found.length, found.length];
-      for (const batch of found) {
-        same();
-        yield batch;
-      }
+      count = found.length;
+      yield* checkedEach(found, same);
     }
   }
 
@@ -355,6 +347,14 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     const number = u32('rank', rank, (other) => this.#take(Number(other), 0, 0));
     if (number !== this.rank) this.#take(number, 0, 0);
     return number;
+  }
+}
+
+/** One after the other, each after a check. */
+function* checkedEach<T>(items: readonly T[], check: () => void): Generator<T, void, undefined> {
+  for (const item of items) {
+    check();
+    yield item;
   }
 }
 

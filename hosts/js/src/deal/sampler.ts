@@ -1,12 +1,12 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 
 import type { LightBindings, RawSampler } from '../bindings/types.js';
-import { fail, flag, integer, options, stateText, U64, u32, u53 } from '../checks.js';
+import { fail, flag, integer, options, span, stateText, U64, u32, u53 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
 import type { Engine } from '../engine.js';
 import { camelled } from '../errors.js';
 import { type Place, placeOf, SamplerMembers } from '../generated/sampling.js';
-import { each, fewSamples, gathered, numbers, told } from '../lists.js';
+import { each, fewSamples, gathered, numbers, ofRanks, told } from '../lists.js';
 import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
 import type {
@@ -101,9 +101,8 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
    * This rank's samples number `start` to `end` - 1, in order: all of them by default.
    * Errors: `start`, `end` (out of range), memory.
    */
-  indices(start: Integer = 0, end: Integer = this.#length): Indices {
-    const first = Number(integer('start', start, [0n, BigInt(this.#length)]));
-    const last = Number(integer('end', end, [BigInt(first), BigInt(this.#length)]));
+  indices(start: Integer = 0, end?: Integer): Indices {
+    const [first, last] = span(start, end, this.#length).map(Number) as [number, number];
     const read = (at: number, count: number) => this.#window(first + at, first + at + count);
     return gathered<Indices>(this.#isWide ? Float64Array : Uint32Array, last - first, WINDOW, 'indices', read);
   }
@@ -141,19 +140,16 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
     const { worldSize } = this;
     fewSamples(worldSize, Math.min(size, this.#length), size);
     const window = Math.max(1, Math.floor(STEP_WINDOW / size));
-    const found: Indices[] = [];
-    while (found.length < worldSize) {
-      const count = Math.min(window, worldSize - found.length);
-      const { samples, counts } = this.call((raw) => raw.step(number, size, dropLast, found.length, count));
+    return ofRanks(worldSize, window, (first, count) => {
+      const { samples, counts } = this.call((raw) => raw.step(number, size, dropLast, first, count));
       const wide = numbers(samples);
-      const all = this.#isWide ? wide : new Uint32Array(wide);
-      let start = 0;
-      for (const own of counts) {
-        found.push(all.slice(start, start + own));
-        start += own;
-      }
-    }
-    return found;
+      const all: Indices = this.#isWide ? wide : new Uint32Array(wide);
+      let end = 0;
+      return Array.from(counts, (own) => {
+        end += own;
+        return all.slice(end - own, end);
+      });
+    });
   }
 
   /**

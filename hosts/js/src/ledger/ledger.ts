@@ -1,5 +1,5 @@
 import type { ComponentBindings, RawClient } from '../bindings/types.js';
-import { FROM_ONE, fail, integer, knownFacts, options, stateText, textOf, u32, u53 } from '../checks.js';
+import { FROM_ONE, fail, knownFacts, options, span, stateText, textOf, u32, u53 } from '../checks.js';
 import type { Step as RawStep } from '../components/interfaces/samedeal-deal-ledger.js';
 import { SamplerRecipe } from '../deal/recipe.js';
 import { BaseSampler } from '../deal/sampler.js';
@@ -78,9 +78,8 @@ export class Claim {
    * The sample indices at these positions, counted from 0, number `start` to `end` - 1: all of them by default. Errors:
    * `start`, `end`, memory.
    */
-  samples(start: Integer = 0, end: Integer = this.count): Indices {
-    const first = Number(integer('start', start, [0n, BigInt(this.count)]));
-    const last = Number(integer('end', end, [BigInt(first), BigInt(this.count)]));
+  samples(start: Integer = 0, end?: Integer): Indices {
+    const [first, last] = span(start, end, this.count).map(Number) as [number, number];
     const { sampler } = this.#owner;
     const from = this.start - sampler.consumed;
     return sampler.indices(from + first, from + last);

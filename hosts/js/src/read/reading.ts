@@ -1,9 +1,10 @@
 import type { ComponentBindings } from '../bindings/types.js';
-import { integer, stateText, U64, u32, u53 } from '../checks.js';
+import { integer, span, stateText, U64, u32, u53 } from '../checks.js';
 import type { ReadBatch as RawBatch } from '../components/interfaces/samedeal-deal-read.js';
 import type { Engine } from '../engine.js';
 import { ReadingMembers, type ReadRound, readRoundOf } from '../generated/read.js';
-import { gathered, numbers } from '../lists.js';
+import { gathered, numbers, ofRanks } from '../lists.js';
+import { stepsOf } from '../shard/steps.js';
 import type { Steps } from '../shard/types.js';
 import type { Integer, SavedState } from '../types.js';
 import { ReadingRecipe, type Stand } from './recipe.js';
@@ -77,8 +78,7 @@ export abstract class BaseReading extends ReadingMembers {
 
   /** The fewest and the most steps of a rank. If they differ, ranks that wait for one another at each step hang at the end. */
   get steps(): Steps {
-    const { least, most } = this.call((raw) => raw.steps());
-    return { least: Number(least), most: Number(most), equal: least === most };
+    return stepsOf(this.call((raw) => raw.steps()));
   }
 
   /** The batch that the loader of a rank takes at a step. Errors: `rank`, `step`, memory. */
@@ -95,14 +95,10 @@ export abstract class BaseReading extends ReadingMembers {
   step(step: Integer): (ReadBatch | null)[] {
     const number = u53('step', step, (other) => this.step(other));
     const { worldSize } = this;
-    const batches: (ReadBatch | null)[] = [];
-    while (batches.length < worldSize) {
-      const first = batches.length;
-      const count = Math.min(WINDOW, worldSize - first);
+    return ofRanks(worldSize, WINDOW, (first, count) => {
       const found = this.call((raw) => raw.step(number, first, count));
-      for (const batch of found) batches.push(batch ? this.#batch(batches.length, batch) : null);
-    }
-    return batches;
+      return found.map((batch, i) => (batch ? this.#batch(first + i, batch) : null));
+    });
   }
 
   /**
@@ -112,8 +108,7 @@ export abstract class BaseReading extends ReadingMembers {
   indices(rank: Integer, worker: Integer = 0, start: Integer = 0, end?: Integer): Float64Array<ArrayBuffer> {
     const reader = this.#reader(rank, worker);
     const length = this.call((raw) => raw.numSamples(...reader));
-    const first = integer('start', start, [0n, length]);
-    const last = integer('end', end === undefined ? length : end, [first, length]);
+    const [first, last] = span(start, end, length);
     const read = (at: number, count: number) => {
       return numbers(this.call((raw) => raw.indices(...reader, first + BigInt(at), count)));
     };

@@ -1,11 +1,12 @@
 import type { ComponentBindings } from '../bindings/types.js';
-import { flag, integer, string, U64, u32 } from '../checks.js';
+import { flag, integer, span, string, U64, u32 } from '../checks.js';
 import type { Engine } from '../engine.js';
 import { ShardPlanMembers } from '../generated/shards.js';
 import { gathered, numbers } from '../lists.js';
 import { MILLION } from '../options.js';
 import type { BatchOptions, Integer, Integers, Weight } from '../types.js';
 import { PlanRecipe } from './recipe.js';
+import { stepsOf } from './steps.js';
 import type {
   Balance,
   Loads,
@@ -108,8 +109,7 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
   rows(shard: Integer, start: Integer = 0, end?: Integer): Float64Array<ArrayBuffer> {
     const number = Number(integer('shard', shard, [0n, BigInt(this.length) - 1n]));
     const size = BigInt(this.#counts()[number] as number);
-    const first = integer('start', start, [0n, size]);
-    const last = integer('end', end === undefined ? size : end, [first, size]);
+    const [first, last] = span(start, end, size);
     const read = (at: number, count: number) => {
       return numbers(this.call((raw) => raw.rows(number, first + BigInt(at), count)));
     };
@@ -120,8 +120,7 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
   steps(batchSize: Integer, options?: BatchOptions): Steps {
     const size = u32('batch-size', batchSize, (other) => this.steps(other, options));
     const dropLast = flag('drop-last', 'dropLast', options);
-    const { least, most } = this.call((raw) => raw.steps(size, dropLast));
-    return { least: Number(least), most: Number(most), equal: least === most };
+    return stepsOf(this.call((raw) => raw.steps(size, dropLast)));
   }
 
   /** Compares the lists of all readers, the workers of rank 0 first, with the shards: none is read twice or not at all. */

@@ -1,9 +1,9 @@
 import type { ComponentBindings, RawSchedule } from '../bindings/types.js';
-import { integer, u32 } from '../checks.js';
+import { integer, span, u32 } from '../checks.js';
 import { type Counted, counted } from '../counted.js';
 import type { Engine } from '../engine.js';
 import { ScheduleMembers, type StepPlace } from '../generated/steps.js';
-import { each, fewSamples, joined, numbers } from '../lists.js';
+import { each, fewSamples, joined, numbers, ofRanks } from '../lists.js';
 import type { OrderOrSamples } from '../order/order.js';
 import { resumed } from '../state.js';
 import type { Indices, Integer, Integers, SavedState } from '../types.js';
@@ -100,15 +100,11 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     const own = size / this.#worldSize;
     fewSamples(this.#worldSize, own, size);
     const window = Math.max(1, Math.floor(STEP_WINDOW / own));
-    const found: Indices[] = [];
-    while (found.length < this.#worldSize) {
-      const first = found.length;
-      const count = Math.min(window, this.#worldSize - first);
+    return ofRanks(this.#worldSize, window, (first, count) => {
       const all = numbers(this.call((raw) => raw.step(number, first, count)));
-      for (let at = 0; at < all.length; at += own)
-        found.push(joined([all.subarray(at, at + own)], own, this.#samples, ['step', step]));
-    }
-    return found;
+      const part = (i: number) => all.subarray(i * own, (i + 1) * own);
+      return Array.from({ length: count }, (_, i) => joined([part(i)], own, this.#samples, ['step', step]));
+    });
   }
 
   /**
@@ -122,9 +118,8 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
    * // 8 9 0 1
    * // 2 3 4 5
    */
-  batches(start: Integer = 0, end: Integer = this.#numSteps): Counted<Indices> {
-    const first = Number(integer('start', start, [0n, BigInt(this.#numSteps)]));
-    const last = Number(integer('end', end, [BigInt(first), BigInt(this.#numSteps)]));
+  batches(start: Integer = 0, end?: Integer): Counted<Indices> {
+    const [first, last] = span(start, end, this.#numSteps).map(Number) as [number, number];
     return counted(this.#batches(first, last), first, (step) => this.state(step));
   }
 

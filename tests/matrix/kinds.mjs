@@ -21,13 +21,13 @@ import { SplitRecipe } from '../../hosts/js/dist/split/recipe.js';
 import { BaseSplit } from '../../hosts/js/dist/split/split.js';
 import { ScheduleRecipe } from '../../hosts/js/dist/steps/recipe.js';
 import { BaseSchedule } from '../../hosts/js/dist/steps/schedule.js';
-import { inspectWith } from '../../hosts/js/dist/texts.js';
+import { differencesWith, inspectWith } from '../../hosts/js/dist/texts.js';
 import { detectWith } from '../../hosts/js/dist/topology/launch.js';
 import { BaseMesh, MeshRecipe } from '../../hosts/js/dist/topology/mesh.js';
 
 const u64s = (values) => BigUint64Array.from(values, BigInt);
 /** Texts, which may be digits alone. */
-const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections'];
+const TEXTS = ['state', 'entry', 'header', 'checkpoint', 'recipe', 'text', 'sections', 'one', 'other'];
 /** Numbers of 64 bits are strings in the cases. */
 export const wide = (args) =>
   Object.fromEntries(
@@ -219,6 +219,7 @@ const FUNCTIONS = [
   ['detect', 'light', ({ launch }) => launch],
   ['inspect', 'component', ({ texts }) => texts],
   ['recipe-after', 'component', ({ texts }) => texts],
+  ['differences', 'component', ({ texts }) => texts],
 ];
 
 /** By the key of a case. */
@@ -522,6 +523,7 @@ export const kinds = {
       'join-indices': ({ component }, { parts }) => joinIndicesWith(component, parts),
       header: ({ component }, { state, block, lease }) => headerWith(component, state, block, BigInt(lease)),
       inspect: ({ component }, { text }) => inspectWith(component, text),
+      differences: ({ component }, { one, other }) => differencesWith(component, one, other),
       detect: ({ light }, { environment, rank, 'world-size': worldSize }) =>
         detectWith(light, {}, present({ environment: Object.fromEntries(environment), rank, worldSize })),
     },

@@ -44,7 +44,7 @@ SLOW = "SAMEDEAL_SLOW" in os.environ
 BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 """The processor time that a case may take, in milliseconds. Golden cases have no bound."""
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
-TEXTS |= {"side", "keys", "text", "sections", "parts"}
+TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
 WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries", "draw", "step", "batches"}
@@ -402,6 +402,7 @@ FUNCTIONS: dict[str, Callable[..., Any]] = {
     "header": header,
     "variables": lambda: list(variables()),
     "inspect": lambda text: Named(zip(("form", "of"), texts.inspect(Core(MEMORY), text), strict=True)),
+    "differences": lambda one, other: [it._asdict() for it in texts.differences(Core(MEMORY), one, other)],
     "join_indices": samedeal.join_indices,
     "recipe_after": lambda state, sections: texts.recipe_after(Core(MEMORY), state, sections),
 }

@@ -93,7 +93,7 @@ NEXT = (reference.Sampler, reference.Plan, reference.Reading, reference.Batcher,
 
 # Fields and arguments that are text, not numbers.
 TEXTS = {"weight", "tier", "name", "role", "environment", "recipe", "side", "state", "header", "entry"}
-TEXTS |= {"entries", "checkpoint", "keys", "text", "sections", "parts"}
+TEXTS |= {"entries", "checkpoint", "keys", "text", "sections", "parts", "one", "other"}
 
 
 def read(name: str, value: Any) -> Any:
@@ -159,6 +159,7 @@ FUNCTIONS = SimpleNamespace(
     inspect=reference.inspect,
     join_indices=reference.join_indices,
     recipe_after=reference.recipe_after,
+    differences=reference.differences,
 )
 
 

@@ -29,6 +29,7 @@ pub use deal::{Config, Deal, Fate, Layout, Place, Recipe, Remainder, Round, Samp
 pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress};
 pub use order::{Index, Order, OrderId, Spans};
 pub use split::Split;
+pub use state::differences::{Difference, differences};
 #[cfg(feature = "texts")]
 pub use state::meanings::meaning;
 pub use state::recipe::List;

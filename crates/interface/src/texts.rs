@@ -1,4 +1,5 @@
 use alloc::string::String;
+use alloc::vec::Vec;
 
 use crate::Component;
 use crate::bindings::{texts, types};
@@ -11,5 +12,16 @@ impl texts::Guest for Component {
 
     fn recipe_after(state: String, sections: String) -> Result<String, types::Failure> {
         Ok(samedeal_core::recipe_after(&state, &sections)?)
+    }
+
+    fn differences(one: String, other: String) -> Result<Vec<texts::Difference>, types::Failure> {
+        let found = samedeal_core::differences(&one, &other)?.into_iter();
+        let record = |samedeal_core::Difference { path, one, other, decides }| texts::Difference {
+            path,
+            one,
+            other,
+            decides: decides.into(),
+        };
+        Ok(found.map(record).collect())
     }
 }

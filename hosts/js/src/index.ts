@@ -13,7 +13,7 @@ import { component, light } from './bindings/engines.js';
 import { BaseSampler } from './deal/sampler.js';
 import { over } from './engine.js';
 import type { Detection } from './generated/launch.js';
-import type { TextKind } from './generated/texts.js';
+import type { Difference, TextKind } from './generated/texts.js';
 import { type Ledger, openWith } from './ledger/ledger.js';
 import { LedgerSchedule } from './ledger/schedule.js';
 import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger/types.js';
@@ -24,7 +24,7 @@ import type { Verification } from './shard/types.js';
 import { verifyWith } from './shard/verify.js';
 import { BaseSplit } from './split/split.js';
 import { BaseSchedule } from './steps/schedule.js';
-import { inspectWith } from './texts.js';
+import { differencesWith, inspectWith } from './texts.js';
 import { type DetectOptions, detectWith } from './topology/launch.js';
 import { BaseMesh } from './topology/mesh.js';
 import type { Integer, Integers } from './types.js';
@@ -39,7 +39,7 @@ export type { CommittedRun, LedgerEvent } from './generated/ledger.js';
 export type { MixingAdvice, ReadRound } from './generated/read.js';
 export type { Fate, Place, Round, ShardPlace, SourcePlace } from './generated/sampling.js';
 export type { EpochPosition, StepPlace } from './generated/steps.js';
-export type { TextKind } from './generated/texts.js';
+export type { Difference, TextKind } from './generated/texts.js';
 export type { Spans } from './generated/types.js';
 export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger/ledger.js';
 export type { LedgerSchedule } from './ledger/schedule.js';
@@ -184,6 +184,18 @@ export class Schedule extends over(BaseSchedule, component) {}
  * console.log(inspect(new Sampler(1000).state(10))); // { form: 'state', of: 'sampler' }
  */
 export const inspect = (text: string): TextKind => inspectWith(component(), text);
+
+/**
+ * The members that differ between two recipes, states, entries of a log, or other JSON objects: first those of `one`, in its order, then those
+ * that only `other` has. A recipe is compared with the defaults of all members; if it cannot be read without lists beside it, as it is.
+ * `differences(text, '{}')` has all members. Errors: `one`, `other` (no JSON object; a member twice; more than 2^24 bytes), `samedeal`, `kind`
+ * (another type), memory.
+ *
+ * @example
+ * const [one, other] = [42, 43].map((seed) => new Sampler(1000, { seed }).recipe);
+ * console.log(differences(one, other)); // [ { path: 'order.seed', one: '42', other: '43', decides: 'order' } ]
+ */
+export const differences = (one: string, other: string): Difference[] => differencesWith(component(), one, other);
 
 /**
  * A row for each sequence, as wide as the longest. `sequences` are typed arrays of one type, or with `offsets` one of

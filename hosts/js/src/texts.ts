@@ -1,11 +1,22 @@
 import type { ComponentBindings } from './bindings/types.js';
 import { fail, recipeText } from './checks.js';
 import type { Engine } from './engine.js';
-import type { TextKind } from './generated/texts.js';
+import type { Difference, TextKind } from './generated/texts.js';
 
 /** `inspect` over an engine. */
 export function inspectWith(engine: Engine<ComponentBindings>, text: unknown): TextKind {
-  if (typeof text !== 'string') fail('wrong-type', 'text', text, 'a text');
-  const whole = recipeText(text, 'text');
+  const whole = checked('text', text);
   return engine.once(['text', whole], 4 * whole.length, ({ texts }) => texts.inspect(whole));
+}
+
+/** `differences` over an engine. */
+export function differencesWith(engine: Engine<ComponentBindings>, one: unknown, other: unknown): Difference[] {
+  const texts = [checked('one', one), checked('other', other)] as const;
+  const bytes = 8 * (texts[0].length + texts[1].length);
+  return engine.once(['one', texts[0]], bytes, ({ texts: core }) => core.differences(...texts));
+}
+
+function checked(field: string, text: unknown): string {
+  if (typeof text !== 'string') fail('wrong-type', field, text, 'a text');
+  return recipeText(text, field);
 }

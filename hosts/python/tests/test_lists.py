@@ -72,6 +72,8 @@ DICTIONARIES: dict[str, Callable[[Any], Any]] = {
     "Split sizes": lambda value: Split(sizes=value),
     "blend sources": samedeal.blend,
     "detect_rank environment": lambda value: samedeal.detect_rank(environment=value),
+    "differences one": lambda value: samedeal.differences(value, "{}"),
+    "differences other": lambda value: samedeal.differences("{}", value),
     "recipe_after sections": lambda value: samedeal.recipe_after(Sampler(10).state(0), value),
     "recipe_after state": samedeal.recipe_after,
 }

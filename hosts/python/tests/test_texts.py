@@ -1,4 +1,4 @@
-"""What a text is, and what goes on after a state."""
+"""What a text is, what goes on after a state, and what differs between two texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,16 @@ from typing import Any
 
 import pytest
 import samedeal
-from samedeal import Batcher, OutOfRangeError, Reading, Sampler, Schedule, UnknownNameError, WrongTypeError
+from samedeal import (
+    Batcher,
+    ContradictionError,
+    OutOfRangeError,
+    Reading,
+    Sampler,
+    Schedule,
+    UnknownNameError,
+    WrongTypeError,
+)
 
 LENGTHS = [10, 30, 20, 7, 12, 9]
 
@@ -42,6 +51,26 @@ def test_what_goes_on_is_what_the_state_leaves() -> None:
     again.resume(batcher.state(1))
     assert again.world_size == 2
     assert json.loads(again.state(0))["history"] == [{"world_size": 1, "steps": 1}]
+
+
+def test_what_differs_is_told_with_both_values() -> None:
+    one, other = Sampler(100, seed=3), Sampler(100, seed=2**60, world_size=4)
+    assert samedeal.differences(one.recipe, '{"order": {"samples": 100, "seed": 3}}') == ()
+    assert samedeal.differences(one.recipe, other.recipe) == (
+        ("order.seed", "3", f'"{2**60}"', "order"),
+        ("deal.world_size", "1", "4", "deal"),
+    )
+    # Dictionaries, too: all members of a state.
+    state = json.loads(Batcher(LENGTHS, max_tokens=64).state(1))
+    found = {it.path: (it.one, it.other, it.decides) for it in samedeal.differences(state, {})}
+    assert found["recipe.batch.max_tokens"] == ("64", None, "batch")
+    assert found["history[0].steps"] == ("1", None, "progress")
+
+    for wrong in ("[]", "", 7, b"{}", {"a": object()}):
+        with pytest.raises(WrongTypeError, match="other"):
+            samedeal.differences("{}", wrong)  # type: ignore[arg-type]
+    with pytest.raises(ContradictionError, match="one is a; allowed: each member once"):
+        samedeal.differences('{"a": 1, "a": 1}', "{}")
 
 
 def test_what_is_none_of_them_is_refused() -> None:

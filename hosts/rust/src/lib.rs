@@ -37,8 +37,8 @@ pub use blend::SourceCounts;
 pub use builder::Builder;
 pub use error::{EngineError, Error, Failure, FailureKind, LengthsError, LogError};
 pub use generated::{
-    BatchPlace, BatchShape, Detection, EpochPosition, Fact, Fate, MixingAdvice, Place, ReadBatch, ReadRound, Round,
-    RoundRows, ShardPlace, SourcePlace, StepPlace, Steps, TextKind,
+    BatchPlace, BatchShape, Detection, Difference, EpochPosition, Fact, Fate, MixingAdvice, Place, ReadBatch,
+    ReadRound, Round, RoundRows, ShardPlace, SourcePlace, StepPlace, Steps, TextKind,
 };
 pub use index::Index;
 pub use iter::{Batches, Indices};
@@ -55,7 +55,7 @@ pub use shards::{
 
 pub use split::{Part, Split, SplitBuilder};
 pub use steps::{Schedule, ScheduleBuilder, ScheduleSteps};
-pub use texts::{inspect, recipe_after};
+pub use texts::{differences, inspect, recipe_after};
 
 /// The version of this crate, and so of the component within it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -1,5 +1,5 @@
 use crate::engine::{Instance, MOST_MEMORY, check_text, texts};
-use crate::{Error, TextKind};
+use crate::{Difference, Error, TextKind};
 
 /// What a text is, by the members that it has. The members are not checked. A recipe of whole shards, without a section `batch`, is that of
 /// a plan.
@@ -43,4 +43,29 @@ pub fn recipe_after(state: &str, sections: &str) -> Result<String, Error> {
     check_text("state", state)?;
     check_text("sections", sections)?;
     texts::recipe_after(&mut Instance::new(MOST_MEMORY)?, state, sections)
+}
+
+/// The members that differ between two recipes, states, entries of a log, or other JSON objects: first those of `one`, in the order of that
+/// text, then those that only `other` has. A recipe is compared with the defaults of all members; if it cannot be read without lists beside
+/// it, as it is. All members of a text are what differs between it and `{}`.
+///
+/// ```
+/// use samedeal::Sampler;
+/// let [one, other] = [42, 43].map(|seed| Sampler::builder(1_000).seed(seed).build().and_then(|it| it.recipe()));
+/// let found = samedeal::differences(&one?, &other?)?;
+/// assert_eq!((found.len(), found[0].path.as_str(), found[0].decides.as_str()), (1, "order.seed", "order"));
+/// assert_eq!((found[0].one.as_deref(), found[0].other.as_deref()), (Some("42"), Some("43")));
+/// # Ok::<(), samedeal::Error>(())
+/// ```
+///
+/// # Errors
+///
+/// [`WrongType`](crate::FailureKind::WrongType) (`one`, `other`: no JSON object; `samedeal`, `kind`: another type),
+/// [`Contradiction`](crate::FailureKind::Contradiction) (`one`, `other`: a member is there twice), out of range (`one`, `other`: more than
+/// 2^24 bytes), out of memory.
+pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Error> {
+    check_text("one", one)?;
+    check_text("other", other)?;
+    let found = texts::differences(&mut Instance::new(MOST_MEMORY)?, one, other)?;
+    Ok(found.into_iter().map(Into::into).collect())
 }

@@ -390,6 +390,10 @@ pub enum Call {
         state: String,
         sections: String,
     },
+    Differences {
+        one: String,
+        other: String,
+    },
     // Of a reading: only a case tells these from others of the same name.
     #[serde(untagged, skip_deserializing)]
     Reading(ReadCall),
@@ -451,6 +455,15 @@ pub fn record(record: impl Serialize) -> Value {
 pub struct TextKind {
     pub form: String,
     pub of: String,
+}
+
+/// A member that differs between two texts.
+#[derive(Serialize)]
+pub struct Difference {
+    pub path: String,
+    pub one: Option<String>,
+    pub other: Option<String>,
+    pub decides: String,
 }
 
 #[derive(Serialize)]

@@ -299,6 +299,12 @@ fn ask_functions(call: &Call) -> Answer {
             record(format::TextKind { form: form.into(), of: of.into() })
         }
         Call::RecipeAfter { state, sections } => core::recipe_after(state, sections)?.into(),
+        Call::Differences { one, other } => {
+            let record = |core::Difference { path, one, other, decides }| {
+                record(format::Difference { path, one, other, decides: decides.into() })
+            };
+            core::differences(one, other)?.into_iter().map(record).collect()
+        }
         _ => panic!("no function: {call:?}"),
     })
 }

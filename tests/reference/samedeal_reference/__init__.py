@@ -22,7 +22,7 @@ from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, Sourc
 from .sharded import Spans
 from .splits import Split
 from .steps import EpochPosition, Schedule, StepPlace
-from .texts import TextKind, inspect, recipe_after
+from .texts import Difference, TextKind, differences, inspect, recipe_after
 
 __all__ = [
     "Axis",
@@ -38,6 +38,7 @@ __all__ = [
     "ClientStep",
     "CommittedRun",
     "Detection",
+    "Difference",
     "EpochPosition",
     "Event",
     "Failure",
@@ -71,6 +72,7 @@ __all__ = [
     "TextKind",
     "Verification",
     "detect",
+    "differences",
     "header",
     "inspect",
     "join_indices",

@@ -4,10 +4,20 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from .base import Failure, require
+from .batch_recipes import BatchRecipe
+from .chunks import ChunkStream
+from .plan import Plan
+from .readings import Reading
+from .sampler import Sampler
+from .splits import Split
+from .steps import Schedule
 
 STATES = {
     "sampler": ("state", "sampler"),
@@ -55,6 +65,13 @@ def inspect(text: str) -> TextKind:
     if "kind" in found:
         require(found["kind"] in STATES, "kind", found["kind"], "unknown-name")
         return TextKind(*STATES[found["kind"]])
+    of = recipe_of(found)
+    if of is None:
+        raise Failure("wrong-type", "text", text)
+    return TextKind("recipe", of)
+
+
+def recipe_of(found: dict[str, Any]) -> str | None:
     has = {name: found[name] for name in SECTIONS if isinstance(found.get(name), dict)}
     order, deal, batch = (has.get(name, {}) for name in ("order", "deal", "batch"))
     for of, is_it in (
@@ -68,8 +85,8 @@ def inspect(text: str) -> TextKind:
         ("sampler", "order" in has or "deal" in has),
     ):
         if is_it:
-            return TextKind("recipe", of)
-    raise Failure("wrong-type", "text", text)
+            return of
+    return None
 
 
 def recipe_after(state: str, sections: str) -> str:
@@ -82,3 +99,78 @@ def recipe_after(state: str, sections: str) -> str:
     _, end = json.JSONDecoder().raw_decode(state, start)
     own, others = state[start + 1 : end - 1].strip(), sections.strip()[1:-1].strip()
     return "{" + ",".join(part for part in (own, others) if part) + "}"
+
+
+@dataclass
+class Difference:
+    path: str
+    one: str | None
+    other: str | None
+    decides: str
+
+
+CANONICAL = {
+    "split": lambda text: Split(text).recipe(),
+    "schedule": lambda text: Schedule(text, [], 0).recipe(),
+    "chunk-stream": lambda text: ChunkStream(text, 0, 0).recipe(),
+    "reading": lambda text: Reading(text, [], 0).recipe(),
+    "plan": lambda text: Plan(text, [], 0).recipe(),
+    "batches": lambda text: BatchRecipe(text, None, []).text(),
+    "sampler": lambda text: Sampler(text, [], 0, 0).recipe(),
+}
+DECIDES = {name: name for name in ("order", "deal", "batch", "steps", "split", "epoch", "kind")}
+DECIDES |= dict.fromkeys(("consumed", "positions", "history", "step"), "progress") | {"shards": "deal"}
+
+
+class Number(str):
+    """As it stands in the text."""
+
+
+class Pairs(list[tuple[str, Any]]):
+    """The members of an object, which may have one twice."""
+
+
+def compact(value: Any) -> str:
+    if isinstance(value, Number):
+        return value
+    if isinstance(value, Pairs):
+        return "{" + ",".join(f"{compact(name)}:{compact(inner)}" for name, inner in value) + "}"
+    if isinstance(value, list):
+        return "[" + ",".join(map(compact, value)) + "]"
+    return json.dumps(value, ensure_ascii=False)
+
+
+def flat(path: str, value: Any) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Pairs) and value:
+        for name, inner in value:
+            yield from flat(f"{path}.{name}", inner)
+    elif isinstance(value, list) and any(isinstance(item, Pairs) for item in value):
+        for at, item in enumerate(value):
+            yield from flat(f"{path}[{at}]", item)
+    else:
+        yield path, compact(value)
+
+
+def all_members(field: str, text: str) -> list[tuple[str, str]]:
+    found = members(field, text)
+    of = None if "kind" in found else recipe_of(found)
+    if of is not None:
+        with suppress(Failure):
+            text = CANONICAL[of](text)
+    document = json.loads(text, object_pairs_hook=Pairs, parse_int=Number, parse_float=Number)
+    return [pair for name, value in document for pair in flat(name, value)]
+
+
+def by_path(field: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
+    paths = sorted(path for path, _ in pairs)
+    for path, after in pairwise(paths):
+        require(path != after, field, path, "contradiction")
+    return dict(pairs)
+
+
+def differences(one: str, other: str) -> list[Difference]:
+    own, others = all_members("one", one), all_members("other", other)
+    here, there = by_path("one", own), by_path("other", others)
+    paths = [path for path in here if here[path] != there.get(path)] + [path for path in there if path not in here]
+    section = {path: re.split(r"[.\[]", path.removeprefix("recipe."))[0] for path in paths}
+    return [Difference(path, here.get(path), there.get(path), DECIDES.get(section[path], "")) for path in paths]

@@ -121,7 +121,7 @@ pub const FACADES: [Facade; 9] = [
 ];
 
 /// Records that users see, by their names there.
-pub const RECORDS: [(&str, &str, &str); 17] = [
+pub const RECORDS: [(&str, &str, &str); 18] = [
     ("types", "spans", "Spans"),
     ("sampling", "shard-place", "ShardPlace"),
     ("sampling", "source-place", "SourcePlace"),
@@ -139,6 +139,7 @@ pub const RECORDS: [(&str, &str, &str); 17] = [
     ("ledger", "progress", "Progress"),
     ("launch", "detection", "Detection"),
     ("texts", "text-kind", "TextKind"),
+    ("texts", "difference", "Difference"),
 ];
 
 /// Functions that have another name: `length` of a sampler is how many samples its rank has, as of any list in JavaScript.

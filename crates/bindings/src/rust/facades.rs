@@ -193,6 +193,7 @@ pub const RECORDS: &[Record] = &[
     Record::of("batches", "batch-place"),
     Record::of("launch", "detection"),
     Record::of("texts", "text-kind"),
+    Record::of("texts", "difference"),
     Record::of("ledger", "event"),
     Record::of("ledger", "committed-run"),
     Record::of("ledger", "progress"),

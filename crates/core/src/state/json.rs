@@ -173,7 +173,7 @@ impl<'a> Reader<'a> {
 
     /// Goes beyond a byte, if it comes next.
     #[inline(never)]
-    fn eat(&mut self, byte: u8) -> bool {
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
         self.space();
         let there = self.peek() == Some(byte);
         self.at += usize::from(there);

@@ -1,6 +1,7 @@
 //! How far an epoch has come, as a text.
 
 pub(crate) mod check;
+pub(crate) mod differences;
 pub(crate) mod fields;
 mod json;
 #[cfg(feature = "texts")]

@@ -78,7 +78,7 @@ fn inner(object: &str) -> Option<&str> {
 
 /// What the objects of a text have, as far as it says what the text is.
 #[derive(Default)]
-struct Found<'a> {
+pub(super) struct Found<'a> {
     version: Option<u64>,
     kind: Option<String>,
     /// The text of the member `recipe`, if it is an object.
@@ -89,7 +89,7 @@ struct Found<'a> {
 
 impl<'a> Found<'a> {
     /// Failures: `field`, `samedeal`, `kind`, `out-of-memory`.
-    fn read(field: &'static str, text: &'a str) -> Result<Self, Failure> {
+    pub(super) fn read(field: &'static str, text: &'a str) -> Result<Self, Failure> {
         if text.len() > MAX_TEXT {
             return Err(Failure::out_of_range(field, format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
         }
@@ -155,10 +155,11 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    /// What a recipe is of: each kind has a section or a member of its own, but that of a sampler.
-    fn recipe_of(&self) -> Option<&'static str> {
+    /// What a recipe is of, which has no kind: each has a section or a member of its own, but that of a sampler.
+    pub(super) fn recipe_of(&self) -> Option<&'static str> {
         let has = |member: &str| self.members.iter().any(|own| own == member);
         Some(match () {
+            () if self.kind.is_some() => return None,
             () if has("split") => "split",
             () if has("steps") => "schedule",
             () if has("deal.readers") || has("order.chunks") => "chunk-stream",

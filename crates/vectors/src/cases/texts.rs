@@ -48,6 +48,50 @@ const NONE: [&str; 14] = [
     "{\"event\":\"claim\",\"reader\":1}",
 ];
 
+/// Two texts.
+const DIFFERING: [(&str, &str); 18] = [
+    // What is there by default, in another order, and as another text.
+    (
+        r#"{"order":{"samples":1000}}"#,
+        r#"{"deal":{"remainder":"p\u0061d"},"samedeal":1,"order":{"seed":0,"samples" : 1000,"name":"feistel"}}"#,
+    ),
+    (
+        r#"{"order":{"samples":1000},"deal":{"remainder":"drop"}}"#,
+        r#"{"deal":{"unit":2},"order":{"samples":1000,"seed":"-9007199254740993"}}"#,
+    ),
+    (
+        r#"{"order":{"name":"blend","sources":[{"name":"a","samples":3},{"name":"b","samples":4,"weight":2}]}}"#,
+        r#"{"order":{"name":"blend","sources":[{"name":"a","samples":3},{"name":"c","samples":4}],"run_length":2}}"#,
+    ),
+    // Lists that are not in the text, or are as a hash, and a recipe that is none.
+    (r#"{"order":{"name":"sharded","samples":9}}"#, r#"{"order":{"name":"sharded","sizes":[4,5],"lanes":2}}"#),
+    (
+        r#"{"shards":{"sizes":"00000000000000000000000000000000000000000000000000000000000000aa"}}"#,
+        r#"{"shards":{"sizes":"00000000000000000000000000000000000000000000000000000000000000ab"}}"#,
+    ),
+    (r#"{"order":{"samples":10,"sead":3}}"#, r#"{"order":{"samples":10,"seed":3}}"#),
+    (
+        r#"{"order":{"samples":10},"batch":{"max_tokens":64}}"#,
+        r#"{"order":{"samples":10},"batch":{"strategy":"pack","capacity":64}}"#,
+    ),
+    // Of states, objects in lists have numbers; an object without members is a value.
+    (
+        r#"{"kind":"batcher","epoch":3,"history":[{"steps":2,"batch":{}},{"steps":1}],"a":[[{"b" : 1}]]}"#,
+        r#"{"history":[{"steps":2}],"kind":"batcher","x\u002fy":[true,null,"\u0041\n\u00e9"],"epoch":4,"z":-0.50E+3}"#,
+    ),
+    (r#"{"":{"a":1,"":[{}]},"b":[2]}"#, r#"{"":3,"b":[ 2 ]}"#),
+    (r#"{"a":{"b":{"c":[]}}}"#, r#"{"a":{"b":{},"b.c":[]}}"#),
+    (r#"{"event":"claim","reader":1,"start":0,"count":64}"#, r#"{"event":"claim","reader":2,"start":0,"count":64}"#),
+    ("{}", " { } "),
+    // No objects, and members that are there twice.
+    ("", "{}"),
+    ("{}", "[]"),
+    ("{\"a\":1} {}", "{}"),
+    (r#"{"a":1,"b":2,"a":1}"#, "{}"),
+    ("{}", r#"{"a.b":1,"a":{"b":2}}"#),
+    (r#"{"kind":7}"#, "{}"),
+];
+
 pub fn cases() -> Vec<Case> {
     let inspect = |text: &str| Call::Inspect { text: text.into() };
     let after = |state: &str, sections: &str| Call::RecipeAfter { state: state.into(), sections: sections.into() };
@@ -71,7 +115,12 @@ pub fn cases() -> Vec<Case> {
         goes_on.push(after(&states[0], sections));
     }
     goes_on.push(after("{\"kind\":\"sampler\",\"recipe\":{ }}", "{\"deal\":{}}"));
+    let differences = |one: &str, other: &str| Call::Differences { one: one.into(), other: other.into() };
+    let mut differing: Vec<Call> = RECIPES.iter().map(|text| differences(text, "{}")).collect();
+    differing.extend(states.windows(2).map(|pair| differences(&pair[0], &pair[1])));
+    differing.extend(DIFFERING.iter().map(|(one, other)| differences(one, other)));
     vec![
+        asked("what differs", Subject::Functions {}, differing),
         asked("recipes", Subject::Functions {}, RECIPES.map(inspect)),
         asked("states and logs", Subject::Functions {}, states.iter().map(|text| inspect(text))),
         asked("none of them", Subject::Functions {}, none),

@@ -30,7 +30,7 @@ const ANSWERS: [(&str, &[Of]); 20] = [
         &[of::<numbers::Batches>, of::<batching::BatchesOf>, of::<batching::Compared<'_>>, of::<batching::Swept<'_>>],
     ),
     ("blend", &[of::<blend::Blended>, of::<Recipe>]),
-    ("diff", &[of::<diff::Difference<'_>>]),
+    ("diff", &[of::<diff::Differences<'_>>]),
     (
         "explain",
         &[

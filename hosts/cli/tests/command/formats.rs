@@ -182,12 +182,12 @@ fn what_differs_is_told_in_words() {
     }
     assert_eq!(differing("one", "other").status.code(), Some(1));
     let expected =
-        "\tdeal.world_size\t1\t2\twhich rank or worker gets them\n\torder.seed\t5\t6\twhich samples come when\n";
+        "\torder.seed\t5\t6\twhich samples come when\n\tdeal.world_size\t1\t2\twhich rank or worker gets them\n";
     assert_eq!(told("one", "other"), expected);
     assert_eq!(told("state", "later"), "\tconsumed\t100\t150\thow far it was read\n");
     let found = run(&format!("diff {} {} --json", path("one"), path("other"))).stdout;
     let found: Value = serde_json::from_slice(&found).unwrap();
-    assert_eq!((&found["equal"], &found["differing"][1]["other"]), (&false.into(), &6.into()));
+    assert_eq!((&found["equal"], &found["differing"][1]["other"]), (&false.into(), &2.into()));
     fs::write(path("none"), "{}").unwrap();
     let (code, said) = failing(&format!("diff {} {}", path("none"), path("none")));
     assert!(code == 2 && said.ends_with("none: holds no state and no recipe of samedeal"), "{said}");

@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from .bindings.read import ReadBatch, ReadRound
     from .bindings.shards import Overlaps, ShardRuns
     from .bindings.steps import EpochPosition, StepPlace
-    from .bindings.texts import TextKind
+    from .bindings.texts import Difference, TextKind
     from .compose.make import balance, blend, grown, order, sharded, windows
     from .engine.sources import LengthsSource
     from .read.reading import Reading
@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from .shard.stream import ChunkStream
     from .split.split import Split
     from .step.schedule import Schedule
-    from .texts import inspect, recipe_after
+    from .texts import differences, inspect, recipe_after
     from .topology.launch import detect_rank
     from .topology.mesh import Mesh
 
@@ -69,6 +69,7 @@ __all__ = [
     "ChunkStream",
     "ContradictionError",
     "Detection",
+    "Difference",
     "EpochPosition",
     "Fate",
     "IndexOutOfRangeError",
@@ -107,6 +108,7 @@ __all__ = [
     "build_index",
     "collate",
     "detect_rank",
+    "differences",
     "grown",
     "inspect",
     "join_indices",
@@ -143,6 +145,7 @@ _LATER = {
     "Split": "split.split",
     "StepPlace": "bindings.steps",
     "Steps": "shard.records",
+    "Difference": "bindings.texts",
     "TextKind": "bindings.texts",
     "Verification": "shard.records",
     "balance": "compose.make",
@@ -150,6 +153,7 @@ _LATER = {
     "build_index": "batch.build",
     "detect_rank": "topology.launch",
     "grown": "compose.make",
+    "differences": "texts",
     "inspect": "texts",
     "join_indices": "batch.index",
     "order": "compose.make",

@@ -1,4 +1,4 @@
-"""What a text is, and what goes on after a state."""
+"""What a text is, what goes on after a state, and what differs between two texts."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .bindings import texts
-from .bindings.texts import TextKind
+from .bindings.texts import Difference, TextKind
 from .engine import arguments as check
 from .engine.core import Core
 from .engine.errors import WrongTypeError
@@ -51,12 +51,38 @@ def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | s
         WrongTypeError: `state` is no state, or `sections` are no dictionary or JSON object.
         OutOfRangeError: They have more than 2**24 bytes.
     """
-    if sections is None or isinstance(sections, Mapping):
+    sections = _document("sections", {} if sections is None else sections)
+    return texts.recipe_after(Core(_MEMORY), check.state(state), sections)
+
+
+def differences(one: str | Mapping[str, Any], other: str | Mapping[str, Any]) -> tuple[Difference, ...]:
+    """The members that differ between two recipes, states, entries of a log, or dictionaries of JSON.
+
+    First come those of `one`, in its order, then those that only `other` has. A recipe is compared with the defaults of
+    all members; if it cannot be read without lists beside it, as it is. `differences(text, {})` has all members.
+
+    >>> import samedeal
+    >>> one, other = (samedeal.Sampler(1000, seed=seed, world_size=4) for seed in (42, 43))
+    >>> samedeal.differences(one.recipe, other.recipe)
+    (Difference(path='order.seed', one='42', other='43', decides='order'),)
+
+    Raises:
+        WrongTypeError: `one` or `other` is no JSON object or dictionary of JSON.
+        ContradictionError: `one` or `other` has a member twice.
+        OutOfRangeError: They have more than 2**24 bytes.
+    """
+    texts_of = (_document("one", one), _document("other", other))
+    return tuple(texts.differences(Core(_MEMORY), *texts_of))
+
+
+def _document(field: str, value: Any) -> str:
+    """A text, or that of a dictionary."""
+    if isinstance(value, Mapping):
         try:
-            sections = json.dumps(dict(sections or {}))
+            value = json.dumps(dict(value))
         except (TypeError, ValueError) as error:
-            raise WrongTypeError("sections", check.described(sections), "what JSON has") from error
-    return texts.recipe_after(Core(_MEMORY), check.state(state), _text("sections", sections))
+            raise WrongTypeError(field, check.described(value), "what JSON has") from error
+    return _text(field, value)
 
 
 def _text(field: str, value: Any) -> str:

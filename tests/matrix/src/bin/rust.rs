@@ -315,6 +315,12 @@ fn ask_functions(call: &Call) -> Answer {
             record(format::TextKind { form, of })
         }
         Call::RecipeAfter { state, sections } => samedeal::recipe_after(state, sections)?.into(),
+        Call::Differences { one, other } => {
+            let record = |samedeal::Difference { path, one, other, decides, .. }| {
+                record(format::Difference { path, one, other, decides })
+            };
+            samedeal::differences(one, other)?.into_iter().map(record).collect()
+        }
         _ => panic!("no function: {call:?}"),
     })
 }

@@ -1,7 +1,7 @@
-import { Batcher, Reading, Sampler, ShardPlan } from 'samedeal/web';
+import { differences, Sampler } from 'samedeal/web';
 import { PageError } from '../../engine/answer.ts';
 import { besides, samplerOf } from '../../engine/samplers.ts';
-import { edited, isObject, type Members, parsed, shown } from '../../parts/json.ts';
+import { edited, isObject, parsed, shown } from '../../parts/json.ts';
 import { entriesOf } from './entries.ts';
 
 export interface DifferQuestion {
@@ -28,13 +28,13 @@ export interface DifferAnswer {
   first: string | null;
 }
 
-/** Compares what ranks printed: the documents as the core writes them, with all defaults, so that only real differences are left. */
+/** Compares what ranks printed: the core knows the members of documents, with all defaults, so that only real differences are left. */
 export function differ({ entries: text, recipe }: DifferQuestion): DifferAnswer {
   const entries = entriesOf(text);
   if (entries.length === 0) throw new PageError('entries', 'There is no recipe, state or fingerprint in this text');
   const groups = new Map<string, Group>();
   for (const { label, text: entry } of entries) {
-    const fields = entry.startsWith('{') ? documentOf(label, entry) : { fingerprint: entry };
+    const fields = entry.startsWith('{') ? membersOf(label, entry) : { fingerprint: entry };
     const key = JSON.stringify(fields);
     const group = groups.get(key) ?? { labels: [], fields, found: '' };
     group.labels.push(label);
@@ -53,54 +53,21 @@ export function differ({ entries: text, recipe }: DifferQuestion): DifferAnswer 
 }
 
 /** The members of a recipe, of a state, or of what `toJSON` wrote, by their paths. */
-function documentOf(label: string, text: string): Record<string, string> {
-  const document = parsed(text);
-  if (!isObject(document)) throw new PageError('entries', `What ${label} has is no JSON`);
-  const inner = document.recipe;
-  const beside: Record<string, string> = {};
-  if (inner === undefined) return flat(parsed(canonical(label, text)) as Members);
-  for (const name of ['kind', 'epoch', 'consumed', 'positions', 'history']) {
-    if (document[name] !== undefined) beside[name] = shown(document[name]);
+function membersOf(label: string, entry: string): Record<string, string> {
+  const document = parsed(entry);
+  // `toJSON` has the recipe as a text.
+  const isText = isObject(document) && typeof document.recipe === 'string';
+  const text = isText ? JSON.stringify({ ...document, recipe: parsed(document.recipe as string) }) : entry;
+  try {
+    // A recipe is compared with that of a state, too.
+    const members = differences(text, '{}').map(({ path, one = '' }) => [
+      path.replace(/^recipe\./, ''),
+      shown(parsed(one)),
+    ]);
+    return Object.fromEntries(members);
+  } catch (error) {
+    throw new PageError('entries', `${label}: ${(error as Error).message}`);
   }
-  const recipe = typeof inner === 'string' ? inner : JSON.stringify(inner);
-  return { ...flat(parsed(canonical(label, recipe)) as Members), ...beside };
-}
-
-/** The recipe of any kind as the core writes it. */
-function canonical(label: string, recipe: string): string {
-  const made: (() => { recipe: string; dispose(): void })[] = [
-    () => Sampler.fromRecipe(recipe, besides(recipe)),
-    () => Reading.fromRecipe(recipe, besides(recipe)),
-    () => ShardPlan.fromRecipe(recipe, besides(recipe)),
-    () => Batcher.fromRecipe(recipe, []),
-  ];
-  let problem: unknown;
-  for (const make of made) {
-    try {
-      const object = make();
-      const text = object.recipe;
-      object.dispose();
-      return text;
-    } catch (error) {
-      problem ??= error;
-    }
-  }
-  // A recipe that has only the hash of a list is compared as it is.
-  if (/"[0-9a-f]{64}"/.test(recipe)) return recipe;
-  throw new PageError('entries', `${label}: ${(problem as Error).message}`);
-}
-
-function flat(value: unknown, path = ''): Record<string, string> {
-  if (!isObject(value)) {
-    if (!Array.isArray(value) || !value.some(isObject)) return { [path]: shown(value) };
-    return Object.assign({}, ...value.map((inner, at) => flat(inner, `${path}[${at}]`)));
-  }
-  if ((JSON as unknown as { isRawJSON?: (value: unknown) => boolean }).isRawJSON?.(value))
-    return { [path]: JSON.stringify(value) };
-  return Object.assign(
-    {},
-    ...Object.entries(value).map(([name, inner]) => flat(inner, path ? `${path}.${name}` : name)),
-  );
 }
 
 const EPOCHS = 100;

@@ -237,6 +237,7 @@ pub fn functions(a: &mut Asked) {
     let (text, state) = (a.text(), a.known("state"));
     let _ = made!(a, "inspect", samedeal::inspect(&state));
     let _ = made!(a, "inspect", samedeal::inspect(&text));
+    let _ = made!(a, "differences", samedeal::differences(&state, &text));
     let _ = made!(a, "recipe_after", samedeal::recipe_after(&state, &text));
     let assigned: Vec<Vec<u32>> = (0..a.rng.u8(0..4)).map(|_| a.narrows()).collect();
     let (shards, offsets, flat) = (a.narrow(), a.narrows(), a.narrows());

@@ -57,7 +57,7 @@ export function ledger({ log: kept }: { log: string }): LedgerAnswer {
   } catch (error) {
     throw new PageError('log', (error as Error).message);
   }
-  const log = follow(all);
+  const log = follow(all, schedule);
   const { order, epoch, consumed: first, block, lease } = header(log.lines[0] ?? '');
   const { positions, committed, claimed } = schedule.progress();
   const lines = log.readers.map(() => 1);
@@ -290,12 +290,9 @@ function losses(log: Log, entry: number): Loss[] {
       for (const claim of claims) {
         const rest = claim.count - claim.committed;
         count += rest;
-        free += rest;
-        for (const taken of claim.taken) {
-          if (taken.claim > entry) continue;
-          by.set(taken.reader, (by.get(taken.reader) ?? 0) + taken.count);
-          free -= taken.count;
-        }
+        if (claim.taken && claim.taken.claim <= entry)
+          by.set(claim.taken.reader, (by.get(claim.taken.reader) ?? 0) + rest);
+        else free += rest;
       }
       const [first, newest] = [claims[0] as Claim, claims.at(-1) as Claim];
       const own = last.get(reader) ?? 0;
@@ -317,13 +314,11 @@ function losses(log: Log, entry: number): Loss[] {
 const TAKEOVERS = 200;
 
 function takeovers(log: Log, from: number, to: number): Takeover[] {
-  const found = log.claims.filter(isLeft).flatMap(({ reader, line, end, taken }) =>
-    taken.map((next) => ({
-      from: { reader, line, entry: end as number },
-      to: { reader: next.reader, line: next.line, entry: next.claim },
-      count: next.count,
-    })),
-  );
+  const found = log.claims.filter(isLeft).flatMap(({ reader, line, end, taken, count, committed }) => {
+    if (!taken) return [];
+    const to = { reader: taken.reader, line: taken.line, entry: taken.claim };
+    return [{ from: { reader, line, entry: end as number }, to, count: count - committed }];
+  });
   return found.filter((one) => one.to.entry >= from && one.from.entry <= to).slice(-TAKEOVERS);
 }
 

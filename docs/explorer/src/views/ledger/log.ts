@@ -1,4 +1,4 @@
-import { PageError } from '../../engine/answer.ts';
+import type { LedgerSchedule } from 'samedeal/web';
 import { isObject, type Members, parsed } from '../../parts/json.ts';
 
 /** A claim of a log, from its entry to the one that ended it. */
@@ -14,8 +14,8 @@ export interface Claim {
   end: number | null;
   /** How it ended. A `release` does not say whether the reader gave the rest back or another one took it over. */
   outcome: 'committed' | 'released' | 'rejoined' | 'open';
-  /** The claims that took the rest, or parts of it. */
-  taken: { claim: number; reader: number; line: number; start: number; count: number }[];
+  /** The claim that took the rest. */
+  taken: { claim: number; reader: number; line: number } | null;
   /** Claims that a reader holds at the same time have lines of their own. */
   line: number;
   commits: { entry: number; start: number; count: number }[];
@@ -35,17 +35,14 @@ export interface Log {
   readers: number[];
 }
 
-/**
- * Follows the entries of a log: which claim each belongs to, and how claims end. The component has checked that each entry follows from those
- * before it, so this only has to look them up.
- */
-export function follow(lines: string[]): Log {
+/** Follows a log: how its claims end. The component says which claim an entry belongs to; a join, which it does not tell, ends all claims of its reader. */
+export function follow(lines: string[], schedule: LedgerSchedule): Log {
   const entries: Entry[] = [];
   const claims: Claim[] = [];
-  /** The claims that each reader holds, by the position that it commits next. */
+  /** The claims that each reader holds, by their numbers. */
   const held = new Map<number, Map<number, Claim>>();
-  /** What claims that were not finished left, and nobody claimed again yet. */
-  let free: { start: number; end: number; claim: Claim }[] = [];
+  /** The claims that left positions which nobody claimed again yet, by the first of these. */
+  const free = new Map<number, Claim>();
   const of = (reader: number) => {
     const found = held.get(reader) ?? new Map<number, Claim>();
     held.set(reader, found);
@@ -53,87 +50,55 @@ export function follow(lines: string[]): Log {
   };
   const end = (claim: Claim, entry: number, outcome: Claim['outcome']) => {
     Object.assign(claim, { end: entry, outcome });
-    of(claim.reader).delete(claim.start + claim.committed);
-    if (outcome !== 'committed')
-      free.push({ start: claim.start + claim.committed, end: claim.start + claim.count, claim });
+    of(claim.reader).delete(claim.number);
+    if (outcome !== 'committed') free.set(claim.start + claim.committed, claim);
   };
-  /** A claim takes what is free of its positions. */
-  const take = ({ number, reader, line, start, count }: Claim) => {
-    if (!free.some((rest) => rest.start < start + count && rest.end > start)) return;
-    free = free.flatMap((rest) => {
-      const [from, to] = [Math.max(rest.start, start), Math.min(rest.end, start + count)];
-      if (to <= from) return [rest];
-      rest.claim.taken.push({ claim: number, reader, line, start: from, count: to - from });
-      return [
-        { ...rest, end: from },
-        { ...rest, start: to },
-      ].filter((part) => part.end > part.start);
-    });
-  };
+  let event = schedule.nextEvent();
   for (const [number, text] of lines.entries()) {
-    const { event, reader, start, count, lease } = (parsed(text) ?? {}) as Members & Record<string, number>;
-    const [by, from, length] = [Number(reader), Number(start), Number(count)];
-    switch (number === 0 ? 'begins' : String(event)) {
-      case 'begins':
-        entries.push({ kind: 'begins' });
-        break;
-      case 'claim': {
-        const taken = [...of(by).values()].map((other) => other.line);
-        let line = 0;
-        while (taken.includes(line)) line += 1;
-        const claim: Claim = {
-          number,
-          reader: by,
-          start: from,
-          count: length,
-          committed: 0,
-          end: null,
-          outcome: 'open',
-          taken: [],
-          line,
-          commits: [],
-        };
-        take(claim);
-        of(by).set(from, claim);
-        claims.push(claim);
-        entries.push({ kind: 'claim', reader: by, start: from, count: length, claim: number });
-        break;
-      }
-      case 'commit': {
-        const claim = of(by).get(from);
-        if (!claim)
-          throw new PageError('log', `Line ${number + 1} of the log commits positions that its reader does not hold`);
-        if (length > 0) claim.commits.push({ entry: number, start: from, count: length });
-        of(by).delete(from);
-        claim.committed += length;
-        of(by).set(from + length, claim);
-        if (claim.committed === claim.count) end(claim, number, 'committed');
-        entries.push({ kind: 'commit', reader: by, start: from, count: length, claim: claim.number });
-        break;
-      }
-      case 'release': {
-        const claim = of(by).get(from);
-        if (!claim)
-          throw new PageError('log', `Line ${number + 1} of the log frees positions that its reader does not hold`);
-        end(claim, number, 'released');
-        entries.push({ kind: 'release', reader: by, start: from, count: length, claim: claim.number });
-        break;
-      }
-      case 'join': {
-        let freed = 0;
-        for (const claim of [...of(by).values()]) {
-          freed += claim.count - claim.committed;
-          end(claim, number, 'rejoined');
-        }
-        entries.push({ kind: 'join', reader: by, freed });
-        break;
-      }
-      case 'lease':
-        entries.push({ kind: 'lease', reader: by, lease: Number(lease) });
-        break;
-      default:
-        entries.push({ kind: 'checkpoint' });
+    if (event?.number !== number) {
+      const { event: kind, reader, lease } = parsed(text) as Members & Record<'reader' | 'lease', number>;
+      if (kind === 'join') {
+        const lost = [...of(reader).values()];
+        const freed = lost.reduce((sum, claim) => sum + claim.count - claim.committed, 0);
+        for (const claim of lost) end(claim, number, 'rejoined');
+        entries.push({ kind, reader, freed });
+      } else if (kind === 'lease') entries.push({ kind, reader, lease });
+      else entries.push({ kind: number === 0 ? 'begins' : 'checkpoint' });
+      continue;
     }
+    const { reader, start, count, claim: own } = event;
+    const kind = event.kind as 'claim' | 'commit' | 'release';
+    entries.push({ kind, reader, start, count, claim: own });
+    const claim = of(reader).get(own);
+    if (!claim) {
+      const lines = [...of(reader).values()].map((other) => other.line);
+      let line = 0;
+      while (lines.includes(line)) line += 1;
+      const made: Claim = {
+        number,
+        reader,
+        start,
+        count,
+        committed: 0,
+        end: null,
+        outcome: 'open',
+        taken: null,
+        line,
+        commits: [],
+      };
+      // A claim takes all that another one left, or what nobody had.
+      const left = free.get(start);
+      if (left) left.taken = { claim: number, reader, line };
+      free.delete(start);
+      of(reader).set(number, made);
+      claims.push(made);
+    } else if (kind === 'release') end(claim, number, 'released');
+    else {
+      if (count > 0) claim.commits.push({ entry: number, start, count });
+      claim.committed += count;
+      if (claim.committed === claim.count) end(claim, number, 'committed');
+    }
+    event = schedule.nextEvent();
   }
   return { lines, entries, claims, readers: [...held.keys()].sort((a, b) => a - b) };
 }

@@ -6,7 +6,7 @@ export function said({ entry, said: it, claim }: EntryAnswer, log: LedgerAnswer)
   const at = `Entry ${grouped(entry)}:`;
   const positions = (start: number, count: number) =>
     count === 1 ? `position ${grouped(start)}` : `positions ${grouped(start)} to ${grouped(start + count - 1)}`;
-  const [next] = claim?.taken ?? [];
+  const next = claim?.taken;
   const then = next ? `. Reader ${next.reader} claims them at entry ${grouped(next.claim)}` : '';
   switch (it.kind) {
     case 'begins':

@@ -116,3 +116,18 @@ test('an index makes the number of steps known', () => {
   refused(() => new Batcher(lengths, { ...options, epoch: 1 }).useIndex(joinIndices(parts)), 'contradiction', 'epoch');
   batcher.dispose();
 });
+
+test('a pass gives all batches before the window that fails', async () => {
+  const own = Array.from({ length: 400 }, (_, sample) => (sample === 300 ? 99 : 5));
+  const batcher = new Batcher(own, { maxTokens: 50, worldSize: 2, batchWindow: 100, order: 'sequential' });
+  const atOnce = [];
+  const awaited = [];
+  const told = { name: 'SamedealError', value: '99 (sample 300)' };
+  assert.throws(() => {
+    for (const batch of batcher) atOnce.push(batch.samples.length);
+  }, told);
+  await assert.rejects(async () => {
+    for await (const batch of batcher) awaited.push(batch.samples.length);
+  }, told);
+  assert.deepEqual([atOnce, awaited], [Array(15).fill(10), Array(15).fill(10)]);
+});

@@ -32,5 +32,5 @@ test('the examples of the documentation run', async () => {
       count += 1;
     }
   }
-  assert.equal(count, 15);
+  assert.equal(count, 16);
 });

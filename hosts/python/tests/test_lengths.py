@@ -431,3 +431,12 @@ def test_two_that_build_the_same_index_do_not_hinder_each_other(tmp_path: Path) 
     text = build_index(batcher, tmp_path / "alone.json", workers=1)
     assert build_index(batcher, path, workers=1, progress=beside) == text
     assert {found.name for found in tmp_path.iterdir()} == {"alone.json", "plan.json"}
+
+
+def test_a_pass_gives_all_batches_before_the_window_that_fails() -> None:
+    lengths = [5] * 300 + [99] + [5] * 99
+    batcher = Batcher(lengths, max_tokens=50, world_size=2, batch_window=100, order="sequential")
+    batches = batcher.batches()
+    assert [len(next(batches).samples) for _ in range(15)] == [10] * 15
+    with pytest.raises(OutOfRangeError, match="sample 300"):
+        next(batches)

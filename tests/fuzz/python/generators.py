@@ -462,6 +462,8 @@ SPECIAL: dict[str, Make] = {
     "order.samples": _samples,
     "parquet.Shards.open.shard": upto(2),
     "parquet.Sources.open.shard": upto(2),
+    "differences.one": lambda c: ARGUMENTS["text"](c),
+    "differences.other": lambda c: ARGUMENTS["text"](c),
     "parquet.Sources.join.parts": lambda c: f"{{'a': {_shards(c)}, 'b': {_shards(c)}}}",
     "parquet.Sources.sources_of.samples": one("np.arange(3)"),
     "parquet.Shards.open.buffer": one("1024"),

@@ -309,8 +309,8 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     } catch (error) {
       if (!(error instanceof SamedealError)) throw error;
       if (error.kind === 'out-of-range' && error.field === 'count') return this.#take(rank, at, Number(error.most));
-      // One by one, where so many are too large together.
-      if (error.kind === 'out-of-memory' && count > 1) return this.#few(rank, at, 1);
+      // One by one: so many may be too large together, and those before one that fails are there.
+      if (error.kind !== 'wanted' && count > 1) return this.#few(rank, at, 1);
       throw error;
     }
   }

@@ -32,8 +32,11 @@ impl<'a> RankBatches<'a> {
     fn read(&mut self) -> Result<(), Error> {
         let wanted = self.end.map_or(u64::MAX, |end| end.saturating_sub(self.unread)).min(self.ahead.into()) as u32;
         let window = match self.batcher.batches_window(self.rank, self.unread, wanted) {
-            Err(Error::Failure(failure)) if failure.kind == FailureKind::OutOfMemory && wanted > 1 => {
-                // One by one, where so many are too large together.
+            Err(Error::Failure(failure))
+                if wanted > 1
+                    && (failure.kind == FailureKind::OutOfMemory || !matches!(&*failure.field, "start" | "count")) =>
+            {
+                // One by one: so many may be too large together, and those before one that fails are there.
                 self.ahead = 1;
                 return self.read();
             }

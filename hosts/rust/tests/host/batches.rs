@@ -213,6 +213,16 @@ fn what_is_too_long_and_what_is_left() {
 }
 
 #[test]
+fn a_pass_gives_all_batches_before_the_window_that_fails() {
+    let lengths: Vec<u32> = (0..400).map(|sample| if sample == 300 { 99 } else { 5 }).collect();
+    let builder = Batcher::builder(lengths).order("sequential").max_tokens(50).world_size(2).batch_window(100);
+    let found: Vec<_> = builder.build().unwrap().iter().collect();
+    assert_eq!(found.len(), 16);
+    assert!(found[..15].iter().all(|batch| batch.as_ref().unwrap().samples.len() == 10));
+    assert!(found[15].as_ref().unwrap_err().to_string().contains("sample 300"));
+}
+
+#[test]
 fn epochs_and_ranks() {
     let builder = Batcher::builder(lengths(3_000)).max_tokens(4_000).world_size(2);
     let mut batcher = builder.clone().rank(1).build().unwrap();

@@ -12,7 +12,7 @@ from ..bindings.batches import BatcherBase
 from ..compose.order import Order
 from ..deal.binding import orders
 from ..engine import arguments as check
-from ..engine.errors import OutOfMemoryError, OutOfRangeError
+from ..engine.errors import OutOfRangeError, SamedealError
 from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Plan, Where, recipe_fingerprint, recipe_text
@@ -278,8 +278,8 @@ class Batcher(BatcherBase):
         while True:
             try:
                 found = self._engine.use(_window, config, rank, start, count)
-            except OutOfMemoryError:
-                # One by one, where so many are too large together.
+            except SamedealError:
+                # One by one: so many may be too large together, and those before one that fails are there.
                 if count == 1:
                     raise
                 count = 1

@@ -66,18 +66,9 @@ pub fn steps() -> Vec<Step> {
         .with_lock(build::CARGO_WASM),
         lint("Python format", &[setup::PYTHON], || ruff(&["format", "--check"])).made_from(python),
         lint("Python lints", &[setup::PYTHON], || ruff(&["check"])).made_from(python),
-        lint("Python types", &[setup::PYTHON, build::BINDINGS], || {
-            let mut command = project::own("target/venv/bin/python", &["-m", "mypy"]);
-            command.current_dir(project::path("hosts/python"));
-            command
-        })
-        .made_from(python),
-        lint("Python types: Windows", &[setup::PYTHON, build::BINDINGS], || {
-            let mut command = project::own("target/venv/bin/python", &["-m", "mypy", "--platform", "win32", "src"]);
-            command.current_dir(project::path("hosts/python"));
-            command
-        })
-        .made_from(python),
+        lint("Python types", &[setup::PYTHON, build::BINDINGS], || mypy(&[])).made_from(python),
+        lint("Python types: Windows", &[setup::PYTHON, build::BINDINGS], || mypy(&["--platform", "win32", "src"]))
+            .made_from(python),
         lint("JavaScript format and lints", &[setup::NODE], || project::npm("hosts/js", &["run", "lint"]))
             .made_from(javascript),
         lint("JavaScript format and lints: crossing", &[setup::NODE], || biome("tests/crossing")).made_from(javascript),
@@ -122,6 +113,13 @@ fn wasm_lint(packages: &[&str], target: &str) -> Command {
 fn biome(folder: &str) -> Command {
     let mut command = project::own("hosts/js/node_modules/.bin/biome", &["check", "."]);
     command.current_dir(project::path(folder));
+    command
+}
+
+/// Over the Python host, by its settings.
+fn mypy(arguments: &[&str]) -> Command {
+    let mut command = project::own("target/venv/bin/python", &["-m", "mypy"]);
+    command.args(arguments).current_dir(project::path("hosts/python"));
     command
 }
 

@@ -2,12 +2,9 @@
 
 use std::time::Duration;
 
-use rustix::time::{ClockId, clock_gettime};
-
 /// The processor time of this thread. A busy machine does not change it.
 pub fn thread_time() -> Duration {
-    let time = clock_gettime(ClockId::ThreadCPUTime);
-    Duration::new(time.tv_sec as u64, time.tv_nsec as u32)
+    cpu_time::ThreadTime::now().as_duration()
 }
 
 /// The memory of this process now, in MB.

@@ -310,7 +310,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
       if (!(error instanceof SamedealError)) throw error;
       if (error.kind === 'out-of-range' && error.field === 'count') return this.#take(rank, at, Number(error.most));
       // One by one: so many may be too large together, and those before one that fails are there.
-      if (error.kind !== 'wanted' && count > 1) return this.#few(rank, at, 1);
+      if (count > 1 && !isWanted(error)) return this.#few(rank, at, 1);
       throw error;
     }
   }

@@ -80,18 +80,18 @@ def _field(path: str) -> str:
     return path.rpartition("/")[2].replace("_", "-")
 
 
-def text(recipe: str | Mapping[str, Any]) -> str:
+def text(recipe: str | Mapping[str, Any], field: str = "recipe") -> str:
     """A dictionary, or a text, as JSON that crosses."""
     if isinstance(recipe, Mapping):
         try:
             recipe = json.dumps(_quoted(recipe), default=_plain, ensure_ascii=False)
         except (TypeError, ValueError, RecursionError) as error:
             raise WrongTypeError(
-                "recipe", str(error)[:64], "what JSON has: numbers, texts, lists, dictionaries"
+                field, str(error)[:64], "what JSON has: numbers, texts, lists, dictionaries"
             ) from error
     if not isinstance(recipe, str):
-        raise WrongTypeError("recipe", check.described(recipe), "a dictionary, or a text of JSON")
-    return check.document("recipe", recipe)
+        raise WrongTypeError(field, check.described(recipe), "a dictionary, or a text of JSON")
+    return check.document(field, recipe)
 
 
 def is_given(options: Mapping[str, Any]) -> bool:

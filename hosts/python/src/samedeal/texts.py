@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
+from . import recipe
 from .bindings import texts
 from .bindings.texts import Difference, TextKind
 from .engine import arguments as check
@@ -30,7 +30,9 @@ def inspect(text: str) -> TextKind:
         OutOfRangeError: It has more than 2**24 bytes, or is of another version.
         UnknownNameError: There is no such kind of state.
     """
-    return texts.inspect(Core(_MEMORY), _text("text", text))
+    if not isinstance(text, str):
+        raise WrongTypeError("text", check.described(text), "a text")
+    return texts.inspect(Core(_MEMORY), check.document("text", text))
 
 
 def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | str | None = None) -> str:
@@ -51,8 +53,8 @@ def recipe_after(state: str | Mapping[str, Any], sections: Mapping[str, Any] | s
         WrongTypeError: `state` is no state, or `sections` are no dictionary or JSON object.
         OutOfRangeError: They have more than 2**24 bytes.
     """
-    sections = _document("sections", {} if sections is None else sections)
-    return texts.recipe_after(Core(_MEMORY), check.state(state), sections)
+    others = recipe.text({} if sections is None else sections, "sections")
+    return texts.recipe_after(Core(_MEMORY), check.state(state), others)
 
 
 def differences(one: str | Mapping[str, Any], other: str | Mapping[str, Any]) -> tuple[Difference, ...]:
@@ -71,21 +73,4 @@ def differences(one: str | Mapping[str, Any], other: str | Mapping[str, Any]) ->
         ContradictionError: `one` or `other` has a member twice.
         OutOfRangeError: They have more than 2**24 bytes.
     """
-    texts_of = (_document("one", one), _document("other", other))
-    return tuple(texts.differences(Core(_MEMORY), *texts_of))
-
-
-def _document(field: str, value: Any) -> str:
-    """A text, or that of a dictionary."""
-    if isinstance(value, Mapping):
-        try:
-            value = json.dumps(dict(value))
-        except (TypeError, ValueError) as error:
-            raise WrongTypeError(field, check.described(value), "what JSON has") from error
-    return _text(field, value)
-
-
-def _text(field: str, value: Any) -> str:
-    if not isinstance(value, str):
-        raise WrongTypeError(field, check.described(value), "a text")
-    return check.document(field, value)
+    return tuple(texts.differences(Core(_MEMORY), recipe.text(one, "one"), recipe.text(other, "other")))

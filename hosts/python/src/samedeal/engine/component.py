@@ -156,7 +156,7 @@ def _made(engine: wasmtime.Engine, source: bytes, limited: bool) -> tuple[wasmti
 
 def _is_space_limited() -> bool:
     """Whether the address space of this process has a limit (`ulimit -v`)."""
-    if sys.platform in ("emscripten", "win32"):
+    if sys.platform in ("emscripten", "wasi", "win32"):
         return False
     import resource
 

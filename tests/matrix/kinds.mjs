@@ -307,6 +307,11 @@ export const kinds = {
     // Entries may be digits alone, and there may be none.
     raw: { replay: (raw, { entries, reader, readers }) => raw.replay(entries, reader, readers) },
     own: {
+      // What a record does not have is not there.
+      apply(own, { entry }) {
+        const event = own.apply(entry);
+        return event && { takenFrom: undefined, ...event };
+      },
       progress(own) {
         const { finished, ...others } = own.progress();
         return others;

@@ -427,7 +427,12 @@ def written(value: Any) -> Any:
     if isinstance(value, ledger.Run):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("claim", "start")}
     if isinstance(value, (Event, CommittedRun)):
-        return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "start", "claim")}
+        wide = ("number", "start", "claim", "taken_from")
+        named = value._asdict().items()
+        return {
+            name.replace("_", "-"): str(number) if name in wide and number is not None else number
+            for name, number in named
+        }
     if hasattr(value, "_asdict"):
         return record(value._asdict())
     if type(value) is tuple or (isinstance(value, list) and value and hasattr(value[0], "_asdict")):

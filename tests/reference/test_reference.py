@@ -76,7 +76,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.Balance: ("least", "most", "total"),
     reference.Steps: ("least", "most"),
     reference.CommittedRun: ("number", "start", "claim"),
-    reference.Event: ("number", "start", "claim"),
+    reference.Event: ("number", "start", "claim", "taken_from"),
     reference.ClientStep: ("number", "milliseconds"),
     reference.ClientRun: ("claim", "start"),
     reference.Progress: ("positions", "committed", "claimed", "entries"),
@@ -165,8 +165,8 @@ FUNCTIONS = SimpleNamespace(
 
 def as_text(value: Any) -> Any:
     if isinstance(value, list):
-        return [item if item is None else str(item) for item in value]
-    return str(value)
+        return [as_text(item) for item in value]
+    return value if value is None else str(value)
 
 
 def written(call: str, value: Any) -> Any:

@@ -26,9 +26,9 @@ impl ledger::GuestLedger for Ledger {
 
     fn apply(&self, entry: String) -> Result<Option<ledger::Event>, types::Failure> {
         let event = self.0.borrow_mut().apply(&entry)?;
-        Ok(event.map(|core_::Event { number, kind, reader, start, count, claim }| {
+        Ok(event.map(|core_::Event { number, kind, reader, start, count, claim, taken_from }| {
             let kind = kind.name().into();
-            ledger::Event { number, kind, reader, start, count, claim }
+            ledger::Event { number, kind, reader, start, count, claim, taken_from }
         }))
     }
 
@@ -158,7 +158,7 @@ impl ledger::GuestClient for Client {
 }
 
 impl From<core_::Event> for ledger::CommittedRun {
-    fn from(core_::Event { number, kind: _, reader, start, count, claim }: core_::Event) -> Self {
+    fn from(core_::Event { number, reader, start, count, claim, .. }: core_::Event) -> Self {
         Self { number, reader, start, count, claim }
     }
 }

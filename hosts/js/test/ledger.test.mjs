@@ -453,23 +453,25 @@ describe('Ledger', () => {
       assert.deepEqual(
         found.map(({ kind, reader, start, count }) => [kind, reader, start, count]),
         [
+          ['join', 3, 0, 0],
           ['claim', 3, 0, 600],
+          ['join', 8, 0, 0],
           ['claim', 8, 600, 400],
           ['commit', 3, 0, 400],
           ['release', 3, 400, 200],
           ['commit', 8, 600, 400],
         ],
       );
-      const [one, other] = found.map(({ number }) => number);
+      const [, one, , other] = found.map(({ number }) => number);
       assert.deepEqual(
         found.map(({ claim }) => claim),
-        [one, other, one, one, other],
+        [0, one, 0, other, one, one, other],
       );
       assert.equal(schedule.nextEvent(), null);
       const runs = found.filter(({ kind, reader }) => kind === 'commit' && (!options.readers || reader % 2 === 1));
       assert.deepEqual(
         [...schedule],
-        runs.map(({ kind, ...run }) => run),
+        runs.map(({ kind, takenFrom, ...run }) => run),
       );
     }
   });

@@ -145,7 +145,9 @@ def test_events_of_a_log() -> None:
     second.commit()
     schedule = Schedule(log)
     expected = [
+        ("join", 3, 0, 0),
         ("claim", 3, 0, 6),
+        ("join", 8, 0, 0),
         ("claim", 8, 6, 4),
         ("commit", 3, 0, 4),
         ("release", 3, 4, 2),
@@ -153,8 +155,9 @@ def test_events_of_a_log() -> None:
     ]
     found = [event for event in iter(schedule.next_event, None) if event is not None]
     assert [event[1:5] for event in found] == expected
-    claims = [event.number for event in found[:2]]
-    assert [event.claim for event in found] == [*claims, claims[0], claims[0], claims[1]]
+    claims = [event.number for event in found if event.kind == "claim"]
+    assert [event.claim for event in found] == [0, claims[0], 0, claims[1], claims[0], claims[0], claims[1]]
+    assert {event.taken_from for event in found} == {None}
     assert schedule.next_event() is None
     # The commits are the same as ever, and a copy tells its events anew.
     assert [run.number for run in schedule.commits] == [event.number for event in found if event.kind == "commit"]

@@ -559,6 +559,7 @@ pub struct ShardRuns {
 }
 
 #[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
 pub struct Event {
     pub number: U64,
     pub kind: String,
@@ -566,6 +567,7 @@ pub struct Event {
     pub start: U64,
     pub count: u32,
     pub claim: U64,
+    pub taken_from: Option<U64>,
 }
 
 #[derive(Serialize)]

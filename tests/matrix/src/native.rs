@@ -244,16 +244,17 @@ fn write_progress(progress: core::Progress) -> Value {
 }
 
 fn write_event(event: core::Event) -> Value {
-    let core::Event { number, kind, reader, start, count, claim } = event;
+    let core::Event { number, kind, reader, start, count, claim, taken_from } = event;
     let kind = kind.name().into();
-    record(format::Event { number: U64(number), kind, reader, start: U64(start), count, claim: U64(claim) })
+    let [number, start, claim] = [number, start, claim].map(U64);
+    record(format::Event { number, kind, reader, start, count, claim, taken_from: taken_from.map(U64) })
 }
 
 /// A run of a replay, as it is written.
 struct Run(Value);
 
 impl From<core::Event> for Run {
-    fn from(core::Event { number, kind: _, reader, start, count, claim }: core::Event) -> Self {
+    fn from(core::Event { number, reader, start, count, claim, .. }: core::Event) -> Self {
         Self(record(format::CommittedRun { number: U64(number), reader, start: U64(start), count, claim: U64(claim) }))
     }
 }

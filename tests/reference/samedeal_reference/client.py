@@ -244,7 +244,7 @@ class Client:
         own = self.unsure == (number, entry)
         if self.unsure is not None and self.unsure[0] == number:
             self.unsure = None
-        if event is None:
+        if event is None or event.kind == "join":
             if number > 0:
                 self.follow_other(json.loads(entry))
             return

@@ -24,6 +24,7 @@ class Event:
     start: int
     count: int
     claim: int
+    taken_from: int | None
 
 
 @dataclass(frozen=True)
@@ -173,6 +174,8 @@ class Ledger:
         """By their start."""
         self.seen: dict[int, int] = {}
         self.free: dict[int, int] = {}
+        self.left_by: dict[int, int] = {}
+        """The claims that left runs which are free, by the start of these."""
         self.lease = self.header["lease"]
         self.committed = self.entries = 0
 
@@ -201,7 +204,9 @@ class Ledger:
         if fields["event"] not in KINDS:
             self.apply_other(entry, fields, now)
             self.entries += 1
-            return None
+            if fields["event"] != "join":
+                return None
+            return Event(self.entries - 1, "join", fields["reader"], 0, 0, 0, None)
         kind, (reader, start, count) = fields["event"], (fields[name] for name in RUN)
         run = self.held.get(start)
         if kind == "claim":
@@ -213,6 +218,7 @@ class Ledger:
             raise Failure("contradiction", "entry", entry)
         number = self.entries
         self.entries += 1
+        taken_from = self.left_by.pop(start, None) if kind == "claim" else None
         if kind == "claim":
             if self.free.pop(start, None) is None:
                 self.next += count
@@ -221,13 +227,14 @@ class Ledger:
             del self.held[start]
             if kind == "release":
                 self.free[start] = count
+                self.left_by[start] = run.claim
             else:
                 self.committed += count
                 if count < run.count:
                     self.held[start + count] = replace(run, count=run.count - count)
         if kind != "release":
             self.seen[reader] = now
-        return Event(number, kind, reader, start, count, run.claim)
+        return Event(number, kind, reader, start, count, run.claim, taken_from)
 
     def apply_other(self, entry: str, fields: dict[str, Any], now: int) -> None:
         """What is of no single run."""
@@ -236,6 +243,7 @@ class Ledger:
                 if run.reader == fields["reader"]:
                     del self.held[start]
                     self.free[start] = run.count
+                    self.left_by[start] = run.claim
         elif fields["event"] == "lease":
             self.lease = fields["lease"]
             self.seen[fields["reader"]] = now

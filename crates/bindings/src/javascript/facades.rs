@@ -288,7 +288,11 @@ impl Module<'_> {
             }
             same &= value.convert.is_none();
             made += &format!("  {own}{}: {};\n", if is_option { "?" } else { "" }, value.ty);
-            fields += &format!("    {own}: {},\n", value.of(&format!("raw.{own}")));
+            let (raw, of) = (format!("raw.{own}"), value.of(&format!("raw.{own}")));
+            fields += &match is_option && value.convert.is_some() {
+                true => format!("    ...({raw} === undefined ? {{}} : {{ {own}: {of} }}),\n"),
+                false => format!("    {own}: {of},\n"),
+            };
         }
         made += "}\n";
         if !same {

@@ -42,7 +42,7 @@ impl Ledger {
             return Err(Failure::contradiction("entry", shorten(text), allowed));
         }
         let Checkpoint { number, next, committed, lease, mut free, held } = checkpoint;
-        if !has_room(&mut self.holders, held.len()) {
+        if !has_room(&mut self.holders, held.len()) || !has_room(&mut self.left_by, free.len()) {
             return Err(Failure::out_of_memory("entry", held.len(), format!("fewer than {} runs", held.len())));
         }
         self.holders.extend(held.iter().map(|run| Holder { reader: run.reader, runs: 1, seen: now }));
@@ -53,6 +53,7 @@ impl Ledger {
             is_same
         });
         free.reverse();
+        self.left_by.resize(free.len(), 0);
         self.freed = free.iter().map(|&(_, count)| u64::from(count)).sum();
         (self.next, self.committed, self.lease, self.entries) = (next, committed, lease, number + 1);
         (self.free, self.leases) = (free, held);

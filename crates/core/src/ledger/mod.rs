@@ -35,11 +35,13 @@ pub enum EventKind {
     Commit,
     /// It is given back: by its reader, or by another one after a silence as long as the lease.
     Release,
+    /// A process begins to be a reader: all that the reader held is free.
+    Join,
 }
 
 impl EventKind {
-    const ALL: [(Self, &'static str); 3] =
-        [(Self::Claim, "claim"), (Self::Commit, "commit"), (Self::Release, "release")];
+    const ALL: [(Self, &'static str); 4] =
+        [(Self::Claim, "claim"), (Self::Commit, "commit"), (Self::Release, "release"), (Self::Join, "join")];
 
     /// Its name in the log.
     pub fn name(self) -> &'static str {
@@ -47,7 +49,7 @@ impl EventKind {
     }
 }
 
-/// An entry of the log, but the first one.
+/// An entry of the log about a run, or about all runs of a reader, which is a join and has no numbers of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Event {
     /// Which entry it is: the first one of the log is number 0.
@@ -62,6 +64,8 @@ pub struct Event {
     pub count: u32,
     /// The number of the claim that the run is of: that of the event itself, where it is one.
     pub claim: u64,
+    /// Of a claim, the number of the one that left its run; none if nobody had it.
+    pub taken_from: Option<u64>,
 }
 
 /// An entry of a log, for a program that follows it.
@@ -158,6 +162,8 @@ pub struct Ledger {
     holders: Vec<Holder>,
     /// Runs that were given back, descending, and how many positions they have.
     free: Vec<(u64, u32)>,
+    /// The numbers of the claims that left them; 0 where only a checkpoint says that they are free.
+    left_by: Vec<u64>,
     freed: u64,
     committed: u64,
     entries: u64,
@@ -190,6 +196,7 @@ impl Ledger {
             leases: Vec::new(),
             holders: Vec::new(),
             free: Vec::new(),
+            left_by: Vec::new(),
             freed: 0,
             committed: 0,
             entries: 0,
@@ -208,7 +215,11 @@ impl Ledger {
     pub fn apply(&mut self, text: &str) -> Result<Option<Event>, Failure> {
         Ok(match self.take(text, 0)? {
             Applied::Run(event) => Some(event),
-            _ => None,
+            Applied::Join { reader, .. } => {
+                let (number, kind) = (self.entries - 1, EventKind::Join);
+                Some(Event { number, kind, reader, start: 0, count: 0, claim: 0, taken_from: None })
+            }
+            Applied::Header | Applied::Lease | Applied::Checkpoint => None,
         })
     }
 
@@ -254,13 +265,14 @@ impl Ledger {
     }
 
     fn happened(&mut self, run: Run, number: u64) -> Option<Event> {
-        let claim = match run.kind {
-            EventKind::Claim => self.claimed(run, number).map(|()| number),
-            EventKind::Commit => self.done(run),
-            EventKind::Release => self.released(run),
-        }?;
+        let (claim, taken_from) = match run.kind {
+            EventKind::Claim => (number, self.claimed(run, number)?),
+            EventKind::Commit => (self.done(run)?, None),
+            EventKind::Release => (self.released(run)?, None),
+            EventKind::Join => return None,
+        };
         let Run { kind, reader, start, count } = run;
-        Some(Event { number, kind, reader, start, count, claim })
+        Some(Event { number, kind, reader, start, count, claim, taken_from })
     }
 
     /// How far the readers have come.
@@ -282,12 +294,13 @@ impl Ledger {
         self.free.last().copied().or((fresh > 0).then_some((self.next, fresh)))
     }
 
-    /// Gives a run to a reader, if it is the choice.
-    fn claimed(&mut self, run: Run, number: u64) -> Option<()> {
+    /// Gives a run to a reader, if it is the choice; the number of the claim that left it.
+    fn claimed(&mut self, run: Run, number: u64) -> Option<Option<u64>> {
         let Run { reader, start, count, .. } = run;
         if self.choice() != Some((start, count)) || !self.has_room(1) {
             return None;
         }
+        let left_by = self.left_by.pop().filter(|&claim| claim > 0);
         if self.free.pop().is_some() {
             self.freed -= u64::from(count);
         } else {
@@ -296,7 +309,7 @@ impl Ledger {
         self.hold(reader, 0);
         let place = self.leases.partition_point(|lease| lease.start < start);
         self.leases.insert(place, Lease { start, left: count, reader, claim: number, count });
-        Some(())
+        Some(left_by)
     }
 
     /// Counts one more run of a reader, which was seen at a time if it had none.
@@ -350,10 +363,11 @@ impl Ledger {
 
     /// Makes a run free, for which there is room.
     fn give_back(&mut self, place: usize) {
-        let Lease { start, left, .. } = self.leases[place];
+        let Lease { start, left, claim, .. } = self.leases[place];
         self.drop(place);
         let place = self.free.partition_point(|&(free, _)| free > start);
         self.free.insert(place, (start, left));
+        self.left_by.insert(place, claim);
         self.freed += u64::from(left);
     }
 
@@ -379,12 +393,15 @@ impl Ledger {
 
     /// Room for so many more runs of any kind, in lists that stay as they are where there is none.
     fn has_room(&mut self, runs: usize) -> bool {
-        let found =
-            has_room(&mut self.leases, runs) && has_room(&mut self.holders, runs) && has_room(&mut self.free, runs);
+        let found = has_room(&mut self.leases, runs)
+            && has_room(&mut self.holders, runs)
+            && has_room(&mut self.free, runs)
+            && has_room(&mut self.left_by, runs);
         if !found {
             self.leases.shrink_to_fit();
             self.holders.shrink_to_fit();
             self.free.shrink_to_fit();
+            self.left_by.shrink_to_fit();
         }
         found
     }

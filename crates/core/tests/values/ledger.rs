@@ -138,7 +138,7 @@ proptest! {
         prop_assert_eq!(&log[0], &header);
         let mut replayed = begun(&header);
         let (mut committed, mut claimed) = (BTreeMap::new(), 0);
-        let mut commits = Vec::new();
+        let (mut commits, mut left) = (Vec::new(), BTreeMap::new());
         for entry in &log[1..] {
             if let Some(event) = replayed.apply(entry).unwrap() {
                 match event.kind {
@@ -148,8 +148,16 @@ proptest! {
                         }
                         commits.push(event);
                     }
-                    EventKind::Claim => claimed += u64::from(event.count),
-                    EventKind::Release => claimed -= u64::from(event.count),
+                    EventKind::Claim => {
+                        claimed += u64::from(event.count);
+                        prop_assert_eq!(event.taken_from, left.remove(&event.start));
+                    }
+                    EventKind::Release => {
+                        claimed -= u64::from(event.count);
+                        left.insert(event.start, event.claim);
+                    }
+                    // Each of them joins once, and holds nothing then.
+                    EventKind::Join => {}
                 }
             }
             let progress = replayed.progress();

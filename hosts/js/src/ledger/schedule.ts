@@ -82,8 +82,8 @@ export class LedgerSchedule implements Iterable<CommittedRun> {
   }
 
   /**
-   * The next entry about a run, of any reader: the first call gives the first of them, and after the last one comes null. Iteration,
-   * `samples` and `progress` do not depend on it. Errors: memory.
+   * The next entry about runs, of any reader (a claim, commit, release or join): the first call gives the first of them, and after the last
+   * one comes null. Iteration, `samples` and `progress` do not depend on it. Errors: memory.
    */
   nextEvent(): LedgerEvent | null {
     return this.#events.next().value ?? null;

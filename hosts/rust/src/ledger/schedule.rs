@@ -95,7 +95,7 @@ impl<R: BufRead> Schedule<R> {
         self.ledger.initial_state()
     }
 
-    /// The next entry about a run, of any reader; none at the end.
+    /// The next entry about runs, of any reader: claims, commits, releases and joins; none at the end.
     ///
     /// # Errors
     ///

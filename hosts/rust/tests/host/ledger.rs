@@ -588,7 +588,7 @@ fn a_log_is_of_one_epoch() {
     while let Some(event) = events.next_event().unwrap() {
         kinds.push(event.kind);
     }
-    assert_eq!(kinds, ["claim", "commit"]);
+    assert_eq!(kinds, ["join", "join", "claim", "commit"]);
 }
 
 /// A store of somebody else's, whose first answer to everything is that somebody was faster.

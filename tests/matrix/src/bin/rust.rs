@@ -244,9 +244,9 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
 fn ask_ledger(ledger: &RawLedger, call: &Call) -> Answer {
     Ok(match *call {
         Call::Apply { ref entry } => ledger.apply(entry)?.map_or(Value::Null, |event| {
-            let ledger::Event { number, kind, reader, start, count, claim, .. } = event;
+            let ledger::Event { number, kind, reader, start, count, claim, taken_from, .. } = event;
             let [number, start, claim] = [number, start, claim].map(U64);
-            record(format::Event { number, kind, reader, start, count, claim })
+            record(format::Event { number, kind, reader, start, count, claim, taken_from: taken_from.map(U64) })
         }),
         Call::Replay { ref entries, reader, readers } => {
             let written = |run| {

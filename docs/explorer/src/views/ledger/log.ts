@@ -35,14 +35,12 @@ export interface Log {
   readers: number[];
 }
 
-/** Follows a log: how its claims end. The component says which claim an entry belongs to; a join, which it does not tell, ends all claims of its reader. */
+/** Follows a log, whose events the component tells: how its claims end, and what is drawn of them. */
 export function follow(lines: string[], schedule: LedgerSchedule): Log {
   const entries: Entry[] = [];
-  const claims: Claim[] = [];
+  const byNumber = new Map<number, Claim>();
   /** The claims that each reader holds, by their numbers. */
   const held = new Map<number, Map<number, Claim>>();
-  /** The claims that left positions which nobody claimed again yet, by the first of these. */
-  const free = new Map<number, Claim>();
   const of = (reader: number) => {
     const found = held.get(reader) ?? new Map<number, Claim>();
     held.set(reader, found);
@@ -51,56 +49,43 @@ export function follow(lines: string[], schedule: LedgerSchedule): Log {
   const end = (claim: Claim, entry: number, outcome: Claim['outcome']) => {
     Object.assign(claim, { end: entry, outcome });
     of(claim.reader).delete(claim.number);
-    if (outcome !== 'committed') free.set(claim.start + claim.committed, claim);
   };
   let event = schedule.nextEvent();
   for (const [number, text] of lines.entries()) {
     if (event?.number !== number) {
       const { event: kind, reader, lease } = parsed(text) as Members & Record<'reader' | 'lease', number>;
-      if (kind === 'join') {
-        const lost = [...of(reader).values()];
-        const freed = lost.reduce((sum, claim) => sum + claim.count - claim.committed, 0);
-        for (const claim of lost) end(claim, number, 'rejoined');
-        entries.push({ kind, reader, freed });
-      } else if (kind === 'lease') entries.push({ kind, reader, lease });
-      else entries.push({ kind: number === 0 ? 'begins' : 'checkpoint' });
+      entries.push(kind === 'lease' ? { kind, reader, lease } : { kind: number === 0 ? 'begins' : 'checkpoint' });
       continue;
     }
-    const { reader, start, count, claim: own } = event;
-    const kind = event.kind as 'claim' | 'commit' | 'release';
-    entries.push({ kind, reader, start, count, claim: own });
+    const { kind, reader, start, count, claim: own, takenFrom } = event;
     const claim = of(reader).get(own);
-    if (!claim) {
+    if (kind === 'join') {
+      let freed = 0;
+      for (const lost of [...of(reader).values()]) {
+        freed += lost.count - lost.committed;
+        end(lost, number, 'rejoined');
+      }
+      entries.push({ kind, reader, freed });
+    } else entries.push({ kind: kind as 'claim', reader, start, count, claim: own });
+    if (kind === 'claim') {
       const lines = [...of(reader).values()].map((other) => other.line);
       let line = 0;
       while (lines.includes(line)) line += 1;
-      const made: Claim = {
-        number,
-        reader,
-        start,
-        count,
-        committed: 0,
-        end: null,
-        outcome: 'open',
-        taken: null,
-        line,
-        commits: [],
-      };
-      // A claim takes all that another one left, or what nobody had.
-      const left = free.get(start);
+      const left = takenFrom === undefined ? undefined : byNumber.get(takenFrom);
       if (left) left.taken = { claim: number, reader, line };
-      free.delete(start);
+      const run = { number, reader, start, count, line };
+      const made: Claim = { ...run, committed: 0, end: null, outcome: 'open', taken: null, commits: [] };
+      byNumber.set(number, made);
       of(reader).set(number, made);
-      claims.push(made);
-    } else if (kind === 'release') end(claim, number, 'released');
-    else {
+    } else if (claim && kind === 'release') end(claim, number, 'released');
+    else if (claim) {
       if (count > 0) claim.commits.push({ entry: number, start, count });
       claim.committed += count;
       if (claim.committed === claim.count) end(claim, number, 'committed');
     }
     event = schedule.nextEvent();
   }
-  return { lines, entries, claims, readers: [...held.keys()].sort((a, b) => a - b) };
+  return { lines, entries, claims: [...byNumber.values()], readers: [...held.keys()].sort((a, b) => a - b) };
 }
 
 /** The first entry of a log: what it is of. */

@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use readers::{Done, follow, joins};
+use readers::Done;
 use samedeal::ledger::{Progress, Schedule};
 use samedeal::{Builder, Failure, FailureKind, Sampler};
 use schemars::JsonSchema;
@@ -119,13 +119,11 @@ pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
 }
 
 fn summary(args: &LedgerArgs, mut schedule: Schedule<Lines>) -> Result<(), Problem> {
-    let mut events = Vec::new();
+    let mut readers = readers::Log::default();
     while let Some(event) = schedule.next_event().map_err(|error| Problem::of(&args.log, error))? {
-        events.push(event);
+        readers.add(&event);
     }
-    let (progress, state) = (schedule.progress()?, state(&schedule)?);
-    let joins = joins(source::open(&args.log)?, progress.entries).map_err(|error| Problem::of(&args.log, error))?;
-    let readers = follow(&events, &joins);
+    let (progress, state, readers) = (schedule.progress()?, state(&schedule)?, readers.readers);
     if args.output.format() == Format::Json {
         let reader = |(reader, Done { claims, commits, samples, released, freed, next })| {
             let next = next.into_iter().map(|(reader, samples)| Next { reader, samples });

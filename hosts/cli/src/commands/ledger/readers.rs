@@ -1,10 +1,8 @@
 //! What each reader of a ledger did, and which reader went on with what another one had claimed.
 
 use std::collections::BTreeMap;
-use std::io::{self, BufRead};
 
 use samedeal::ledger::Event;
-use serde_json::Value;
 
 /// What a reader has done.
 #[derive(Debug, Default, PartialEq)]
@@ -20,90 +18,52 @@ pub struct Done {
     pub next: BTreeMap<u32, u64>,
 }
 
-/// The entries `join` among the first `entries` of a log: their numbers and their readers. Events do not have them, and a join frees all runs of
-/// its reader.
-pub fn joins(log: impl BufRead, entries: u64) -> io::Result<Vec<(u64, u32)>> {
-    let mut joins = Vec::new();
-    // The log was checked before. What was appended in the meantime is not told.
-    for (number, line) in (0..entries).zip(log.lines()) {
-        let line = line?;
-        if !line.contains("\"join\"") {
-            continue;
-        }
-        let entry = serde_json::from_str::<Value>(&line).unwrap_or_default();
-        let reader = entry["reader"].as_u64().and_then(|reader| u32::try_from(reader).ok());
-        joins.extend(reader.filter(|_| entry["event"] == "join").map(|reader| (number, reader)));
-    }
-    Ok(joins)
-}
-
-/// What is left of a claim, from one position to before another.
-struct Held {
-    reader: u32,
-    start: u64,
-    end: u64,
-}
-
 /// A log on the way from entry to entry.
 #[derive(Default)]
-struct Log {
-    readers: BTreeMap<u32, Done>,
-    /// By the number of the claim.
-    held: BTreeMap<u64, Held>,
-    /// What is free again, by its first position: the reader that had it. A claim takes all of such a run, or what nobody had.
-    free: BTreeMap<u64, u32>,
-}
-
-/// What readers did, by the events of a log and its joins.
-pub fn follow(events: &[Event], joins: &[(u64, u32)]) -> BTreeMap<u32, Done> {
-    let (mut log, mut joins) = (Log::default(), joins.iter().peekable());
-    for event in events {
-        while let Some((_, reader)) = joins.next_if(|(number, _)| *number < event.number) {
-            log.join(*reader);
-        }
-        log.add(event);
-    }
-    joins.for_each(|(_, reader)| log.join(*reader));
-    log.readers
+pub struct Log {
+    pub readers: BTreeMap<u32, Done>,
+    /// The claims that are not over, by their numbers: the reader, and how many positions are not committed.
+    held: BTreeMap<u64, (u32, u64)>,
+    /// The readers of claims that left something.
+    left: BTreeMap<u64, u32>,
 }
 
 impl Log {
-    fn add(&mut self, event: &Event) {
-        let Event { reader, start, count, claim, .. } = *event;
-        let (count, end) = (u64::from(count), start + u64::from(count));
+    /// Takes the next event.
+    pub fn add(&mut self, event: &Event) {
+        let Event { reader, claim, taken_from, .. } = *event;
+        let count = u64::from(event.count);
         let done = self.readers.entry(reader).or_default();
         match event.kind.as_str() {
             "claim" => {
                 done.claims += 1;
-                self.held.insert(claim, Held { reader, start, end });
-                if let Some(of) = self.free.remove(&start) {
+                self.held.insert(claim, (reader, count));
+                if let Some(of) = taken_from.and_then(|of| self.left.remove(&of)) {
                     *self.readers.entry(of).or_default().next.entry(reader).or_default() += count;
                 }
             }
             "commit" => {
                 done.commits += 1;
                 done.samples += count;
-                if let Some(held) = self.held.get_mut(&claim).filter(|_| count > 0) {
-                    held.start = end;
+                if let Some((_, left)) = self.held.get_mut(&claim) {
+                    *left -= count;
+                    if *left == 0 {
+                        self.held.remove(&claim);
+                    }
                 }
             }
             "release" => {
                 done.released += count;
                 self.held.remove(&claim);
-                self.free.insert(start, reader);
+                self.left.insert(claim, reader);
+            }
+            "join" => {
+                for (claim, (_, left)) in self.held.extract_if(.., |_, (own, _)| *own == reader) {
+                    done.freed += left;
+                    self.left.insert(claim, reader);
+                }
             }
             _ => {}
-        }
-    }
-
-    /// What an earlier process with this number held is free.
-    fn join(&mut self, reader: u32) {
-        let done = self.readers.entry(reader).or_default();
-        for held in self.held.extract_if(.., |_, held| held.reader == reader).map(|(_, held)| held) {
-            if held.start < held.end {
-                done.freed += held.end - held.start;
-                self.free.insert(held.start, reader);
-            }
         }
     }
 }

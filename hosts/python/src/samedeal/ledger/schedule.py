@@ -86,7 +86,9 @@ class Schedule:
             yield from machine.replay(part, reader, readers)
 
     def next_event(self) -> Event | None:
-        """The next entry about a run, of any reader; None after the last one. The first call returns the first entry.
+        """The next entry about runs, of any reader: a claim, commit, release or join; None after the last one.
+
+        The first call returns the first entry.
 
         `commits`, `replay` and `progress` do not depend on it. A copy of the schedule begins with the first one again.
         """

@@ -5,6 +5,7 @@ from __future__ import annotations
 import array
 import itertools
 import json
+import os
 import pickle
 import sys
 from collections import deque
@@ -30,6 +31,7 @@ from samedeal import (
     build_index,
     join_indices,
 )
+from samedeal.batch.lengths import Lengths
 
 SAMPLES = 60_000
 """More than a recipe asks for, and more than two windows."""
@@ -92,6 +94,64 @@ def test_lengths_of_all_kinds_give_the_same_batches(kind: str) -> None:
     assert found.batch(70).samples.tolist() == expected.batch(70).samples.tolist()
     if kind not in ("iterator", "deque"):
         assert found.fingerprint() == expected.fingerprint()
+
+
+@pytest.fixture
+def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """A file of any size is taken for a large one; gives the flags of each read."""
+    found: list[int] = []
+    original: Any = getattr(os, "preadv", None)
+
+    def preadv(*given: Any) -> Any:
+        found.append(given[3] if len(given) > 3 else 0)
+        return original(*given)
+
+    if original is not None:
+        monkeypatch.setattr(os, "preadv", preadv)
+    monkeypatch.setattr("samedeal.batch.mapped._FAULT", 8)
+    return found
+
+
+@pytest.mark.parametrize("cold", [False, True])
+@pytest.mark.parametrize("kind", ["<u4", ">i8", "u2"])
+def test_single_lengths_of_a_large_file_are_read(kind: str, cold: bool, tmp_path: Path, reads: list[int]) -> None:
+    whole = mapped(tmp_path, LENGTHS.astype(kind))
+    if cold and sys.platform == "linux":
+        file = os.open(whole.filename, os.O_RDWR)
+        os.fsync(file)
+        os.posix_fadvise(file, 0, 0, os.POSIX_FADV_DONTNEED)
+        os.close(file)
+    part, rng = whole[1_000:], np.random.default_rng(4)
+    lengths = Lengths.of(part)
+    for _ in range(3):
+        # Single ones, runs, one twice, and the first and the last one.
+        samples = np.concatenate([rng.integers(0, len(part), 900), np.arange(70, 90), [5, 5, 0, len(part) - 1, 0]])
+        assert lengths.at(samples).tolist() == LENGTHS[1_000:][samples].tolist()
+    assert lengths.at(np.array([], dtype=np.int64)).tolist() == []
+    assert bool(reads) == (sys.platform == "linux")
+    # What costs as much as all page faults comes from the mapping, and all that follows.
+    before = len(reads)
+    samples = rng.permutation(len(part))
+    assert lengths.at(np.tile(samples, 3)).tolist() == np.tile(LENGTHS[1_000:][samples], 3).tolist()
+    assert lengths.at(samples[:10]).tolist() == LENGTHS[1_000:][samples[:10]].tolist()
+    assert len(reads) == before
+
+
+@pytest.mark.parametrize("now", ["another file", "no file", "changed in memory"])
+def test_a_path_that_is_no_longer_that_of_the_mapped_file_is_not_read(
+    now: str, tmp_path: Path, reads: list[int]
+) -> None:
+    given, expected = mapped(tmp_path), LENGTHS[[7, 9_000]].tolist()
+    if now == "changed in memory":
+        given = np.load(given.filename, mmap_mode="c")
+        given[7] = expected[0] = 1
+    elif sys.platform == "win32":
+        pytest.skip("a file that is mapped cannot be removed there")
+    else:
+        np.save(tmp_path / "other.npy", LENGTHS + 1)
+        (tmp_path / "other.npy").replace(given.filename) if now == "another file" else Path(given.filename).unlink()
+    assert Lengths.of(given).at(np.array([7, 9_000])).tolist() == expected
+    assert not reads
 
 
 def test_a_function_gives_lengths_if_the_order_says_how_many() -> None:

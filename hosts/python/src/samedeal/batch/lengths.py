@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mmap
 import operator
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
 from ..engine.sources import LengthsSource
+from .mapped import Mapped, place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ class Lengths:
             return cls(given, len(given), column)
         if hasattr(given, "__array__"):
             array = check.array("lengths", given, _ALLOWED)
-            return cls(given, len(array), array.__getitem__)
+            return cls(given, len(array), array.__getitem__ if place(given) is None else Mapped(given))
         if isinstance(given, (str, bytes, bytearray, Mapping, Set)):
             raise WrongTypeError("lengths", check.described(given), _ALLOWED)
         if isinstance(given, Sequence):
@@ -64,8 +64,8 @@ class Lengths:
 
     def __reduce__(self) -> Any:
         """Again from what was given; from the path of a memory-mapped file, not from what is in it."""
-        place = _place(self.given)
-        return (Lengths.of, (self.given,)) if place is None else (_opened, place)
+        at = place(self.given)
+        return (Lengths.of, (self.given,)) if at is None else (_opened, at)
 
     def in_file(self, path: Path) -> Lengths:
         """The same, so that other processes can read them: what may be in memory alone is written to a file.
@@ -74,7 +74,7 @@ class Lengths:
         """
         import numpy
 
-        if not self.samples or _place(self.given) is not None or isinstance(self._read, _Asked):
+        if not self.samples or place(self.given) is not None or isinstance(self._read, _Asked):
             return self
         file = numpy.lib.format.open_memmap(path, mode="w+", dtype=numpy.uint32, shape=(self.samples,))
         for first in range(0, self.samples, _BLOCK):
@@ -103,18 +103,6 @@ class Lengths:
             raise ContradictionError("lengths", f"{len(found)} numbers", allowed)
         self.longest = max(self.longest, int(found.max(initial=0)))
         return found
-
-
-def _place(given: Any) -> tuple[Any, ...] | None:
-    """Where a memory-mapped array is: file, type, first byte, shape; None if that is not known."""
-    import numpy
-
-    if not isinstance(given, numpy.memmap) or not given.flags.c_contiguous or not given.filename or not given.size:
-        return None
-    # `offset` of a part of a mapped array is that of the whole.
-    start = given.offset - given.offset % mmap.ALLOCATIONGRANULARITY
-    base = numpy.frombuffer(given._mmap, dtype=numpy.uint8).ctypes.data  # type: ignore[attr-defined]
-    return str(given.filename), given.dtype.str, start + given.ctypes.data - base, given.shape
 
 
 def _opened(path: str, dtype: str, offset: int, shape: tuple[int, ...]) -> Lengths:

@@ -1,0 +1,117 @@
+"""Single numbers of a memory-mapped file, read without mapping their pages."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import sys
+import weakref
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+_FAULT = 2**16
+"""So many bytes of a file that is in memory Linux maps at a page fault."""
+
+
+def place(given: Any) -> tuple[Any, ...] | None:
+    """Where a memory-mapped array is: file, type, first byte, shape; None if that is not known."""
+    import numpy
+
+    if not isinstance(given, numpy.memmap) or not given.flags.c_contiguous or not given.filename or not given.size:
+        return None
+    # `offset` of a part of a mapped array is that of the whole.
+    start = given.offset - given.offset % mmap.ALLOCATIONGRANULARITY
+    base = numpy.frombuffer(given._mmap, dtype=numpy.uint8).ctypes.data  # type: ignore[attr-defined]
+    return str(given.filename), given.dtype.str, start + given.ctypes.data - base, given.shape
+
+
+class Mapped:
+    """A mapped array of one dimension, which gives its values by their indices.
+
+    A window of a large dataset needs few values of many pages. A page fault for each takes four times as long as a
+    read, and if the file is not in memory, it waits for the disk one page after the other. So the first values are
+    read, and what is not in memory is asked for at once. As soon as this has cost as much as mapping the whole file,
+    values come from the mapping.
+    """
+
+    def __init__(self, array: NDArray[Any]) -> None:
+        """Takes the array, the file of which is opened when it is needed."""
+        self._array = array
+        self._left = array.nbytes // _FAULT if sys.platform == "linux" and array.ndim == 1 else 0
+        """So many reads cost less than the page faults of the whole file."""
+        self._file: tuple[int, int] | None = None
+        """The file, and the place of the first value in it."""
+
+    def __call__(self, samples: NDArray[np.int64]) -> NDArray[Any]:
+        """The values of these indices."""
+        import numpy
+
+        if self._left:
+            first = numpy.flatnonzero(numpy.diff(samples, prepend=-2) != 1)
+            if len(first) <= self._left and self._opened():
+                self._left -= len(first)
+                sizes = numpy.diff(first, append=len(samples)) * self._array.itemsize
+                found = self._pieces(samples[first] * self._array.itemsize, sizes.tolist())
+                if found is not None:
+                    return numpy.frombuffer(found, dtype=self._array.dtype)
+            self._left = 0
+        return self._array[samples]
+
+    def _opened(self) -> bool:
+        """Opens the file, if the path has still the file that is mapped."""
+        at = place(self._array)
+        if self._file is None and at is not None:
+            try:
+                file = os.open(at[0], os.O_RDONLY | os.O_CLOEXEC)
+            except OSError:
+                return False
+            weakref.finalize(self, os.close, file)
+            if _is_mapped(file, self._array.ctypes.data):
+                self._file = file, at[2]
+        return self._file is not None
+
+    def _pieces(self, places: NDArray[np.int64], sizes: list[int]) -> bytearray | None:
+        """The bytes of pieces of the file; None if the file system cannot say what is in memory."""
+        assert sys.platform == "linux"
+        assert self._file is not None
+        file, start = self._file
+        found, done, waits = bytearray(sum(sizes)), 0, os.RWF_NOWAIT
+        pieces = [(start + at, size) for at, size in zip(places.tolist(), sizes, strict=True)]
+        view = memoryview(found)
+        for number, (at, size) in enumerate(pieces):
+            piece = [view[done : done + size]]
+            try:
+                read = os.preadv(file, piece, at, waits)
+            except BlockingIOError:
+                read = 0
+            except OSError:
+                return None
+            if read < size:
+                if not waits or os.preadv(file, piece, at) < size:
+                    return None
+                if waits:
+                    # All others at once, so that the disk reads them side by side.
+                    waits = 0
+                    for other, length in pieces[number + 1 :]:
+                        os.posix_fadvise(file, other, length, os.POSIX_FADV_WILLNEED)
+            done += size
+        return found
+
+
+def _is_mapped(file: int, address: int) -> bool:
+    """Whether this open file is the one that is mapped here, and writes to one are seen in the other."""
+    try:
+        with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
+            for line in maps:
+                span, access, _, device, inode = line.split(maxsplit=5)[:5]
+                first, end = (int(number, 16) for number in span.split("-"))
+                if first <= address < end:
+                    major, minor = (int(number, 16) for number in device.split(":"))
+                    info = os.fstat(file)
+                    return access.endswith("s") and (info.st_dev, info.st_ino) == (os.makedev(major, minor), int(inode))
+    except OSError:
+        pass
+    return False

@@ -128,7 +128,9 @@ def test_single_lengths_of_a_large_file_are_read(kind: str, cold: bool, tmp_path
         samples = np.concatenate([rng.integers(0, len(part), 900), np.arange(70, 90), [5, 5, 0, len(part) - 1, 0]])
         assert lengths.at(samples).tolist() == LENGTHS[1_000:][samples].tolist()
     assert lengths.at(np.array([], dtype=np.int64)).tolist() == []
-    assert bool(reads) == (sys.platform == "linux")
+    # A device without a number is that of a file system in memory or in layers, where mappings name another one.
+    if sys.platform == "linux" and os.major(Path(whole.filename).stat().st_dev):
+        assert reads
     # What costs as much as all page faults comes from the mapping, and all that follows.
     before = len(reads)
     samples = rng.permutation(len(part))

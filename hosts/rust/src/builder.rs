@@ -1,6 +1,6 @@
-use crate::engine::{MOST_MEMORY, Object, cut, sampling};
-use crate::order::OrderOption;
-use crate::recipe::{Draft, List, Shared};
+use crate::engine::{MOST_MEMORY, Object, sampling};
+use crate::recipe::Draft;
+use crate::setters::setters;
 use crate::{Error, Sampler};
 
 /// The options of a new [`Sampler`]; see [`Sampler::builder`], [`Sampler::sharded`], [`Sampler::from_recipe`] and
@@ -35,66 +35,13 @@ impl Builder {
         Self { draft, epoch: 0, rank: 0, consumed: 0, memory_limit: MOST_MEMORY }
     }
 
-    pub(crate) fn samples(mut self, samples: u64) -> Self {
-        self.draft.set("order", "samples", samples);
-        self
-    }
-
-    /// The number of the epoch; 0 unless set.
-    pub fn epoch(mut self, epoch: u64) -> Self {
-        self.epoch = epoch;
-        self
-    }
-
-    /// The order: an [`Order`](crate::Order), or a name, which is one of [`orders`](crate::orders), or `sharded`, which needs the sizes
-    /// of shards ([`Sampler::sharded`]); `feistel` unless set. An `Order` replaces all that was set of the order, or that a recipe
-    /// has: number of samples, seed and lists.
-    pub fn order(mut self, order: impl Into<OrderOption>) -> Self {
-        match order.into() {
-            OrderOption::Name(name) => self.draft.set("order", "name", cut(name)),
-            OrderOption::Order(order) => self.draft.order(order),
-        }
-        self
-    }
-
-    /// A list of which a recipe has only the hash, because it has more than 256 numbers, by its path: its name in the recipe, after the
-    /// path to the order that has it, such as `sizes`, `of/indices` or `sources/web/sizes`. [`Sampler::from_recipe`] has an example.
-    pub fn list(mut self, path: impl AsRef<str>, numbers: impl Into<Vec<u64>>) -> Self {
-        self.draft.list(path.as_ref(), numbers);
-        self
-    }
-
-    /// Which of the data-parallel readers this is; 0 unless set. Range: 0 to `world_size` - 1.
-    pub fn rank(mut self, rank: u32) -> Self {
-        self.rank = rank;
-        self
-    }
+    setters!(samples epoch order list rank memory_limit lists share_lists);
 
     /// How many positions of this epoch were dealt before, maybe to another number of ranks. They are the first ones;
     /// the other positions are dealt. Range: a multiple of [`unit`](Self::unit) up to `length`, or `length`. Default: 0.
     /// [`Sampler::resume`] takes it from a state.
     pub fn consumed(mut self, positions: u64) -> Self {
         self.consumed = positions;
-        self
-    }
-
-    /// The most memory, in bytes, that the sampler's table and windows may take; 2 GiB unless set, which is also the
-    /// most that the component can use. Range: from 32 MiB. Beyond it calls fail with
-    /// [`OutOfMemory`](crate::FailureKind::OutOfMemory).
-    pub fn memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
-        self
-    }
-
-    /// Lists that come beside a recipe, by their names.
-    #[doc(hidden)]
-    pub fn lists(mut self, lists: Vec<List>) -> Self {
-        self.draft.set_lists(lists);
-        self
-    }
-
-    pub(crate) fn share_lists(mut self, lists: Vec<Shared>) -> Self {
-        self.draft.share_lists(lists);
         self
     }
 

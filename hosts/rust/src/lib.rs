@@ -23,6 +23,7 @@ mod range;
 mod read;
 mod recipe;
 mod sampler;
+mod setters;
 mod sharded;
 mod shards;
 mod split;

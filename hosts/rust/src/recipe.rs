@@ -6,7 +6,11 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::types::NamedList;
 use crate::engine::{Instance, MAX_TEXT, Object, check_room, cut};
-use crate::{Error, Failure, Order};
+use crate::order::OrderOption;
+use crate::{Error, Failure};
+
+/// The list that is no part of an order: of the buckets of batches.
+pub(crate) const BOUNDARIES: &str = "boundaries";
 
 /// Numbers that a recipe has as a hash or not at all, and the name of their member.
 pub(crate) type List = (String, Vec<u64>);
@@ -41,19 +45,19 @@ impl Draft {
         Self { given, order: None, set: json!({}), lists: Vec::new() }
     }
 
-    /// Sets all of the section `order`, and its lists. What was set of it before is gone.
-    pub fn order(&mut self, order: Order) {
-        self.order_beside(order, &[]);
-    }
-
-    /// The same, where lists with these names are no part of the order.
-    pub fn order_beside(&mut self, order: Order, others: &[&str]) {
-        let (members, lists) = order.into_parts();
-        self.lists.retain(|(name, _)| others.contains(&name.as_str()));
-        self.lists.extend(lists);
-        self.order = Some(members);
-        if let Some(sections) = self.set.as_object_mut() {
-            sections.remove("order");
+    /// Sets the name of the order, or all of the section `order` and its lists: what was set of it before is gone.
+    pub fn order(&mut self, order: OrderOption) {
+        match order {
+            OrderOption::Name(name) => self.set("order", "name", cut(name)),
+            OrderOption::Order(order) => {
+                let (members, lists) = order.into_parts();
+                self.lists.retain(|(name, _)| name == BOUNDARIES);
+                self.lists.extend(lists);
+                self.order = Some(members);
+                if let Some(sections) = self.set.as_object_mut() {
+                    sections.remove("order");
+                }
+            }
         }
     }
 
@@ -123,9 +127,8 @@ impl Draft {
         Ok(Value::Object(recipe).to_string())
     }
 
-    /// The order alone, without views of it: all of them have its sample indices. Lists with the names of `others` are no part of it. What is
-    /// no recipe stays as it is, and is refused.
-    pub fn of_order(&self, others: &[&str]) -> Result<Self, Failure> {
+    /// The order alone, without views of it: all of them have its sample indices. What is no recipe stays as it is, and is refused.
+    pub fn of_order(&self) -> Result<Self, Failure> {
         let text = self.text()?;
         let Ok(Value::Object(mut recipe)) = serde_json::from_str(&text) else { return Ok(Self::new(Some(text))) };
         let mut order = recipe.remove("order").unwrap_or_else(|| json!({}));
@@ -135,7 +138,7 @@ impl Draft {
             path += "of/";
         }
         let mut own = Self::new(Some(json!({ "order": order }).to_string()));
-        let lists = self.lists.iter().filter(|(name, _)| !others.contains(&name.as_str()));
+        let lists = self.lists.iter().filter(|(name, _)| name != BOUNDARIES);
         let within = lists.filter_map(|(name, list)| Some((name.strip_prefix(&path)?.to_owned(), Arc::clone(list))));
         own.lists = within.collect();
         Ok(own)

@@ -5,6 +5,7 @@ use serde_json::{Value, json};
 use crate::engine::{MOST_MEMORY, Object, splits};
 use crate::generated::SplitValues;
 use crate::recipe::Draft;
+use crate::setters::setters;
 use crate::{Error, Failure};
 
 /// The most ids or texts that one call takes.
@@ -298,15 +299,11 @@ impl SplitBuilder {
         Self { draft: Draft::new(recipe), folds: 0, memory_limit: MOST_MEMORY }
     }
 
+    setters!(memory_limit);
+
     fn parts<N: Into<String>>(mut self, parts: impl IntoIterator<Item = (N, u64)>, share: &str) -> Self {
         let part = |(name, share_of): (N, u64)| json!({ "name": name.into(), share: share_of });
         self.draft.set("split", "parts", parts.into_iter().map(part).collect::<Value>());
-        self
-    }
-
-    /// The most memory, in bytes, that the split may take; 2 GiB unless set. Range: from 32 MiB.
-    pub fn memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
         self
     }
 

@@ -88,14 +88,13 @@ impl Lengths {
         Self(Given::BySource(sources.into_iter().map(|(name, lengths)| (name.into(), lengths.into())).collect()))
     }
 
-    /// All of them, in the order of sample indices. `draft` has the order, which knows its sources, and `others` are the names of lists that are
-    /// no part of it.
-    pub(super) fn joined(self, draft: &Draft, others: &[&str], memory_limit: usize) -> Result<Source, Error> {
+    /// All of them, in the order of sample indices. `draft` has the order, which knows its sources.
+    pub(super) fn joined(self, draft: &Draft, memory_limit: usize) -> Result<Source, Error> {
         let mut parts = match self.0 {
             Given::All(lengths) => return Ok(lengths),
             Given::BySource(parts) => parts,
         };
-        let blend = Builder::of(draft.of_order(others)?).memory_limit(memory_limit).build()?;
+        let blend = Builder::of(draft.of_order()?).memory_limit(memory_limit).build()?;
         let sources = blend.sources()?;
         let names = parts.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>();
         let expected = sources.iter().map(String::as_str).collect::<Vec<_>>();

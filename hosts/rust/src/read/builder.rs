@@ -1,6 +1,7 @@
 use crate::engine::{MOST_MEMORY, Object, read};
 use crate::named::names;
-use crate::recipe::{Draft, List};
+use crate::recipe::Draft;
+use crate::setters::setters;
 use crate::{Error, Reading};
 
 /// What is dealt to readers.
@@ -34,6 +35,8 @@ impl ReadingBuilder {
         Self { draft, deal, seed: None, shuffle: None, epoch: 0, memory_limit: MOST_MEMORY }
     }
 
+    setters!(memory_limit epoch lists);
+
     /// The number of samples in each shard: at most 2^32 - 2 shards, and 2^53 - 1 samples in all of them together.
     pub fn sizes(mut self, sizes: impl Into<Vec<u64>>) -> Self {
         self.draft.list("sizes", sizes);
@@ -57,26 +60,6 @@ impl ReadingBuilder {
     /// ranks if true.
     pub fn shuffle(mut self, shuffle: bool) -> Self {
         self.shuffle = Some(shuffle);
-        self
-    }
-
-    /// The most memory, in bytes, that the reading may take; 2 GiB unless set, which is also the most that the
-    /// component can use. Range: from 32 MiB.
-    pub fn memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
-        self
-    }
-
-    /// Epoch, 64-bit. Default: 0.
-    pub fn epoch(mut self, epoch: u64) -> Self {
-        self.epoch = epoch;
-        self
-    }
-
-    /// Lists that come beside a recipe, by their names.
-    #[doc(hidden)]
-    pub fn lists(mut self, lists: Vec<List>) -> Self {
-        self.draft.set_lists(lists);
         self
     }
 

@@ -1,5 +1,6 @@
 use crate::engine::{MOST_MEMORY, Object, shards};
-use crate::recipe::{Draft, List};
+use crate::recipe::Draft;
+use crate::setters::setters;
 use crate::{Error, ShardPlan};
 
 /// The options of a new [`ShardPlan`]; see [`ShardPlan::builder`] and [`ShardPlan::from_recipe`]. An option that is not set has its
@@ -20,6 +21,8 @@ impl PlanBuilder {
         }
         Self { draft, epoch: 0, memory_limit: MOST_MEMORY }
     }
+
+    setters!(epoch memory_limit lists);
 
     /// Only with [`Policy::LocalityAware`](crate::Policy::LocalityAware), which needs it: for each shard, the numbers of the nodes that store it, at least one.
     ///
@@ -48,26 +51,6 @@ impl PlanBuilder {
     /// Only with [`Policy::LocalityAware`](crate::Policy::LocalityAware), which needs it: the number of the node that runs each rank.
     pub fn rank_nodes(mut self, nodes: impl IntoIterator<Item = u32>) -> Self {
         self.draft.list("rank_nodes", nodes.into_iter().map(u64::from).collect::<Vec<_>>());
-        self
-    }
-
-    /// Epoch of the shuffles, 64-bit. Default: 0.
-    pub fn epoch(mut self, epoch: u64) -> Self {
-        self.epoch = epoch;
-        self
-    }
-
-    /// The most memory, in bytes, that the plan may take; 2 GiB unless set, which is also the most that the component
-    /// can use. Range: from 32 MiB.
-    pub fn memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
-        self
-    }
-
-    /// Lists that come beside a recipe, by their names.
-    #[doc(hidden)]
-    pub fn lists(mut self, lists: Vec<List>) -> Self {
-        self.draft.set_lists(lists);
         self
     }
 

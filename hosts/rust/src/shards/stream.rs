@@ -2,6 +2,7 @@ use std::iter::FusedIterator;
 
 use crate::engine::{MOST_MEMORY, Object, cut, shards};
 use crate::recipe::Draft;
+use crate::setters::setters;
 use crate::{Error, FailureKind};
 
 /// How many chunks the iterator reads at a time.
@@ -87,22 +88,12 @@ pub struct ChunkStreamBuilder {
 }
 
 impl ChunkStreamBuilder {
+    setters!(epoch memory_limit);
+
     /// Order of the chunks within each cycle, one of [`orders`](crate::orders). Default: `feistel`. If the number of
     /// chunks is not known, it is `sequential`.
     pub fn order(mut self, order: impl Into<String>) -> Self {
         self.draft.set("order", "name", cut(order.into()));
-        self
-    }
-
-    /// Epoch of the first cycle. Each cycle has the epoch after that of the cycle before. Default: 0.
-    pub fn epoch(mut self, epoch: u64) -> Self {
-        self.epoch = epoch;
-        self
-    }
-
-    /// The most memory, in bytes, that an order's table and windows may take; 2 GiB unless set. Range: from 32 MiB.
-    pub fn memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
         self
     }
 

@@ -2,9 +2,9 @@ use serde_json::{Value, json};
 
 use super::Schedule;
 use crate::Error;
-use crate::engine::{MOST_MEMORY, Object, cut, steps};
-use crate::order::OrderOption;
-use crate::recipe::{Draft, List, Shared};
+use crate::engine::{MOST_MEMORY, Object, steps};
+use crate::recipe::Draft;
+use crate::setters::setters;
 
 /// The options of a new [`Schedule`]; see [`Schedule::builder`], [`Schedule::from_order`], [`Schedule::from_recipe`] and
 /// [`Schedule::to_builder`]. An option that is not set has its default.
@@ -21,56 +21,12 @@ impl ScheduleBuilder {
         Self { draft: Draft::new(recipe), rank: 0, memory_limit: MOST_MEMORY }
     }
 
-    pub(super) fn samples(mut self, samples: u64) -> Self {
-        self.draft.set("order", "samples", samples);
-        self
-    }
-
-    /// The order of each epoch: an [`Order`](crate::Order), or a name, which is one of [`orders`](crate::orders); `feistel` unless set. An
-    /// `Order` replaces all that was set of the order, or that a recipe has: number of samples, seed and lists.
-    pub fn order(mut self, order: impl Into<OrderOption>) -> Self {
-        match order.into() {
-            OrderOption::Name(name) => self.draft.set("order", "name", cut(name)),
-            OrderOption::Order(order) => self.draft.order(order),
-        }
-        self
-    }
-
-    /// A list of which a recipe has only the hash, because it has more than 256 numbers, by its path: see
-    /// [`Builder::list`](crate::Builder::list).
-    pub fn list(mut self, path: impl AsRef<str>, numbers: impl Into<Vec<u64>>) -> Self {
-        self.draft.list(path.as_ref(), numbers);
-        self
-    }
-
-    /// Which of the data-parallel ranks this is; 0 unless set. Range: 0 to `world_size` - 1.
-    pub fn rank(mut self, rank: u32) -> Self {
-        self.rank = rank;
-        self
-    }
+    setters!(samples order list rank memory_limit lists share_lists);
 
     /// Other global batch sizes: each item is a step, and the batch size from this step on. Steps ascend, and are above 0. Up to 2^16.
     pub fn stages(mut self, stages: impl IntoIterator<Item = (u64, u32)>) -> Self {
         let stage = |(from, batch_size): (u64, u32)| json!({ "from": from, "batch_size": batch_size });
         self.draft.set("steps", "stages", stages.into_iter().map(stage).collect::<Value>());
-        self
-    }
-
-    /// The most memory, in bytes, that the order's table and windows may take; 2 GiB unless set. Range: from 32 MiB.
-    pub fn memory_limit(mut self, bytes: usize) -> Self {
-        self.memory_limit = bytes;
-        self
-    }
-
-    /// Lists that come beside a recipe, by their names.
-    #[doc(hidden)]
-    pub fn lists(mut self, lists: Vec<List>) -> Self {
-        self.draft.set_lists(lists);
-        self
-    }
-
-    pub(super) fn share_lists(mut self, lists: Vec<Shared>) -> Self {
-        self.draft.share_lists(lists);
         self
     }
 

@@ -104,7 +104,7 @@ pub(super) const BATCH: &[Member] = &[
     member!("batch_size_multiple", Kind::SHORT_POSITIVE)
         .with(place![[BUCKET], [BUDGET, PADDED]])
         .or_number(1)
-        .text(text!("The number of items of a batch is rounded down to a multiple of this, unless it is smaller than this. Not used in the last steps of the epoch.")),
+        .text(text!("The number of items of a batch is rounded down to a multiple of this, unless it is smaller than this. Not used in the last steps of a window.")),
     member!("capacity", Kind::SHORT_POSITIVE)
         .with(place![[PACK]])
         .text(text!("The most tokens of a row; by default, `max_length`, if that is given.")),
@@ -135,7 +135,7 @@ pub(super) const BATCH: &[Member] = &[
     member!("too_long", Kind::Name(const { &names(&TOO_LONG) }))
         .text(text!("What happens to a sample that is longer than `max_length`, or too long for the budget or for a row.")),
     member!("tail", Kind::Name(const { &names(&TAILS) }))
-        .text(text!("What happens to the last items of an epoch, if they do not fill a step.")),
+        .text(text!("What happens to the items of each window that do not fill a step.")),
     member!("lengths", Kind::Lengths).text(text!("The length of every sample, in tokens; or the hash of the lengths of up to 16,384 samples.")),
     #[cfg(feature = "grown")]
     member!("latest_epoch", Kind::LONG),

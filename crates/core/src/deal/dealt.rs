@@ -9,11 +9,11 @@ use crate::{Failure, MAX_EXACT};
 /// What happens if the number of ranks does not divide the samples.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remainder {
-    /// The last (samples mod world size) positions are not dealt.
+    /// The last positions, which fill no row of W units, are not dealt.
     Drop,
-    /// The order is repeated from its beginning until every rank has ceil(samples / world size).
+    /// The order is repeated from its beginning until the last row of W units is full.
     Pad,
-    /// Every sample exactly once; ranks may differ by one.
+    /// Every position once; ranks may differ by one unit.
     Uneven,
 }
 
@@ -31,11 +31,11 @@ pub(crate) const REMAINDERS: [(&str, Remainder); 3] =
 /// Which positions belong to a rank.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Layout {
-    /// rank, rank + W, rank + 2 W, ..., where W is the world size.
+    /// The units rank, rank + W, rank + 2 W, ..., where W is the world size.
     Strided,
-    /// One run of neighbouring positions for each rank, in the order of the ranks.
+    /// One run of neighbouring units for each rank, in the order of the ranks.
     Contiguous,
-    /// As `Strided`, but each row of W positions begins with another rank: for orders with a period, such as blends.
+    /// As `Strided`, but each row of W units begins with another rank: for orders with a period, such as blends.
     Rotated,
 }
 

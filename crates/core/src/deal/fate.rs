@@ -38,7 +38,9 @@ impl Sampler {
             all if all == length => end,
             read => read,
         };
-        let own = self.positions_of(sample)?;
+        let mut own = self.positions_of(sample)?;
+        let are_all = own.len() <= MOST;
+        own.truncate(MOST);
         let rounds = if own.is_empty() { 0 } else { end.div_ceil(length) };
         // What is padding repeats the whole epoch.
         let dealt = (0..rounds).flat_map(|round| own.iter().map(move |position| round * length + position));
@@ -56,15 +58,15 @@ impl Sampler {
             () if !own.is_empty() => "dropped",
             () => "absent",
         };
-        let complete = own.len() < MOST && dealt.next().is_none();
+        let complete = are_all && dealt.next().is_none();
         Ok(Fate { status, before, places, num_seen, num_padding, complete })
     }
 
-    /// The positions of a sample in the whole epoch without padding, ascending, at most [`MOST`].
+    /// The positions of a sample in the whole epoch without padding, ascending, up to one more than [`MOST`].
     fn positions_of(&self, sample: u64) -> Result<Vec<u64>, Failure> {
         let (order, length) = (self.order()?, self.deal.samples());
         let mut found = Vec::new();
-        while found.len() < MOST {
+        while found.len() <= MOST {
             let from = found.last().map_or(0, |position| position + 1);
             // Only composed orders have a sample several times, and only they cost less for a second question than one pass over a table.
             let can_be = from < length && (found.is_empty() || self.part.is_composed());

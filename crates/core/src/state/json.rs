@@ -333,14 +333,34 @@ impl<'a> Reader<'a> {
             b'"' => self.string().map(|_| ()),
             b't' | b'f' => self.flag().map(|_| ()),
             b'n' => self.word("null"),
-            _ => {
-                // Any number: whoever reads the member checks it.
-                let of_number = |byte: &u8| matches!(byte, b'0'..=b'9' | b'+' | b'-' | b'.' | b'e' | b'E');
-                let length = self.rest().as_bytes().iter().take_while(|byte| of_number(byte)).count();
-                self.at += length;
-                (length > 0).then_some(())
-            }
+            _ => self.any_number(),
         }
+    }
+
+    /// Goes beyond a number of JSON, with or without a fraction and an exponent.
+    fn any_number(&mut self) -> Option<()> {
+        self.one_of(b"-");
+        self.one_of(b"0").or_else(|| self.digits())?;
+        if self.one_of(b".").is_some() {
+            self.digits()?;
+        }
+        if self.one_of(b"eE").is_some() {
+            self.one_of(b"+-");
+            self.digits()?;
+        }
+        Some(())
+    }
+
+    fn digits(&mut self) -> Option<()> {
+        let start = self.at;
+        while self.one_of(b"0123456789").is_some() {}
+        (self.at > start).then_some(())
+    }
+
+    /// Goes beyond the next byte if it is one of these.
+    fn one_of(&mut self, bytes: &[u8]) -> Option<()> {
+        let next = self.peek()?;
+        bytes.contains(&next).then(|| self.at += 1)
     }
 
     /// A list of natural numbers.

@@ -7,21 +7,21 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
         &[
             (
                 "drop",
-                "All readers get the same number of samples; the last positions, fewer than there are readers, are left out.",
+                "All readers get the same number of samples; the last positions, less than a unit for each reader, are left out.",
             ),
             (
                 "pad",
                 "All readers get the same number of samples; samples from the beginning of the order are dealt once more.",
             ),
-            ("uneven", "Every sample once; readers may differ by one sample, and so by one batch."),
+            ("uneven", "Every sample once; readers may differ by one unit, which is one sample by default."),
         ],
     ),
     (
         "layout",
         &[
-            ("strided", "Rank r of W gets the positions r, r + W, r + 2 W and so on."),
-            ("contiguous", "Each rank gets one run of neighbouring positions."),
-            ("rotated", "As `strided`, but each row of W positions begins with another rank."),
+            ("strided", "Rank r of W gets the units r, r + W, r + 2 W and so on; a unit is one position by default."),
+            ("contiguous", "Each rank gets one run of neighbouring units."),
+            ("rotated", "As `strided`, but each row of W units begins with another rank."),
         ],
     ),
     (

@@ -59,14 +59,16 @@ def planned(config: BatchConfig, window: Window, taken: int = 0) -> Planned:
 
 
 class Batcher:
-    def __init__(self, recipe: BatchRecipe, epoch: int, consumed: int = 0, history: History = ()) -> None:
+    def __init__(
+        self, recipe: BatchRecipe, epoch: int, consumed: int = 0, history: History = (), checksum: int = 0
+    ) -> None:
         order = recipe.order
         if recipe.lengths is None or order is None:
             raise Failure("missing", "lengths", "")
         if not isinstance(order, Plain):
             order.require_epoch(epoch)
         self._recipe, self._order, self._lengths = recipe, order, recipe.lengths
-        self._epoch, self._consumed, self._history = epoch, consumed, history
+        self._epoch, self._consumed, self._history, self._checksum = epoch, consumed, history, checksum
         self._positions = order.length(epoch)
         require(consumed <= self._positions, "consumed", consumed)
         self._config = recipe.config(epoch)
@@ -96,6 +98,9 @@ class Batcher:
     def _window(self, k: int) -> Planned:
         if k not in self._known:
             items = [Item(sample, 0, self._lengths[sample]) for sample in self._samples(k)]
+            if k == 0 and self._history:
+                found = checksum_of([item.length for item in items])
+                require(found == self._checksum, "lengths", f"the checksum {found}", "contradiction")
             self._known[k] = self._plan(items, self._span(k)[0], self._history if k == 0 else ())
         return self._known[k]
 
@@ -261,7 +266,12 @@ class Batcher:
             consumed, history = (
                 (self._span(k)[1], ()) if end == steps else self._within(k, steps - end + self._count(k))
             )
-        return write(self._recipe, self._epoch, consumed, history)
+        if steps == 0 or not history:
+            checksum = self._checksum if history else 0
+        else:
+            k = next(k for k in range(self.num_windows()) if self._span(k)[0] == consumed)
+            checksum = checksum_of([self._lengths[sample] for sample in self._samples(k)])
+        return write(self._recipe, self._epoch, consumed, history, checksum)
 
     def _within(self, k: int, steps: int) -> tuple[int, History]:
         """`consumed` and the history once so many steps of a window were taken."""
@@ -278,6 +288,13 @@ class Batcher:
 
     def replan(self, state: str) -> Batcher:
         return Batcher(self._recipe, *read(state, self._recipe, replans=True))
+
+
+def checksum_of(lengths: list[int]) -> int:
+    found = 0
+    for length in lengths:
+        found = (found + length + 1) * 0x9E3779B97F4A7C15 % 2**64
+    return found
 
 
 def places_of(batch: Batch, sample: int) -> list[tuple[int, int, int]]:

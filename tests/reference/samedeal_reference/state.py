@@ -33,7 +33,7 @@ SECTIONS = {
 PROGRESS = {
     "sampler": ("consumed",),
     "ledger": ("consumed", "block", "lease"),
-    "batcher": ("consumed", "history"),
+    "batcher": ("consumed", "history", "checksum"),
     "reading": ("consumed", "history"),
     "steps": ("consumed", "step"),
 }
@@ -144,7 +144,7 @@ def is_state(kind: str, fields: Any) -> bool:
             history = fields[name]
             sound = sound and isinstance(history, list) and all(is_segment(kind, segment) for segment in history)
         else:
-            sound = sound and is_number("long" if name == "epoch" else "natural", fields[name])
+            sound = sound and is_number("long" if name in ("epoch", "checksum") else "natural", fields[name])
     if sound and of in ("sampler", "reading"):
         order = recipe.get("order", {})
         if set(order) & set(COMPOSED):

@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::RefCell;
+use core::cell::{Cell, RefCell};
 use core::ops::Range;
 
 use super::config::BatchConfig;
@@ -36,8 +36,11 @@ pub struct Batcher {
     consumed: u64,
     /// Where the first window ends. It has the width that it had for those who began it.
     opened: u64,
-    /// What was taken of the first window.
+    /// What was taken of the first window, and the checksum of the lengths with which it was planned; 0 if nothing was taken.
     history: Vec<Past>,
+    checksum: u64,
+    /// Those of the windows that were planned last: readers are ahead of states by a window at most.
+    checksums: Cell<[(u64, u64); 2]>,
     desk: Desk,
     known: RefCell<Known>,
     recent: RefCell<Option<(u64, Window)>>,
@@ -109,7 +112,7 @@ impl Batcher {
     /// The batches of a whole epoch. Nothing is planned yet. Failures: `lengths` (the recipe has none, or they were not given), `epoch`,
     /// `out-of-memory`.
     pub fn new(recipe: &Rc<BatchRecipe>, epoch: u64) -> Result<Self, Failure> {
-        Self::begun(recipe, epoch, 0, Vec::new())
+        Self::begun(recipe, epoch, 0, Vec::new(), 0)
     }
 
     /// The batches of a configuration, which has the lengths, in its epoch. Failures: any field of it, `out-of-memory`.
@@ -124,6 +127,7 @@ impl Batcher {
         epoch: u64,
         consumed: u64,
         history: Vec<Past>,
+        checksum: u64,
     ) -> Result<Self, Failure> {
         let (lengths, part) = recipe.samples()?;
         let rules = recipe.rules()?;
@@ -149,6 +153,8 @@ impl Batcher {
             consumed,
             opened,
             history,
+            checksum,
+            checksums: Cell::new([(u64::MAX, 0); 2]),
             desk: Desk::default(),
             known: RefCell::default(),
             recent: RefCell::default(),
@@ -197,6 +203,18 @@ impl Batcher {
 
     pub(super) fn history(&self) -> &[Past] {
         &self.history
+    }
+
+    /// The checksum of the lengths of a window. Failures: those of planning.
+    pub(super) fn checksum_of(&self, window: u64) -> Result<u64, Failure> {
+        if window == 0 && !self.history.is_empty() {
+            return Ok(self.checksum);
+        }
+        let known = || self.checksums.get().iter().find(|(number, _)| *number == window).map(|&(_, checksum)| checksum);
+        if known().is_none() {
+            self.in_window(window, |_| Ok(()))?;
+        }
+        Ok(known().unwrap_or_default())
     }
 
     pub(super) fn order(&self) -> &Order {
@@ -530,9 +548,15 @@ impl Batcher {
     fn planned(&self, number: u64) -> Result<Window, Failure> {
         let (begin, end) = (self.begin(number), self.begin(number + 1));
         let (samples, lengths) = self.desk.take(&self.lengths, &self.order, (begin, end - begin))?;
+        let checksum = checksum(&lengths);
+        self.checksums.set([self.checksums.get()[1], (number, checksum)]);
         let mut items = Items::new(samples, lengths);
         let mut tally = Tally::default();
         let history = if number == 0 { &self.history[..] } else { &[] };
+        if !history.is_empty() && checksum != self.checksum {
+            let allowed = format!("{}, that of the lengths with which the state was taken", self.checksum);
+            return Err(Failure::contradiction("lengths", format!("the checksum {checksum}"), allowed));
+        }
         for (place, past) in history.iter().enumerate() {
             let rules = past.other.as_ref().map_or(&self.rules, |(_, rules)| rules);
             let config = rules.on(past.world);
@@ -574,6 +598,13 @@ impl Window {
         metrics.packs_bound += self.packs_bound;
         metrics.add_tally(&self.tally);
     }
+}
+
+/// Tells lengths of a window from others.
+fn checksum(lengths: &[u32]) -> u64 {
+    lengths
+        .iter()
+        .fold(0, |sum: u64, &length| sum.wrapping_add(u64::from(length) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15))
 }
 
 /// Of so many positions, how many windows they are: the last one has half a width or more, unless it is the only one.

@@ -95,22 +95,23 @@ pub struct BatchConfig {
     pub max_length: u32,
     /// The most a batch may cost, with [`Strategy::Budget`]; with [`Strategy::Bucket`] too, unless 0.
     pub budget: u64,
-    /// What is counted.
+    /// How much of the budget an item uses.
     pub counting: Counting,
-    /// Batches have a multiple of so many items wherever they have at least as many, with [`Counting::Padded`].
+    /// The number of items of a batch is rounded down to a multiple of this, unless it is smaller; with [`Counting::Padded`].
     pub multiple: u32,
     /// Tokens of a row, with [`Strategy::Pack`].
     pub capacity: u32,
     /// How hard to look for few packs, with [`Strategy::Pack`] and budgets that count real tokens.
     pub packing: Packing,
-    /// Which lengths are a bucket, with [`Strategy::Bucket`]. None is 64 of as many tokens each, and a width of 64 for a
-    /// stream, which does not know lengths up front.
+    /// Which lengths are a bucket, with [`Strategy::Bucket`]. None: 64 buckets with equal sums of tokens; in a stream, which does not know
+    /// lengths up front, buckets 64 tokens wide.
     pub buckets: Option<Buckets>,
     /// Whether no step has items of two buckets.
     pub separate: bool,
     /// Whether rows are padded to the greatest length of the bucket.
     pub pad_to_bucket: bool,
-    /// How many samples are planned together; 0 takes them as they come. None: it follows from their lengths and the world size.
+    /// How many samples are planned together. None: it follows from their lengths and the world size. 0: the same, but steps are not
+    /// shuffled; with [`Strategy::Budget`], items are not sorted either.
     pub window: Option<u32>,
     /// The tokens of an average sample, from which the window follows; 0: those of a sample of all lengths.
     pub mean_length: u32,
@@ -193,8 +194,8 @@ impl BatchConfig {
         if matches!(self.counting, Counting::Weighted { .. }) { "max-cost" } else { "max-tokens" }
     }
 
-    /// Whether items are taken as they come.
-    pub(super) fn takes_in_order(&self) -> bool {
+    /// Whether the steps of a window stay in their order.
+    pub(super) fn keeps_order(&self) -> bool {
         self.strategy == Strategy::PadToMax || self.window == Some(0)
     }
 

@@ -17,7 +17,7 @@ use crate::base::sort::sort_short;
 struct Packs {
     items: Vec<u32>,
     ends: Vec<u32>,
-    /// How few there might be at best.
+    /// A lower bound on the number of packs.
     bound: u64,
 }
 
@@ -194,7 +194,7 @@ pub(super) fn steps_of_packs(
         packs.even(given - full, world, config, items, shape, size)?;
     }
     if closes && rest < world && config.tail == Tail::EvenSplit {
-        // Together with another step's they are enough for two.
+        // There are fewer packs than ranks: with those of one full step, they are enough for two steps.
         given = given.saturating_sub(full);
     }
     let costs = dearest_first(given, (0..given).map(|pack| packs.cost(pack, config, items)))?;

@@ -14,9 +14,19 @@ use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
 use crate::state::fields::{self, Fields};
 use crate::state::member::{Kind, Member, member};
-use crate::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, numbers, recipe, recipe_of};
+use crate::state::{
+    self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, numbers, recipe, recipe_of, unsigned_text,
+};
 
-const STATE: &[Member] = &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, history_of(SEGMENT)];
+const STATE: &[Member] = &[
+    recipe::SAMEDEAL,
+    KIND,
+    recipe_of(STATE_SECTIONS),
+    EPOCH,
+    CONSUMED,
+    history_of(SEGMENT),
+    member!("checksum", Kind::LONG),
+];
 const SEGMENT: &[Member] = &[
     member!("world_size", Kind::from_one(MAX_WORLD)),
     member!("steps", Kind::POSITIVE),
@@ -37,10 +47,10 @@ impl Batcher {
             return Err(Failure::out_of_range("steps", steps, range(0, known)));
         }
         let own = |steps| Past { world: self.rules().world, steps, other: None };
-        let (consumed, history) = match self.window_up_to(steps) {
-            _ if steps == 0 => (self.consumed(), self.history().to_vec()),
-            None => (self.begin(self.num_windows()), Vec::new()),
-            Some((window, _, end)) if end == steps => (self.begin(window + 1), Vec::new()),
+        let (window, history) = match self.window_up_to(steps) {
+            _ if steps == 0 => (0, self.history().to_vec()),
+            None => (self.num_windows(), Vec::new()),
+            Some((window, _, end)) if end == steps => (window + 1, Vec::new()),
             Some((0, before, _)) => {
                 let mut history = self.history().to_vec();
                 match history.last_mut() {
@@ -49,16 +59,19 @@ impl Batcher {
                     }
                     _ => history.push(own(steps - before)),
                 }
-                (self.begin(0), history)
+                (0, history)
             }
-            Some((window, before, _)) => (self.begin(window), [own(steps - before)].into()),
+            Some((window, before, _)) => (window, [own(steps - before)].into()),
         };
         check_segments(history.len())?;
+        let checksum = if history.is_empty() { 0 } else { self.checksum_of(window)? };
         let segments = history.iter().map(|Past { world, steps, other }| {
             let batch = other.as_ref().map_or(String::new(), |(text, _)| format!(",\"batch\":{text}"));
             format!("{{\"world_size\":{world},\"steps\":{steps}{batch}}}")
         });
-        let more = format!(",\"consumed\":{consumed},\"history\":{}", numbers::list(segments));
+        let (consumed, checksum) = (self.begin(window), unsigned_text(checksum));
+        let segments = numbers::list(segments);
+        let more = format!(",\"consumed\":{consumed},\"history\":{segments},\"checksum\":{checksum}");
         Ok(state::write("batcher", &self.recipe().lasting(), self.epoch(), &more))
     }
 
@@ -104,7 +117,7 @@ impl Batcher {
                 _ => history.push(Past { world, steps, other }),
             }
         }
-        Self::begun(recipe, epoch, consumed, history)
+        Self::begun(recipe, epoch, consumed, history, state.number("checksum"))
     }
 
     /// Whether the recipe of a state is the one that is here. A composed order may have got more since then, but nothing that changes an epoch

@@ -34,7 +34,7 @@ pub(super) fn plan_window(config: &BatchConfig, epoch: u64, items: &Items, posit
             tail(config, items, left, &mut steps, &all, 0)?
         }
         Strategy::Bucket => by_bucket(config, items, pool, &mut steps, &bucket_rows)?,
-        Strategy::Budget if config.takes_in_order() => {
+        Strategy::Budget if config.keeps_order() => {
             let left = as_they_come(config, items, pool, &mut steps)?;
             tail(config, items, left, &mut steps, &rows, 0)?
         }
@@ -49,7 +49,7 @@ pub(super) fn plan_window(config: &BatchConfig, epoch: u64, items: &Items, posit
         }
     };
     dropped += steps_of_singles(config, alone, &mut steps)?;
-    if !config.takes_in_order() {
+    if !config.keeps_order() {
         steps.shuffle(&mut Words::new("batch steps", config.seed, epoch, position))?;
     }
     Ok(Planned { steps, dropped, packs_bound })

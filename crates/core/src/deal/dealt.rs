@@ -86,7 +86,7 @@ pub struct Place {
     pub batch: u64,
     /// Place in that batch.
     pub index_in_batch: u32,
-    /// How often the sample is dealt again, as padding, at `position` + k * samples; at most 2^32 - 1 are counted.
+    /// How often the sample is dealt again, as padding, at `position` + k * the length of the epoch; at most 2^32 - 1 are counted.
     pub copies: u32,
 }
 

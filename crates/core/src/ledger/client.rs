@@ -21,7 +21,7 @@ const LEASE: u64 = 60_000;
 const CHECKPOINT_INTERVAL: u64 = 4096;
 /// For how long a reader that waits does not look at the log, in milliseconds.
 const POLL: u64 = 100;
-/// How often others may be faster before a reader pauses: those that take as long are always first.
+/// After so many appends that another reader won, a reader pauses: else readers of the same speed lose every time.
 const PATIENCE: u32 = 3;
 /// The longest pause, in milliseconds.
 const MAX_PAUSE: u32 = 100;
@@ -141,19 +141,19 @@ pub struct Client {
     joined: bool,
     /// Whether another life of the reader joined since.
     replaced: bool,
-    /// Whether the lease that was given is, or was, that of the log.
+    /// Whether the lease of the options was written to the log.
     lease_is_set: bool,
     /// After how many entries the next checkpoint is due.
     due: u64,
     /// Ascending by handle.
     given: Vec<Given>,
     handles: u64,
-    /// The numbers of this life's claims that nobody has.
+    /// The entry numbers of this life's claims that no handle has.
     loose: Vec<u64>,
     /// An entry of which the log has not said whether it was appended, and the number that it would have.
     unsure: Option<(u64, String)>,
-    /// The last claim that was to be appended, likewise, although another entry may be unsure by now: the log can have it, or get it
-    /// later.
+    /// The last claim that may have been appended without an answer. It stays here when `unsure` has a later entry, because the log may
+    /// still get it.
     claiming: Option<(u64, String)>,
     task: Task,
     asked: Asked,

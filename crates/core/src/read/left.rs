@@ -7,7 +7,7 @@ use crate::base::failure::at_most;
 use crate::base::memory::has_room;
 use crate::deal::Rotation;
 
-/// A turn that was torn: rows of `readers` positions, of each of which the first `gone` readers took theirs. Its positions are from
+/// An interrupted turn: rows of `readers` positions, of which the first `gone` readers of each row took theirs. Its positions are from
 /// `start` to `stop` - 1; those that are left of them are numbered from `first` to `stop` - 1.
 #[derive(Clone, Copy, Debug)]
 struct Turn {

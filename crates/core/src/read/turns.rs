@@ -51,8 +51,8 @@ pub(super) fn batch_at(batches: &[u64], step: u64) -> (usize, u64) {
     (having.nth((step - before) as usize).unwrap_or(0), full)
 }
 
-/// Where samples are dealt, which worker a new one goes on for after so many steps of its rank, and how many samples that one
-/// gave: a loader begins with its first worker, which goes on for the one whose turn it was.
+/// Which earlier worker's share a worker of a new loader takes over after so many steps of its rank, and how many samples that one gave,
+/// where samples are dealt. A loader begins with its first worker, so this one goes on for the worker that was next.
 pub(super) fn role(steps: u64, worker: u32, group: Group) -> (u32, u64) {
     let workers = u64::from(group.workers);
     let (turns, part) = (steps / workers, steps % workers);

@@ -45,6 +45,17 @@ prop_compose! {
     }
 }
 
+#[test]
+#[cfg(feature = "composed")]
+fn a_fate_with_the_most_positions_is_complete() {
+    for (copies, complete) in [(65_535, true), (65_536, true), (65_537, false)] {
+        let text = format!(r#"{{"order":{{"name":"copies","copies":{copies},"of":{{"samples":2}}}}}}"#);
+        let sampler = Sampler::from_recipe(&samedeal_core::Recipe::read(&text, &[]).unwrap(), 0, 0).unwrap();
+        let fate = sampler.fate(1, 8, 0).unwrap();
+        assert_eq!((fate.places.len(), fate.complete), (copies.min(65_536), complete));
+    }
+}
+
 fn all(sampler: &Sampler) -> Vec<u64> {
     sampler.indices(0, sampler.num_samples() as u32).unwrap()
 }

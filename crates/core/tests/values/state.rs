@@ -262,7 +262,7 @@ mod batches {
         assert_eq!((one.num_windows(), by_default(64).num_windows()), (2, 1));
         let steps = one.num_steps().unwrap();
         let state = one.state(300).unwrap();
-        assert!(state.ends_with(r#""epoch":0,"consumed":0,"history":[{"world_size":1,"steps":300}]}"#), "{state}");
+        assert!(state.contains(r#""epoch":0,"consumed":0,"history":[{"world_size":1,"steps":300}],"checksum":"#), "{state}");
         let same = by_default(1).resume(&state).unwrap();
         assert_eq!(same.take(0, 0, (steps - 300) as u32).unwrap(), one.take(0, 300, (steps - 300) as u32).unwrap());
 
@@ -287,6 +287,32 @@ mod batches {
         assert_eq!(said.resume(&state).err().unwrap().field, "batch-window");
     }
 
+    /// The recipe has the hash of some lengths only.
+    #[test]
+    fn other_lengths_of_the_open_window_are_refused() {
+        let config = |lengths| BatchConfig {
+            budget: 300,
+            max_batch_size: 0,
+            window: Some(40),
+            ..BatchConfig::new(lengths, Strategy::Budget)
+        };
+        let own = lengths(20_000);
+        let whole = Batcher::of(config(own.clone())).unwrap();
+        let (before, state) = (whole.take(0, 0, 3).unwrap().samples, whole.state(3).unwrap());
+        let mut others = (0..20_000).filter(|&sample| {
+            let mut changed = own.clone();
+            changed[sample] += 1;
+            let other = Batcher::of(config(changed)).unwrap();
+            // Where the recipe tells it, the state is refused at once.
+            let Ok(rest) = other.resume(&state) else { return false };
+            rest.take(0, 0, 1).err().is_some_and(|failure| failure.field == "lengths")
+        });
+        assert!(others.any(|sample| before.contains(&(sample as u64))));
+        let rest = whole.resume(&state).unwrap();
+        assert_eq!(rest.state(0).unwrap(), state);
+        assert_eq!(rest.state(2).unwrap(), whole.state(5).unwrap());
+    }
+
     /// A state from the middle of an epoch costs one window.
     #[test]
     fn a_state_has_one_window() {
@@ -306,7 +332,7 @@ mod batches {
             assert!(rest.consumed().is_multiple_of(40) || rest.consumed() == 400);
             states.push(state);
         }
-        assert!(states[steps as usize].ends_with(r#""consumed":400,"history":[]}"#));
+        assert!(states[steps as usize].ends_with(r#""consumed":400,"history":[],"checksum":0}"#));
         states.dedup();
         assert_eq!(states.len() as u64, steps + 1);
     }

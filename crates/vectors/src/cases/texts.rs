@@ -31,7 +31,7 @@ const STATES: [(&str, &str); 5] = [
     ("ledger", r#","epoch":0,"consumed":0,"block":64,"lease":60000"#),
 ];
 
-const NONE: [&str; 14] = [
+const NONE: [&str; 19] = [
     "",
     "null",
     "[]",
@@ -41,6 +41,12 @@ const NONE: [&str; 14] = [
     "{\"order\":[]}",
     "{\"order\":{\"samples\":}}",
     "{\"lengths\":[1,2]}",
+    // What is no number of JSON.
+    "{\"order\":{\"samples\":01}}",
+    "{\"order\":{\"samples\":+1}}",
+    "{\"order\":{\"samples\":1.}}",
+    "{\"order\":{\"samples\":-}}",
+    "{\"order\":{\"samples\":1e+}}",
     "{\"samedeal\":2,\"order\":{}}",
     "{\"samedeal\":\"1\",\"order\":{}}",
     "{\"samedeal\":1,\"kind\":\"future\",\"recipe\":{}}",

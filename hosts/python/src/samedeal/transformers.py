@@ -221,7 +221,7 @@ class TrainerMixin(_Trainer):
         self.state.stateful_callbacks[SamedealState.__name__] = self._deal.state()
         if self._saved is None:
             return begun
-        # As many as this world size would have done. On the world size that saved it, as many as it did.
+        # Batches of this epoch that are done, counted in batches of the present world size.
         first = self._batches.epoch
         done = max(0, self._batches.whole(first) - len(self._batches))
         self._batches.skipped = done - done % self.args.gradient_accumulation_steps

@@ -40,7 +40,7 @@ pub struct Schedule {
     /// How many epochs the steps take, if somebody said so.
     epochs: Option<u64>,
     num_steps: u64,
-    /// All steps from this one on fit these ranks. Those before are a past with other ranks.
+    /// All steps from this one on fit these ranks. The batch sizes of earlier steps need not: other ranks may have taken those.
     dealt_from: u64,
     /// The epoch that was asked for last; the ranks share it, since it may have a table.
     recent: Rc<RefCell<Option<Epoch>>>,

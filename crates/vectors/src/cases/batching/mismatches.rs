@@ -120,6 +120,7 @@ fn texts() -> Case {
         assert!(state.contains(from), "{from} in {state}");
         Call::Resume { state: state.replacen(from, to, 1) }
     };
+    let checksum = state.split("\"checksum\":").nth(1).expect("a checksum").trim_end_matches('}');
     let calls = [
         // No states.
         change("\"kind\":\"batcher\"", "\"kind\":\"batches\""),
@@ -172,6 +173,15 @@ fn texts() -> Case {
         change("\"world_size\":1", "\"world_size\":1048577"),
         change("\"world_size\":1", "\"world_size\":4294967296"),
         state_after(0),
+        // Of other lengths.
+        change(&format!(",\"checksum\":{checksum}"), ""),
+        change(checksum, &checksum.replace('"', "")),
+        change(checksum, "7"),
+        state_after(0),
+        Call::Metrics,
+        change(&format!("[{{\"world_size\":1,\"steps\":1}}],\"checksum\":{checksum}"), "[],\"checksum\":7"),
+        state_after(0),
+        Call::Metrics,
     ];
     asked("states that are changed", here, calls)
 }

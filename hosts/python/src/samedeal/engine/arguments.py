@@ -28,7 +28,7 @@ MILLION = 10**6
 
 
 class Width(NamedTuple):
-    """What crosses (`least` to `most`), and what is worth trying, for the message."""
+    """The integers that fit the type of the interface (`least` to `most`), and the range that error messages name."""
 
     least: int
     most: int
@@ -86,7 +86,7 @@ def run(start: Any, stop: Any, count: int) -> tuple[int, int]:
 
 
 class Beyond(int):
-    """The greatest number that crosses, in place of one that does not. `Answered._ask` tells it as what it is."""
+    """In place of an integer that fits no type of the interface. `Answered._ask` puts `given` into the failure."""
 
     field: str
     given: int
@@ -182,9 +182,9 @@ def u32s(
 
 
 _MOST = 2**32
-"""More numbers than any list has. An array of strides 0 shows that many without having them."""
+"""Longer arrays are refused: a NumPy array with strides of 0 can claim any length without memory."""
 _MOST_OF_UNKNOWN = 2**25
-"""The same of what does not say how long it is, and may have no end."""
+"""The same for an iterable without a length, which may have no end."""
 
 
 def _numbers(
@@ -352,7 +352,7 @@ def crossing(field: str, value: Any) -> str:
 TEXT = 2**24
 """The most bytes of a recipe, of a state, and of an entry of a log."""
 STATE_KEY = "samedeal"
-"""Under which a dictionary, such as those of PyTorch, has a state."""
+"""The key under which `state_dict()` keeps the state."""
 
 
 def state(value: Any) -> str:

@@ -138,7 +138,7 @@ class Process:
 
 
 def _made(engine: wasmtime.Engine, source: bytes, limited: bool) -> tuple[wasmtime.Module, bytes]:
-    """A module, with the machine code that it is; the code of an earlier process, if there is one."""
+    """The module, from the machine code of an earlier process if there is any, else compiled; and its machine code."""
     library = Path(_ffi.filename)
     found = library.stat()
     # Which library it is, since a process of another one may have the same folder. wasmtime itself refuses code of

@@ -24,7 +24,7 @@ else:
 
 
 _BEGINNINGS = (b'{"samedeal":1,"kind":"ledger"', b'{"event":"')
-"""Of lines of a log, the longest one first."""
+"""How a line of a log can begin: the first one, and any other."""
 _CHECKPOINT = '{"event":"checkpoint","number":'
 """What a checkpoint begins with. Its number follows."""
 _TAIL = 4096
@@ -41,7 +41,7 @@ _END: ContextVar[float | None] = ContextVar("samedeal_end", default=None)
 
 
 NUMBER = check.Width(0, check.MAX_EXACT, f"0 to {check.MAX_EXACT}")
-"""Of an entry."""
+"""The range of the number of an entry."""
 
 
 class Log(Protocol):
@@ -130,7 +130,7 @@ class FileLog:
         self.path = check.path(path, "file")
         self._known = _Known()
         self._mark: _Mark | None = None
-        """To go on there without a look at what is before it."""
+        """The last checkpoint that was found: reading starts there."""
 
     def __repr__(self) -> str:
         """The call that makes an equal one."""

@@ -82,7 +82,8 @@ class Items:
         owner, given = self._owner, self.given
         owner._find_rank()
         reader = owner._group(given.place.workers).reader(given.place.progress, owner.rank, self._worker, given.taken)
-        # It must not hold this: what is freed in a circle is freed anywhere, be it on the thread that it waits for.
+        # The generator must not refer to this iterator: the garbage collector frees a cycle on any thread, perhaps on
+        # the prefetch thread that closing waits for.
         self._items = _made(owner, reader, given.place.progress.epoch, self._worker, self._inside)
         return reader
 
@@ -161,7 +162,7 @@ def _made(owner: ShardedDataset, reader: Reader, epoch: int, worker: int, inside
     items = _rows(source) if size is None else batches(source, size, owner.drop_last)
     if owner.shards.lost:
         items = _present(items, owner)
-    # What a look at the first item takes, those that a loader has its workers fetch ahead among them.
+    # Items that are read if a caller takes only the first one: in a worker, the loader fetches PREFETCH more ahead.
     look = 1 + PREFETCH if inside else 1
     number = 0
     try:

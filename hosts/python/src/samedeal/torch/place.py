@@ -53,7 +53,7 @@ def warn_if_alone(sampler: Any) -> None:
 
 
 def find(rank: object, ranks: Mapping[str, object], mesh: object) -> tuple[Place, Mesh | None]:
-    """The place of this process, and the mesh that it is in, unless the place says all of it.
+    """The place of this process, and the `Mesh` that is still to be applied to it, if one was given.
 
     Explicit values win; then the process group, where one is there; then Ray Train; then the launcher's variables. If
     the rank or the number of ranks is given alone, the process group or the launcher says the other.

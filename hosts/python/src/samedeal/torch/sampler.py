@@ -99,8 +99,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
                 the data, such as `mesh["dp"]` or `mesh["dp_replicate", "dp_shard"]`. Rank and number of ranks are then
                 those of the mesh.
             remainder: In place of `drop_last`, also for a third way: "pad" (as `drop_last=False`), "drop" (as True) or
-                "uneven". With "uneven", each sample comes exactly once, and some ranks have one sample (`unit`) more. Use it
-                for an evaluation in which no rank waits for another one at each step.
+                "uneven". With "uneven", each sample comes exactly once, and some ranks have one sample (or unit) more.
+                Use it for an evaluation in which no rank waits for another one at each step.
 
         Raises:
             MissingError: Only one of `rank` and `num_replicas` is given, and neither a process group nor a launcher has

@@ -80,11 +80,11 @@ class Place(Generic[D]):
         text: str | None = self.core._engine.use(_state, self.config, taken)
         if text is not None:
             return text
-        # It deals another epoch by now.
+        # The object was moved to another epoch; a copy with the old configuration answers.
         return self.twin().state(taken)
 
     def twin(self) -> D:
-        """Another one, that deals as it did."""
+        """A copy of the object with the configuration of this pass."""
         twin: D = copy.copy(self.core)
         twin._engine.config = self.config
         return twin
@@ -99,7 +99,7 @@ class Place(Generic[D]):
         return found
 
     def here(self) -> Any:
-        """What deals there."""
+        """The object itself, or such a copy if it was moved."""
         return self.core if self.core._engine.config == self.config else self.twin()
 
     def after(self, taken: int) -> dict[str, Any]:
@@ -133,11 +133,11 @@ class Pass:
     asking = Asking()
     """What asks for it."""
     begun: int
-    """How much had been given when it began."""
+    """The value of `taken` when the pass began."""
     taken: int
-    """How much has been given."""
+    """How many samples or steps were given so far."""
     end: int
-    """How much will have been given at last."""
+    """The value of `taken` at the end of the pass."""
 
     def state_dict(self) -> dict[str, Any]:
         """The state once every rank has taken what the pass gave."""

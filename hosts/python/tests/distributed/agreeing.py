@@ -12,7 +12,7 @@ import samedeal
 import torch
 import torch.distributed as dist
 from conftest import write
-from samedeal import Mesh, SamedealError
+from samedeal import Batcher, Mesh, SamedealError
 from samedeal.torch import (
     BatchSampler,
     DistributedSampler,
@@ -82,6 +82,8 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "world-size twice": DistributedSampler(data, num_replicas=2 * world_size, rank=rank),
         "sampler": BatchSampler(LENGTHS, max_tokens=20) if odd else DistributedSampler(data),
         "lengths": BatchSampler([*LENGTHS[:-1], 6 if odd else 7], max_tokens=20),
+        # The recipe has the hash of some lengths only, and this one is not among them.
+        "window-lengths": BatchSampler(changed(odd), max_tokens=20, order="sequential"),
         "max-tokens": BatchSampler(LENGTHS, max_tokens=20 + odd),
         "history": taken(BatchSampler(LENGTHS, max_tokens=20), 1 + odd),
         "seed and epoch": moved(DistributedSampler(data, seed=int(odd)), 1 + odd),
@@ -119,6 +121,16 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         "broken loader": DataLoader(data, sampler=(Theirs if odd else DistributedSampler)(data)),
         "broken otherwise": DataLoader(data, sampler=(Failing if odd else DistributedSampler)(data)),
     }
+
+
+def changed(odd: bool) -> list[int]:
+    """Many lengths, or the same but for one that the recipe does not see."""
+    many = [5] * 40_000
+    told = Batcher(many, max_tokens=20).recipe_fingerprint()
+    others = ([*many[:at], 6, *many[at + 1 :]] for at in range(0, 8_192, 16))
+    return (
+        next(other for other in others if Batcher(other, max_tokens=20).recipe_fingerprint() == told) if odd else many
+    )
 
 
 class Unpadded(DistributedSampler):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import hashlib
 import json
 import sys
@@ -12,7 +13,7 @@ import numpy as np
 import torch
 import torch.distributed as dist
 
-from .. import ContradictionError, MissingError, Order, SamedealError, WrongTypeError
+from .. import Batcher, ContradictionError, MissingError, Order, OutOfRangeError, SamedealError, WrongTypeError
 from ..engine import arguments as check
 from .batches import BatchSampler
 from .dataset import ShardedDataset
@@ -30,6 +31,8 @@ _STEPS = "steps"
 """Under which each rank tells how many batches it will get."""
 _NEXT, _NOW = "next", "now"
 """Under which each rank tells where its next pass begins, and how far it has come."""
+_LENGTHS = "window_lengths"
+"""Under which each rank tells which lengths the window has that it reads next, or is in."""
 _PLACES = ("consumed", "history", "step", "start", _STEPS)
 """The entries of these two. A sampler has some of them."""
 _DEPTH = 8
@@ -42,7 +45,8 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
     It uses one `all_gather` of 64 bytes, and another one of 2 kB if ranks differ. If the seed, epoch, order, number of
     samples or lengths differ between ranks, if a rank number is missing or comes twice, or if the data was divided
     among ranks before, every rank gets an error that names what differs and where. For a `ShardedDataset`, the number
-    of loader workers is compared too.
+    of loader workers is compared too. Of more than 16,384 lengths, 16,384 are compared, and those of the window that
+    is read next: call it again in the middle of a long epoch, or compare `fingerprint()` to compare all.
 
     In the middle of a pass, what was read is compared with what a rank would read that was just resumed from a state of
     another one. This works with `Resumable`, and for a loader without workers. Workers fetch batches ahead, so without
@@ -200,7 +204,9 @@ def _next(found: _Found, steps: int | None) -> dict[str, Any]:
     elif isinstance(sampler, StepBatchSampler):
         place = {"step": sampler.step}
     else:
-        place = {**_place_in(sampler._upcoming().state(0)), "start": sampler._start}
+        plan = sampler._upcoming()
+        state = plan.state(0)
+        place = {**_place_in(state), **_lengths_at(plan, state), "start": sampler._start}
     return place | {_STEPS: _steps(found) if steps is None else steps}
 
 
@@ -211,7 +217,10 @@ def _now(found: _Found, steps: int | None) -> dict[str, Any] | None:
     if count is None and _is_read_ahead(sampler):
         return None
     try:
-        place = _place_in(text_of(sampler.state_dict()))
+        text = text_of(sampler.state_dict())
+        place = _place_in(text)
+        if isinstance(sampler, BatchSampler):
+            place |= _lengths_at(sampler._upcoming(), text)
     except SamedealError:
         # A subclass that deals another number has no states.
         return _next(found, steps)
@@ -243,6 +252,20 @@ def _place_in(state: str) -> dict[str, Any]:
     if "history" in place:
         place["history"] = _short([list(segment.values()) for segment in place["history"]])
     return place
+
+
+def _lengths_at(plan: Batcher, state: str) -> dict[str, Any]:
+    """The checksum of the lengths of the window that a state is in, or that is read next."""
+    members = json.loads(state)
+    if not members["history"]:
+        twin = copy.copy(plan)
+        twin.resume(state)
+        try:
+            members = json.loads(twin.state(1))
+        except OutOfRangeError as error:
+            if error.field != "steps":
+                raise
+    return {_LENGTHS: members["checksum"]}
 
 
 def _short(history: list[Any]) -> Any:

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 
 use super::metrics::Metrics;
 use crate::Failure;
-use crate::base::failure::{only, range};
+use crate::base::failure::{only, range, shorten};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow};
 use crate::state::member::{Kind, Member, member};
@@ -89,7 +89,7 @@ impl Index {
         if self.fingerprint != fingerprint {
             let allowed = only(fingerprint)
                 .and(": an index is of one recipe, so of the same options, seed, world size and lengths");
-            return Err(Failure::contradiction("fingerprint", &self.fingerprint, allowed));
+            return Err(Failure::contradiction("fingerprint", shorten(&self.fingerprint), allowed));
         }
         if self.epoch != epoch {
             return Err(Failure::contradiction("epoch", self.epoch, only(epoch)));

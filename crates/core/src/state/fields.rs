@@ -364,12 +364,14 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
         rest.len() < digits.len() && !digits.starts_with('0') && !rest.starts_with(['.', 'e', 'E', '+', '-']);
     // Of what stands in no quotes, as much as may stand there.
     let allowed = match kind {
-        Kind::Integer if quoted.is_none() => range(-(MAX_EXACT as i64), MAX_EXACT).and(QUOTED),
-        Kind::Natural { least, most: u64::MAX } if quoted.is_none() => range(*least, MAX_EXACT).and(QUOTED),
+        Kind::Integer if quoted.is_none() => range(-(MAX_EXACT as i64), MAX_EXACT),
+        Kind::Natural { least, most: u64::MAX } if quoted.is_none() => range(*least, MAX_EXACT),
         _ => kind.allowed(),
     };
     match (text.strip_suffix(rest), quoted) {
-        (Some(number), None) if is_whole => Failure::out_of_range(field, shorten(number), allowed),
+        (Some(number), None) if is_whole => {
+            Failure::out_of_range(field, shorten(number), if kind.is_wide() { allowed.and(QUOTED) } else { allowed })
+        }
         (_, Some(number)) if is_whole && rest.is_empty() && !in_digits(number).is_some_and(is_exact) => {
             let is_unsigned = matches!(kind, Kind::Integer) && in_digits(number).and_then(unsigned).is_some();
             Failure::out_of_range(field, shorten(number), if is_unsigned { allowed.and(UNSIGNED) } else { allowed })

@@ -262,7 +262,10 @@ mod batches {
         assert_eq!((one.num_windows(), by_default(64).num_windows()), (2, 1));
         let steps = one.num_steps().unwrap();
         let state = one.state(300).unwrap();
-        assert!(state.contains(r#""epoch":0,"consumed":0,"history":[{"world_size":1,"steps":300}],"checksum":"#), "{state}");
+        assert!(
+            state.contains(r#""epoch":0,"consumed":0,"history":[{"world_size":1,"steps":300}],"checksum":"#),
+            "{state}"
+        );
         let same = by_default(1).resume(&state).unwrap();
         assert_eq!(same.take(0, 0, (steps - 300) as u32).unwrap(), one.take(0, 300, (steps - 300) as u32).unwrap());
 

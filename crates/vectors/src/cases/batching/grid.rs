@@ -55,6 +55,16 @@ pub fn bucket() -> Vec<Case> {
         };
         cases.push(whole(&format!("bucket by quantiles, {too_long}"), config));
     }
+    // Buckets with too few items for the ranks, of which each borrows from its own steps alone.
+    for (at, world) in [(0, 5), (1, 8), (2, 8), (3, 5)] {
+        let lengths =
+            [uniform(40, 63, 0, 8), uniform(3, 64, 9, 16), uniform(20, 65, 17, 32), uniform(4, 66, 40, 60)].concat();
+        let config = BatchConfig { separate: true, tail: TAILS[at].into(), ..base("bucket", &lengths, world) };
+        cases.push(whole(&config_name("separate buckets", &config), config));
+        let even = BatchConfig { separate: true, tail: "even-split".into(), ..base("bucket", &lengths, world) };
+        cases
+            .push(whole(&config_name("separate buckets, evenly", &even), BatchConfig { seed: S64(at as i64), ..even }));
+    }
     let unbounded = BatchConfig { max_batch_size: 0, budget: U64(200), ..base("bucket", &uniform(80, 25, 0, 60), 2) };
     cases.push(whole("bucket with a budget alone", unbounded));
     let far = BatchConfig {
@@ -101,6 +111,14 @@ pub fn budget() -> Vec<Case> {
                 count(&mut config, counting);
                 cases.push(whole(&config_name("a long tail of 40", &config), config));
             }
+        }
+    }
+    // Items without cost would all share a row, which has no room for them: then the packs of a last step are halved.
+    for (at, tail) in TAILS.into_iter().chain(TAILS).enumerate() {
+        for (world, lengths) in [(4, vec![0; 7]), (8, vec![0; 7]), (9, [vec![0; 14], vec![40; 5]].concat())] {
+            let mut config = BatchConfig { max_batch_size: 3, tail: tail.into(), ..base("budget", &lengths, world) };
+            count(&mut config, COUNTINGS[1 + at / TAILS.len()]);
+            cases.push(whole(&config_name("items without cost", &config), config));
         }
     }
     // Numbers as large as they get.
@@ -167,6 +185,14 @@ pub fn pack() -> Vec<Case> {
     let config =
         BatchConfig { packing: "optimal".into(), capacity: 2_000, max_length: 953, ..base("pack", &lengths, 1) };
     cases.push(asked("more sizes than rows", batcher(config), [Call::Metrics, Call::Fingerprint]));
+    // A step that would take more exchanges than there may be; a batch of as many rows as are exchanged, and of more.
+    let skewed = uniform(1_500, 49, 0, 31).iter().map(|&x| 33 + x.pow(4) / 31_u32.pow(3)).collect();
+    for (world, rows, lengths) in
+        [(300, 5, skewed), (2, 64, uniform(140, 49, 33, 64)), (2, 65, uniform(140, 49, 33, 64))]
+    {
+        let config = BatchConfig { max_batch_size: rows, ..base("pack", &lengths, world) };
+        cases.push(asked(&config_name("a row each", &config), batcher(config), [Call::Metrics, Call::Fingerprint]));
+    }
     // The cost alone decides which rows are a step.
     for counting in COUNTINGS {
         for (world, rows) in [(2, 3), (8, 1), (4, 2), (2, 40)] {

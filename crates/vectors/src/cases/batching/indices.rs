@@ -4,6 +4,7 @@ use super::config::{BatchConfig, Buckets, batcher};
 use matrix::Engine;
 use matrix::format::{Call, Case, S64, Subject, U64};
 use matrix::native::Native;
+use sha2::{Digest, Sha256};
 
 use super::sets::uniform;
 use super::{asked, base, num_steps, state_after, state_of, take};
@@ -95,7 +96,29 @@ fn refused() -> Vec<Case> {
         of_other,
         ask(&batcher(BatchConfig { epoch: U64(1), ..config(0, 2) }), &index(0, windows)),
     ];
-    let mut calls: Vec<_> = texts.into_iter().map(|index| Call::UseIndex { index }).collect();
+    // With the right checksum.
+    let forged = |change: &dyn Fn(&str) -> String| {
+        let text = change(text.split_once(",\"checksum\"").expect("a checksum").0);
+        let checksum = Sha256::digest(&text).iter().map(|byte| format!("{byte:02x}")).collect::<String>();
+        format!("{text},\"checksum\":\"{checksum}\"}}")
+    };
+    let number = windows.to_string();
+    let texts = texts.into_iter().chain([
+        forged(&|text| text.replace("\"steps\":[", "\"steps\":[1,")),
+        forged(&|text| text.replace("\"first\":0", "\"first\":1")),
+        forged(&|text| text.replace("\"first\":0", "\"first\":9007199254740991")),
+        forged(&|text| text.replace("\"metrics\":[", "\"metrics\":[1")),
+        forged(&|text| text.split_once(",\"metrics\"").expect("metrics").0.into()),
+        forged(&|text| text.replace(",\"metrics\"", ",\"more\"")),
+        forged(&|text| text.replace(&format!("\"windows\":{number}"), &format!("\"windows\":{}", windows - 1))),
+        forged(&|text| text.replace(&format!("\"windows\":{number}"), &format!("\"windows\":{}", windows + 1))),
+        forged(&|text| text.replace("\"samedeal\":1", "\"samedeal\":2")),
+        forged(&|text| text.replace("\"epoch\":0", "\"epoch\":\"0\"")),
+        forged(&|text| text.replace("\"fingerprint\":\"", "\"fingerprint\":\"x")),
+        forged(&|text| text.replace(",\"kind\"", " ,\n\"kind\"")),
+        forged(&|text| format!("{},9]", text.strip_suffix(']').expect("a list at the end"))),
+    ]);
+    let mut calls: Vec<_> = texts.map(|index| Call::UseIndex { index }).collect();
     calls.extend([Call::NumSteps, Call::UseIndex { index: text }, Call::NumSteps]);
     let mut cases = vec![asked("texts that are no index of these batches", subject, calls)];
     // Metrics as large as they get.

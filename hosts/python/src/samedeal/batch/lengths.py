@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-_ALLOWED = "a list of whole numbers"
+_ALLOWED = "an array or a list of whole numbers; of a file, numpy.load(path, mmap_mode='r')"
 _BLOCK = 2**20
 """So many lengths are written to a file at a time."""
 

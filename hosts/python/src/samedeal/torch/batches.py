@@ -400,7 +400,9 @@ def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
         # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now for the column.
         items = () if is_read else values.to_pylist() if hasattr(values, "to_pylist") else list(values)
     except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
-        allowed = f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}"
+        allowed = (
+            f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}, or lengths in place of a column"
+        )
         raise WrongTypeError("lengths", check.described(dataset), allowed) from error
     if is_read:
         # Numbers are read where they are.

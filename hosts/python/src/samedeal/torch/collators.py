@@ -78,7 +78,7 @@ class _Collator:
             raise ContradictionError("capacity", str(own), f"{capacity}, the capacity of the {planner}")
         if max_length is not None and self.max_length != max_length:
             shown = "None" if self.max_length is None else str(self.max_length)
-            allowed = f"{max_length}: the {planner} has planned with samples that are cut there"
+            allowed = f"{max_length} for the collator too: the {planner} has planned with samples that are cut there"
             raise ContradictionError("max-length", shown, allowed)
 
     def _columns(self, samples: Sequence[Any]) -> tuple[dict[str, list[torch.Tensor]], dict[str, Any]]:
@@ -379,7 +379,7 @@ class PackCollator(_Collator):
             sequences[LABELS] = [self._without_first(part) for part in sequences[LABELS]]
         lengths = lengths_of(sequences[INPUTS])
         if capacity is not None and lengths.max(initial=0) > capacity:
-            longest = f"at least {lengths.max()}, the longest sample (or max_length={capacity}, which cuts it)"
+            longest = f"at least {lengths.max()}, the longest sample (or too_long='split' when batches are planned)"
             raise OutOfRangeError("capacity", str(capacity), longest)
         ends = None if packed is None else list(itertools.accumulate(map(len, packed)))
         if ends is None and capacity is not None:

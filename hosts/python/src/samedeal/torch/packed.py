@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, SupportsIndex
 import numpy as np
 from torch.utils.data import Dataset
 
-from .. import Batcher, ContradictionError, WrongTypeError
+from .. import Batcher, ContradictionError, MissingError, WrongTypeError
 from ..batch.binding import Plan
 from ..batch.index import text_of
 from ..batch.lengths import Lengths
@@ -128,10 +128,12 @@ class PackedDataset(Dataset[PackedRow]):
             TypeError: `Batcher` has no such parameter.
         """
         if (lengths is None) == (column is None):
-            raise ContradictionError(
-                "lengths", "None" if lengths is None else "there", "lengths, or a column; not both"
-            )
+            if lengths is None:
+                raise MissingError("lengths", "", "lengths, or a column")
+            raise ContradictionError("lengths", "there", "lengths, or a column; not both")
         check_options("PackedDataset", options, _OWN)
+        if options.get("too_long") == "single":
+            raise ContradictionError("too-long", "single", "another one: every row has the same number of tokens")
         found = Lengths.of(lengths_or_column(lengths, dataset, column, unit))
         try:
             count = len(dataset)

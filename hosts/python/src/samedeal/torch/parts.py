@@ -28,6 +28,16 @@ class Part(NamedTuple):
     length: int
     """The tokens of the part."""
 
+    def __index__(self) -> int:
+        """A dataset that takes numbers only asks for this.
+
+        Raises:
+            WrongTypeError: Always: a part is more than its number.
+        """
+        raise WrongTypeError(
+            "dataset", f"one that has no {self}", "PartsDataset(dataset), which gives parts of samples"
+        )
+
 
 def parts_of(items: Iterable[np.ndarray[Any, Any]]) -> list[Part]:
     """The parts whose samples, starts and lengths are given."""

@@ -208,7 +208,7 @@ def test_all_of_a_name_counts() -> None:
 def test_a_column_that_is_not_there(made: Any) -> None:
     with pytest.raises(WrongTypeError, match=r"the column 'x'; this one has text, length$"):
         BatchSampler(made({"text": [[1], [2]], "length": [1, 1]}), column="x", max_tokens=20, **ONE)
-    with pytest.raises(WrongTypeError, match=r"the column 'x'$"):
+    with pytest.raises(WrongTypeError, match=r"the column 'x', or lengths in place of a column$"):
         BatchSampler(["a", "b"], column="x", max_tokens=20, **ONE)
 
 
@@ -479,7 +479,7 @@ def test_a_collator_cuts_samples_where_the_sampler_did() -> None:
         own: dict[str, Any] = {"capacity": 100} if "capacity" in options else {}
         for length in (None, 99, 101):
             loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=made(**own, max_length=length))
-            with pytest.raises(ContradictionError, match=f"max_length is {length}; allowed: 100: "):
+            with pytest.raises(ContradictionError, match=f"max_length is {length}; allowed: 100 for the collator"):
                 next(iter(loader))
         loader = DataLoader(Texts(), batch_sampler=sampler, collate_fn=made(**own, max_length=100))
         assert max(batch["input_ids"].shape[1] for batch in loader) == 100
@@ -523,6 +523,13 @@ def test_parts_of_samples_are_served(strategy: str, workers: int) -> None:
         for batch in loader:
             count(batch)
     assert seen == Counter(np.repeat(np.arange(len(LENGTHS)), LENGTHS).tolist())
+
+
+def test_a_dataset_that_gives_no_parts_says_what_does() -> None:
+    sampler = BatchSampler([3, 9, 2], max_tokens=4, too_long="split", **ONE)
+    for dataset in ([[1] * 3, [1] * 9, [1] * 2], range(3)):
+        with pytest.raises(WrongTypeError, match="PartsDataset"):
+            next(iter(DataLoader(dataset, batch_sampler=sampler, collate_fn=list)))
 
 
 def test_parts_are_those_of_the_plan() -> None:

@@ -128,8 +128,12 @@ def test_rows_stay_as_they_were_packed() -> None:
 
 def test_what_is_wrong_is_told() -> None:
     data = TEXTS["code"]
-    with pytest.raises(ContradictionError, match="lengths, or a column"):
+    with pytest.raises(MissingError, match="lengths, or a column"):
         PackedDataset(data, capacity=CAPACITY)
+    with pytest.raises(ContradictionError, match="not both"):
+        PackedDataset(data, capacity=CAPACITY, lengths=data.lengths, column="text")
+    with pytest.raises(ContradictionError, match="too_long is single"):
+        PackedDataset(data, capacity=CAPACITY, lengths=data.lengths, too_long="single")
     with pytest.raises(ContradictionError, match="one for each sample"):
         PackedDataset(data, capacity=CAPACITY, lengths=[1, 2])
     with pytest.raises(OutOfRangeError, match="capacity"):

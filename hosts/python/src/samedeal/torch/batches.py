@@ -372,12 +372,12 @@ def cut_at(options: Mapping[str, Any]) -> int | None:
 
 
 def _columns(dataset: Any) -> str:
-    """What columns a dataset of a known kind has, for a message."""
+    """What columns a dataset of a known kind has, for a message; for others, what to give."""
     # Arrow's and Hugging Face's have the one, pandas' the other.
     keys = list(dataset) if isinstance(dataset, Mapping) else None
     names = getattr(dataset, "column_names", getattr(dataset, "columns", keys))
     if not isinstance(names, Iterable) or not (known := [check.shown(name) for name in names]):
-        return ""
+        return ", or lengths in place of a column"
     return f"; this one has {', '.join(known[:_FEW])}{', ...' if len(known) > _FEW else ''}"
 
 
@@ -400,9 +400,7 @@ def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
         # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now for the column.
         items = () if is_read else values.to_pylist() if hasattr(values, "to_pylist") else list(values)
     except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
-        allowed = (
-            f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}, or lengths in place of a column"
-        )
+        allowed = f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}"
         raise WrongTypeError("lengths", check.described(dataset), allowed) from error
     if is_read:
         # Numbers are read where they are.

@@ -16,24 +16,25 @@ extern crate alloc;
 mod base;
 pub mod batch;
 mod deal;
+mod document;
 mod ledger;
 mod order;
 pub mod read;
 pub mod shard;
 mod split;
-mod state;
+mod texts;
 mod topology;
 
 pub use base::{Fact, Failure, Kind, MAX_COUNT, MAX_EXACT, Parts};
 pub use deal::{Config, Deal, Fate, Layout, Place, Recipe, Remainder, Round, Sampler, Schedule, StepPlace};
+pub use document::lists::List;
 pub use ledger::{Client, ClientOptions, ClientRun, ClientStep, Event, EventKind, Ledger, Progress};
 pub use order::{Index, Order, OrderId, Spans};
 pub use split::Split;
-pub use state::differences::{Difference, differences};
+pub use texts::differences::{Difference, differences};
 #[cfg(feature = "texts")]
-pub use state::meanings::meaning;
-pub use state::recipe::List;
+pub use texts::meanings::meaning;
 #[cfg(feature = "texts")]
-pub use state::tables::{Described, Needed, Value, described, members, schema};
-pub use state::text::{TextKind, inspect, recipe_after};
+pub use texts::tables::{Described, Needed, Value, described, members, schema};
+pub use texts::text::{TextKind, inspect, recipe_after};
 pub use topology::{Axis, Mesh, Role, launch};

@@ -84,7 +84,7 @@ const PARTS: &[Part] = &[
     Part { name: "ledgers", files: &["ledger/*.rs"], groups: &["ledger", "ledger-client"] },
     Part {
         name: "texts",
-        files: &["state/*.rs"],
+        files: &["document/*.rs", "texts/*.rs"],
         groups: &[
             "recipes",
             "recipes-batch",

@@ -10,9 +10,9 @@ use crate::Failure;
 use crate::base::failure::{only, range, shorten};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow};
-use crate::state::member::{Kind, Member, member};
-use crate::state::recipe;
-use crate::state::{self, EPOCH, KIND, numbers, unsigned_text};
+use crate::document::member::{Kind, Member, member};
+use crate::document::state::{self, EPOCH, KIND};
+use crate::document::{numbers, recipe, unsigned_text};
 
 const INDEX: &[Member] = &[
     recipe::SAMEDEAL,
@@ -51,7 +51,7 @@ impl Index {
         let text = format!(
             "{{\"samedeal\":{},\"kind\":\"index\",\"fingerprint\":\"{fingerprint}\",\"epoch\":{},\"windows\":{windows},\
              \"first\":{first},\"steps\":{},\"metrics\":{metrics}",
-            state::VERSION,
+            recipe::VERSION,
             unsigned_text(*epoch),
             numbers::list(steps.iter()),
         );

@@ -8,7 +8,7 @@ use core::cell::{OnceCell, RefCell};
 
 use crate::base::failure::only;
 use crate::base::memory::collect;
-use crate::state::numbers::{self, Numbers};
+use crate::document::numbers::{self, Numbers};
 use crate::{Failure, Order, OrderId};
 
 /// Of how many samples, at most, the average and the buckets are.

@@ -18,14 +18,15 @@ use super::rules::Rules;
 use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::base::names::name_of;
+use crate::document::check::Checked;
+use crate::document::fields::{Fields, NOTHING};
+use crate::document::lists::List;
+use crate::document::member::{Default, Kind, Member, Need, is, member, names, place, text};
+use crate::document::numbers;
+use crate::document::recipe::{self, VERSION};
+use crate::document::{signed_text, unsigned_text};
 use crate::order::OrderPart;
-use crate::state::check::Checked;
-use crate::state::fields::{Fields, NOTHING};
-use crate::state::member::{Default, Kind, Member, Need, is, member, names, place, text};
-use crate::state::numbers;
-use crate::state::recipe::{self, List, VERSION};
-use crate::state::{signed_text, unsigned_text};
-use crate::{Failure, MAX_COUNT, OrderId};
+use crate::{Failure, MAX_COUNT, OrderId, deal, order};
 
 const STRATEGIES: [(&str, Strategy); 4 + cfg!(feature = "grown") as usize] = [
     ("budget", Strategy::Budget),
@@ -54,8 +55,8 @@ const TAILS: [(&str, Tail); 4] =
 
 pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
-    recipe::ANY_ORDER.or(Default::Empty),
-    recipe::DEAL.of(Kind::Section(DEAL)),
+    order::ANY_ORDER.or(Default::Empty),
+    deal::DEAL.of(Kind::Section(DEAL)),
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
     member!("batch", Kind::Section(BATCH)).or(Default::Empty),
@@ -63,16 +64,16 @@ pub(crate) const SECTIONS: &[Member] = &[
 ];
 
 /// The sections of which a state has those that it goes on with.
-pub(super) const STATE_SECTIONS: &[Member] = &[recipe::ANY_ORDER, member!("batch", Kind::Section(BATCH))];
+pub(super) const STATE_SECTIONS: &[Member] = &[order::ANY_ORDER, member!("batch", Kind::Section(BATCH))];
 
 const HAS_TAIL: &str = "none with batches, which have tail";
 const DEAL: &[Member] = &[
-    recipe::WORLD_SIZE.of(Kind::from_one(MAX_WORLD)),
-    recipe::REMAINDER.elsewhere(HAS_TAIL),
-    recipe::LAYOUT.elsewhere(HAS_TAIL),
-    recipe::UNIT.elsewhere(HAS_TAIL),
-    recipe::WORKERS.elsewhere(recipe::OF_READERS),
-    recipe::READERS.elsewhere(recipe::OF_STREAMS),
+    deal::WORLD_SIZE.of(Kind::from_one(MAX_WORLD)),
+    deal::REMAINDER.elsewhere(HAS_TAIL),
+    deal::LAYOUT.elsewhere(HAS_TAIL),
+    deal::UNIT.elsewhere(HAS_TAIL),
+    deal::WORKERS.elsewhere(recipe::OF_READERS),
+    deal::READERS.elsewhere(recipe::OF_STREAMS),
 ];
 
 const BUDGET: Need = is("strategy", &["budget"]);

@@ -12,11 +12,10 @@ use super::rules::Rules;
 use crate::Failure;
 use crate::base::failure::{at_most, range};
 use crate::base::memory::collect;
-use crate::state::fields::{self, Fields};
-use crate::state::member::{Kind, Member, member};
-use crate::state::{
-    self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, numbers, recipe, recipe_of, unsigned_text,
-};
+use crate::document::fields::{self, Fields};
+use crate::document::member::{Kind, Member, member};
+use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, recipe_of};
+use crate::document::{numbers, recipe, unsigned_text};
 
 const STATE: &[Member] = &[
     recipe::SAMEDEAL,

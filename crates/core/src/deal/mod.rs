@@ -8,16 +8,19 @@ mod recipe;
 mod rounds;
 mod sampler;
 mod schedule;
+mod state;
 
 pub use config::Config;
 pub use dealt::{Deal, Layout, Place, Remainder};
-pub(crate) use dealt::{LAYOUTS, MAX_UNIT, REMAINDERS, Rotation};
+pub(crate) use dealt::{REMAINDERS, Rotation};
 pub use fate::Fate;
 pub use recipe::Recipe;
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;
+pub(crate) use recipe::{DEAL, LAYOUT, READERS, REMAINDER, UNIT, WORKERS, WORLD_SIZE};
 pub use rounds::Round;
 pub use sampler::Sampler;
 #[cfg(feature = "texts")]
 pub(crate) use schedule::SECTIONS as SECTIONS_OF_STEPS;
 pub use schedule::{Schedule, StepPlace};
+pub(crate) use state::{SamplerState, positions_of};

@@ -9,22 +9,44 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use crate::deal::{LAYOUTS, REMAINDERS};
-use crate::order::OrderPart;
-use crate::state::fields::Fields;
-use crate::state::member::{Kind, Member, member};
-use crate::state::recipe::{self, List, VERSION};
+use super::dealt::{LAYOUTS, MAX_UNIT, REMAINDERS};
+use crate::document::fields::Fields;
+use crate::document::lists::List;
+use crate::document::member::{Default, Kind, Member, member, names, text};
+use crate::document::recipe::{self, OF_READERS, OF_STREAMS, VERSION};
+use crate::order::{ANY_ORDER, OrderPart};
 use crate::{Config, Failure, Layout, Remainder, Sampler};
 
 pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
-    recipe::ANY_ORDER,
-    recipe::DEAL,
+    ANY_ORDER,
+    DEAL,
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
     member!("shards", Kind::Elsewhere("none in the recipe of a sampler: whole shards belong to plans and to readers")),
     member!("batch", Kind::Elsewhere("none in the recipe of a sampler: a recipe of batches makes batches")),
 ];
+
+/// The deal of single positions to ranks.
+pub(crate) const DEAL: Member = member!("deal", Kind::Section(MEMBERS)).or(Default::Empty);
+
+pub(crate) const WORLD_SIZE: Member =
+    member!("world_size", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of ranks."));
+pub(crate) const WORKERS: Member =
+    member!("workers", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of loader workers of each rank."));
+pub(crate) const REMAINDER: Member = member!("remainder", Kind::Name(const { &names(&REMAINDERS) })).text(text!(
+    "What happens if the number of ranks (in a reading: of readers) does not divide the number of positions."
+));
+pub(crate) const LAYOUT: Member = member!("layout", Kind::Name(const { &names(&LAYOUTS) })).text(text!(
+    "Which positions belong to a rank; by default `rotated` if an epoch can have a sample twice, else `strided`."
+));
+pub(crate) const UNIT: Member = member!("unit", Kind::from_one(MAX_UNIT))
+    .or_number(1)
+    .text(text!("How many neighbouring positions always go to the same rank."));
+pub(crate) const READERS: Member =
+    member!("readers", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of readers."));
+const MEMBERS: &[Member] =
+    &[WORLD_SIZE, REMAINDER, LAYOUT, UNIT, WORKERS.elsewhere(OF_READERS), READERS.elsewhere(OF_STREAMS)];
 
 /// Everything that decides a deal: the order of every epoch, and who takes which position of it. It says nothing of an epoch, of a
 /// rank, or of how far anything was read.
@@ -125,7 +147,7 @@ mod tests {
     use alloc::vec::Vec;
 
     use super::*;
-    use crate::state::MAX_TEXT;
+    use crate::document::MAX_TEXT;
 
     #[test]
     fn recipes_end_somewhere() {

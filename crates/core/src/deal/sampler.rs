@@ -4,12 +4,14 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::OnceCell;
 
+use super::state::SamplerState;
 use crate::base::check::{check_below, check_count, check_ranks, check_run};
 use crate::base::failure::range;
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, has_headroom};
+use crate::document::recipe;
+use crate::document::state;
 use crate::order::{OrderPart, Stored, in_blocks};
-use crate::state::{self, SamplerState, recipe};
 use crate::{Config, Deal, Failure, Index, MAX_COUNT, Order, OrderId, Place};
 
 /// The samples of one rank in one epoch: an order, dealt.

@@ -6,11 +6,11 @@ use alloc::vec::Vec;
 
 use super::entry::{join, lease};
 use super::propose::Proposal;
+use super::state::LedgerState;
 use super::{Applied, Event, EventKind, Ledger, Progress};
 use crate::base::failure::{range, shorten};
 use crate::base::key::Words;
 use crate::base::memory::has_room;
-use crate::state::LedgerState;
 use crate::{Failure, MAX_EXACT};
 
 /// How many positions are claimed at a time, unless it is set.

@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use super::{EventKind, Lease};
 use crate::MAX_EXACT;
 use crate::base::memory::has_room;
-use crate::state::EntryFields;
+use crate::document::EntryFields;
 
 /// What an entry says, but the first one.
 pub(super) enum Entry {

@@ -5,6 +5,7 @@ mod client;
 mod entry;
 mod propose;
 mod replay;
+mod state;
 #[cfg(test)]
 mod tests;
 
@@ -18,7 +19,9 @@ use self::entry::{Entry, Run};
 use crate::Failure;
 use crate::base::failure::shorten;
 use crate::base::memory::has_room;
-use crate::state::{LedgerState, MAX_TEXT, SamplerState};
+use crate::deal::SamplerState;
+use crate::document::MAX_TEXT;
+use state::LedgerState;
 
 /// The most runs that readers hold at a time.
 const MAX_RUNS: usize = 1 << 16;

@@ -4,6 +4,7 @@ pub(crate) mod compose;
 mod dotnet;
 mod feistel;
 mod fisher_yates;
+mod members;
 mod mt19937;
 mod part;
 mod python;
@@ -19,13 +20,16 @@ use alloc::vec::Vec;
 
 use crate::base::failure::{known, range};
 use crate::base::memory::collect;
-use crate::state::fields::Fields;
-use crate::state::recipe::{COMPOSED as COMPOSED_MEMBERS, List, beside};
+use crate::document::fields::Fields;
+use crate::document::lists::{List, beside};
 use crate::{Failure, MAX_EXACT};
 use compose::Epoch;
 pub(crate) use compose::Stored;
 pub(crate) use feistel::{Feistel, MULTIPLIERS, mix};
 pub(crate) use fisher_yates::shuffle;
+#[cfg(feature = "texts")]
+pub(crate) use members::ANY_ORDER_MEMBERS;
+pub(crate) use members::{ANY_ORDER, COMPOSED_MEMBERS, ORDERS};
 pub(crate) use part::{OrderPart, check_sums};
 pub(crate) use sharded::{MAX_LANES, Sharded, Sharding};
 pub(crate) use shards::{Shards, total};

@@ -6,13 +6,14 @@ use alloc::string::String;
 use core::cell::{OnceCell, RefCell};
 
 use super::compose::{self, Blend, Composed, read};
+use super::members::{ANY_ORDER_MEMBERS, MAX_ORDER};
 use super::{Order, Sharding, Shards};
 use crate::base::failure::{at_most, only};
-use crate::state::check::Checked;
-use crate::state::fields::Fields;
-use crate::state::numbers;
-use crate::state::recipe::{self, ANY_ORDER_MEMBERS, List, MAX_ORDER};
-use crate::state::signed_text;
+use crate::document::check::Checked;
+use crate::document::fields::Fields;
+use crate::document::lists::{List, check_lists};
+use crate::document::numbers;
+use crate::document::signed_text;
 use crate::{Failure, MAX_EXACT, OrderId};
 
 /// The order of every epoch.
@@ -108,7 +109,7 @@ impl OrderPart {
     ) -> Result<Checked<'f, 'a>, Failure> {
         let order = fields.check(lists, &[("order", id.name())])?;
         let below = if id.is_blend() { Some("sources/") } else { id.is_view().then_some("of/") };
-        recipe::check_lists(lists, ANY_ORDER_MEMBERS, |name| below.is_some_and(|path| name.starts_with(path)))?;
+        check_lists(lists, ANY_ORDER_MEMBERS, |name| below.is_some_and(|path| name.starts_with(path)))?;
         Ok(order)
     }
 

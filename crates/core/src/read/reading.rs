@@ -16,8 +16,9 @@ use crate::base::failure::range;
 use crate::base::gcd;
 use crate::base::key::Words;
 use crate::base::memory::{collect, has_headroom};
+use crate::document::lists::List;
+use crate::document::recipe::fingerprint;
 use crate::order::{Feistel, Spans};
-use crate::state::recipe::{List, fingerprint};
 use crate::{Failure, Remainder};
 
 /// A run of a reader's samples, and the rows to read for it.

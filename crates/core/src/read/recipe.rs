@@ -12,36 +12,37 @@ use super::left::Positions;
 use super::segment::{Group, MAX_READERS, MAX_WORKERS};
 use crate::base::failure::shorten;
 use crate::deal::{REMAINDERS, Rotation};
+use crate::document::fields::Fields;
+use crate::document::lists::List;
+use crate::document::member::{Default, Kind, Member, member, text};
+use crate::document::recipe::{self, VERSION};
 use crate::order::{OrderPart, Sharding, Shards};
 use crate::shard::{self, PlanConfig, Weight};
-use crate::state::fields::Fields;
-use crate::state::member::{Default, Kind, Member, member, text};
-use crate::state::recipe::{self, List, VERSION};
-use crate::{Failure, OrderId, Remainder};
+use crate::{Failure, OrderId, Remainder, deal, order};
 
 pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
-    recipe::ANY_ORDER.or(Default::None),
+    order::ANY_ORDER.or(Default::None),
     shard::SHARDS.or(Default::None),
-    recipe::DEAL.of(Kind::Section(DEAL)),
+    deal::DEAL.of(Kind::Section(DEAL)),
     member!("batch", Kind::Section(BATCH)).or(Default::Empty),
 ];
 /// The sections of which a state has the one that it goes on with.
-pub(super) const STATE_SECTIONS: &[Member] = &[recipe::ANY_ORDER, shard::SHARDS];
+pub(super) const STATE_SECTIONS: &[Member] = &[order::ANY_ORDER, shard::SHARDS];
 
 const IN_TURN: &str = "none in the recipe of readers: they take positions in turn";
 const DEAL: &[Member] = &[
     WORLD_SIZE,
     WORKERS,
-    recipe::REMAINDER,
-    recipe::LAYOUT.elsewhere(IN_TURN),
-    recipe::UNIT.elsewhere(IN_TURN),
-    recipe::READERS.elsewhere(recipe::OF_STREAMS),
+    deal::REMAINDER,
+    deal::LAYOUT.elsewhere(IN_TURN),
+    deal::UNIT.elsewhere(IN_TURN),
+    deal::READERS.elsewhere(recipe::OF_STREAMS),
 ];
-pub(super) const WORLD_SIZE: Member = recipe::WORLD_SIZE.of(Kind::Natural { least: 1, most: MAX_READERS });
-pub(super) const WORKERS: Member = recipe::WORKERS.of(Kind::from_one(MAX_WORKERS));
+pub(super) const WORLD_SIZE: Member = deal::WORLD_SIZE.of(Kind::Natural { least: 1, most: MAX_READERS });
+pub(super) const WORKERS: Member = deal::WORKERS.of(Kind::from_one(MAX_WORKERS));
 pub(super) const BATCH_SIZE: Member =
     member!("batch_size", Kind::SHORT_POSITIVE).or_number(1).text(text!("Number of samples in a batch."));
 const BATCH: &[Member] = &[

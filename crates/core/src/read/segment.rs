@@ -2,7 +2,7 @@ use alloc::format;
 
 use crate::Failure;
 use crate::base::failure::{at_most, range};
-use crate::state::MAX_SEGMENTS;
+use crate::document::state::MAX_SEGMENTS;
 
 /// The most loader workers of a rank.
 pub(super) const MAX_WORKERS: u32 = 1 << 16;

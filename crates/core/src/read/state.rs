@@ -10,10 +10,12 @@ use super::segment::{Group, Segment, check_history};
 use crate::Failure;
 use crate::base::failure::range;
 use crate::base::memory::collect;
-use crate::state::fields::{self, Fields};
-use crate::state::member::{Kind, Member, member};
-use crate::state::numbers;
-use crate::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, POSITIONS, history_of, recipe, recipe_of};
+use crate::deal::positions_of;
+use crate::document::fields::{self, Fields};
+use crate::document::member::{Kind, Member, member};
+use crate::document::numbers;
+use crate::document::recipe;
+use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, POSITIONS, history_of, recipe_of};
 
 const STATE: &[Member] =
     &[recipe::SAMEDEAL, KIND, recipe_of(STATE_SECTIONS), EPOCH, CONSUMED, POSITIONS, history_of(SEGMENT)];
@@ -51,7 +53,7 @@ pub(super) fn write(recipe: &Recipe, (epoch, length): (u64, u64), consumed: u64,
 /// it deals something else; of a composed order also `consumed`, `epoch`, `history` or a member of a segment.
 pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadState, Failure> {
     let fields = state::read(text, "reading", STATE)?;
-    let positions = state::positions_of(&fields, text, "reading")?;
+    let positions = positions_of(&fields, text, "reading")?;
     let [own, other] = match recipe.dealt {
         Dealt::Samples(..) => ["order", "shards"],
         Dealt::Shards(..) => ["shards", "order"],

@@ -14,9 +14,9 @@ use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
 use crate::base::names::named;
 use crate::base::ratio::millionths;
+use crate::document::recipe;
 use crate::order::total;
 use crate::order::{Feistel, shuffle};
-use crate::state::recipe;
 
 /// How shards are dealt to readers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -8,15 +8,16 @@ use alloc::string::String;
 
 use super::locality::Locality;
 use super::plan::{MAX_READERS, Plan, PlanConfig, Policy, Weight, WorkerPolicy, check_bytes};
-use crate::Failure;
 use crate::base::names::name_of;
+use crate::document::fields::Fields;
+use crate::document::lists::{List, check_lists};
+use crate::document::member::{Default, Kind, Member, Place, is, member, names, place, text};
+use crate::document::numbers;
+use crate::document::recipe::{self, VERSION};
+use crate::document::signed_text;
 use crate::order::check_sums;
 use crate::order::total;
-use crate::state::fields::Fields;
-use crate::state::member::{Default, Kind, Member, Place, is, member, names, place, text};
-use crate::state::numbers;
-use crate::state::recipe::{self, List, VERSION};
-use crate::state::signed_text;
+use crate::{Failure, deal, order};
 
 const POLICIES: [(&str, Policy); 3] =
     [("size-aware", Policy::SizeAware), ("round-robin", Policy::RoundRobin), ("locality-aware", Policy::LocalityAware)];
@@ -65,19 +66,19 @@ pub(crate) const SECTIONS: &[Member] = &[
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
     SHARDS,
-    recipe::DEAL.of(Kind::Section(DEAL)),
-    recipe::ANY_ORDER.elsewhere(
+    deal::DEAL.of(Kind::Section(DEAL)),
+    order::ANY_ORDER.elsewhere(
         "none in the recipe of a plan: it deals whole shards, and single samples belong to samplers and readers",
     ),
     member!("batch", Kind::Elsewhere("none in the recipe of a plan: it says nothing of batches")),
 ];
 const DEAL: &[Member] = &[
-    recipe::WORLD_SIZE.of(Kind::from_one(MAX_READERS)),
-    recipe::WORKERS.of(Kind::from_one(MAX_READERS)),
-    recipe::REMAINDER.elsewhere(OF_SAMPLES),
-    recipe::LAYOUT.elsewhere(OF_SAMPLES),
-    recipe::UNIT.elsewhere(OF_SAMPLES),
-    recipe::READERS.elsewhere(recipe::OF_STREAMS),
+    deal::WORLD_SIZE.of(Kind::from_one(MAX_READERS)),
+    deal::WORKERS.of(Kind::from_one(MAX_READERS)),
+    deal::REMAINDER.elsewhere(OF_SAMPLES),
+    deal::LAYOUT.elsewhere(OF_SAMPLES),
+    deal::UNIT.elsewhere(OF_SAMPLES),
+    deal::READERS.elsewhere(recipe::OF_STREAMS),
 ];
 const OF_SAMPLES: &str = "none here: it belongs to a deal of single samples";
 
@@ -115,7 +116,7 @@ impl PlanConfig {
     #[inline(never)]
     pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
         let shards = fields.check(lists, &[])?;
-        recipe::check_lists(lists, MEMBERS, |_| false)?;
+        check_lists(lists, MEMBERS, |_| false)?;
         let sizes = shards.copied("sizes")?;
         check_sums(&shards, sizes.len() as u64, total(&sizes, "sizes")?)?;
         let weight = shards.named("weight", &WEIGHTS);

@@ -5,10 +5,11 @@ use alloc::vec::Vec;
 use crate::base::check::check_run;
 use crate::base::failure::{only, range};
 use crate::base::memory::collect;
-use crate::state::member::{Default, Kind, Member, member, text};
-use crate::state::recipe::{self, VERSION};
-use crate::state::signed_text;
-use crate::{Failure, MAX_EXACT, Order, OrderId};
+use crate::document::member::{Default, Kind, Member, member, text, with_elsewhere};
+use crate::document::recipe::{self, VERSION};
+use crate::document::signed_text;
+use crate::order::COMPOSED_MEMBERS;
+use crate::{Failure, MAX_EXACT, Order, OrderId, deal, order};
 
 /// Chunks that are read without end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -42,12 +43,16 @@ pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
     recipe::STEPS_ELSEWHERE,
     recipe::SPLIT_ELSEWHERE,
-    recipe::ANY_ORDER.of(Kind::Section(ORDER)).or(Default::Empty),
-    recipe::DEAL.of(Kind::Section(DEAL)),
+    order::ANY_ORDER.of(Kind::Section(ORDER)).or(Default::Empty),
+    deal::DEAL.of(Kind::Section(DEAL)),
     member!("shards", OF_OTHERS),
     member!("batch", OF_OTHERS),
 ];
-const ORDER: &[Member] = &[
+const ORDER: &[Member] = &const {
+    let allowed = "none here: composed orders belong to samplers";
+    with_elsewhere::<_, { OWN_ORDER.len() + COMPOSED_MEMBERS.len() }>(OWN_ORDER, COMPOSED_MEMBERS, allowed)
+};
+const OWN_ORDER: [Member; 8] = [
     member!("name", Kind::TEXT)
         .called("order")
         .text(text!("The order of the chunks in each cycle; by default `feistel`, or `sequential` without `chunks`.")),
@@ -60,7 +65,7 @@ const ORDER: &[Member] = &[
     member!("sizes", OF_OTHERS),
 ];
 const DEAL: &[Member] = &[
-    recipe::READERS,
+    deal::READERS,
     member!("world_size", OF_OTHERS),
     member!("workers", OF_OTHERS),
     member!("remainder", OF_OTHERS),

@@ -149,7 +149,7 @@ mod tests {
     fn split(kind: &str, shares: &[u64], seed: i64) -> Split {
         let parts: Vec<String> =
             (0..).zip(shares).map(|(at, share)| format!(r#"{{"name":"{at}","{kind}":{share}}}"#)).collect();
-        let seed = crate::state::signed_text(seed);
+        let seed = crate::document::signed_text(seed);
         Split::read(&format!(r#"{{"split":{{"seed":{seed},"parts":[{}]}}}}"#, parts.join(","))).unwrap()
     }
 

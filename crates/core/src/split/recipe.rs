@@ -8,9 +8,9 @@ use alloc::vec::Vec;
 use super::Split;
 use crate::base::failure::{only, range};
 use crate::base::memory::{collect, grow};
-use crate::state::member::{Kind, Member, member, text};
-use crate::state::recipe::{self, VERSION};
-use crate::state::{numbers, quoted, signed_text};
+use crate::document::member::{Kind, Member, member, text};
+use crate::document::recipe::{self, VERSION};
+use crate::document::{numbers, quoted, signed_text};
 use crate::{Failure, MAX_EXACT};
 
 const OF_OTHERS: Kind = Kind::Elsewhere("none in the recipe of a split: it has the section split alone");

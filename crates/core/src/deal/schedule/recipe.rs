@@ -8,30 +8,31 @@ use alloc::vec::Vec;
 use super::{Schedule, Stage};
 use crate::base::failure::range;
 use crate::base::memory::collect;
-use crate::deal::recipe::{layout, unit_text};
+use crate::deal::recipe::{self as deal, layout, unit_text};
+use crate::document::fields::Fields;
+use crate::document::lists::List;
+use crate::document::member::{Kind, Member, member, text};
+use crate::document::numbers;
+use crate::document::recipe::{self, VERSION};
 use crate::order::OrderPart;
-use crate::state::fields::Fields;
-use crate::state::member::{Kind, Member, member, text};
-use crate::state::numbers;
-use crate::state::recipe::{self, List, VERSION};
-use crate::{Failure, MAX_EXACT};
+use crate::{Failure, MAX_EXACT, order};
 
 pub(crate) const SECTIONS: &[Member] = &[
     recipe::SAMEDEAL,
-    recipe::ANY_ORDER,
-    recipe::DEAL.of(Kind::Section(DEAL)),
+    order::ANY_ORDER,
+    deal::DEAL.of(Kind::Section(DEAL)),
     STEPS,
     member!("shards", Kind::Elsewhere(recipe::OF_READERS)),
     member!("batch", Kind::Elsewhere("none in the recipe of a schedule: it has steps")),
     recipe::SPLIT_ELSEWHERE,
 ];
 const DEAL: &[Member] = &[
-    recipe::WORLD_SIZE,
-    recipe::REMAINDER.elsewhere("none in the recipe of a schedule: a step goes on with the next epoch"),
-    recipe::LAYOUT,
-    recipe::UNIT,
-    recipe::WORKERS.elsewhere(recipe::OF_READERS),
-    recipe::READERS.elsewhere(recipe::OF_STREAMS),
+    deal::WORLD_SIZE,
+    deal::REMAINDER.elsewhere("none in the recipe of a schedule: a step goes on with the next epoch"),
+    deal::LAYOUT,
+    deal::UNIT,
+    deal::WORKERS.elsewhere(recipe::OF_READERS),
+    deal::READERS.elsewhere(recipe::OF_STREAMS),
 ];
 pub(super) const STEPS: Member =
     member!("steps", Kind::Section(MEMBERS)).required("the section that has the batch size");

@@ -7,11 +7,13 @@ use super::Schedule;
 use super::recipe::STEPS;
 use crate::Failure;
 use crate::base::failure::only;
-use crate::state::fields::Fields;
-use crate::state::member::{Kind, Member, member};
-use crate::state::{self, CONSUMED, EPOCH, KIND, recipe, recipe_of};
+use crate::document::fields::Fields;
+use crate::document::member::{Kind, Member, member};
+use crate::document::recipe;
+use crate::document::state::{self, CONSUMED, EPOCH, KIND, recipe_of};
+use crate::order::ANY_ORDER;
 
-const SECTIONS: &[Member] = &[recipe::ANY_ORDER, STEPS];
+const SECTIONS: &[Member] = &[ANY_ORDER, STEPS];
 const STATE: &[Member] = &[recipe::SAMEDEAL, KIND, recipe_of(SECTIONS), EPOCH, CONSUMED, member!("step", Kind::COUNT)];
 
 /// Why a recipe should be that of a state.

@@ -10,8 +10,8 @@ use super::tree::Tree;
 use super::{Composed, Epoch};
 use crate::base::key::Words;
 use crate::base::memory::collect;
+use crate::document::numbers;
 use crate::order::{Feistel, OrderPart};
-use crate::state::numbers;
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Balance {

@@ -13,8 +13,8 @@ use super::{Composed, Epoch, Stored};
 use crate::base::divide::Divisor;
 use crate::base::memory::collect;
 use crate::base::names::name_of;
+use crate::document::{numbers, quoted};
 use crate::order::{Order, OrderPart};
-use crate::state::{numbers, quoted};
 use crate::{Failure, MAX_EXACT};
 
 /// What happens when a source has made all of its passes.

@@ -9,8 +9,8 @@ use alloc::vec::Vec;
 use super::{Composed, Epoch};
 use crate::base::key::Words;
 use crate::base::memory::collect;
+use crate::document::{numbers, unsigned_text};
 use crate::order::{Feistel, OrderPart};
-use crate::state::{numbers, unsigned_text};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Grown {

@@ -18,10 +18,10 @@ use crate::base::failure::{Allowed, at_most, only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
 use crate::base::sort::sort_short;
+use crate::document::check::Checked;
+use crate::document::fields::Fields;
+use crate::document::lists::{List, check_lists};
 use crate::order::{OrderPart, Shards};
-use crate::state::check::Checked;
-use crate::state::fields::Fields;
-use crate::state::recipe::{self, List};
 use crate::{Failure, MAX_EXACT, OrderId};
 
 /// The most sources of a blend, and the most weights of all its stages together.
@@ -218,7 +218,7 @@ impl Text<'_, '_> {
         let length = self.fields.count("samples");
         let (classes, factors) = (self.fields.copied32("classes")?, self.fields.copied("factors")?);
         if length.is_none() {
-            crate::state::numbers::narrow("factors", &factors)?;
+            crate::document::numbers::narrow("factors", &factors)?;
         }
         if factors.len() > MAX_SOURCES {
             let value = format!("{} numbers", factors.len());
@@ -321,7 +321,7 @@ impl Text<'_, '_> {
                     OrderPart::nested(order, &lists, Some(seed)).map_err(|failure| within(&path, failure))?
                 }
                 (None, Some(samples)) => {
-                    recipe::check_lists(&lists, &[], |_| false).map_err(|failure| within(&path, failure))?;
+                    check_lists(&lists, &[], |_| false).map_err(|failure| within(&path, failure))?;
                     OrderPart::new(OrderId::Feistel, samples, seed, None).deriving(Some(seed))
                 }
             };
@@ -336,7 +336,7 @@ impl Text<'_, '_> {
             weights.push(object.number("weight"));
             sources.push(Source { name: name.to_string(), part: Rc::new(part), offset: 0, lanes: 0 });
         }
-        recipe::check_lists(self.lists, &[], |name| {
+        check_lists(self.lists, &[], |name| {
             list_of_source(name).is_some_and(|(of, _)| first_of(&names, of).is_some())
         })?;
         Ok((sources, weights))

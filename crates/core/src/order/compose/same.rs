@@ -4,11 +4,10 @@ use alloc::format;
 use alloc::string::String;
 
 use crate::Failure;
+use crate::document::fields::{self, Fields};
+use crate::document::member::Member;
+use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT};
 use crate::order::{OrderId, OrderPart};
-use crate::state::ORDERS;
-use crate::state::fields::{self, Fields};
-use crate::state::member::Member;
-use crate::state::recipe::{ANY_ORDER_MEMBERS, SOURCE_NAME, SOURCE_WEIGHT};
 
 /// What is compared: the section that is here, and that of a state.
 #[derive(Clone, Copy)]

@@ -8,8 +8,8 @@ use alloc::vec::Vec;
 
 use super::{Composed, Epoch, Stored};
 use crate::base::memory::collect;
+use crate::document::{numbers, unsigned_text};
 use crate::order::{Order, OrderPart};
-use crate::state::{numbers, unsigned_text};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct View {

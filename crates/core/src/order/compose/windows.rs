@@ -6,8 +6,8 @@ use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::{Composed, Epoch};
+use crate::document::numbers;
 use crate::order::{Feistel, OrderPart, Shards};
-use crate::state::numbers;
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Windows {

@@ -5,10 +5,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
+use super::json::{Number, Reader, in_digits, is_exact, number_text, quoted, signed, unsigned};
 use super::member::{Default, Kind, Member};
 use super::numbers::{self, Numbers, is_hash};
-use super::recipe::COMPOSED;
-use super::{Number, Reader, in_digits, is_exact, number_text, quoted, signed, unsigned};
 use crate::base::failure::{at_most, known as one_of, only, range, shorten};
 use crate::base::memory::grow;
 use crate::{Failure, MAX_EXACT};
@@ -94,12 +93,6 @@ impl<'a> Fields<'a> {
     fn add(&mut self, reader: &mut Reader<'a>, section: &'static str, name: &str) -> Result<(), Failure> {
         let known = self.known;
         let Some(key) = known.iter().find(|key| key.name == name) else {
-            if section == "order"
-                && let Some(key) = COMPOSED.iter().find(|key| key.name == name)
-            {
-                let allowed = "none here: composed orders belong to samplers";
-                return Err(Failure::contradiction(key.field, "there", allowed));
-            }
             let own = known.iter().filter(|key| !matches!(key.kind, Kind::Elsewhere(_)));
             let names = one_of(own.map(|key| key.name));
             return Err(Failure::unknown_name(member_of(section), name, names));

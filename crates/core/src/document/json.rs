@@ -9,6 +9,10 @@ use alloc::vec::Vec;
 use crate::MAX_EXACT;
 use crate::base::memory::{has_headroom, has_room};
 
+/// The most bytes of a text: of a recipe, of a state, which has a part of one, and of an entry of a log, of which the first one is the state of a
+/// ledger. A checkpoint of as many runs as there may be is shorter.
+pub(crate) const MAX_TEXT: usize = 1 << 24;
+
 /// Whether it is negative, and its amount.
 pub(crate) type Number = (bool, u64);
 
@@ -173,7 +177,7 @@ impl<'a> Reader<'a> {
 
     /// Goes beyond a byte, if it comes next.
     #[inline(never)]
-    pub(super) fn eat(&mut self, byte: u8) -> bool {
+    pub(crate) fn eat(&mut self, byte: u8) -> bool {
         self.space();
         let there = self.peek() == Some(byte);
         self.at += usize::from(there);

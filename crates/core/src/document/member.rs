@@ -86,8 +86,8 @@ pub(crate) enum Default {
 /// A member of a name, called the same in failures, with `-` for `_`.
 macro_rules! member {
     ($name:literal, $kind:expr) => {{
-        const FIELD: [u8; $name.len()] = $crate::state::member::dashed($name);
-        $crate::state::member::Member::new($name, $crate::state::member::utf8(&FIELD), $kind)
+        const FIELD: [u8; $name.len()] = $crate::document::member::dashed($name);
+        $crate::document::member::Member::new($name, $crate::document::member::utf8(&FIELD), $kind)
     }};
 }
 pub(crate) use member;
@@ -199,6 +199,20 @@ impl Member {
     }
 }
 
+/// A table with more members, all of them of another kind of documents.
+pub(crate) const fn with_elsewhere<const OWN: usize, const ALL: usize>(
+    own: [Member; OWN],
+    others: &[Member],
+    allowed: &'static str,
+) -> [Member; ALL] {
+    let (mut all, mut at) = ([own[0]; ALL], 0);
+    while at < ALL {
+        all[at] = if at < OWN { own[at] } else { others[at - OWN].elsewhere(allowed) };
+        at += 1;
+    }
+    all
+}
+
 impl Kind {
     /// Up to 2^53 - 1.
     pub(crate) const COUNT: Self = Self::up_to(MAX_EXACT);
@@ -264,7 +278,7 @@ pub(super) fn words(place: Place) -> String {
 /// Words in one text, with another text before the last one.
 #[cold]
 #[inline(never)]
-pub(super) fn joined(words: &mut dyn Iterator<Item = String>, between: &str, last: &str) -> String {
+pub(crate) fn joined(words: &mut dyn Iterator<Item = String>, between: &str, last: &str) -> String {
     let mut words = words.peekable();
     let mut text = String::new();
     while let Some(word) = words.next() {

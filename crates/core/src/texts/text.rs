@@ -4,11 +4,11 @@ use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::json::Reader;
-use super::{MAX_TEXT, VERSION, unsigned};
 use crate::Failure;
 use crate::base::failure::{at_most, known, range};
 use crate::base::memory::grow;
+use crate::document::recipe::VERSION;
+use crate::document::{MAX_TEXT, Reader, unsigned};
 
 /// What a text is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

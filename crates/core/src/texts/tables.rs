@@ -4,10 +4,9 @@ use alloc::format;
 use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 
-use super::member::{Default, Kind, Member, Need, joined};
-use super::quoted;
-use super::recipe::ANY_ORDER_MEMBERS;
-use crate::order::COMPOSED;
+use crate::document::member::{Default, Kind, Member, Need, joined};
+use crate::document::quoted;
+use crate::order::{ANY_ORDER_MEMBERS, COMPOSED};
 use crate::{MAX_EXACT, OrderId, batch, deal, read, shard, split};
 
 /// All kinds of recipes.

@@ -4,10 +4,10 @@ use alloc::format;
 use alloc::vec::Vec;
 
 use super::fields::{Fields, Value};
+use super::json::unsigned;
+use super::lists::{List, beside};
 use super::member::{Default, Kind, Member, Need, joined, words};
 use super::numbers::{self, Chosen};
-use super::recipe::{List, beside};
-use super::unsigned;
 use crate::Failure;
 use crate::base::failure::{at_most, range, shorten};
 use crate::base::memory::collect;

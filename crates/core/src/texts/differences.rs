@@ -5,12 +5,12 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::json::{Reader, quoted};
 use super::text::Found;
 use crate::base::failure::{Kind as FailureKind, shorten};
 use crate::base::memory::{collect, grow};
 use crate::base::sort::sort_short;
 use crate::batch::BatchRecipe;
+use crate::document::{Reader, quoted};
 use crate::read::Reading;
 use crate::shard::{Plan, Stream};
 use crate::{Failure, Recipe, Schedule, Split};

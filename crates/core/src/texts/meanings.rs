@@ -106,7 +106,7 @@ mod tests {
     use alloc::collections::BTreeSet;
 
     use super::*;
-    use crate::state::tables::{Value, described};
+    use crate::texts::tables::{Value, described};
 
     #[test]
     fn every_name_of_every_member_has_a_text() {

@@ -1,0 +1,75 @@
+//! How far a sampler has come, as a text.
+
+use alloc::format;
+use alloc::string::String;
+
+use crate::base::failure::range;
+use crate::document::fields::Fields;
+use crate::document::member::Member;
+use crate::document::recipe::SAMEDEAL;
+use crate::document::state::{CONSUMED, EPOCH, KIND, POSITIONS, read, recipe_of, refused, write};
+use crate::order::{COMPOSED_MEMBERS, ORDERS};
+use crate::{Failure, MAX_EXACT};
+
+const SAMPLER: &[Member] = &[SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED, POSITIONS];
+
+/// What the state of a sampler says.
+pub(crate) struct SamplerState<'a> {
+    fields: Fields<'a>,
+    /// Its own number of positions, of which `consumed` are consumed.
+    pub(crate) samples: u64,
+    pub(crate) epoch: u64,
+    pub(crate) consumed: u64,
+}
+
+/// The number of positions of a state, which is there if, and only if, the order is composed: the number of samples is then another one.
+/// Failures: `state`.
+pub(crate) fn positions_of(state: &Fields, text: &str, kind: &str) -> Result<Option<u64>, Failure> {
+    let order = state.section("recipe").section("order");
+    let is_composed = COMPOSED_MEMBERS.iter().any(|key| order.has(key.field));
+    match state.count("positions") {
+        Some(positions @ ..=MAX_EXACT) if is_composed => Ok(Some(positions)),
+        None if !is_composed => Ok(None),
+        _ => Err(refused(text, kind)),
+    }
+}
+
+impl<'a> SamplerState<'a> {
+    /// The text: JSON, in one line.
+    pub(crate) fn write(&self) -> String {
+        self.written("sampler", "")
+    }
+
+    pub(crate) fn written(&self, kind: &str, more: &str) -> String {
+        let recipe = self.recipe().canonical(ORDERS);
+        let positions = self.fields.count("positions").map_or(String::new(), |count| format!(",\"positions\":{count}"));
+        write(kind, &recipe, self.epoch, &format!(",\"consumed\":{}{positions}{more}", self.consumed))
+    }
+
+    /// Reads a state, which need not be trusted. Failures: `state`, `consumed`.
+    pub(crate) fn read(text: &'a str) -> Result<Self, Failure> {
+        Self::of(read(text, "sampler", SAMPLER)?, text, "sampler")
+    }
+
+    pub(crate) fn of(fields: Fields<'a>, text: &str, kind: &str) -> Result<Self, Failure> {
+        let order = fields.section("recipe").section("order");
+        let samples = match positions_of(&fields, text, kind)? {
+            None => order.count("samples"),
+            positions => positions,
+        };
+        let (Some(samples @ ..=MAX_EXACT), Some(epoch), Some(consumed)) =
+            (samples, fields.count("epoch"), fields.count("consumed"))
+        else {
+            return Err(refused(text, kind));
+        };
+        if consumed > samples {
+            return Err(Failure::out_of_range("consumed", consumed, range(0, samples)));
+        }
+        Ok(Self { fields, samples, epoch, consumed })
+    }
+
+    /// The part of the recipe that the text has.
+    pub(crate) fn recipe(&self) -> &Fields<'a> {
+        self.fields.section("recipe")
+    }
+}

@@ -1,0 +1,12 @@
+//! The texts of recipes, states and logs: what members an object may have, and how it is read and written.
+
+pub(crate) mod check;
+pub(crate) mod fields;
+mod json;
+pub(crate) mod lists;
+pub(crate) mod member;
+pub(crate) mod numbers;
+pub(crate) mod recipe;
+pub(crate) mod state;
+
+pub(crate) use json::{EntryFields, MAX_TEXT, Reader, quoted, signed_text, unsigned, unsigned_text};

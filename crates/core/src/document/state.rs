@@ -1,0 +1,105 @@
+//! How far an epoch has come, as a text.
+
+use alloc::format;
+use alloc::string::String;
+
+use super::fields::{self, Fields};
+use super::json::{MAX_TEXT, unsigned_text};
+use super::member::{Kind, Member, member};
+use super::recipe::VERSION;
+use crate::base::failure::{Failure, Kind as FailureKind, at_most};
+
+/// The most segments of a history: each of them is gone through when a state is read.
+pub(crate) const MAX_SEGMENTS: usize = 1 << 12;
+
+/// Why a recipe should be that of a state.
+pub(crate) const AS_IN_STATE: &str = "as in the state; to use another value, begin a new epoch";
+
+/// Members that a state may have or not.
+const OPTIONAL: [&str; 2] = ["positions", "batch"];
+
+// The members of states, in the order of the canonical text.
+pub(crate) const KIND: Member = member!("kind", Kind::TEXT);
+pub(crate) const EPOCH: Member = member!("epoch", Kind::LONG);
+pub(crate) const CONSUMED: Member = member!("consumed", Kind::COUNT);
+/// The recipe of a state: the sections that every world has.
+pub(crate) const fn recipe_of(sections: &'static [Member]) -> Member {
+    member!("recipe", Kind::Section(sections))
+}
+pub(crate) const fn history_of(segment: &'static [Member]) -> Member {
+    member!("history", Kind::objects(segment))
+}
+
+pub(crate) const POSITIONS: Member = member!("positions", Kind::COUNT);
+
+/// The text of a state: JSON, in one line. `recipe` is the text of an object; `more` is the text of the members that follow `epoch`, with
+/// its comma.
+pub(crate) fn write(kind: &str, recipe: &str, epoch: u64, more: &str) -> String {
+    let epoch = unsigned_text(epoch);
+    format!("{{\"samedeal\":{VERSION},\"kind\":\"{kind}\",\"recipe\":{recipe},\"epoch\":{epoch}{more}}}")
+}
+
+/// Reads a state, which need not be trusted, and in which all of these members are; `positions` may be missing. Failures: `state`;
+/// `out-of-memory`, of any member.
+pub(crate) fn read<'a>(text: &'a str, kind: &str, members: &'static [Member]) -> Result<Fields<'a>, Failure> {
+    if text.len() > MAX_TEXT {
+        return Err(Failure::out_of_range("state", format!("of {} bytes", text.len()), at_most(MAX_TEXT)));
+    }
+    let found = match Fields::read(text, members) {
+        // The text may be a state all the same.
+        Err(failure) if failure.kind == FailureKind::OutOfMemory => return Err(failure),
+        // A tool may have rounded a number of it.
+        Err(failure) if failure.kind == FailureKind::OutOfRange => {
+            return Err(refused(text, kind).and(&format!("; in this text, {failure}")));
+        }
+        found => found.ok(),
+    };
+    let fields = found.filter(|fields| {
+        let has_all = |fields: &Fields, keys: &[Member]| {
+            keys.iter().all(|key| fields.has(key.field) || OPTIONAL.contains(&key.field))
+        };
+        let is_whole = members.iter().all(|key| match key.kind {
+            Kind::Objects { of: keys, .. } => fields.objects(key.field).iter().all(|object| has_all(object, keys)),
+            _ => true,
+        }) && has_all(fields, members);
+        is_whole && fields.count("samedeal") == Some(VERSION) && fields.text("kind") == Some(kind)
+    });
+    fields.ok_or_else(|| refused(text, kind))
+}
+
+/// Whether the recipe of a state is the one that is here, of which this is the text. Failures: the first member that differs.
+pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Member]) -> Result<(), Failure> {
+    let of = state.section("recipe");
+    fields::compare(&Fields::read(here, sections)?, of, sections, AS_IN_STATE)
+}
+
+/// The kinds of states.
+const KINDS: [&str; 6] = ["sampler", "batcher", "ledger", "reading", "steps", "index"];
+
+/// That a text is no state of a kind. If it looks like one of another kind, the failure says so.
+pub(crate) fn refused(text: &str, kind: &str) -> Failure {
+    let wanted = format!("{}, version {VERSION}", text_of(kind));
+    let written = text.split_once("\"kind\":\"").map_or("", |(_, rest)| rest);
+    let other = KINDS.into_iter().find(|&other| other != kind && written.strip_prefix(other).is_some_and(is_end));
+    Failure::wrong_type(
+        "state",
+        text,
+        match other {
+            Some(other) => format!("{wanted}; this is {}", text_of(other)),
+            None => wanted,
+        },
+    )
+}
+
+/// What makes states of a kind.
+fn text_of(kind: &str) -> String {
+    match kind {
+        "index" => "an index of batches".into(),
+        "steps" => "a state of a schedule".into(),
+        _ => format!("a state of a {kind}"),
+    }
+}
+
+fn is_end(rest: &str) -> bool {
+    rest.starts_with('"')
+}

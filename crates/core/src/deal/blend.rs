@@ -7,7 +7,7 @@ use crate::Failure;
 use crate::base::check::check_below;
 use crate::base::failure::range;
 use crate::base::memory::collect;
-use crate::order::compose::{Blend, Drawn};
+use crate::order::{Drawn, Sources};
 
 /// Lists of one number for each source, by their names.
 pub type Columns = Vec<(&'static str, Vec<u64>)>;
@@ -66,7 +66,7 @@ impl Sampler {
         blend.source_of(sample).ok_or_else(|| Failure::contradiction("index-space", "shared", allowed))
     }
 
-    fn blend(&self) -> Result<&Blend, Failure> {
+    fn blend(&self) -> Result<&dyn Sources, Failure> {
         let allowed = "blend or blend-exact, where sources are asked for";
         self.part.as_blend().ok_or_else(|| Failure::contradiction("order", self.config.order.name(), allowed))
     }

@@ -1,6 +1,6 @@
 //! The section `order` of recipes and states.
 
-use super::compose::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
+use super::compose::names::{EXHAUSTIONS, INDEX_SPACES, MAX_SOURCES};
 use super::sharded::MAX_LANES;
 use crate::document::MAX_TEXT;
 use crate::document::member::{Kind, Member, Place, is, is_not, member, names, place, text};

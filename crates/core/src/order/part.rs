@@ -1,20 +1,18 @@
-//! The order of all epochs: the section `order` of a recipe.
+//! The order of all epochs.
 
+use alloc::boxed::Box;
 use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
+use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
 
-use super::compose::{self, Blend, Composed, read};
-use super::members::{ANY_ORDER_MEMBERS, MAX_ORDER};
-use super::{Order, Sharding, Shards};
-use crate::base::failure::{at_most, only};
-use crate::document::check::Checked;
-use crate::document::fields::Fields;
-use crate::document::lists::{List, check_lists};
-use crate::document::numbers;
-use crate::document::signed_text;
-use crate::{Failure, MAX_EXACT, OrderId};
+use super::epoch::{Epoch, Order};
+use super::id::OrderId;
+use super::sharded::Sharding;
+use crate::MAX_EXACT;
+use crate::base::failure::{Allowed, Failure, range};
+use crate::document::{numbers, signed_text};
 
 /// The order of every epoch.
 pub(crate) struct OrderPart {
@@ -44,111 +42,9 @@ impl OrderPart {
         Self { composed: Some(composed), ..Self::new(id, samples, seed, None) }
     }
 
-    /// The order of a recipe of a sampler or a schedule. Failures: any field.
-    pub(crate) fn of_recipe(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
-        Self::read(fields.section("order"), lists)
-    }
-
-    /// The order of a sampler. Failures: any field.
-    pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
-        let part = Self::nested(fields, lists, None)?;
-        let size = if part.is_composed() { part.text().len() } else { 0 };
-        if size > MAX_ORDER {
-            let value = format!("of {size} bytes in its canonical form");
-            let allowed =
-                at_most(MAX_ORDER).and(" for an order, so that its states can be read; give sources shorter names");
-            return Err(Failure::out_of_range("recipe", value, allowed));
-        }
-        Ok(part)
-    }
-
-    /// An order that may be part of another one. `derived` is the seed that a blend around it gives, if there is one. Failures: any field.
-    #[inline(never)]
-    pub(super) fn nested(fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<Self, Failure> {
-        Self::with_default(fields, lists, derived).map(|part| part.deriving(derived))
-    }
-
     /// The same order as a source of a blend, which derives a seed for it. The canonical text has a seed only if it differs from that.
     pub(super) fn deriving(self, derived: Option<i64>) -> Self {
         Self { derived, ..self }
-    }
-
-    fn with_default(fields: &Fields, lists: &[List], derived: Option<i64>) -> Result<Self, Failure> {
-        // A list does not choose the order: a recipe is of one deal, whatever comes with it.
-        let id = match fields.text("order") {
-            Some(name) => OrderId::of_any_name(name, fields, lists, &[OrderId::Sharded])?,
-            None if fields.numbers("sizes").is_some() => OrderId::Sharded,
-            None => OrderId::Feistel,
-        };
-        if id.is_composed() && !cfg!(feature = "composed") {
-            let allowed = "an order that is not made of others: samedeal/light has no others, samedeal has all";
-            return Err(Failure::contradiction("order", id.name(), allowed));
-        }
-        let order = Self::checked(fields, lists, id)?;
-        if id.is_composed() && cfg!(feature = "composed") {
-            return read::read(id, &order, lists, derived);
-        }
-        if id == OrderId::Sharded {
-            return Self::stored(&order, id, derived).map(|(order, _)| order);
-        }
-        match order.count("samples") {
-            Some(samples) => {
-                let seed = order.signed("seed").or(derived).unwrap_or(0);
-                id.check(samples, seed)?;
-                Ok(Self::new(id, samples, seed, None))
-            }
-            None => Err(Failure::missing("samples", "the number of samples in the dataset")),
-        }
-    }
-
-    /// The members of an order, each by itself. Failures: any of them; `lists`, where one is of no member.
-    pub(crate) fn checked<'f, 'a>(
-        fields: &'f Fields<'a>,
-        lists: &[List<'f>],
-        id: OrderId,
-    ) -> Result<Checked<'f, 'a>, Failure> {
-        let order = fields.check(lists, &[("order", id.name())])?;
-        let below = if id.is_blend() { Some("sources/") } else { id.is_view().then_some("of/") };
-        check_lists(lists, ANY_ORDER_MEMBERS, |name| below.is_some_and(|path| name.starts_with(path)))?;
-        Ok(order)
-    }
-
-    /// The order of samples that are read from shards: `sharded`, or as they are stored; none of a composed one, which has its shards in
-    /// other orders. Failures: any field.
-    #[inline(never)]
-    pub(crate) fn of_shards(fields: &Fields, lists: &[List]) -> Result<(Self, Option<Rc<Sharding>>), Failure> {
-        let stored = [OrderId::Sharded, OrderId::Sequential];
-        let named = |name| OrderId::of_any_name(name, fields, lists, &stored);
-        let id = fields.text("order").map_or(Ok(OrderId::Sharded), named)?;
-        if id.is_composed() {
-            return Ok((Self::read(fields, lists)?, None));
-        }
-        if !matches!(id, OrderId::Sharded | OrderId::Sequential) {
-            let allowed =
-                "sharded, sequential or one that is made of sharded ones: readers of shards need neighbouring rows";
-            return Err(Failure::contradiction("order", id.name(), allowed));
-        }
-        // As it is stored, an order of shards has no lanes.
-        for field in ["lanes", "shuffle-window"] {
-            if let (Some(value), OrderId::Sequential) = (fields.shown(field), id) {
-                return Err(Failure::contradiction(
-                    field,
-                    value,
-                    "none with the order sequential; it goes with order sharded",
-                ));
-            }
-        }
-        let order = Self::checked(fields, lists, OrderId::Sharded)?;
-        Self::stored(&order, id, None).map(|(order, sharding)| (order, Some(sharding)))
-    }
-
-    fn stored(order: &Checked, id: OrderId, derived: Option<i64>) -> Result<(Self, Rc<Sharding>), Failure> {
-        let shards = Shards::new(order.found("sizes").unwrap_or_default())?;
-        check_sums(order, shards.count().into(), shards.samples())?;
-        let samples = shards.samples();
-        let sharding = Rc::new(Sharding::new(shards, order.short("lanes"), order.short("shuffle-window"))?);
-        let seed = order.signed("seed").or(derived).unwrap_or(0);
-        Ok((Self::new(id, samples, seed, Some(Rc::clone(&sharding))), sharding))
     }
 
     /// The order of an epoch. Failures: `out-of-memory`, or a field that is out of its range.
@@ -171,7 +67,7 @@ impl OrderPart {
     }
 
     /// The blend, if it is one.
-    pub(crate) fn as_blend(&self) -> Option<&Blend> {
+    pub(crate) fn as_blend(&self) -> Option<&dyn Sources> {
         self.parts()?.as_blend()
     }
 
@@ -193,7 +89,7 @@ impl OrderPart {
         let Some(composed) = self.parts() else { return Ok(self.samples) };
         let next = epoch.checked_add(1).map_or(Ok(None), |next| composed.begin(next))?;
         if next.is_none() {
-            return Err(compose::read::too_late(epoch, self.epochs()?));
+            return Err(too_late(epoch, self.epochs()?));
         }
         composed.length(epoch)
     }
@@ -323,15 +219,87 @@ impl OrderPart {
     }
 }
 
-/// Whether the numbers of shards and of samples, if they are there, are those of the sizes. Failures: `shards`, `samples`.
-pub(crate) fn check_sums(fields: &Fields, shards: u64, samples: u64) -> Result<(), Failure> {
-    for (field, here) in [("shards", shards), ("samples", samples)] {
-        match fields.count(field) {
-            Some(given) if given != here => {
-                return Err(Failure::contradiction(field, given, only(here).and(", as sizes has")));
-            }
-            _ => {}
-        }
+/// An order of all epochs that is made of others. Draws are its positions over all epochs, from 0.
+pub(crate) trait Composed {
+    /// The number of positions of an epoch. Failures: `out-of-memory`.
+    fn length(&self, epoch: u64) -> Result<u64, Failure>;
+
+    /// The number of positions of every epoch, if it is the same.
+    fn steady(&self) -> Option<u64>;
+
+    /// How many draws there are before an epoch; none where it is above 2^53 - 1. Failures: `out-of-memory`.
+    fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
+        Ok(self.steady().and_then(|length| epoch.checked_mul(length)).filter(|&draws| draws <= MAX_EXACT))
     }
-    Ok(())
+
+    /// Whether no epoch has a sample twice.
+    fn is_single(&self) -> bool;
+
+    /// Why it cannot be a source of a blend, if it cannot.
+    fn no_source(&self) -> Option<&'static str>;
+
+    /// The order of an epoch. Failures: `out-of-memory`.
+    fn at(self: Rc<Self>, epoch: u64) -> Result<Box<dyn Epoch>, Failure>;
+
+    /// How many occurrences of a sample come before a position. Failures: `out-of-memory`.
+    fn seen(&self, sample: u64, epoch: u64, position: u64) -> Result<u64, Failure>;
+
+    /// Where occurrence number `number` of a sample is: an epoch and a position. None if there are not so many, or if it is
+    /// beyond the last epoch that can be used. Failures: `out-of-memory`.
+    fn occurrence(&self, sample: u64, number: u64) -> Result<Option<(u64, u64)>, Failure>;
+
+    /// Its members, but the name, as the canonical text has them: each with a comma before it. `seed` is that of the seed, or empty.
+    fn members(&self, seed: &str) -> String;
+
+    /// The blend, if it is one.
+    fn as_blend(&self) -> Option<&dyn Sources> {
+        None
+    }
+
+    /// For each order that it is made of, by its place: how far that one is when this one is at a position. Failures: `out-of-memory`.
+    fn inner(&self, place: usize, epoch: u64, position: u64) -> Result<(u64, u64), Failure>;
+
+    /// The order at a place.
+    fn part(&self, place: usize) -> Option<&OrderPart>;
+}
+
+/// What a blend answers of its sources.
+pub(crate) trait Sources {
+    /// Whether the sources are parts of one dataset, whose samples several of them may have.
+    fn is_shared(&self) -> bool;
+
+    /// The names of the sources.
+    fn names(&self) -> Box<dyn Iterator<Item = &str> + '_>;
+
+    /// What each source draws of the positions of an epoch from one to before another. Failures: `out-of-memory`.
+    fn report(&self, epoch: u64, from: u64, to: u64) -> Result<Vec<Drawn>, Failure>;
+
+    /// By how many millionths of a sample the count of a source is away from exact proportion at most.
+    fn bound(&self, source: u32) -> u64;
+
+    /// The source of a sample, and its index there; none if the sources are parts of one dataset (`shared`).
+    fn source_of(&self, sample: u64) -> Option<(u32, u64)>;
+}
+
+/// How many draws a source makes of a run of positions.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Drawn {
+    /// The first one, over all epochs.
+    pub(crate) first: u64,
+    /// How many there are.
+    pub(crate) count: u64,
+    /// The pass and the position in it of the first draw, and of the one after the last.
+    pub(crate) from: (u64, u64),
+    /// See `from`.
+    pub(crate) to: (u64, u64),
+}
+
+/// The failure of an epoch that cannot be used: the positions of all epochs up to it are more than 2^53 - 1.
+#[cold]
+fn too_late(epoch: u64, epochs: u64) -> Failure {
+    let allowed: Allowed = match epochs.checked_sub(1) {
+        Some(last) => range(0, last).and(": all epochs together have at most 2^53 - 1 positions"),
+        None => "none: an epoch has more than 2^53 - 1 positions".into(),
+    };
+    Failure::out_of_range("epoch", epoch, allowed)
 }

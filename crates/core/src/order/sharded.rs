@@ -6,10 +6,12 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::compose::Stored;
 use super::feistel::Feistel;
 use super::fisher_yates::shuffle;
-use super::{Index, Shards, Spans};
+use super::index::Index;
+use super::shards::Shards;
+use super::spans::Spans;
+use super::stored::Stored;
 use crate::base::failure::range;
 use crate::base::key::Words;
 use crate::base::memory::collect;

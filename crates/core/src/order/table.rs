@@ -1,6 +1,6 @@
 use alloc::vec::Vec;
 
-use super::Index;
+use super::index::Index;
 use crate::Failure;
 use crate::base::memory::{collect, has_headroom};
 

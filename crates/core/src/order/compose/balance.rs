@@ -7,11 +7,10 @@ use alloc::string::String;
 use alloc::vec::Vec;
 
 use super::tree::Tree;
-use super::{Composed, Epoch};
 use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::document::numbers;
-use crate::order::{Feistel, OrderPart};
+use crate::order::{Composed, Epoch, Feistel, OrderPart};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Balance {

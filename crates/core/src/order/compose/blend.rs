@@ -8,46 +8,17 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::iter;
 
-use super::pattern::{Item, Pattern};
-use super::{Composed, Epoch, Stored};
+use super::items::Item;
+use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace};
+use super::pattern::Pattern;
 use crate::base::divide::Divisor;
 use crate::base::memory::collect;
 use crate::base::names::name_of;
 use crate::document::{numbers, quoted};
-use crate::order::{Order, OrderPart};
+use crate::order::{Composed, Drawn, Epoch, Order, OrderPart, Sources, Stored};
 use crate::{Failure, MAX_EXACT};
 
-/// What happens when a source has made all of its passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Exhaustion {
-    /// Nothing: it goes on.
-    Repeat,
-    /// The epoch ends before it begins another one.
-    Stop,
-    /// The other sources go on without it.
-    Renormalise,
-    /// There is no such order.
-    Fail,
-}
-
-pub(crate) const EXHAUSTIONS: [(&str, Exhaustion); 4] = [
-    ("repeat", Exhaustion::Repeat),
-    ("stop", Exhaustion::Stop),
-    ("renormalise", Exhaustion::Renormalise),
-    ("fail", Exhaustion::Fail),
-];
-
-/// Whether the sources are different datasets, one after the other, or parts of one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum IndexSpace {
-    Joined,
-    Shared,
-}
-
-pub(crate) const INDEX_SPACES: [(&str, IndexSpace); 2] =
-    [("joined", IndexSpace::Joined), ("shared", IndexSpace::Shared)];
-
-pub(crate) struct Blend {
+pub(super) struct Blend {
     pub(super) exhaustion: Exhaustion,
     /// How many passes a source makes in an epoch, but with `repeat`.
     pub(super) max_passes: u64,
@@ -79,19 +50,6 @@ pub(super) struct Stage {
     /// Of runs.
     pattern: Pattern,
     run: Divisor,
-}
-
-/// How many draws a source makes of a run of positions.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Drawn {
-    /// The first one, over all epochs.
-    pub(crate) first: u64,
-    /// How many there are.
-    pub(crate) count: u64,
-    /// The pass and the position in it of the first draw, and of the one after the last.
-    pub(crate) from: (u64, u64),
-    /// See `from`.
-    pub(crate) to: (u64, u64),
 }
 
 impl Stage {
@@ -173,38 +131,8 @@ impl Blend {
     }
 
     /// The draws of a source that come before a position of an epoch, over all epochs.
-    pub(crate) fn drawn(&self, source: u32, epoch: u64, position: u64) -> u64 {
+    fn drawn(&self, source: u32, epoch: u64, position: u64) -> u64 {
         self.base(source, epoch) + self.count(source, self.start(epoch) + position)
-    }
-
-    /// What each source draws of the positions of an epoch from one to before another. Failures: `out-of-memory`.
-    pub(crate) fn report(&self, epoch: u64, from: u64, to: u64) -> Result<Vec<Drawn>, Failure> {
-        let mut report = collect("sources", self.sources.len(), [])?;
-        for (source, Source { part, .. }) in (0..).zip(&self.sources) {
-            let [first, end] = [from, to].map(|position| self.drawn(source, epoch, position));
-            report.push(Drawn { first, count: end - first, from: part.find(first)?, to: part.find(end)? });
-        }
-        Ok(report)
-    }
-
-    /// The names of the sources.
-    pub(crate) fn names(&self) -> impl Iterator<Item = &str> {
-        self.sources.iter().map(|source| &*source.name)
-    }
-
-    /// By how many millionths of a sample the count of a source is away from exact proportion at most.
-    pub(crate) fn bound(&self, source: u32) -> u64 {
-        self.stages.iter().map(|stage| stage.pattern.bound(source)).sum::<u64>() * self.run.value()
-    }
-
-    /// The source of a sample, and its index there; none if the sources are parts of one dataset (`shared`).
-    pub(crate) fn source_of(&self, sample: u64) -> Option<(u32, u64)> {
-        if self.space == IndexSpace::Shared {
-            return None;
-        }
-        // The last one that begins at or before it: empty ones before it begin there too.
-        let source = self.sources.partition_point(|source| source.offset <= sample).checked_sub(1)?;
-        Some((source as u32, sample - self.sources[source].offset))
     }
 
     /// The sources that have a sample, with its index there.
@@ -214,6 +142,38 @@ impl Blend {
             Some((source, index)) => (source == number).then_some((number, &**part, index)),
             None => (sample < part.samples).then_some((number, &**part, sample)),
         })
+    }
+}
+
+impl Sources for Blend {
+    fn is_shared(&self) -> bool {
+        self.space == IndexSpace::Shared
+    }
+
+    fn report(&self, epoch: u64, from: u64, to: u64) -> Result<Vec<Drawn>, Failure> {
+        let mut report = collect("sources", self.sources.len(), [])?;
+        for (source, Source { part, .. }) in (0..).zip(&self.sources) {
+            let [first, end] = [from, to].map(|position| self.drawn(source, epoch, position));
+            report.push(Drawn { first, count: end - first, from: part.find(first)?, to: part.find(end)? });
+        }
+        Ok(report)
+    }
+
+    fn names(&self) -> Box<dyn Iterator<Item = &str> + '_> {
+        Box::new(self.sources.iter().map(|source| &*source.name))
+    }
+
+    fn bound(&self, source: u32) -> u64 {
+        self.stages.iter().map(|stage| stage.pattern.bound(source)).sum::<u64>() * self.run.value()
+    }
+
+    fn source_of(&self, sample: u64) -> Option<(u32, u64)> {
+        if self.is_shared() {
+            return None;
+        }
+        // The last one that begins at or before it: empty ones before it begin there too.
+        let source = self.sources.partition_point(|source| source.offset <= sample).checked_sub(1)?;
+        Some((source as u32, sample - self.sources[source].offset))
     }
 }
 
@@ -306,7 +266,7 @@ impl Composed for Blend {
         text + &format!(",\"index_space\":\"{space}\",\"sources\":{sources},\"stages\":{stages}")
     }
 
-    fn as_blend(&self) -> Option<&Blend> {
+    fn as_blend(&self) -> Option<&dyn Sources> {
         Some(self)
     }
 

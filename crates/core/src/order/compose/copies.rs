@@ -5,9 +5,8 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use super::{Composed, Epoch, Stored};
 use crate::base::divide::Divisor;
-use crate::order::{Order, OrderPart};
+use crate::order::{Composed, Epoch, Order, OrderPart, Stored};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Copies {

@@ -6,11 +6,10 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Composed, Epoch};
 use crate::base::key::Words;
 use crate::base::memory::collect;
 use crate::document::{numbers, unsigned_text};
-use crate::order::{Feistel, OrderPart};
+use crate::order::{Composed, Epoch, Feistel, OrderPart};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Grown {

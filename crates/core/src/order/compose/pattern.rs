@@ -1,14 +1,9 @@
 //! Which source has which position.
 
 use super::chairman::Chairman;
+use super::items::{Item, Take};
 use super::tree::Tree;
 use crate::Failure;
-
-/// A position, or its number among those of its source, and where its answer belongs.
-pub(super) type Item = (u64, u32);
-
-/// Takes the numbers of a source.
-pub(super) type Take<'a> = dyn FnMut(u32, &[Item]) -> Result<(), Failure> + 'a;
 
 pub(super) enum Pattern {
     Tree(Tree),

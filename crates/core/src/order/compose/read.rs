@@ -5,37 +5,24 @@ use alloc::rc::Rc;
 use alloc::string::ToString;
 use alloc::vec::Vec;
 
-use super::Composed;
 use super::balance::Balance;
-use super::blend::{Blend, EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace, Source, Stage};
+use super::blend::{Blend, Source, Stage};
 use super::chairman::{Chairman, MAX_PERIOD};
 use super::copies::Copies;
 use super::grown::{Grown, Growth};
+use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace, MAX_SOURCES};
 use super::view::{Choice, Skipped, View};
 use super::windows::Windows;
 use crate::base::divide::Divisor;
-use crate::base::failure::{Allowed, at_most, only, range};
+use crate::base::failure::{at_most, only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
 use crate::base::sort::sort_short;
 use crate::document::check::Checked;
 use crate::document::fields::Fields;
 use crate::document::lists::{List, check_lists};
-use crate::order::{OrderPart, Shards};
-use crate::{Failure, MAX_EXACT, OrderId};
-
-/// The most sources of a blend, and the most weights of all its stages together.
-pub(crate) const MAX_SOURCES: usize = 1 << 16;
-
-/// The failure of an epoch that cannot be used: the positions of all epochs up to it are more than 2^53 - 1.
-#[cold]
-pub(crate) fn too_late(epoch: u64, epochs: u64) -> Failure {
-    let allowed: Allowed = match epochs.checked_sub(1) {
-        Some(last) => range(0, last).and(": all epochs together have at most 2^53 - 1 positions"),
-        None => "none: an epoch has more than 2^53 - 1 positions".into(),
-    };
-    Failure::out_of_range("epoch", epoch, allowed)
-}
+use crate::order::{Composed, OrderId, OrderPart, Shards};
+use crate::{Failure, MAX_EXACT};
 
 /// The lists of an order that this one is made of: those whose names begin with its path.
 fn below<'a>(lists: &[List<'a>], path: &str) -> Result<Vec<List<'a>>, Failure> {
@@ -70,7 +57,12 @@ pub(super) struct Text<'a, 'b> {
 }
 
 /// An order of a recipe that is made of others; `derived` is the seed that a blend around it gives, if there is one. Failures: any field.
-pub(crate) fn read(id: OrderId, fields: &Checked, lists: &[List], derived: Option<i64>) -> Result<OrderPart, Failure> {
+pub(in crate::order) fn read(
+    id: OrderId,
+    fields: &Checked,
+    lists: &[List],
+    derived: Option<i64>,
+) -> Result<OrderPart, Failure> {
     let seed = fields.signed("seed").or(derived).unwrap_or(0);
     let text = Text { id, fields, lists, seed, derived };
     let (samples, composed): (u64, Rc<dyn Composed>) = match id {

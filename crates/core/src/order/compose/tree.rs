@@ -5,7 +5,7 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::pattern::{Item, Take};
+use super::items::{Item, Take};
 use crate::base::divide::{Divisor, SMALL};
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};

@@ -6,10 +6,9 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Composed, Epoch, Stored};
 use crate::base::memory::collect;
 use crate::document::{numbers, unsigned_text};
-use crate::order::{Order, OrderPart};
+use crate::order::{Composed, Epoch, Order, OrderPart, Stored};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct View {

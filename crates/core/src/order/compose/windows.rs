@@ -5,9 +5,8 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use super::{Composed, Epoch};
 use crate::document::numbers;
-use crate::order::{Feistel, OrderPart, Shards};
+use crate::order::{Composed, Epoch, Feistel, OrderPart, Shards};
 use crate::{Failure, MAX_EXACT};
 
 pub(super) struct Windows {

@@ -1,7 +1,8 @@
 //! Many positions of a network at once. The same computation as `Network::sample`, several lanes wide: on WebAssembly
 //! with its vector instructions, elsewhere in arrays that the compiler vectorises as far as the target allows.
 
-use super::{Index, Network};
+use super::Network;
+use crate::order::Index;
 
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 use portable::{LANES, Lanes};

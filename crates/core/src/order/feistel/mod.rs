@@ -4,7 +4,8 @@
 
 mod lanes;
 
-use super::{Index, fisher_yates};
+use super::fisher_yates;
+use super::index::Index;
 use crate::base::divide::Divisor;
 use crate::base::key::Words;
 

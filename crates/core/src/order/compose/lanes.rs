@@ -1,31 +1,10 @@
-//! Orders whose samples lie in shards: where each of them is stored.
+//! Orders whose samples lie in shards: how many lanes they have, and which shards.
 
 use alloc::vec::Vec;
 
-use super::blend::IndexSpace;
+use crate::Failure;
 use crate::base::memory::grow;
-use crate::order::{OrderPart, Sharding};
-use crate::{Failure, OrderId};
-
-/// Where the sample of a position is stored. Those of one lane, in the order of passes and then of elements, lie one behind the other in
-/// each shard.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Stored {
-    pub(crate) sample: u64,
-    /// The lane, counted through all orders that have some.
-    pub(crate) lane: u32,
-    /// The epoch of the order that has the lane.
-    pub(crate) pass: u64,
-    /// Its place in the lane.
-    pub(crate) element: u64,
-}
-
-impl Stored {
-    /// A sample of an order that has no lanes.
-    pub(crate) fn alone(sample: u64) -> Self {
-        Self { sample, element: sample, ..Self::default() }
-    }
-}
+use crate::order::{OrderId, OrderPart, Sharding};
 
 impl OrderPart {
     /// The order `sharded`, if it is that.
@@ -55,7 +34,7 @@ impl OrderPart {
             sizes.extend(sharding.shards.sizes());
             return Ok(());
         }
-        let is_shared = self.as_blend().is_some_and(|blend| blend.space == IndexSpace::Shared);
+        let is_shared = self.as_blend().is_some_and(|blend| blend.is_shared());
         let start = sizes.len();
         for (place, part) in self.parts_below().enumerate() {
             let end = sizes.len();

@@ -1,0 +1,48 @@
+//! The types that indices are written as.
+
+use crate::Failure;
+use crate::base::memory::collect;
+
+/// A type that indices are written as.
+pub trait Index: Copy + Default + sealed::Sealed {
+    /// The index as this type, which must be wide enough for it.
+    fn from_u64(index: u64) -> Self;
+}
+
+impl Index for u32 {
+    fn from_u64(index: u64) -> Self {
+        index as Self
+    }
+}
+
+impl Index for u64 {
+    fn from_u64(index: u64) -> Self {
+        index
+    }
+}
+
+mod sealed {
+    pub trait Sealed {}
+    impl Sealed for u32 {}
+    impl Sealed for u64 {}
+}
+
+/// Positions that are handed to an order at once: enough that each of many sources has some of them.
+const BLOCK: usize = 4096;
+
+/// Has 64-bit indices written block by block, and hands them on. Failures: those of `write`, `out-of-memory`.
+pub(crate) fn in_blocks<T: Index>(
+    out: &mut [T],
+    mut write: impl FnMut(&mut [u64]) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let length = out.len().min(BLOCK);
+    let mut indices = collect("count", length, core::iter::repeat_n(0, length))?;
+    for block in out.chunks_mut(BLOCK) {
+        let indices = &mut indices[..block.len()];
+        write(indices)?;
+        for (place, &index) in block.iter_mut().zip(&*indices) {
+            *place = T::from_u64(index);
+        }
+    }
+    Ok(())
+}

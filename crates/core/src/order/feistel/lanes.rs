@@ -1,7 +1,7 @@
 //! Many positions of a network at once. The same computation as `Network::sample`, several lanes wide: on WebAssembly
 //! with its vector instructions, elsewhere in arrays that the compiler vectorises as far as the target allows.
 
-use super::Network;
+use super::network::Network;
 use crate::order::Index;
 
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
@@ -65,7 +65,7 @@ fn advance(network: &Network, at: (u32, u32), step: (u32, u32)) -> (u32, u32) {
 
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
 mod portable {
-    use super::super::{Network, add, mix};
+    use super::super::network::{Network, add, mix};
     use super::advance;
 
     pub(super) const LANES: usize = 8;
@@ -105,7 +105,7 @@ mod portable {
 
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
 mod simd128 {
-    use super::super::{MULTIPLIERS, Network};
+    use super::super::network::{MULTIPLIERS, Network};
     use core::arch::wasm32::*;
 
     /// Enough independent vectors to keep a processor busy while a multiplication is under way.
@@ -169,7 +169,7 @@ mod simd128 {
         core::array::from_fn(|v| u32x4(lanes[4 * v], lanes[4 * v + 1], lanes[4 * v + 2], lanes[4 * v + 3]))
     }
 
-    /// `super::super::mix`, four at a time.
+    /// `super::super::network::mix`, four at a time.
     #[inline(always)]
     fn mix(x: v128, key: [u32; 2], bound: v128) -> v128 {
         let hash = i32x4_mul(v128_xor(x, u32x4_splat(key[0])), u32x4_splat(MULTIPLIERS[0]));
@@ -180,7 +180,7 @@ mod simd128 {
         i32x4_shuffle::<1, 3, 5, 7>(low, high)
     }
 
-    /// `super::super::add`, four at a time.
+    /// `super::super::network::add`, four at a time.
     #[inline(always)]
     fn add(x: v128, y: v128, modulus: v128) -> v128 {
         let sum = i32x4_add(x, y);

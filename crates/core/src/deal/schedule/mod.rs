@@ -1,6 +1,7 @@
 //! A whole training in one row of global steps, over the ends of epochs. SPEC.md, section 17.
 
 mod recipe;
+mod stage;
 mod state;
 
 use alloc::format;
@@ -18,6 +19,7 @@ use crate::order::OrderPart;
 use crate::{Failure, MAX_COUNT, Order};
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;
+use stage::Stage;
 
 /// Which samples a rank takes at every global step. It never changes.
 ///
@@ -48,15 +50,6 @@ pub struct Schedule {
 
 /// In how many later epochs a sample is looked for, where an epoch can leave it out.
 const MAX_EPOCHS: u64 = 1 << 12;
-
-/// Steps of one batch size.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Stage {
-    from: u64,
-    batch_size: u32,
-    /// The draws before it, if they are fewer than 2^64.
-    before: u64,
-}
 
 /// An epoch, and which draws are its own.
 struct Epoch {
@@ -97,7 +90,7 @@ impl Schedule {
         };
         let last = stages.partition_point(|stage| stage.before <= draws) - 1;
         let num_steps = stages[last].from + (draws - stages[last].before) / u64::from(stages[last].batch_size);
-        let unfit = stages.iter().rposition(|stage| !recipe::fits(stage.batch_size, world_size, unit));
+        let unfit = stages.iter().rposition(|stage| !stage::fits(stage.batch_size, world_size, unit));
         let dealt_from = unfit.map_or(0, |last| stages.get(last + 1).map_or(u64::MAX, |stage| stage.from));
         let recent = Rc::default();
         let made =
@@ -304,8 +297,8 @@ impl Schedule {
         }
         let now = self.stages.partition_point(|stage| stage.from <= step) - 1;
         let (world_size, unit) = (self.world_size, self.unit);
-        let unfit = self.stages[now..].iter().find(|stage| !recipe::fits(stage.batch_size, world_size, unit));
-        unfit.map_or(Ok(()), |stage| Err(recipe::unfit(*stage, world_size, unit)))
+        let unfit = self.stages[now..].iter().find(|stage| !stage::fits(stage.batch_size, world_size, unit));
+        unfit.map_or(Ok(()), |stage| Err(stage::unfit(*stage, world_size, unit)))
     }
 
     /// Who takes what of a step.

@@ -5,7 +5,8 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::{Schedule, Stage};
+use super::Schedule;
+use super::stage::{Stage, fits, unfit};
 use crate::base::failure::range;
 use crate::base::memory::collect;
 use crate::deal::recipe::{self as deal, layout, unit_text};
@@ -119,18 +120,6 @@ fn stages(steps: &Fields) -> Result<Vec<Stage>, Failure> {
         stages.push(Stage { from, batch_size: object.short("batch-size"), before });
     }
     Ok(stages)
-}
-
-/// Whether every rank can have as many units of a step.
-pub(super) fn fits(batch_size: u32, world_size: u32, unit: u32) -> bool {
-    u64::from(batch_size).is_multiple_of(u64::from(world_size) * u64::from(unit))
-}
-
-pub(super) fn unfit(Stage { from, batch_size, .. }: Stage, world_size: u32, unit: u32) -> Failure {
-    let row = u64::from(world_size) * u64::from(unit);
-    let times = if unit == 1 { "" } else { " times unit" };
-    let allowed = format!("a multiple of {row}, the world size{times}, from step {from} on");
-    Failure::contradiction("batch-size", batch_size, allowed)
 }
 
 /// Failures: `batch-size`, where ranks cannot have equal shares of the last steps. Stages before may be of a past with other ranks.

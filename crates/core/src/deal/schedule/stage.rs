@@ -1,0 +1,26 @@
+//! Steps of one batch size.
+
+use alloc::format;
+
+use crate::Failure;
+
+/// Steps of one batch size.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stage {
+    pub(super) from: u64,
+    pub(super) batch_size: u32,
+    /// The draws before it, if they are fewer than 2^64.
+    pub(super) before: u64,
+}
+
+/// Whether every rank can have as many units of a step.
+pub(super) fn fits(batch_size: u32, world_size: u32, unit: u32) -> bool {
+    u64::from(batch_size).is_multiple_of(u64::from(world_size) * u64::from(unit))
+}
+
+pub(super) fn unfit(Stage { from, batch_size, .. }: Stage, world_size: u32, unit: u32) -> Failure {
+    let row = u64::from(world_size) * u64::from(unit);
+    let times = if unit == 1 { "" } else { " times unit" };
+    let allowed = format!("a multiple of {row}, the world size{times}, from step {from} on");
+    Failure::contradiction("batch-size", batch_size, allowed)
+}

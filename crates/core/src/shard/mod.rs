@@ -2,13 +2,15 @@
 
 mod balance;
 mod locality;
+mod names;
 mod plan;
 mod recipe;
 mod stream;
 mod verify;
 
 pub use locality::Locality;
-pub use plan::{Balance, Plan, PlanConfig, Policy, Tier, Weight, WorkerPolicy};
+pub use names::{Policy, Tier, Weight, WorkerPolicy};
+pub use plan::{Balance, Plan, PlanConfig};
 pub(crate) use recipe::SHARDS;
 pub use stream::{Stream, StreamConfig};
 pub use verify::{Overlaps, ShardRuns, Verification, verify};

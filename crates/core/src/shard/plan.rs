@@ -6,79 +6,16 @@ use core::ops::Range;
 
 use super::balance::balance;
 use super::locality::Locality;
-use super::recipe::WEIGHTS;
+use super::names::{Policy, Tier, Weight, WorkerPolicy};
 use crate::Failure;
 use crate::base::check::{check_below, check_run};
 use crate::base::failure::{only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
-use crate::base::names::named;
 use crate::base::ratio::millionths;
 use crate::document::recipe;
 use crate::order::total;
 use crate::order::{Feistel, shuffle};
-
-/// How shards are dealt to readers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Policy {
-    /// Reader i mod `readers` gets shard number i of the list.
-    RoundRobin,
-    /// All readers get about the same weight.
-    SizeAware,
-    /// Ranks get shards that are stored on their own node, as long as their weight stays within
-    /// [`Locality::tolerance`].
-    LocalityAware,
-}
-
-/// How the shards of a rank are dealt to its workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum WorkerPolicy {
-    /// Worker i mod `workers` gets shard number i of the rank.
-    RoundRobin,
-    /// All workers get about the same weight.
-    SizeAware,
-}
-
-impl From<WorkerPolicy> for Policy {
-    fn from(policy: WorkerPolicy) -> Self {
-        match policy {
-            WorkerPolicy::RoundRobin => Self::RoundRobin,
-            WorkerPolicy::SizeAware => Self::SizeAware,
-        }
-    }
-}
-
-/// What the weight of a shard is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Weight {
-    /// The number of samples.
-    Samples,
-    /// The number of bytes.
-    Bytes,
-}
-
-/// Whether a function is about ranks or about workers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tier {
-    /// One item for each rank.
-    Ranks,
-    /// One item for each worker of each rank: first the workers of rank 0, then those of rank 1, and so on.
-    Workers,
-}
-
-impl Tier {
-    /// The tier of a name. Failures: `tier`.
-    pub fn from_name(name: &str) -> Result<Self, Failure> {
-        named("tier", Some(name), &[("ranks", Self::Ranks), ("workers", Self::Workers)])
-    }
-}
-
-impl Weight {
-    /// The weight of a name. Failures: `weight`.
-    pub fn from_name(name: &str) -> Result<Self, Failure> {
-        named("weight", Some(name), &WEIGHTS)
-    }
-}
 
 /// Everything that decides which reader gets which shard.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -7,7 +7,8 @@ use alloc::rc::Rc;
 use alloc::string::String;
 
 use super::locality::Locality;
-use super::plan::{MAX_READERS, Plan, PlanConfig, Policy, Weight, WorkerPolicy, check_bytes};
+use super::names::{POLICIES, Policy, WEIGHTS, WORKER_POLICIES};
+use super::plan::{MAX_READERS, Plan, PlanConfig, check_bytes};
 use crate::base::names::name_of;
 use crate::document::fields::Fields;
 use crate::document::lists::{List, check_lists};
@@ -18,12 +19,6 @@ use crate::document::signed_text;
 use crate::order::check_sums;
 use crate::order::total;
 use crate::{Failure, deal, order};
-
-const POLICIES: [(&str, Policy); 3] =
-    [("size-aware", Policy::SizeAware), ("round-robin", Policy::RoundRobin), ("locality-aware", Policy::LocalityAware)];
-const WORKER_POLICIES: [(&str, WorkerPolicy); 2] =
-    [("size-aware", WorkerPolicy::SizeAware), ("round-robin", WorkerPolicy::RoundRobin)];
-pub(super) const WEIGHTS: [(&str, Weight); 2] = [("samples", Weight::Samples), ("bytes", Weight::Bytes)];
 
 const NEAR: Place = place![[is("policy", &["locality-aware"])]];
 

@@ -4,19 +4,10 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 
 use super::recipe::Recipe;
-use super::samples::SampleReader;
+use super::samples::{Gathered, SampleReader};
 use crate::Failure;
 use crate::base::memory::collect;
 use crate::order::{Spans, Stored};
-
-/// What a round has, in the order in which the reader gives it.
-pub(super) struct Gathered {
-    /// Number of its first sample among those of the reader.
-    pub(super) start: u64,
-    pub(super) samples: Vec<u64>,
-    /// The row of each sample among those of all spans.
-    pub(super) rows: Vec<u64>,
-}
 
 impl SampleReader {
     /// A round that there is. Hosts ask for its spans, its rows and its samples, one after the other. Failures: `out-of-memory`.

@@ -5,9 +5,8 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::{OnceCell, RefCell};
 
-use super::gathered::Gathered;
 use super::recipe::{self, Dealt, Files, Recipe};
-use super::samples::{self, SampleReader};
+use super::samples::{self, Gathered, SampleReader};
 use super::segment::{Group, Segment, split};
 use super::whole::{WholeGroup, WholeReader};
 use super::{left::Left, left::Positions, state, turns};

@@ -2,8 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::gathered::Gathered;
 use super::reading::{ReadRound, Reading};
+use super::samples::Gathered;
 use crate::Failure;
 use crate::base::check::check_run;
 use crate::base::memory::collect;

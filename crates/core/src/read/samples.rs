@@ -4,7 +4,6 @@ use alloc::rc::Rc;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::gathered::Gathered;
 use super::left::Left;
 use super::recipe::Recipe;
 use super::segment::Group;
@@ -35,6 +34,15 @@ pub(super) struct SampleReader {
     torn_round: u64,
     /// Of a composed order, the round that was asked for last.
     pub(super) recent: RefCell<Option<(u64, Rc<Gathered>)>>,
+}
+
+/// What a round of a composed order has, in the order in which the reader gives it.
+pub(super) struct Gathered {
+    /// Number of its first sample among those of the reader.
+    pub(super) start: u64,
+    pub(super) samples: Vec<u64>,
+    /// The row of each sample among those of all spans.
+    pub(super) rows: Vec<u64>,
 }
 
 /// How many samples each worker of a rank has left, by its number, where the group has taken `steps` steps. Failures: `samples`,

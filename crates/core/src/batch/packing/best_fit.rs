@@ -4,7 +4,7 @@
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
 
-use super::{Class, Group, NONE, Patterns, no_memory, reserve};
+use super::patterns::{Class, Group, NONE, Patterns, no_memory, reserve};
 use crate::Failure;
 use crate::base::memory::{collect, has_headroom};
 

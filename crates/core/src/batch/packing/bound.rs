@@ -2,7 +2,7 @@
 
 use alloc::vec::Vec;
 
-use super::Class;
+use super::patterns::Class;
 use crate::Failure;
 use crate::base::memory::collect;
 

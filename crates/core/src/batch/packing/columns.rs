@@ -4,7 +4,9 @@
 
 use alloc::vec::Vec;
 
-use super::{Class, Patterns, Subset, best_fit, effort, with_counts};
+use super::best_fit;
+use super::patterns::{self, Class, Patterns, effort, with_counts};
+use super::subset::Subset;
 use crate::Failure;
 use crate::base::gcd;
 use crate::base::memory::collect;
@@ -40,7 +42,7 @@ pub(super) fn pack(
     subset: &mut Subset,
 ) -> Result<(Option<Patterns>, u64), Failure> {
     let unit = classes.iter().fold(0, |unit, class| gcd(unit, class.size)).max(1);
-    let items = super::items(classes);
+    let items = patterns::items(classes);
     if items > MOST_ITEMS || capacity / unit > MOST_UNITS {
         return Ok((None, 0));
     }
@@ -158,7 +160,7 @@ pub(super) fn pack(
             stock.expand(classes, together, column, times, &mut packing)?;
         }
         let rest = with_counts(classes, &stock.counts)?;
-        let effort = effort(super::items(&rest), 1 << 24, 1 << 14);
+        let effort = effort(patterns::items(&rest), 1 << 24, 1 << 14);
         let fit = best_fit::pack(&rest, capacity, u32::MAX)?;
         let mut fill = Patterns::empty(capacity);
         subset.pack(classes, &mut stock.counts, effort, &mut fill)?;

@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use core::iter::repeat_n;
 
-use super::{Class, reserve};
+use super::patterns::{Class, reserve};
 use crate::Failure;
 use crate::base::failure::at_most;
 use crate::base::memory::collect;

@@ -2,7 +2,8 @@
 
 use alloc::vec::Vec;
 
-use super::{Class, NONE, Patterns, best_fit, with_counts};
+use super::best_fit;
+use super::patterns::{Class, NONE, Patterns, with_counts};
 use crate::Failure;
 use crate::base::memory::collect;
 

@@ -3,7 +3,7 @@
 use alloc::format;
 use alloc::vec::Vec;
 
-use crate::Failure;
+use super::failure::Failure;
 
 /// More than all the small allocations of one call, such as a handle or the text of an error.
 const HEADROOM: usize = 64 << 10;

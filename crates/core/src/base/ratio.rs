@@ -1,6 +1,6 @@
 //! Ratios as integers, so that every host shows the same.
 
-use crate::MAX_EXACT;
+use super::MAX_EXACT;
 
 /// A ratio in parts per million, to the nearest integer, the greater of two that are as near, and at most 2^53 - 1.
 /// `numerator` is below 2^106, `denominator` none where it is 2^128 or more; it is not 0.

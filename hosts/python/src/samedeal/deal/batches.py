@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, SupportsIndex
 
+from ..bindings.sampling import SamplerBase
 from ..engine import arguments as check
 from ..engine.errors import WrongTypeError
 from .windows import Pass, batches_left
@@ -40,10 +41,7 @@ class Batches:
             OutOfRangeError: `batch_size` or `start` is outside its range, or the batches would be longer than 2**20.
             WrongTypeError: A value is not of the type that its parameter takes.
         """
-        # Here, since that module needs this one.
-        from .sampler import Sampler
-
-        if not isinstance(sampler, Sampler):
+        if not isinstance(sampler, SamplerBase):
             raise WrongTypeError("sampler", check.described(sampler), "a samedeal.Sampler")
         self._sampler = sampler
         self._batch_size = check.integer("batch-size", batch_size, check.U32_FROM_1)

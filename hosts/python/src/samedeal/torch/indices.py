@@ -5,15 +5,12 @@ from __future__ import annotations
 import itertools
 import operator
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .. import Sampler
 from ..deal.binding import Deal
 from .nested import Asking
-from .states import Pass, Place, text_of, wrapped
-
-if TYPE_CHECKING:
-    from .sampler import DistributedSampler
+from .states import Pass, Place, Resuming, text_of, wrapped
 
 _FIRST, _WINDOW = 2**10, 2**14
 """Indices that iteration reads at first, so that nobody waits, and then at a time."""
@@ -34,7 +31,7 @@ class Opening(Place[Sampler]):
 class Cursor(Opening, Pass):
     """A pass over the samples of a rank, whatever becomes of the sampler."""
 
-    def __init__(self, owner: DistributedSampler, core: Sampler, asking: Asking) -> None:
+    def __init__(self, owner: Resuming[Sampler], core: Sampler, asking: Asking) -> None:
         """Begins where `core` stands."""
         super().__init__(core)
         self.place = self

@@ -2,7 +2,6 @@ use std::sync::Arc;
 use std::{fmt, io};
 
 use crate::Fact;
-use crate::engine::types;
 
 /// Why a call did not succeed.
 ///
@@ -232,13 +231,6 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-impl From<types::Failure> for Failure {
-    fn from(types::Failure { kind, field, value, allowed, facts }: types::Failure) -> Self {
-        let facts = facts.into_iter().map(Fact::from).collect();
-        Self { kind: FailureKind::from(kind), field, value, allowed, facts }
-    }
-}
-
 /// What the engine said when it failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineError {
@@ -346,21 +338,6 @@ impl std::error::Error for LengthsError {}
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_kind_of_a_later_component_has_its_name() {
-        let later = types::Failure {
-            kind: "too-late".into(),
-            field: "epoch".into(),
-            value: "7".into(),
-            allowed: "up to 6".into(),
-            facts: vec![types::Fact { name: "most".into(), value: "6".into() }],
-        };
-        let failure = Failure::from(later);
-        assert_eq!((failure.kind.name(), failure.most(), failure.least()), ("too-late", Some(6), None));
-        assert_eq!(failure.kind, FailureKind::Other("too-late".into()));
-        assert_eq!(failure.to_string(), "epoch is 7; allowed: up to 6");
-    }
 
     #[test]
     fn what_main_and_unwrap_show_is_the_sentence() {

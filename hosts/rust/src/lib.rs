@@ -15,6 +15,7 @@ mod index;
 mod iter;
 mod launch;
 pub mod ledger;
+mod members;
 mod mesh;
 mod named;
 mod order;

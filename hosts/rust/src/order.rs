@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use serde_json::{Map, Value, json};
 
+use crate::members::{Shared, exact};
 use crate::named::names;
-use crate::recipe::{Shared, exact};
 
 /// The most numbers of a list in a text; longer ones come beside it.
 const NAMED: usize = 256;

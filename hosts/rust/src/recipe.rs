@@ -6,17 +6,12 @@ use serde_json::{Map, Value, json};
 
 use crate::engine::types::NamedList;
 use crate::engine::{Instance, MAX_TEXT, Object, check_room, cut};
+use crate::members::{List, Shared, exact};
 use crate::order::OrderOption;
 use crate::{Error, Failure};
 
 /// The list that is no part of an order: of the buckets of batches.
 pub(crate) const BOUNDARIES: &str = "boundaries";
-
-/// Numbers that a recipe has as a hash or not at all, and the name of their member.
-pub(crate) type List = (String, Vec<u64>);
-
-/// The same without a copy for each order or recipe that has them.
-pub(crate) type Shared = (String, Arc<Vec<u64>>);
 
 /// A recipe, if it is not longer than any.
 pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
@@ -157,20 +152,6 @@ impl Draft {
         check_room(memory_limit, name, count, size_of_lists(&self.lists) + text.len())?;
         let lists = self.lists.into_iter().map(named_list).collect::<Vec<_>>();
         make(Instance::new(memory_limit)?, text, &lists)
-    }
-}
-
-/// A value as recipes have it: whole numbers beyond 2^53 - 1 are strings, because JSON tools round such numbers. Lists of numbers stay as
-/// they are.
-pub(crate) fn exact(value: Value) -> Value {
-    const MOST: u64 = (1 << 53) - 1;
-    match value {
-        Value::Number(number) if number.as_u64().or(number.as_i64().map(i64::unsigned_abs)) > Some(MOST) => {
-            Value::String(number.to_string())
-        }
-        Value::Array(items) if items.first().is_some_and(Value::is_object) => items.into_iter().map(exact).collect(),
-        Value::Object(members) => members.into_iter().map(|(name, value)| (name, exact(value))).collect(),
-        value => value,
     }
 }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 use crate::engine::{Object, sampling};
 use crate::generated::SamplerValues;
 use crate::iter::Of;
+use crate::members::Shared;
 use crate::range::{bounds, read, run};
-use crate::recipe::Shared;
 use crate::{Batches, Builder, Error, Failure, Index, Indices, Order};
 
 /// So many ranks can be asked at once: each of them has a list.

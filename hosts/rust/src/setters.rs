@@ -49,13 +49,13 @@ macro_rules! setter {
     (lists) => {
         /// Lists that come beside a recipe, by their names.
         #[doc(hidden)]
-        pub fn lists(mut self, lists: Vec<crate::recipe::List>) -> Self {
+        pub fn lists(mut self, lists: Vec<crate::members::List>) -> Self {
             self.draft.set_lists(lists);
             self
         }
     };
     (share_lists) => {
-        pub(crate) fn share_lists(mut self, lists: Vec<crate::recipe::Shared>) -> Self {
+        pub(crate) fn share_lists(mut self, lists: Vec<crate::members::Shared>) -> Self {
             self.draft.share_lists(lists);
             self
         }

@@ -5,7 +5,8 @@ use super::lengths::Source;
 use super::{BatchRecipe, BatchStream, Batcher, Lengths};
 use crate::Error;
 use crate::engine::MOST_MEMORY;
-use crate::recipe::{BOUNDARIES, Draft, List};
+use crate::members::List;
+use crate::recipe::{BOUNDARIES, Draft};
 use crate::setters::setters;
 
 /// What a new [`Batcher`] or [`BatchStream`] is to be; see [`Batcher::builder`], [`Batcher::from_recipe`] and

@@ -2,7 +2,8 @@ use serde_json::Value;
 
 use crate::Error;
 use crate::engine::{Instance, Object, batches, check_room};
-use crate::recipe::{List, Shared, checked_recipe, named_list, shared, size_of_lists};
+use crate::members::{List, Shared};
+use crate::recipe::{checked_recipe, named_list, shared, size_of_lists};
 
 /// Everything that decides batches, as the component holds it. Batchers and streams are made of it.
 #[doc(hidden)]

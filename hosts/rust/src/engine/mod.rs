@@ -3,6 +3,7 @@
 
 #[cfg(feature = "component")]
 mod component;
+mod failure;
 #[cfg(not(feature = "component"))]
 mod native;
 

@@ -5,8 +5,8 @@ use super::{ScheduleBuilder, ScheduleSteps};
 use crate::engine::{Object, steps};
 use crate::generated::ScheduleValues;
 use crate::iter::Of;
+use crate::members::Shared;
 use crate::range::run;
-use crate::recipe::Shared;
 use crate::{Error, Order};
 
 /// What every rank takes at every global step of a training, over the ends of epochs, with a global batch size that can change.

@@ -1,0 +1,31 @@
+//! Failures as the interface has them.
+
+use super::types;
+use crate::{Fact, Failure, FailureKind};
+
+impl From<types::Failure> for Failure {
+    fn from(types::Failure { kind, field, value, allowed, facts }: types::Failure) -> Self {
+        let facts = facts.into_iter().map(Fact::from).collect();
+        Self { kind: FailureKind::from(kind), field, value, allowed, facts }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kind_of_a_later_component_has_its_name() {
+        let later = types::Failure {
+            kind: "too-late".into(),
+            field: "epoch".into(),
+            value: "7".into(),
+            allowed: "up to 6".into(),
+            facts: vec![types::Fact { name: "most".into(), value: "6".into() }],
+        };
+        let failure = Failure::from(later);
+        assert_eq!((failure.kind.name(), failure.most(), failure.least()), ("too-late", Some(6), None));
+        assert_eq!(failure.kind, FailureKind::Other("too-late".into()));
+        assert_eq!(failure.to_string(), "epoch is 7; allowed: up to 6");
+    }
+}

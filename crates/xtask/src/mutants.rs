@@ -58,6 +58,8 @@ const SAMPLERS: &[&str] = &[
     "order-torch-2.5",
     "order-fisher-yates",
     "fingerprints",
+    "orders-composed",
+    "ledger",
 ];
 
 const PARTS: &[Part] = &[

@@ -3,6 +3,7 @@
 use std::process::Command;
 
 use crate::build;
+use crate::circles;
 use crate::plan::{Report, Step};
 use crate::project;
 use crate::setup;
@@ -29,6 +30,8 @@ pub fn steps() -> Vec<Step> {
     let python: &[&[&str]] = &[&["hosts/python", "examples", "tests", "docs"]];
     let javascript: &[&[&str]] = &[&["hosts/js", "examples", "tests"]];
     vec![
+        Step::new("imports of the core", &[], |_| circles::check("crates/core/src"))
+            .made_from(&[&["crates/core/src", "crates/xtask/src"]]),
         lint("Rust format", &[setup::RUST_LINTS, build::BINDINGS], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
         })

@@ -3,6 +3,7 @@
 
 mod bench;
 mod build;
+mod circles;
 mod counts;
 mod crossing;
 mod debian;

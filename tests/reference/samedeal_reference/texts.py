@@ -119,7 +119,7 @@ CANONICAL = {
     "sampler": lambda text: Sampler(text, [], 0, 0).recipe(),
 }
 DECIDES = {name: name for name in ("order", "deal", "batch", "steps", "split", "epoch", "kind")}
-DECIDES |= dict.fromkeys(("consumed", "positions", "history", "step"), "progress") | {"shards": "deal"}
+DECIDES |= dict.fromkeys(("consumed", "positions", "history", "checksum", "step"), "progress") | {"shards": "deal"}
 
 
 class Number(str):
@@ -161,6 +161,19 @@ def all_members(field: str, text: str) -> list[tuple[str, str]]:
     return [pair for name, value in document for pair in flat(name, value)]
 
 
+def first_name(path: str) -> str:
+    return re.split(r"[.\[]", path)[0]
+
+
+def alike(recipe: list[tuple[str, str]], state: list[tuple[str, str]]) -> None:
+    """Leaves what a recipe has in common with the recipe of a state."""
+    own = [(path.removeprefix("recipe."), value) for path, value in state if path.startswith("recipe.")]
+    if own:
+        state[:] = own
+        sections = {first_name(path) for path, _ in own}
+        recipe[:] = [pair for pair in recipe if first_name(pair[0]) in sections]
+
+
 def by_path(field: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
     paths = sorted(path for path, _ in pairs)
     for path, after in pairwise(paths):
@@ -170,7 +183,12 @@ def by_path(field: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
 
 def differences(one: str, other: str) -> list[Difference]:
     own, others = all_members("one", one), all_members("other", other)
+    is_recipe = ["kind" not in (found := json.loads(text)) and recipe_of(found) is not None for text in (one, other)]
+    if is_recipe == [True, False]:
+        alike(own, others)
+    if is_recipe == [False, True]:
+        alike(others, own)
     here, there = by_path("one", own), by_path("other", others)
     paths = [path for path in here if here[path] != there.get(path)] + [path for path in there if path not in here]
-    section = {path: re.split(r"[.\[]", path.removeprefix("recipe."))[0] for path in paths}
+    section = {path: first_name(path.removeprefix("recipe.")) for path in paths}
     return [Difference(path, here.get(path), there.get(path), DECIDES.get(section[path], "")) for path in paths]

@@ -29,7 +29,7 @@ pub struct Difference {
 }
 
 /// What a part of a text decides, by the first name of the path.
-const DECIDES: [(&str, &str); 12] = [
+const DECIDES: [(&str, &str); 13] = [
     ("order", "order"),
     ("deal", "deal"),
     ("shards", "deal"),
@@ -40,17 +40,21 @@ const DECIDES: [(&str, &str); 12] = [
     ("consumed", "progress"),
     ("positions", "progress"),
     ("history", "progress"),
+    ("checksum", "progress"),
     ("step", "progress"),
     ("kind", "kind"),
 ];
 
 /// The members that differ between two texts: those of the first one, in its order, then those that only the other one has, in its order. A
-/// recipe is compared in its canonical form, if that follows from the text alone. Failures: `one`, `other`, each as `state` of
+/// recipe is compared in its canonical form, if that follows from the text alone; with a state, the sections that the recipe of the state has.
+/// Failures: `one`, `other`, each as `state` of
 /// `recipe_after`, or with a member twice; `out-of-memory`.
 pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Failure> {
     let texts = [("one", one), ("other", other)];
     let [own, others] = texts.map(|(field, text)| Members::read(field, text));
-    let (own, others) = (own?, others?);
+    let (mut own, mut others) = (own?, others?);
+    own.compare_with_recipe_of(&mut others)?;
+    others.compare_with_recipe_of(&mut own)?;
     let (own_places, other_places) = (own.places()?, others.places()?);
     let mut found = Vec::new();
     for (path, value) in &own.all {
@@ -73,11 +77,17 @@ fn add(found: &mut Vec<Difference>, path: &str, values: [Option<&String>; 2]) ->
     grow("one", bytes, &mut Vec::<u8>::new())?;
     grow("one", 1, found)?;
     let [one, other] = values.map(|value| value.cloned());
-    let of_recipe = path.strip_prefix("recipe.").unwrap_or(path);
-    let section = of_recipe.split(['.', '[']).next();
-    let decides = DECIDES.iter().find(|(name, _)| section == Some(name)).map_or("", |(_, decides)| decides);
+    let section = first_name(path.strip_prefix(RECIPE).unwrap_or(path));
+    let decides = DECIDES.iter().find(|(name, _)| section == *name).map_or("", |(_, decides)| decides);
     found.push(Difference { path: path.into(), one, other, decides });
     Ok(())
+}
+
+/// With what the paths of the recipe of a state begin.
+const RECIPE: &str = "recipe.";
+
+fn first_name(path: &str) -> &str {
+    path.split(['.', '[']).next().unwrap_or_default()
 }
 
 /// The canonical form of a recipe. Failures: where it cannot be read without anything beside it.
@@ -96,6 +106,7 @@ fn canonical(of: &str, text: &str) -> Result<String, Failure> {
 /// The members of a text with their paths, in its order.
 struct Members {
     field: &'static str,
+    is_recipe: bool,
     all: Vec<(String, String)>,
     /// Why there are not all of them.
     failed: Option<Failure>,
@@ -105,12 +116,13 @@ impl Members {
     /// Failures: `field`, `samedeal`, `kind`, `out-of-memory`.
     fn read(field: &'static str, text: &str) -> Result<Self, Failure> {
         let found = Found::read(field, text)?;
+        let is_recipe = found.recipe_of().is_some();
         let full = match found.recipe_of().map(|of| canonical(of, text)) {
             Some(Err(failure)) if failure.kind == FailureKind::OutOfMemory => return Err(failure),
             full => full.and_then(Result::ok),
         };
         let text = full.as_deref().unwrap_or(text);
-        let mut members = Self { field, all: Vec::new(), failed: None };
+        let mut members = Self { field, is_recipe, all: Vec::new(), failed: None };
         // No path is longer than the text, but for what stands between its names.
         let most = text.len() + (1 << 10);
         grow(field, most, &mut Vec::<u8>::new())?;
@@ -154,6 +166,21 @@ impl Members {
         let has_room = grow(self.field, path.len() + 4 * value.len(), &mut Vec::<u8>::new());
         self.failed = has_room.and_then(|()| grow(self.field, 1, &mut self.all)).err();
         self.failed.is_none().then(|| self.all.push((path.into(), compact(value))))
+    }
+
+    /// Of a recipe and a state, leaves the recipe of the state and the same sections of the other one. Failures: `out-of-memory`.
+    fn compare_with_recipe_of(&mut self, state: &mut Self) -> Result<(), Failure> {
+        let of_recipe = |path: &str| path.starts_with(RECIPE);
+        if !self.is_recipe || state.is_recipe || !state.all.iter().any(|(path, _)| of_recipe(path)) {
+            return Ok(());
+        }
+        state.all.retain(|(path, _)| of_recipe(path));
+        state.all.iter_mut().for_each(|(path, _)| drop(path.drain(..RECIPE.len())));
+        let names = state.all.iter().map(|(path, _)| first_name(path));
+        let mut sections = collect(state.field, state.all.len(), names)?;
+        sections.dedup();
+        self.all.retain(|(path, _)| sections.contains(&first_name(path)));
+        Ok(())
     }
 
     /// The paths, ascending, each with its place. Failures: `field`, if a path is there twice; `out-of-memory`.

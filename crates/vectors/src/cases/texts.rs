@@ -55,7 +55,7 @@ const NONE: [&str; 19] = [
 ];
 
 /// Two texts.
-const DIFFERING: [(&str, &str); 18] = [
+const DIFFERING: [(&str, &str); 21] = [
     // What is there by default, in another order, and as another text.
     (
         r#"{"order":{"samples":1000}}"#,
@@ -80,6 +80,16 @@ const DIFFERING: [(&str, &str); 18] = [
         r#"{"order":{"samples":10},"batch":{"max_tokens":64}}"#,
         r#"{"order":{"samples":10},"batch":{"strategy":"pack","capacity":64}}"#,
     ),
+    // A recipe and a state: what the recipe of the state has.
+    (
+        r#"{"order":{"samples":1000,"seed":3},"deal":{"world_size":4}}"#,
+        r#"{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":1000,"seed":4}},"epoch":1,"consumed":8}"#,
+    ),
+    (
+        r#"{"samedeal":1,"kind":"batcher","recipe":{"order":{"name":"feistel","samples":10,"seed":0},"batch":{"strategy":"budget"}},"epoch":1}"#,
+        r#"{"order":{"samples":10},"batch":{"max_tokens":64},"deal":{"world_size":4}}"#,
+    ),
+    (r#"{"order":{"samples":10}}"#, r#"{"kind":"sampler","recipe":{},"epoch":1}"#),
     // Of states, objects in lists have numbers; an object without members is a value.
     (
         r#"{"kind":"batcher","epoch":3,"history":[{"steps":2,"batch":{}},{"steps":1}],"a":[[{"b" : 1}]]}"#,

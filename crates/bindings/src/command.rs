@@ -1,4 +1,4 @@
-//! The options of the command that are members of recipes: a table for each section, from the tables of the core.
+//! The options of the command that are members of recipes: a type with a table for each section, from the tables of the core.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -7,7 +7,7 @@ use samedeal_core::{Described, Needed, Value};
 
 /// A section whose members are options of a subcommand.
 struct Table {
-    /// The constant that has them.
+    /// The type that has them.
     name: &'static str,
     recipe: &'static str,
     section: &'static str,
@@ -17,52 +17,74 @@ struct Table {
     by_hand: &'static [&'static str],
     /// Options that are called otherwise than their members, because another option has the name.
     called: &'static [(&'static str, &'static str)],
+    /// Help of the command's own, in place of that of the core, or with `+`, after it.
+    help: &'static [(&'static str, &'static str)],
+    /// A number that may be given several times.
+    repeated: &'static [&'static str],
+    /// The option that all of these need.
+    requires: Option<&'static str>,
 }
 
 const ORDER: Table = Table {
-    name: "ORDER",
+    name: "Order",
     recipe: "sampler",
     section: "order",
     // All others are made of orders, and come from a recipe.
     only: &[("name", &["feistel", "sharded"])],
     by_hand: &["samples", "shards", "sizes"],
     called: &[("name", "order")],
+    help: &[("name", "The name of the order; `samedeal orders` lists them. `sharded` needs files [default: feistel]")],
+    repeated: &[],
+    requires: None,
 };
 
-const DEAL: Table = Table { name: "DEAL", section: "deal", only: &[], by_hand: &[], called: &[], ..ORDER };
+const DEAL: Table = Table { name: "Deal", section: "deal", only: &[], by_hand: &[], called: &[], help: &[], ..ORDER };
 
 const TABLES: &[Table] = &[
     ORDER,
     DEAL,
-    Table { name: "BATCH", recipe: "batches", section: "batch", by_hand: &["lengths"], ..DEAL },
     Table {
-        name: "BLEND",
+        name: "Batch",
+        recipe: "batches",
+        section: "batch",
+        by_hand: &["lengths"],
+        help: &[(
+            "max_tokens",
+            "+If it is there several times, `batches` shows what each limit makes of the lengths, in a row for each",
+        )],
+        repeated: &["max_tokens"],
+        requires: Some("lengths"),
+        ..DEAL
+    },
+    Table {
+        name: "Blend",
         only: &[("name", &["blend", "blend-exact"])],
         by_hand: &["name", "sources", "stages"],
         called: &[],
+        help: &[],
         ..ORDER
     },
     Table {
-        name: "SHARDS",
+        name: "Shards",
         recipe: "plan",
         section: "shards",
         // What is near to what, files do not say.
         only: &[("policy", &["size-aware", "round-robin"])],
         // The command deals whole files.
         by_hand: &["samples", "shards", "sizes", "bytes", "shuffle_rows"],
-        called: &[],
+        ..DEAL
     },
-    Table { name: "READERS", recipe: "plan", ..DEAL },
+    Table { name: "Readers", recipe: "plan", ..DEAL },
     Table {
-        name: "STEPS",
+        name: "Steps",
         recipe: "schedule",
         section: "steps",
         by_hand: &["batch_size", "stages"],
         called: &[("epochs", "max-epochs")],
         ..DEAL
     },
-    Table { name: "STEPS_DEAL", recipe: "schedule", ..DEAL },
-    Table { name: "SPLIT", recipe: "split", section: "split", by_hand: &["samples", "parts"], ..DEAL },
+    Table { name: "StepsDeal", recipe: "schedule", ..DEAL },
+    Table { name: "Parts", recipe: "split", section: "split", by_hand: &["samples", "parts"], ..DEAL },
 ];
 
 /// The modules: one, with all tables.
@@ -70,14 +92,17 @@ pub fn modules() -> BTreeMap<String, String> {
     let all = samedeal_core::described();
     let mut text = String::from(
         "//! The options that are members of recipes.\n// Written by `cargo xtask build` from the tables of members in `samedeal-core`. Changes here are lost.\n\n\
-         use crate::args::member::{Kind, Member};\n",
+         use crate::args::member::{Kind, Member, Section};\n",
     );
     for table in TABLES {
-        let _ = writeln!(text, "\npub const {}: &[Member] = &[", table.name);
+        let Table { name, requires, .. } = table;
+        let _ = writeln!(text, "\npub struct {name};\n\nimpl Section for {name} {{");
+        let _ = writeln!(text, "    const REQUIRES: Option<&'static str> = {requires:?};");
+        text += "    const MEMBERS: &'static [Member] = &[\n";
         for member in table.members(&all) {
             text += &table.row(member, &all);
         }
-        text += "];\n";
+        text += "    ];\n}\n";
     }
     BTreeMap::from([("mod.rs".to_owned(), text)])
 }
@@ -115,7 +140,11 @@ impl Table {
                 if ![u32::MAX.into(), samedeal_core::MAX_EXACT, u64::MAX].contains(most) {
                     let _ = write!(help, " [range: {range}]");
                 }
-                let width = if *most <= u32::MAX.into() { "Short" } else { "Long" };
+                let width = match () {
+                    () if self.repeated.contains(&name) => "Longs",
+                    () if *most <= u32::MAX.into() => "Short",
+                    () => "Long",
+                };
                 format!("Kind::{width}({range:?})")
             }
             Value::Integer => "Kind::Integer".to_owned(),
@@ -135,9 +164,10 @@ impl Table {
         if !default.is_empty() && *value != Value::Flag {
             let _ = write!(help, " [default: {}]", default.trim_matches('`'));
         }
-        let mut row = format!("    Member {{\n        name: {name:?},\n        option: {option:?},\n");
-        let _ = write!(row, "        kind: {kind},\n        help: {help:?},\n    }},\n");
-        row
+        if let Some((_, own)) = self.help.iter().find(|(member, _)| *member == name) {
+            help = own.strip_prefix('+').map_or_else(|| (*own).to_owned(), |more| format!("{help}. {more}"));
+        }
+        format!("        Member {{ name: {name:?}, option: {option:?}, kind: {kind}, help: {help:?} }},\n")
     }
 
     /// The option of a member.

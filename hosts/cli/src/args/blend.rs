@@ -6,9 +6,9 @@ use clap::Args;
 use serde_json::{Map, Value, json};
 
 use crate::args::format::Output;
-use crate::args::member::{Given, Member, Section};
+use crate::args::member::Given;
 use crate::args::values::{number, within};
-use crate::generated;
+use crate::generated::Blend;
 
 #[derive(Args)]
 pub struct BlendArgs {
@@ -64,12 +64,6 @@ pub struct SourcesArgs {
     stage: Vec<Weights>,
     #[command(flatten)]
     given: Given<Blend>,
-}
-
-struct Blend;
-
-impl Section for Blend {
-    const MEMBERS: &'static [Member] = generated::BLEND;
 }
 
 /// What --source says.

@@ -3,14 +3,14 @@
 use std::fs;
 use std::path::PathBuf;
 
-use clap::{Arg, ArgAction, Args};
+use clap::Args;
 use samedeal::{BatchBuilder, Batcher, Error, Failure, FailureKind, TooLong};
 use serde_json::{Map, Value, json};
 
 use crate::args::deal::{DealArgs, EpochArgs, lists};
-use crate::args::member::{Given, Member, Section};
+use crate::args::member::Given;
 use crate::args::recipe::with;
-use crate::generated;
+use crate::generated::Batch;
 use crate::read::checkpoint::Saved;
 use crate::read::lengths::{Lengths, Unit};
 use crate::write::problem::Problem;
@@ -36,24 +36,6 @@ pub struct ByLengthArgs {
     pub index: Option<PathBuf>,
     #[command(flatten)]
     pub options: Given<Batch>,
-}
-
-/// How samples become batches.
-pub struct Batch;
-
-impl Section for Batch {
-    const MEMBERS: &'static [Member] = generated::BATCH;
-
-    fn arg(arg: Arg) -> Arg {
-        let arg = arg.requires("lengths");
-        if arg.get_id() != "max-tokens" {
-            return arg;
-        }
-        let help = arg.get_help().map(ToString::to_string).unwrap_or_default();
-        let more =
-            "If it is there several times, `batches` shows what each limit makes of the lengths, in a row for each";
-        arg.action(ArgAction::Append).help(format!("{help}. {more}"))
-    }
 }
 
 /// A comparison of all strategies, instead of batches.

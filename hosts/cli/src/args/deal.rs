@@ -3,15 +3,15 @@
 use std::convert::Infallible;
 use std::path::PathBuf;
 
-use clap::{Arg, Args};
+use clap::Args;
 use samedeal::{Builder, Error, FailureKind, Sampler};
 use serde_json::{Map, Value};
 
 use crate::args::dataset::{Dataset, DatasetArgs};
-use crate::args::member::{Given, Member, Section};
+use crate::args::member::Given;
 use crate::args::recipe::with;
 use crate::args::values::{Numbers, numbers, within};
-use crate::generated;
+use crate::generated::{Deal, Order};
 use crate::read::checkpoint::Saved;
 use crate::read::numbers;
 use crate::write::problem::Problem;
@@ -38,27 +38,6 @@ pub struct EpochArgs {
     /// The state that is resumed, once it is read.
     #[arg(skip)]
     pub saved: Option<Saved>,
-}
-
-/// The order of an epoch.
-pub struct Order;
-
-impl Section for Order {
-    const MEMBERS: &'static [Member] = generated::ORDER;
-
-    fn arg(arg: Arg) -> Arg {
-        if arg.get_id() != "order" {
-            return arg;
-        }
-        arg.help("The name of the order; `samedeal orders` lists them. `sharded` needs files [default: feistel]")
-    }
-}
-
-/// To whom it is dealt.
-pub struct Deal;
-
-impl Section for Deal {
-    const MEMBERS: &'static [Member] = generated::DEAL;
 }
 
 #[derive(Args)]

@@ -24,6 +24,8 @@ pub enum Kind {
     Short(&'static str),
     /// The same of 64 bits.
     Long(&'static str),
+    /// The same, which may be given several times.
+    Longs(&'static str),
     Integer,
     /// Nothing: it stands for this.
     Flag(bool),
@@ -36,11 +38,9 @@ pub enum Kind {
 
 /// The members of a section, as a subcommand has them.
 pub trait Section: 'static {
+    /// The option without which none of them has a meaning.
+    const REQUIRES: Option<&'static str>;
     const MEMBERS: &'static [Member];
-    /// What is particular of them in the command.
-    fn arg(arg: Arg) -> Arg {
-        arg
-    }
 }
 
 /// The options that were given, as members of a section.
@@ -99,6 +99,10 @@ impl Member {
                 arg.value_name("N").value_parser(move |text: &str| natural(text, u32::MAX.into(), range))
             }
             Kind::Long(range) => arg.value_name("N").value_parser(move |text: &str| natural(text, u64::MAX, range)),
+            Kind::Longs(range) => {
+                let arg = arg.value_name("N").value_parser(move |text: &str| natural(text, u64::MAX, range));
+                arg.action(ArgAction::Append)
+            }
             Kind::Integer => arg.value_name("N").value_parser(integer),
             Kind::Flag(_) => arg.action(ArgAction::SetTrue),
             Kind::Name(names) => {
@@ -116,7 +120,9 @@ impl Member {
     /// The first value that was given.
     fn value(&self, matches: &ArgMatches) -> Option<Value> {
         match self.kind {
-            Kind::Short(_) | Kind::Long(_) => matches.get_one::<u64>(self.option).copied().map(written),
+            Kind::Short(_) | Kind::Long(_) | Kind::Longs(_) => {
+                matches.get_one::<u64>(self.option).copied().map(written)
+            }
             Kind::Integer => matches.get_one::<i64>(self.option).copied().map(written),
             Kind::Flag(value) => matches.get_flag(self.option).then_some(value.into()),
             Kind::Name(_) | Kind::Text => matches.get_one::<String>(self.option).cloned().map(Value::String),
@@ -126,8 +132,8 @@ impl Member {
 
     /// All values of a number.
     fn all(&self, matches: &ArgMatches) -> Option<Vec<u64>> {
-        let is_number = matches!(self.kind, Kind::Short(_) | Kind::Long(_));
-        is_number.then(|| matches.get_many::<u64>(self.option)).flatten().map(|values| values.copied().collect())
+        let is_repeated = matches!(self.kind, Kind::Longs(_));
+        is_repeated.then(|| matches.get_many::<u64>(self.option)).flatten().map(|values| values.copied().collect())
     }
 }
 
@@ -142,7 +148,8 @@ fn integer(text: &str) -> Result<i64, &'static str> {
 
 impl<S: Section> Args for Given<S> {
     fn augment_args(command: Command) -> Command {
-        command.args(S::MEMBERS.iter().map(|member| S::arg(member.arg())))
+        let required = |arg: Arg| S::REQUIRES.into_iter().fold(arg, Arg::requires);
+        command.args(S::MEMBERS.iter().map(|member| required(member.arg())))
     }
 
     fn augment_args_for_update(command: Command) -> Command {

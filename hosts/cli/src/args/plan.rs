@@ -5,9 +5,9 @@ use std::path::PathBuf;
 use clap::Args;
 
 use crate::args::format::Output;
-use crate::args::member::{Given, Member, Section};
+use crate::args::member::Given;
 use crate::args::values::within;
-use crate::generated;
+use crate::generated::{Readers, Shards};
 
 #[derive(Args)]
 pub struct ShardsArgs {
@@ -49,20 +49,6 @@ pub struct PlanArgs {
     /// Epoch of the shuffles
     #[arg(long, value_parser = within(0, u64::MAX), default_value = "0")]
     pub epoch: u64,
-}
-
-/// How files are dealt.
-pub struct Shards;
-
-impl Section for Shards {
-    const MEMBERS: &'static [Member] = generated::SHARDS;
-}
-
-/// To how many readers.
-pub struct Readers;
-
-impl Section for Readers {
-    const MEMBERS: &'static [Member] = generated::READERS;
 }
 
 #[derive(Args)]

@@ -6,11 +6,11 @@ use clap::Args;
 use samedeal::Split;
 use serde_json::{Value, json};
 
-use crate::args::member::{Given, Member, Section};
+use crate::args::member::Given;
 use crate::args::recipe;
 use crate::args::values::{number, within};
 use crate::commands::numbers::WindowArgs;
-use crate::generated;
+use crate::generated::Parts;
 use crate::write::problem::Problem;
 
 #[derive(Args)]
@@ -78,12 +78,6 @@ struct PartsArgs {
     folds: Option<u32>,
     #[command(flatten)]
     given: Given<Parts>,
-}
-
-struct Parts;
-
-impl Section for Parts {
-    const MEMBERS: &'static [Member] = generated::SPLIT;
 }
 
 fn part(text: &str) -> Result<(String, u64), String> {

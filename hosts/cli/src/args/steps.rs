@@ -7,13 +7,13 @@ use samedeal::{Error, FailureKind, Schedule};
 use serde_json::{Map, Value, json};
 
 use crate::args::dataset::{Dataset, DatasetArgs};
-use crate::args::deal::{Order, SHARDED, list, lists, needs_files};
+use crate::args::deal::{SHARDED, list, lists, needs_files};
 use crate::args::format::Output;
-use crate::args::member::{Given, Member, Section};
+use crate::args::member::Given;
 use crate::args::recipe;
 use crate::args::resume::differing;
 use crate::args::values::{Samples, number, samples, within};
-use crate::generated;
+use crate::generated::{Order, Steps, StepsDeal};
 use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::problem::Problem;
 
@@ -87,20 +87,6 @@ pub struct ScheduleArgs {
     /// or a text with one number in each line. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = list)]
     list: Vec<(String, PathBuf)>,
-}
-
-/// What a schedule has besides.
-struct Steps;
-
-impl Section for Steps {
-    const MEMBERS: &'static [Member] = generated::STEPS;
-}
-
-/// To whom it is dealt.
-struct StepsDeal;
-
-impl Section for StepsDeal {
-    const MEMBERS: &'static [Member] = generated::STEPS_DEAL;
 }
 
 /// A batch size, and the step that it begins with; none for the first steps.

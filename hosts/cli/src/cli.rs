@@ -178,29 +178,17 @@ impl Command {
     /// Reads the recipe, and the state that is to be resumed, which decide some of the options.
     pub fn settle(&mut self) -> Result<(), Problem> {
         match self {
-            Self::Batches(it) => it.epoch.settle(it.by_length.lengths.is_some()),
-            Self::Locate(it) => it.epoch.settle_epochs(it.by_length.lengths.is_some()),
-            Self::Step(it) => it.epoch.settle(it.by_length.lengths.is_some()),
-            Self::Index(it) => it.epoch.settle(it.by_length.lengths.is_some()),
-            Self::Indices(it) => it.epoch.settle(false),
-            Self::Fingerprint(it) => it.epoch.settle(false),
-            Self::Verify(it) => it.epoch.settle(false),
-            Self::Recipe(it) => it.epoch.settle(it.by_length.lengths.is_some()),
-            Self::State(it) => it.epoch.settle(false),
-            Self::Replay(it) => it.epoch.settle(false),
-            Self::Blend(_)
-            | Self::Split(_)
-            | Self::Steps(_)
-            | Self::Shards(_)
-            | Self::Mesh(_)
-            | Self::Rank(_)
-            | Self::Ledger(_)
-            | Self::Explain(_)
-            | Self::Diff(_)
-            | Self::Orders(_)
-            | Self::Schema(_)
-            | Self::Completions(_)
-            | Self::Man(_) => Ok(()),
+            Self::Batches(BatchesArgs { epoch, by_length, .. })
+            | Self::Step(StepArgs { epoch, by_length, .. })
+            | Self::Index(IndexArgs { epoch, by_length, .. })
+            | Self::Recipe(RecipeArgs { epoch, by_length, .. }) => epoch.settle(by_length.lengths.is_some()),
+            Self::Locate(LocateArgs { epoch, by_length, .. }) => epoch.settle_epochs(by_length.lengths.is_some()),
+            Self::Indices(IndicesArgs { epoch, .. })
+            | Self::Fingerprint(FingerprintArgs { epoch, .. })
+            | Self::Verify(VerifyArgs { epoch, .. })
+            | Self::State(StateArgs { epoch, .. })
+            | Self::Replay(ReplayArgs { epoch, .. }) => epoch.settle(false),
+            _ => Ok(()),
         }
     }
 }
@@ -232,35 +220,9 @@ mod tests {
 
     #[test]
     fn every_example_is_a_command_line() {
-        use examples::{
-            ALL, BATCHES, BLEND, COMPLETIONS, DIFF, EXPLAIN, FINGERPRINT, INDEX, INDICES, LEDGER, LOCATE, MAN, MESH,
-            RANK, RECIPE, REPLAY, SCHEMA, SHARDS, SPLIT, STATE, STEP, STEPS, VERIFY,
-        };
-        let all = [
-            ALL,
-            BATCHES,
-            BLEND,
-            COMPLETIONS,
-            DIFF,
-            EXPLAIN,
-            FINGERPRINT,
-            INDEX,
-            INDICES,
-            LEDGER,
-            LOCATE,
-            MAN,
-            MESH,
-            RANK,
-            RECIPE,
-            REPLAY,
-            SCHEMA,
-            SHARDS,
-            SPLIT,
-            STATE,
-            STEP,
-            STEPS,
-            VERIFY,
-        ];
+        let command = Cli::command();
+        let pages = std::iter::once(&command).chain(command.get_subcommands());
+        let all = pages.filter_map(|page| Some(page.get_after_help()?.to_string())).collect::<Vec<_>>();
         let mut seen = 0;
         for line in all.iter().flat_map(|text| text.lines()) {
             let Some(line) = line.trim_start().strip_prefix("samedeal ") else { continue };

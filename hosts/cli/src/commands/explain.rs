@@ -21,7 +21,7 @@ use crate::commands::locate::{LocateArgs, Located, LocatedIn, Reached, Status, i
 use crate::commands::readers::{Source, Steps, left};
 use crate::commands::step::{self, StepArgs};
 use crate::commands::{batching, locate};
-use crate::read::checkpoint::{self, Kind, RecipeOf, Saved, Segment};
+use crate::read::checkpoint::{self, Kind, Saved, Segment};
 use crate::read::numbers::Whole;
 use crate::write::answer::print_json;
 use crate::write::items::{Cell, Items};
@@ -168,7 +168,7 @@ impl Facts {
         let extent = match composed {
             Ok(Some(sampler)) => Some((sampler.samples(), sampler.length())),
             Err(_) => None,
-            Ok(None) if saved.recipe_of() == Some(RecipeOf::Split) => {
+            Ok(None) if saved.recipe_of().is_some_and(|of| of.name == "split") => {
                 let samples = saved.field("split").and_then(|split| split.get("samples")?.as_u64());
                 samples.map(|samples| (samples, samples))
             }
@@ -263,7 +263,7 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         let reads = saved.number("samedeal") == Some(1);
         push(
             "read by",
-            if reads { of.used_by() } else { "nothing of this version, which reads recipes of version 1" }.into(),
+            if reads { of.used_by } else { "nothing of this version, which reads recipes of version 1" }.into(),
         );
         return items;
     }
@@ -393,7 +393,7 @@ struct State<'a> {
     step: Option<u64>,
     left: Option<u64>,
     /// Which group took how many steps, the oldest first.
-    history: Vec<Past_>,
+    history: &'a [Segment],
     batch_size: Option<u64>,
     /// How many batches a loader worker read.
     batches: Option<u64>,
@@ -401,29 +401,12 @@ struct State<'a> {
     state: &'a str,
 }
 
-/// Steps that a group of ranks took.
-#[derive(Serialize, JsonSchema)]
-struct Past_ {
-    world_size: u64,
-    workers: Option<u64>,
-    batch_size: Option<u64>,
-    drop_last: Option<bool>,
-    steps: u64,
-}
-
 impl<'a> State<'a> {
     fn new(saved: &'a Saved, facts: &Facts) -> Self {
-        let past = |&Segment { world_size, steps, workers, batch_size, drop_last }: &Segment| Past_ {
-            world_size,
-            workers,
-            batch_size,
-            drop_last,
-            steps,
-        };
         Self {
             place: &saved.place,
             kind: if saved.recipe_of().is_some() { "recipe" } else { saved.word("kind") },
-            recipe_of: saved.recipe_of().map(RecipeOf::name),
+            recipe_of: saved.recipe_of().map(|of| of.name),
             order: saved.field("name"),
             seed: saved.seed().map(Whole::of),
             epoch: saved.number("epoch").map(Whole::of),
@@ -432,7 +415,7 @@ impl<'a> State<'a> {
             recipe: saved.recipe(),
             step: saved.number("step"),
             left: facts.progress.map(|(_, left)| left),
-            history: saved.history.iter().map(past).collect(),
+            history: &saved.history,
             batch_size: saved.batch_size,
             batches: saved.batches,
             state: &saved.text,

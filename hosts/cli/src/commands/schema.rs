@@ -29,7 +29,7 @@ const ANSWERS: [(&str, &[Of]); 20] = [
         "batches",
         &[of::<numbers::Batches>, of::<batching::BatchesOf>, of::<batching::Compared<'_>>, of::<batching::Swept<'_>>],
     ),
-    ("blend", &[of::<blend::Blended>, of::<Recipe>]),
+    ("blend", &[of::<blend::Blended<'_>>, of::<Recipe>]),
     ("diff", &[of::<diff::Differences<'_>>]),
     (
         "explain",

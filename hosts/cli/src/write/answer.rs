@@ -9,7 +9,9 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-use crate::write::output::{Sink, print};
+use crate::args::format::Format;
+use crate::write::items::Items;
+use crate::write::output::{Sink, note, print};
 use crate::write::problem::Problem;
 
 /// A recipe: everything that decides a deal or batches.
@@ -145,6 +147,21 @@ pub fn json(answer: &impl Serialize) -> Result<String, Problem> {
 /// Prints an answer.
 pub fn print_json(answer: &impl Serialize) -> Result<(), Problem> {
     print(json(answer)?)
+}
+
+/// Prints an answer: as JSON, or as rows, with a note below a table.
+pub fn show<T: Serialize>(
+    format: Format,
+    items: impl FnOnce() -> Items,
+    told: impl FnOnce() -> Result<String, Problem>,
+    answer: impl FnOnce() -> Result<T, Problem>,
+) -> Result<(), Problem> {
+    match format {
+        Format::Json => return print_json(&answer()?),
+        Format::Table => items().print(format)?,
+        _ => return items().print(format),
+    }
+    note(told()?)
 }
 
 /// Writes an answer, and ends what it is written to.

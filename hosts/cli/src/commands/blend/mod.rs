@@ -14,9 +14,9 @@ use shares::{Shares, millionths};
 use crate::args::blend::BlendArgs;
 use crate::args::format::Format;
 use crate::args::{deal, recipe};
-use crate::write::answer::{Recipe, print_json};
+use crate::write::answer::{Recipe, show};
 use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, note, print};
+use crate::write::output::{Sink, counted, grouped, print};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -25,7 +25,7 @@ const WINDOW: u64 = 1 << 16;
 
 /// What a blend of sources gives.
 #[derive(Serialize, JsonSchema)]
-pub struct Blended {
+pub struct Blended<'a> {
     recipe: Recipe,
     epoch: u64,
     /// Positions of the epoch, of all ranks.
@@ -35,7 +35,7 @@ pub struct Blended {
     /// The first position or sample that is counted, and the one after the last.
     start: u64,
     end: u64,
-    sources: Vec<Source>,
+    sources: &'a [Source],
     /// With `--plot`.
     #[serde(skip_serializing_if = "Option::is_none")]
     drift: Option<Vec<drift::Drifting>>,
@@ -55,37 +55,18 @@ struct Source {
     deviation: Option<f64>,
     bound: Option<f64>,
     #[serde(flatten)]
-    passes: Option<PassesOf>,
+    passes: Option<Passes>,
 }
 
 /// Where in its passes a source begins and ends.
 #[derive(Serialize, JsonSchema)]
-struct PassesOf {
+#[schemars(rename = "PassesOf")]
+struct Passes {
     from_pass: u64,
     from_position: u64,
     to_pass: u64,
     to_position: u64,
     /// Samples that are drawn again.
-    repeats: u64,
-}
-
-/// A source, and what it gives to the positions that are counted.
-struct Row {
-    name: String,
-    /// Of each stage that has some of the positions.
-    weights: Vec<u64>,
-    asked: f64,
-    count: u64,
-    /// What is not known of a rank, or where sources leave.
-    deviation: Option<i128>,
-    bound: Option<u64>,
-    passes: Option<Passes>,
-}
-
-/// How far a source is in its passes.
-struct Passes {
-    from: (u64, u64),
-    to: (u64, u64),
     repeats: u64,
 }
 
@@ -114,33 +95,19 @@ fn report(args: &BlendArgs, sampler: &Sampler) -> Result<(), Problem> {
             return Err(Problem::message(format!("{option} is {value}; allowed: {least} to {most}")));
         }
     }
-    let rows = match args.rank {
+    let sources = match args.rank {
         Some(_) => of_rank(sampler, &shares, args.start, end)?,
         None => of_all(sampler, &shares, args.start, end)?,
     };
     let drift = if args.plot { Some(drift::Drift::new(sampler, &shares, args.start, end)?) } else { None };
-    let seen = end - args.start;
-    match args.output.format() {
-        Format::Table => {
-            items(&rows, seen).print(Format::Table)?;
-            note(said(sampler, args, end))?;
-            drift.iter().try_for_each(print)
-        }
-        Format::Json => print_json(&Blended {
-            recipe: Recipe::of(&sampler.recipe()?),
-            epoch: sampler.epoch(),
-            length: sampler.length(),
-            rank: args.rank,
-            start: args.start,
-            end,
-            sources: rows.iter().map(|row| Source::new(row, seen)).collect(),
-            drift: drift.map(|drift| drift.answer()),
-        }),
-        format => {
-            items(&rows, seen).print(format)?;
-            if format == Format::Text { drift.iter().try_for_each(print) } else { Ok(()) }
-        }
-    }
+    let format = args.output.format();
+    let json = || {
+        let (epoch, length) = (sampler.epoch(), sampler.length());
+        let (recipe, drift) = (Recipe::of(&sampler.recipe()?), drift.as_ref().map(drift::Drift::answer));
+        Ok(Blended { recipe, epoch, length, rank: args.rank, start: args.start, end, sources: &sources, drift })
+    };
+    show(format, || items(&sources), || Ok(said(sampler, args, end)), json)?;
+    if matches!(format, Format::Table | Format::Text) { drift.iter().try_for_each(print) } else { Ok(()) }
 }
 
 /// The sampler of the blend that is described, or that a recipe has.
@@ -157,32 +124,27 @@ fn sampler(args: &BlendArgs) -> Result<Sampler, Problem> {
 }
 
 /// What all ranks get together. It costs no pass over the positions.
-fn of_all(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Vec<Row>, Problem> {
+fn of_all(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Vec<Source>, Problem> {
     let counts = sampler.source_counts(start..end)?;
     let bounds = sampler.source_bounds()?;
     let is_prefix = shares.position(start) == 0;
-    let mut rows = Vec::new();
-    for (source, name) in counts.sources.iter().enumerate() {
-        let count = counts.count[source];
+    let of = |(source, name): (usize, &String)| {
         let expected = shares.expected(source, start, end);
-        let weights = shares.weights(source, start, end);
         // A run from anywhere is the difference of two from the beginning.
         let bound = if is_prefix { bounds[source] } else { 2 * bounds[source] };
-        rows.push(Row {
-            name: name.clone(),
-            weights,
-            asked: shares.share(source, start, end),
-            count,
-            deviation: shares.is_steady().then(|| millionths(count) - expected),
-            bound: shares.is_steady().then_some(bound),
-            passes: Some(Passes {
-                from: (counts.from_pass[source], counts.from_position[source]),
-                to: (counts.to_pass[source], counts.to_position[source]),
-                repeats: repeats(sampler, source, start, end)?,
-            }),
+        let mut own = Source::new(name, source, shares, [start, end], counts.count[source], end - start);
+        own.deviation = shares.is_steady().then(|| samples(millionths(own.count) - expected));
+        own.bound = shares.is_steady().then(|| samples(bound.into()));
+        own.passes = Some(Passes {
+            from_pass: counts.from_pass[source],
+            from_position: counts.from_position[source],
+            to_pass: counts.to_pass[source],
+            to_position: counts.to_position[source],
+            repeats: repeats(sampler, source, start, end)?,
         });
-    }
-    Ok(rows)
+        Ok(own)
+    };
+    counts.sources.iter().enumerate().map(of).collect()
 }
 
 /// How many draws of a source repeat a sample that the run had before: those after its first pass.
@@ -205,7 +167,7 @@ fn repeats(sampler: &Sampler, source: usize, start: u64, end: u64) -> Result<u64
 }
 
 /// What a rank gets, sample by sample.
-fn of_rank(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Vec<Row>, Problem> {
+fn of_rank(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Vec<Source>, Problem> {
     if sampler.layout() == Layout::Contiguous {
         return Err(Problem::message("--rank is for the layouts strided and rotated; the recipe has contiguous"));
     }
@@ -221,13 +183,12 @@ fn of_rank(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<V
     bar.finish_and_clear();
     let ranks = u64::from(sampler.world_size());
     let [first, last] = [start, end].map(|index| index.saturating_mul(ranks).min(sampler.length()));
-    let row = |((source, name), count): ((usize, String), u64)| {
-        let asked = shares.share(source, first, last);
-        let expected = (asked * 1e6 * (end - start) as f64).round() as i128;
-        let deviation = shares.is_steady().then(|| millionths(count) - expected);
-        Row { name, weights: shares.weights(source, first, last), asked, count, deviation, bound: None, passes: None }
+    let of = |((source, name), count): ((usize, &String), u64)| {
+        let own = Source::new(name, source, shares, [first, last], count, end - start);
+        let expected = (own.share_asked * 1e6 * (end - start) as f64).round() as i128;
+        Source { deviation: shares.is_steady().then(|| samples(millionths(count) - expected)), ..own }
     };
-    Ok(names.into_iter().enumerate().zip(counts).map(row).collect())
+    Ok(names.iter().enumerate().zip(counts).map(of).collect())
 }
 
 /// The sample after the last one of each source.
@@ -245,7 +206,7 @@ fn ends(sampler: &Sampler, sources: usize) -> Result<Vec<u64>, Problem> {
     Ok(ends)
 }
 
-fn items(rows: &[Row], seen: u64) -> Items {
+fn items(sources: &[Source]) -> Items {
     let mut items = Items::new([
         "source",
         "weight",
@@ -257,52 +218,39 @@ fn items(rows: &[Row], seen: u64) -> Items {
         "whole passes",
         "repeats",
     ]);
-    for row in rows {
-        let none = || Cell::from("");
-        let weight = row.weights.iter().copied().map(grouped).collect::<Vec<_>>().join(", then ");
-        let passes = row.passes.as_ref().map(|it| match it.to {
+    for Source { source, weights, share_asked, count, share, deviation, bound, passes } in sources {
+        let weight = weights.iter().copied().map(grouped).collect::<Vec<_>>().join(", then ");
+        let whole = |passes: &Passes| match (passes.to_pass, passes.to_position) {
             (passes, 0) => grouped(passes),
             (passes, more) => format!("{}, and {}", grouped(passes), counted(more, "sample", "samples")),
-        });
+        };
         items.push([
-            row.name.as_str().into(),
+            source.as_str().into(),
             weight.into(),
-            Cell::Share(row.asked),
-            row.count.into(),
-            Cell::Share(got(row, seen)),
-            row.deviation.map_or_else(none, |it| Cell::Ratio(it as f64 / 1e6)),
-            row.bound.map_or_else(none, |it| Cell::Ratio(it as f64 / 1e6)),
-            passes.map_or_else(none, Cell::from),
-            row.passes.as_ref().map_or_else(none, |it| it.repeats.into()),
+            Cell::Share(*share_asked),
+            (*count).into(),
+            Cell::Share(*share),
+            deviation.map_or(Cell::None, Cell::Ratio),
+            bound.map_or(Cell::None, Cell::Ratio),
+            passes.as_ref().map_or(Cell::None, |it| whole(it).into()),
+            passes.as_ref().map_or(Cell::None, |it| it.repeats.into()),
         ]);
     }
     items
 }
 
-fn got(row: &Row, seen: u64) -> f64 {
-    row.count as f64 / seen.max(1) as f64
+impl Source {
+    /// What `count` of `seen` samples are, without what is not known of a rank. The shares are those of the positions `start` to `end`.
+    fn new(name: &str, source: usize, shares: &Shares, [start, end]: [u64; 2], count: u64, seen: u64) -> Self {
+        let (weights, share_asked) = (shares.weights(source, start, end), shares.share(source, start, end));
+        let share = count as f64 / seen.max(1) as f64;
+        Self { source: name.to_owned(), weights, share_asked, count, share, deviation: None, bound: None, passes: None }
+    }
 }
 
-impl Source {
-    fn new(row: &Row, seen: u64) -> Self {
-        let passes = |&Passes { from, to, repeats }: &Passes| PassesOf {
-            from_pass: from.0,
-            from_position: from.1,
-            to_pass: to.0,
-            to_position: to.1,
-            repeats,
-        };
-        Self {
-            source: row.name.clone(),
-            weights: row.weights.clone(),
-            share_asked: row.asked,
-            count: row.count,
-            share: got(row, seen),
-            deviation: row.deviation.map(|it| it as f64 / 1e6),
-            bound: row.bound.map(|it| it as f64 / 1e6),
-            passes: row.passes.as_ref().map(passes),
-        }
-    }
+/// Millionths of a sample as samples.
+fn samples(millionths: i128) -> f64 {
+    millionths as f64 / 1e6
 }
 
 /// What the table is of, for people.

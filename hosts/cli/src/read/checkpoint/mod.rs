@@ -14,6 +14,8 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 
 use samedeal::{Error, Sampler};
+use schemars::JsonSchema;
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 use values::{Id, Node, Values};
 
@@ -83,7 +85,7 @@ pub enum Kind {
     /// Of steps over epochs.
     Steps,
     /// No state: what decides a run.
-    Recipe(RecipeOf),
+    Recipe(&'static RecipeOf),
     /// The first entry of the log of a ledger.
     Log,
     Other,
@@ -99,74 +101,48 @@ impl Kind {
             ("state", "reading") => Self::Reading,
             ("state", "schedule") => Self::Steps,
             ("log", _) => Self::Log,
-            ("recipe", of) => RecipeOf::ALL.into_iter().find(|it| it.name() == of).map_or(Self::Other, Self::Recipe),
+            ("recipe", of) => RECIPES.iter().find(|it| it.name == of).map_or(Self::Other, Self::Recipe),
             _ => Self::Other,
         }
     }
 }
 
 /// What a recipe is of.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum RecipeOf {
-    Sampler,
-    Batches,
-    Plan,
-    Reading,
-    Chunks,
-    Split,
-    Steps,
-}
-
-impl RecipeOf {
-    const ALL: [Self; 7] =
-        [Self::Sampler, Self::Batches, Self::Plan, Self::Reading, Self::Chunks, Self::Split, Self::Steps];
-
-    /// For programs.
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Sampler => "sampler",
-            Self::Batches => "batches",
-            Self::Plan => "plan",
-            Self::Reading => "reading",
-            Self::Chunks => "chunk-stream",
-            Self::Split => "split",
-            Self::Steps => "schedule",
-        }
-    }
-
-    pub const fn described(self) -> &'static str {
-        match self {
-            Self::Sampler => "the recipe of a sampler",
-            Self::Batches => "the recipe of batches of samples of different length",
-            Self::Plan => "the recipe of a plan, which deals whole files",
-            Self::Reading => "the recipe of a reading, a dataset in files with loader workers",
-            Self::Chunks => "the recipe of a stream of chunks",
-            Self::Split => "the recipe of a split",
-            Self::Steps => "the recipe of steps over epochs",
-        }
-    }
-
+#[derive(Debug, PartialEq, Eq, Hash)]
+pub struct RecipeOf {
+    /// For programs, as the core has it.
+    pub name: &'static str,
+    described: &'static str,
     /// Who reads it.
-    pub const fn used_by(self) -> &'static str {
-        match self {
-            Self::Sampler => "every library, and --recipe of the commands that show samples",
-            Self::Batches => "every library, and --recipe with --lengths",
-            Self::Plan | Self::Reading | Self::Chunks => "every library",
-            Self::Split => "every library, and samedeal split --recipe",
-            Self::Steps => "every library, and samedeal steps --recipe",
-        }
-    }
+    pub used_by: &'static str,
 }
+
+static RECIPES: [RecipeOf; 7] = {
+    const fn of(name: &'static str, described: &'static str, used_by: &'static str) -> RecipeOf {
+        RecipeOf { name, described, used_by }
+    }
+    let (with_lengths, libraries) = ("every library, and --recipe with --lengths", "every library");
+    [
+        of("sampler", "the recipe of a sampler", "every library, and --recipe of the commands that show samples"),
+        of("batches", "the recipe of batches of samples of different length", with_lengths),
+        of("plan", "the recipe of a plan, which deals whole files", libraries),
+        of("reading", "the recipe of a reading, a dataset in files with loader workers", libraries),
+        of("chunk-stream", "the recipe of a stream of chunks", libraries),
+        of("split", "the recipe of a split", "every library, and samedeal split --recipe"),
+        of("schedule", "the recipe of steps over epochs", "every library, and samedeal steps --recipe"),
+    ]
+};
 
 /// Steps that every rank of a group took.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
+#[schemars(rename = "Past")]
 pub struct Segment {
     pub world_size: u64,
-    pub steps: u64,
-    /// This and what follows is only in states of datasets in files.
+    /// This and the two that follow are only in states of datasets in files.
     pub workers: Option<u64>,
     pub batch_size: Option<u64>,
     pub drop_last: Option<bool>,
+    pub steps: u64,
 }
 
 impl Saved {
@@ -248,7 +224,7 @@ impl Saved {
     }
 
     /// What a recipe is of.
-    pub fn recipe_of(&self) -> Option<RecipeOf> {
+    pub fn recipe_of(&self) -> Option<&'static RecipeOf> {
         if let Kind::Recipe(of) = self.kind() { Some(of) } else { None }
     }
 
@@ -260,7 +236,7 @@ impl Saved {
             Kind::Reading => "the state of a dataset in files",
             Kind::Worker => "the state of one worker of a loader",
             Kind::Steps => "the state of steps over epochs",
-            Kind::Recipe(of) => of.described(),
+            Kind::Recipe(of) => of.described,
             Kind::Log => "the first entry of the log of a ledger",
             Kind::Other => "a state of an unknown kind",
         }

@@ -21,6 +21,18 @@ impl Output {
     }
 }
 
+/// Where a text goes that is JSON by itself.
+#[derive(Args)]
+#[command(next_help_heading = "Output")]
+pub struct TextOutput {
+    /// Changes nothing: the answer is JSON
+    #[arg(long)]
+    json: bool,
+    /// Write to this file, which appears when it is complete
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+}
+
 /// How numbers are printed or written.
 #[derive(Args)]
 #[command(next_help_heading = "Output")]

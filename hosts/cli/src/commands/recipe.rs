@@ -1,6 +1,5 @@
 //! `samedeal recipe`: everything that decides a deal or batches, as one text.
 
-use std::io::Write;
 use std::path::PathBuf;
 
 use clap::{Arg, Args};
@@ -12,7 +11,7 @@ use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::write::answer::json;
-use crate::write::output::Sink;
+use crate::write::output::write_text;
 use crate::write::problem::Problem;
 
 #[derive(Args)]
@@ -81,7 +80,5 @@ pub fn run(args: &RecipeArgs) -> Result<(), Problem> {
         (true, false) => fingerprint,
         (true, true) => json(&Fingerprint { recipe_fingerprint: fingerprint })?,
     };
-    let mut sink = Sink::new(args.output.as_deref())?;
-    writeln!(sink, "{answer}")?;
-    sink.finish()
+    write_text(args.output.as_deref(), &answer)
 }

@@ -56,7 +56,7 @@ const ANSWERS: [(&str, &[Of]); 20] = [
     ("split", &[of::<split::Parts>, of::<split::Members>, of::<split::Each>, of::<Recipe>]),
     ("state", &[of::<State>]),
     ("step", &[of::<step::StepsRead<step::RankBatch>>, of::<step::StepsRead<batching::RankBatchOf>>]),
-    ("steps", &[of::<steps::Begun>, of::<steps::Taken>, of::<steps::Found>, of::<State>]),
+    ("steps", &[of::<steps::Begun<'_>>, of::<steps::Taken>, of::<steps::Found>, of::<State>]),
     ("verify", &[of::<verify::Verified>]),
 ];
 

@@ -1,15 +1,13 @@
 //! `samedeal state`: how far an epoch has come, as a text.
 
-use std::io::Write;
-use std::path::PathBuf;
-
 use clap::Args;
 use samedeal::{Reading, ReadingBuilder};
 
 use crate::args::deal::{AllRanks, EpochArgs};
+use crate::args::format::TextOutput;
 use crate::args::values::number;
 use crate::commands::readers::Source;
-use crate::write::output::Sink;
+use crate::write::output::write_text;
 use crate::write::problem::Problem;
 
 #[derive(Args)]
@@ -26,12 +24,8 @@ pub struct StateArgs {
     /// the state is that of a dataset in files (ShardedDataset)
     #[arg(long, value_name = "STEPS", value_parser = number, conflicts_with = "taken")]
     pub steps: Option<u64>,
-    /// Changes nothing: a state is JSON
-    #[arg(long, help_heading = "Output")]
-    pub json: bool,
-    /// Write to this file, which appears when it is complete
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
-    pub output: Option<PathBuf>,
+    #[command(flatten)]
+    output: TextOutput,
 }
 
 /// `samedeal state`
@@ -75,7 +69,5 @@ pub fn run(args: &StateArgs) -> Result<(), Problem> {
         // The parser needs one of both.
         (_, None, None) => return Err(Problem::message("--steps is missing; needed: how many steps were taken")),
     };
-    let mut sink = Sink::new(args.output.as_deref())?;
-    writeln!(sink, "{state}")?;
-    sink.finish()
+    write_text(args.output.output.as_deref(), &state)
 }

@@ -17,9 +17,9 @@ use crate::commands::locate::{Reached, Status};
 use crate::commands::numbers::abridged;
 use crate::commands::readers::{Readers, Steps};
 use crate::read::contents::Contents;
-use crate::write::answer::{Stored, print_json};
+use crate::write::answer::{self, Stored};
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, note};
+use crate::write::output::{counted, grouped};
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -118,19 +118,6 @@ pub struct Explained {
 }
 
 impl StepArgs {
-    /// The ranks that are asked for.
-    pub fn ranks(&self) -> Result<Range<u32>, Problem> {
-        let ranks = self.epoch.deal.world_size();
-        match self.rank {
-            Some(rank) if rank < ranks => Ok(rank..rank + 1),
-            Some(rank) => Err(Problem::not_one_of("rank", rank, ranks)),
-            None if ranks > MOST => {
-                Err(Problem::message(format!("--world-size is {ranks}, too many ranks to show; name one with --rank")))
-            }
-            None => Ok(0..ranks),
-        }
-    }
-
     /// What the steps are called on the command line.
     fn name(&self) -> &'static str {
         if self.explained.is_some() { "--step" } else { "STEP" }
@@ -179,7 +166,7 @@ impl StepArgs {
         }
     }
 
-    pub fn cells<T>(&self, one: &Taken<T>) -> impl Iterator<Item = Cell> {
+    pub fn cells<T>(&self, one: &Taken<T>) -> impl Iterator<Item = Cell> + Clone + use<T> {
         let cells = [one.epoch.into(), one.step.saturating_add(self.first()).into()];
         cells.into_iter().skip(2 - self.columns().len())
     }
@@ -228,6 +215,18 @@ impl Explained {
     }
 }
 
+/// The ranks that are asked for.
+pub fn ranks(rank: Option<u32>, world_size: u32) -> Result<Range<u32>, Problem> {
+    match rank {
+        Some(rank) if rank < world_size => Ok(rank..rank + 1),
+        Some(rank) => Err(Problem::not_one_of("rank", rank, world_size)),
+        None if world_size > MOST => {
+            Err(Problem::message(format!("--world-size is {world_size}, too many ranks to show; name one with --rank")))
+        }
+        None => Ok(0..world_size),
+    }
+}
+
 /// What ranks read in a step.
 pub struct Taken<T> {
     pub epoch: u64,
@@ -244,7 +243,7 @@ pub fn taken<S: Steps, T>(
     args: &StepArgs,
     mut part: impl FnMut(&mut S, u32, u64) -> Result<(T, usize), Problem>,
 ) -> Result<Vec<Taken<T>>, Problem> {
-    let (ranks, asked) = (args.ranks()?, args.step);
+    let (ranks, asked) = (ranks(args.rank, args.epoch.deal.world_size())?, args.step);
     if !args.global {
         // The last one of a range is refused before anything is read.
         find(epochs, args, asked.last)?;
@@ -348,39 +347,45 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
         let samples = part.samples.len();
         Ok((part, samples))
     })?;
-    let parts = || taken.iter().flat_map(|one| &one.ranks);
-    let samples = parts().flat_map(|part| part.samples.iter().copied());
-    let contents = Contents::read(dataset, &args.column, samples)?;
-    let answer = Answer { args, dataset, taken: &taken, contents: &contents };
-    let deal = &args.epoch.deal;
-    match args.output.format() {
-        Format::Table => {
-            let is_short = dataset.files.is_empty();
-            if is_short { answer.short() } else { answer.items(false) }.print(Format::Table)?;
-            let which = args.which(&taken, &readers.order()?);
-            let samples = parts().map(|part| part.samples.len() as u64).sum();
-            let who = match args.rank {
-                Some(rank) => format!("rank {rank} of {}", deal.world_size()),
-                None => counted(deal.world_size().into(), "rank", "ranks"),
-            };
-            let more = if is_short { "; --format text shows all of them" } else { "" };
-            note(format!("{which}: {} on {who}{more}", counted(samples, "sample", "samples")))?;
-            // What a ShardedDataset reads is another order, and nothing would look wrong.
-            if args.epoch.is_unsharded(dataset) { note(OF_SHARDED) } else { Ok(()) }
-        }
-        Format::Json => print_json(&args.answer(&taken, |_, part| answer.json(part))),
-        format => answer.items(true).print(format),
-    }
+    let parts = || taken.iter().flat_map(|one| one.ranks.iter().map(move |part| (args.cells(one), part)));
+    let samples = parts().flat_map(|(_, part)| part.samples.iter().copied());
+    let contents = &Contents::read(dataset, &args.column, samples.clone())?;
+    let (deal, format) = (&args.epoch.deal, args.output.format());
+    let (is_table, has_workers) = (format == Format::Table, deal.workers.is_some());
+    let is_short = is_table && dataset.files.is_empty();
+    let listed = Listed { columns: args.columns(), has_workers, dataset, contents };
+    let items = || if is_short { listed.short(parts()) } else { listed.long(parts(), !is_table) };
+    let told = || {
+        let which = args.which(&taken, &readers.order()?);
+        let who = match args.rank {
+            Some(rank) => format!("rank {rank} of {}", deal.world_size()),
+            None => counted(deal.world_size().into(), "rank", "ranks"),
+        };
+        let more = if is_short { "; --format text shows all of them" } else { "" };
+        // What a ShardedDataset reads is another order, and nothing would look wrong.
+        let of_files = if args.epoch.is_unsharded(dataset) { format!("\n{OF_SHARDED}") } else { String::new() };
+        let samples = counted(samples.clone().count() as u64, "sample", "samples");
+        Ok(format!("{which}: {samples} on {who}{more}{of_files}"))
+    };
+    answer::show(format, items, told, || {
+        Ok(args.answer(&taken, |_, part| RankBatch {
+            rank: part.rank,
+            worker: has_workers.then_some(part.worker),
+            samples: part.samples.clone(),
+            padding: part.padding,
+            held: Held::new(&part.samples, dataset, contents),
+        }))
+    })
 }
 
 /// What a rank reads in a step.
-struct Part {
-    rank: u32,
+pub struct Part {
+    pub rank: u32,
     /// Whose batch it is; none if the rank has no batch left, or no workers of its own.
-    worker: Option<u32>,
-    samples: Vec<u64>,
+    pub worker: Option<u32>,
+    pub samples: Vec<u64>,
     /// How many of them, the last ones, are padding.
-    padding: u64,
+    pub padding: u64,
 }
 
 impl Part {
@@ -407,72 +412,53 @@ impl Part {
     }
 }
 
-struct Answer<'a> {
-    args: &'a StepArgs,
-    dataset: &'a Dataset,
-    taken: &'a [Taken<Part>],
-    contents: &'a Contents,
+/// What ranks read, in rows. Each part comes with cells for the first `columns`.
+pub struct Listed<'a> {
+    pub columns: &'a [&'a str],
+    pub has_workers: bool,
+    pub dataset: &'a Dataset,
+    pub contents: &'a Contents,
 }
 
-impl Answer<'_> {
-    fn has_workers(&self) -> bool {
-        self.args.epoch.deal.workers.is_some()
-    }
-
-    fn columns<'a>(&'a self, more: &[&'a str]) -> Items {
-        let who: &[&str] = if self.has_workers() { &["rank", "worker"] } else { &["rank"] };
-        Items::new([self.args.columns(), who, more].concat())
-    }
-
-    /// What each rank reads in each step.
-    fn parts(&self) -> impl Iterator<Item = (&Taken<Part>, &Part)> {
-        self.taken.iter().flat_map(|one| one.ranks.iter().map(move |part| (one, part)))
+impl Listed<'_> {
+    fn columns(&self, more: &[&str]) -> Items {
+        let who: &[&str] = if self.has_workers { &["rank", "worker"] } else { &["rank"] };
+        Items::new([self.columns, who, more].concat())
     }
 
     /// A row for each rank.
-    fn short(&self) -> Items {
+    pub fn short<'p>(&self, parts: impl Iterator<Item = (impl IntoIterator<Item = Cell>, &'p Part)>) -> Items {
         let mut items = self.columns(&["size", "samples"]);
-        for (one, part) in self.parts() {
+        for (first, part) in parts {
             let mut samples = abridged(&part.samples);
             if part.padding > 0 {
                 samples.push_str(&format!(" (the last {} padding)", if part.padding == 1 { "is" } else { "are" }));
             }
-            let row = self.args.cells(one).chain(part.who(self.has_workers()));
+            let row = first.into_iter().chain(part.who(self.has_workers));
             items.push(row.chain([(part.samples.len() as u64).into(), samples.into()]));
         }
         items
     }
 
     /// A row for each sample; `noted` if one for each is also to say that it is no padding.
-    fn items(&self, noted: bool) -> Items {
-        let noted = noted || self.parts().any(|(_, part)| part.padding > 0);
+    pub fn long<'p, C: IntoIterator<Item = Cell, IntoIter: Clone>>(
+        &self,
+        parts: impl Iterator<Item = (C, &'p Part)> + Clone,
+        noted: bool,
+    ) -> Items {
+        let noted = noted || parts.clone().any(|(_, part)| part.padding > 0);
         let note: &[&str] = if noted { &["note"] } else { &[] };
         let held = self.contents.columns();
         let mut items = self.columns(&[&["index in batch", "sample"], note, self.dataset.columns(), &held].concat());
-        for (one, part) in self.parts() {
+        for (first, part) in parts {
+            let first = first.into_iter();
             for (index, sample, is_padding) in part.numbered() {
                 let note = noted.then(|| Cell::from(if is_padding { "padding" } else { "" }));
-                let row = self
-                    .args
-                    .cells(one)
-                    .chain(part.who(self.has_workers()))
-                    .chain([index.into(), sample.into()])
-                    .chain(note)
-                    .chain(self.dataset.row(sample));
-                items.push(row.chain(self.contents.cells(sample)));
+                let row = first.clone().chain(part.who(self.has_workers)).chain([index.into(), sample.into()]);
+                items.push(row.chain(note).chain(self.dataset.row(sample)).chain(self.contents.cells(sample)));
             }
         }
         items
-    }
-
-    fn json(&self, part: &Part) -> RankBatch {
-        RankBatch {
-            rank: part.rank,
-            worker: self.has_workers().then_some(part.worker),
-            samples: part.samples.clone(),
-            padding: part.padding,
-            held: Held::new(&part.samples, self.dataset, self.contents),
-        }
     }
 }
 

@@ -1,8 +1,6 @@
 //! `samedeal steps`: a whole training in one row of steps, over the ends of epochs.
 
 use std::collections::BTreeMap;
-use std::io::Write;
-use std::ops::Range;
 use std::path::Path;
 
 use samedeal::{EpochPosition, Schedule, StepPlace};
@@ -10,34 +8,25 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::args::dataset::Dataset;
 use crate::args::format::Format;
 use crate::args::steps::{Opened, StepsArgs};
-use crate::commands::numbers::abridged;
-use crate::commands::step::Held;
+use crate::commands::step::{Held, Listed, Part, ranks};
 use crate::read::contents::Contents;
-use crate::write::answer::{Recipe, print_json};
+use crate::write::answer::{Recipe, show};
 use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, note};
+use crate::write::output::{counted, grouped, write_text};
 use crate::write::problem::Problem;
 use crate::write::progress;
-
-/// How many ranks are gone through.
-const MOST: u32 = 1 << 16;
 
 /// `samedeal steps`
 pub fn run(args: &StepsArgs) -> Result<(), Problem> {
     let opened = args.open()?;
     let Opened { schedule, .. } = &opened;
     if let Some(path) = &args.recipe_out {
-        let mut sink = Sink::new(Some(path.as_path()).filter(|path| *path != Path::new("-")))?;
-        writeln!(sink, "{}", schedule.recipe()?)?;
-        return sink.finish();
+        return write_text(Some(path.as_path()).filter(|path| *path != Path::new("-")), &schedule.recipe()?);
     }
     if let Some(step) = args.state {
-        let mut sink = Sink::new(args.file.as_deref())?;
-        writeln!(sink, "{}", schedule.state(step)?)?;
-        return sink.finish();
+        return write_text(args.file.as_deref(), &schedule.state(step)?);
     }
     match args.step {
         Some(step) => taken(args, &opened, step),
@@ -65,10 +54,10 @@ impl Head {
 
 /// The steps at which something begins, and those that were asked for.
 #[derive(Serialize, JsonSchema)]
-pub struct Begun {
+pub struct Begun<'a> {
     #[serde(flatten)]
     head: Head,
-    steps: Vec<Row>,
+    steps: &'a [Row],
 }
 
 /// What every rank takes at a step.
@@ -81,12 +70,13 @@ pub struct Taken {
     epoch: u64,
     position: u64,
     batch_size: u32,
-    ranks: Vec<Part>,
+    ranks: Vec<Read>,
 }
 
 /// What a rank takes.
 #[derive(Serialize, JsonSchema)]
-struct Part {
+#[schemars(rename = "Part")]
+struct Read {
     rank: u32,
     samples: Vec<u64>,
     #[serde(flatten)]
@@ -218,35 +208,19 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
         Ok(Row { step, why, begins, batch_size, samples_consumed, epoch, position })
     };
     let rows = steps.into_iter().map(row).collect::<Result<Vec<_>, _>>()?;
-    let mut items = Items::new(["step", "what", "batch size", "samples consumed", "epoch", "position"]);
-    for row in &rows {
-        // An epoch is a name, and no amount.
-        let epoch = row.epoch.to_string().into();
-        let (size, consumed) = (row.batch_size.into(), row.samples_consumed.into());
-        items.push([row.step.into(), row.told().into(), size, consumed, epoch, row.position.into()]);
-    }
-    match args.output.format() {
-        Format::Table => {
-            items.print(Format::Table)?;
-            let limit = schedule.num_steps();
-            note(format!("{}; up to {}. --at STEP shows others", said(schedule), counted(limit, "step", "steps")))
+    let items = || {
+        let mut items = Items::new(["step", "what", "batch size", "samples consumed", "epoch", "position"]);
+        for row in &rows {
+            // An epoch is a name, and no amount.
+            let epoch = row.epoch.to_string().into();
+            let (size, consumed) = (row.batch_size.into(), row.samples_consumed.into());
+            items.push([row.step.into(), row.told().into(), size, consumed, epoch, row.position.into()]);
         }
-        Format::Json => print_json(&Begun { head: Head::of(opened)?, steps: rows }),
-        format => items.print(format),
-    }
-}
-
-/// The ranks that are asked for.
-fn ranks(args: &StepsArgs, schedule: &Schedule) -> Result<Range<u32>, Problem> {
-    let ranks = schedule.world_size();
-    match args.rank {
-        Some(rank) if rank < ranks => Ok(rank..rank + 1),
-        Some(rank) => Err(Problem::not_one_of("rank", rank, ranks)),
-        None if ranks > MOST => {
-            Err(Problem::message(format!("--world-size is {ranks}, too many ranks to show; name one with --rank")))
-        }
-        None => Ok(0..ranks),
-    }
+        items
+    };
+    let limit = counted(schedule.num_steps(), "step", "steps");
+    let told = || Ok(format!("{}; up to {limit}. --at STEP shows others", said(schedule)));
+    show(args.output.format(), items, told, || Ok(Begun { head: Head::of(opened)?, steps: &rows }))
 }
 
 /// What every rank takes at a step.
@@ -256,60 +230,37 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
         let last = schedule.num_steps().saturating_sub(1);
         return Err(Problem::message(format!("--step is {step}; allowed: 0 to {last}")));
     }
-    let ranks = ranks(args, schedule)?;
+    let ranks = ranks(args.rank, schedule.world_size())?;
     let bar = progress::bar("reading", u64::from(ranks.end - ranks.start));
     let read = |rank: u32| {
         bar.inc(1);
-        Ok::<_, Problem>((rank, schedule.at_rank(rank)?.batch(step)?))
+        Ok::<_, Problem>(Part { rank, worker: None, samples: schedule.at_rank(rank)?.batch(step)?, padding: 0 })
     };
     let parts = ranks.map(read).collect::<Result<Vec<_>, _>>()?;
     bar.finish_and_clear();
-    let samples = parts.iter().flat_map(|(_, samples)| samples.iter().copied());
+    let samples = parts.iter().flat_map(|part| part.samples.iter().copied());
     let contents = &Contents::read(dataset, &args.column, samples.clone())?;
-    match args.output.format() {
-        Format::Table => {
-            let is_short = dataset.files.is_empty();
-            let items = if is_short { short(&parts) } else { long(&parts, dataset, contents) };
-            items.print(Format::Table)?;
-            let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
-            let from = format!("from position {} of epoch {epoch} on", grouped(position));
-            let count = counted(samples.count() as u64, "sample", "samples");
-            let more = if is_short { "; --format text shows all of them" } else { "" };
-            note(format!("step {}: {count} {from}; {}{more}", grouped(step), said(schedule)))
-        }
-        Format::Json => {
-            let (head, batch_size) = (Head::of(opened)?, schedule.batch_size(step)?);
-            let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
-            let ranks = parts.into_iter().map(|(rank, samples)| {
-                let held = Held::new(&samples, dataset, contents);
-                Part { rank, samples, held }
-            });
-            print_json(&Taken { head, step, epoch, position, batch_size, ranks: ranks.collect() })
-        }
-        format => long(&parts, dataset, contents).print(format),
-    }
-}
-
-/// A row for each rank.
-fn short(parts: &[(u32, Vec<u64>)]) -> Items {
-    let mut items = Items::new(["rank", "size", "samples"]);
-    for (rank, samples) in parts {
-        items.push([(*rank).into(), (samples.len() as u64).into(), abridged(samples).into()]);
-    }
-    items
-}
-
-/// A row for each sample.
-fn long(parts: &[(u32, Vec<u64>)], dataset: &Dataset, contents: &Contents) -> Items {
-    let columns = [&["rank", "index in batch", "sample"], dataset.columns(), &contents.columns()].concat();
-    let mut items = Items::new(columns);
-    for (rank, samples) in parts {
-        for (index, &sample) in (0_u64..).zip(samples) {
-            let row = [(*rank).into(), index.into(), sample.into()].into_iter().chain(dataset.row(sample));
-            items.push(row.chain(contents.cells(sample)));
-        }
-    }
-    items
+    let format = args.output.format();
+    let is_short = format == Format::Table && dataset.files.is_empty();
+    let listed = Listed { columns: &[], has_workers: false, dataset, contents };
+    let all = || parts.iter().map(|part| ([], part));
+    let items = || if is_short { listed.short(all()) } else { listed.long(all(), false) };
+    let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
+    let told = || {
+        let from = format!("from position {} of epoch {epoch} on", grouped(position));
+        let count = counted(samples.clone().count() as u64, "sample", "samples");
+        let more = if is_short { "; --format text shows all of them" } else { "" };
+        Ok(format!("step {}: {count} {from}; {}{more}", grouped(step), said(schedule)))
+    };
+    show(format, items, told, || {
+        let (head, batch_size) = (Head::of(opened)?, schedule.batch_size(step)?);
+        let of = |Part { rank, samples, .. }: &'_ Part| Read {
+            rank: *rank,
+            samples: samples.clone(),
+            held: Held::new(samples, dataset, contents),
+        };
+        Ok(Taken { head, step, epoch, position, batch_size, ranks: parts.iter().map(of).collect() })
+    })
 }
 
 /// When and where samples are seen.
@@ -356,12 +307,6 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
         answers.push(Sample { sample, places: places.into_iter().map(place).collect(), file, row });
     }
     spinner.finish_and_clear();
-    match args.output.format() {
-        Format::Table => {
-            items.print(Format::Table)?;
-            note(format!("from step {} on; {}", grouped(from), said(schedule)))
-        }
-        Format::Json => print_json(&Found { head: Head::of(opened)?, from, samples: answers }),
-        format => items.print(format),
-    }
+    let told = || Ok(format!("from step {} on; {}", grouped(from), said(schedule)));
+    show(args.output.format(), || items, told, || Ok(Found { head: Head::of(opened)?, from, samples: answers }))
 }

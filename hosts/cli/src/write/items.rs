@@ -21,6 +21,7 @@ pub struct Items {
 }
 
 /// One part of an item.
+#[derive(Clone)]
 pub enum Cell {
     /// Nothing: what an item does not have.
     None,

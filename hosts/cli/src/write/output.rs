@@ -89,6 +89,13 @@ impl Write for Sink {
     }
 }
 
+/// Writes an answer that is a text: to standard output, or to a file.
+pub fn write_text(path: Option<&Path>, text: &str) -> Result<(), Problem> {
+    let mut sink = Sink::new(path)?;
+    writeln!(sink, "{text}")?;
+    sink.finish()
+}
+
 /// A number with a comma after every three digits.
 pub fn grouped(number: u64) -> String {
     indicatif::HumanCount(number).to_string()

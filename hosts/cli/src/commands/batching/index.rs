@@ -1,7 +1,5 @@
 //! `samedeal index`: how many steps each window of an epoch has.
 
-use std::io::Write;
-use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
@@ -10,8 +8,9 @@ use samedeal::join_indices;
 
 use crate::args::by_length::{ByLengthArgs, worded};
 use crate::args::deal::{AllRanks, EpochArgs};
+use crate::args::format::TextOutput;
 use crate::args::values::within;
-use crate::write::output::Sink;
+use crate::write::output::write_text;
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -29,12 +28,8 @@ pub struct IndexArgs {
     /// How many threads plan; the index is the same for any number [default: as many as there are processors]
     #[arg(long, value_name = "COUNT", value_parser = within(1_u32, 1 << 10))]
     threads: Option<u32>,
-    /// Changes nothing: an index is JSON
-    #[arg(long, help_heading = "Output")]
-    json: bool,
-    /// Write to this file, which appears when it is complete
-    #[arg(long, short, value_name = "FILE", help_heading = "Output")]
-    output: Option<PathBuf>,
+    #[command(flatten)]
+    output: TextOutput,
 }
 
 /// `samedeal index`
@@ -74,7 +69,5 @@ pub fn run(args: &IndexArgs) -> Result<(), Problem> {
         std::iter::once(own).chain(others).collect::<Result<Vec<_>, _>>()
     })?;
     bar.finish_and_clear();
-    let mut sink = Sink::new(args.output.as_deref())?;
-    writeln!(sink, "{}", join_indices(parts.concat())?)?;
-    sink.finish()
+    write_text(args.output.output.as_deref(), &join_indices(parts.concat())?)
 }

@@ -15,9 +15,9 @@ use crate::args::format::{Format, Output};
 use crate::args::values::{Numbers, Samples, samples};
 use crate::commands::readers::{Reader, Readers, Steps, left};
 use crate::read::checkpoint::Saved;
-use crate::write::answer::print_json;
+use crate::write::answer::show;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, note};
+use crate::write::output::counted;
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -209,41 +209,29 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         search.set_epoch(epoch)?;
         search.find(sample)
     })?;
-    match args.output.format() {
-        Format::Table => {
-            let told = args.epoch.saved.is_some() || args.reached.is_some();
-            items(&found, &dataset, split, Format::Table, told, epochs.is_range).print(Format::Table)?;
-            let of = |one: &Found| match epochs.is_range {
-                true => format!("sample {} in epoch {}", one.sample, one.epoch),
-                false => format!("sample {}", one.sample),
-            };
-            for one in found.iter().filter(|one| one.hidden > 0) {
-                let more = counted(one.hidden as u64, "more place", "more places");
-                note(format!("{} has {more} (--format text and json show all)", of(one)))?;
-            }
-            for one in found.iter().filter(|one| one.copies > SHOWN && one.hidden == 0) {
-                let more = counted((one.copies - SHOWN).into(), "more time", "more times");
-                note(format!("{} is dealt {more}, as padding (--format text and json show all)", of(one)))?;
-            }
-            if found.iter().flat_map(|one| &one.places).any(|it| it.spot.is_some_and(|spot| !spot.in_batch)) {
-                note("left out: in no batch, because --drop-last leaves out the last, partial one")?;
-            }
-            search.notes(&found).iter().try_for_each(note)?;
-            note(LocateArgs::of(epochs, &search.readers, dataset.samples)?)?;
-            // What a ShardedDataset reads is another order, and nothing would look wrong.
-            if args.epoch.is_unsharded(&dataset) { note(OF_SHARDED) } else { Ok(()) }
-        }
-        Format::Json => {
+    let (format, several) = (args.output.format(), epochs.is_range);
+    let is_told = format != Format::Table || args.epoch.saved.is_some() || args.reached.is_some();
+    let told = || {
+        let mut notes = search.notes(&found, several);
+        notes.push(LocateArgs::of(epochs, &search.readers, dataset.samples)?);
+        // What a ShardedDataset reads is another order, and nothing would look wrong.
+        notes.extend(args.epoch.is_unsharded(&dataset).then(|| OF_SHARDED.to_owned()));
+        Ok(notes.join("\n"))
+    };
+    show(
+        format,
+        || items(&found, &dataset, split, format, is_told, several),
+        told,
+        || {
             let from = if args.epoch.saved.is_some() { CountedFrom::State } else { CountedFrom::Epoch };
             let samples = found.iter().map(|one| {
                 let places = one.places.iter().map(|place| Place::new(place, split, from)).collect();
                 let known = LocatedIn::new(one.epoch, one.sample, one.status, Some(places), &dataset);
                 LocatedIn { copies: Some(one.copies), ..known }
             });
-            print_json(&Located { samples: samples.collect() })
-        }
-        format => items(&found, &dataset, split, Format::Text, true, epochs.is_range).print(format),
-    }
+            Ok(Located { samples: samples.collect() })
+        },
+    )
 }
 
 /// What is found of every sample in every epoch that is asked for.
@@ -422,8 +410,24 @@ impl<'a> Search<'a> {
     }
 
     /// What the table does not say.
-    fn notes(&self, found: &[Found]) -> Vec<String> {
+    fn notes(&self, found: &[Found], several: bool) -> Vec<String> {
+        let of = |one: &Found| match several {
+            true => format!("sample {} in epoch {}", one.sample, one.epoch),
+            false => format!("sample {}", one.sample),
+        };
         let mut notes = Vec::new();
+        for one in found.iter().filter(|one| one.hidden > 0) {
+            let more = counted(one.hidden as u64, "more place", "more places");
+            notes.push(format!("{} has {more} (--format text and json show all)", of(one)));
+        }
+        for one in found.iter().filter(|one| one.copies > SHOWN && one.hidden == 0) {
+            let more = counted((one.copies - SHOWN).into(), "more time", "more times");
+            notes.push(format!("{} is dealt {more}, as padding (--format text and json show all)", of(one)));
+        }
+        if found.iter().flat_map(|one| &one.places).any(|it| it.spot.is_some_and(|spot| !spot.in_batch)) {
+            let left_out = "left out: in no batch, because --drop-last leaves out the last, partial one";
+            notes.push(left_out.to_owned());
+        }
         if self.args.epoch.saved.is_some() {
             if found.iter().any(|one| one.status == Status::Seen) {
                 let told = "the state does not say by which rank or in which step. `samedeal explain FILE --sample N \

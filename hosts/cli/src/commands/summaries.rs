@@ -7,9 +7,9 @@ use sha2::{Digest, Sha256};
 use crate::args::deal::{EpochArgs, ReaderArgs, SHARDED};
 use crate::args::format::{Format, Output};
 use crate::commands::readers::Reader;
-use crate::write::answer::{Head, print_json};
+use crate::write::answer::{Head, show};
 use crate::write::items::Items;
-use crate::write::output::{hexadecimal, note};
+use crate::write::output::hexadecimal;
 use crate::write::problem::Problem;
 use crate::write::progress;
 
@@ -31,20 +31,20 @@ pub struct OrdersArgs {
 
 /// The fingerprints of a reader.
 #[derive(Serialize, JsonSchema)]
-pub struct Fingerprints {
+pub struct Fingerprints<'a> {
     #[serde(flatten)]
     head: Head,
     /// SHA-256 of the samples of this reader, in their order.
-    fingerprint: String,
+    fingerprint: &'a str,
     /// SHA-256 of the configuration, which is the same on all ranks. Not there for the rest of a dataset in files.
     #[serde(skip_serializing_if = "Option::is_none")]
-    config_fingerprint: Option<String>,
+    config_fingerprint: Option<&'a str>,
 }
 
 /// The names of the orders.
 #[derive(Serialize, JsonSchema)]
-pub struct Orders {
-    orders: Vec<String>,
+pub struct Orders<'a> {
+    orders: &'a [String],
 }
 
 /// `samedeal fingerprint`
@@ -58,26 +58,19 @@ pub fn fingerprint(args: &FingerprintArgs) -> Result<(), Problem> {
     let head = reader.head()?;
     // The state of a dataset in files has its recipe instead.
     let config_fingerprint = readers.sampler().map(|sampler| sampler.config_fingerprint()).transpose()?;
-    if args.output.format() == Format::Json {
-        return print_json(&Fingerprints { head, fingerprint, config_fingerprint });
-    }
-    let of_config = "configuration, the same on all ranks".to_owned();
-    let prints = [("fingerprint", of, fingerprint)]
-        .into_iter()
-        .chain(config_fingerprint.map(|print| ("config_fingerprint", of_config, print)));
-    match args.output.format() {
-        Format::Table => {
-            let mut items = Items::new(["of", "SHA-256"]);
-            prints.for_each(|(_, what, print)| items.push([what.into(), print.into()]));
-            items.print(Format::Table)?;
-            note(COMPARED)
+    let format = args.output.format();
+    let items = || {
+        let mut items = Items::new(if format == Format::Table { ["of", "SHA-256"] } else { ["name", "sha256"] });
+        let config = config_fingerprint.as_ref();
+        let config = config.map(|it| ("config_fingerprint", "configuration, the same on all ranks", it));
+        for (name, of, print) in [("fingerprint", of.as_str(), &fingerprint)].into_iter().chain(config) {
+            items.push([if format == Format::Table { of } else { name }.into(), print.as_str().into()]);
         }
-        format => {
-            let mut items = Items::new(["name", "sha256"]);
-            prints.for_each(|(name, _, print)| items.push([name.into(), print.into()]));
-            items.print(format)
-        }
-    }
+        items
+    };
+    let answer =
+        || Ok(Fingerprints { head, fingerprint: &fingerprint, config_fingerprint: config_fingerprint.as_deref() });
+    show(format, items, || Ok(COMPARED.to_owned()), answer)
 }
 
 /// Which of the fingerprints is to be compared.
@@ -105,16 +98,9 @@ pub fn orders(args: &OrdersArgs) -> Result<(), Problem> {
     for name in &names {
         items.push([name.as_str().into(), description(name).into()]);
     }
-    match args.output.format() {
-        Format::Table => {
-            items.print(Format::Table)?;
-            note(
-                "Recipes (--recipe) may also have orders that are made of others, such as those that `samedeal blend` writes.",
-            )
-        }
-        Format::Json => print_json(&Orders { orders: names }),
-        format => items.print(format),
-    }
+    let told =
+        "Recipes (--recipe) may also have orders that are made of others, such as those that `samedeal blend` writes.";
+    show(args.output.format(), || items, || Ok(told.to_owned()), || Ok(Orders { orders: &names }))
 }
 
 fn description(order: &str) -> &'static str {

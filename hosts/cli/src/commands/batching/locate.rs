@@ -13,9 +13,9 @@ use crate::args::format::Format;
 use crate::args::recipe::order_of;
 use crate::commands::locate::{CountedFrom, LocateArgs, Located, LocatedIn, Status, in_epochs};
 use crate::read::lengths::Lengths;
-use crate::write::answer::print_json;
+use crate::write::answer::show;
 use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, note};
+use crate::write::output::{counted, grouped};
 use crate::write::problem::Problem;
 
 /// `samedeal locate` with `--lengths`
@@ -35,35 +35,39 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         }
         parts.find(sample)
     })?;
-    match args.output.format() {
-        Format::Table => {
-            items(&found, &dataset, Format::Table, parts.is_begun(), epochs.is_range).print(Format::Table)?;
-            let begin = match parts.consumed() {
-                0 => "the beginning of the epoch".to_owned(),
-                from => format!("position {}, where the window of the state begins", grouped(from)),
-            };
-            let from = match args.is_explained {
-                true => format!("all steps are counted from {begin}"),
-                false => format!("steps to come are counted from the state on, steps seen from {begin}"),
-            };
-            let (ranks, order) = (parts.rest.world_size(), order_of(&parts.rest.recipe()?));
-            steps.into_iter().try_for_each(|(epoch, steps)| {
-                let steps = counted(steps, "step", "steps");
-                match args.epoch.saved.is_none() || epoch != parts.rest.epoch() {
-                    true => note(format!("epoch {epoch}: {steps}, {order}")),
-                    false => note(format!("epoch {epoch}: {steps} left on a world size of {ranks}, {order}; {from}")),
-                }
-            })
-        }
-        Format::Json => {
+    let format = args.output.format();
+    let is_told = format != Format::Table || parts.is_begun();
+    let told = || {
+        let begin = match parts.consumed() {
+            0 => "the beginning of the epoch".to_owned(),
+            from => format!("position {}, where the window of the state begins", grouped(from)),
+        };
+        let from = match args.is_explained {
+            true => format!("all steps are counted from {begin}"),
+            false => format!("steps to come are counted from the state on, steps seen from {begin}"),
+        };
+        let (ranks, order) = (parts.rest.world_size(), order_of(&parts.rest.recipe()?));
+        let lines = steps.iter().map(|&(epoch, steps)| {
+            let steps = counted(steps, "step", "steps");
+            match args.epoch.saved.is_none() || epoch != parts.rest.epoch() {
+                true => format!("epoch {epoch}: {steps}, {order}"),
+                false => format!("epoch {epoch}: {steps} left on a world size of {ranks}, {order}; {from}"),
+            }
+        });
+        Ok(lines.collect::<Vec<_>>().join("\n"))
+    };
+    show(
+        format,
+        || items(&found, &dataset, format, is_told, epochs.is_range),
+        told,
+        || {
             let samples = found.iter().map(|one| {
                 let places = one.places.iter().map(PlaceInBatches::new).collect();
                 LocatedIn::new(one.epoch, one.sample, one.status(), Some(places), &dataset)
             });
-            print_json(&Located { samples: samples.collect() })
-        }
-        format => items(&found, &dataset, Format::Text, true, epochs.is_range).print(format),
-    }
+            Ok(Located { samples: samples.collect() })
+        },
+    )
 }
 
 /// A place of a sample in batches by length, or of a part of it.
@@ -232,7 +236,7 @@ fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool, several
     let plain = |one: &Found| !one.places.is_empty() && one.places.iter().all(|it| it.status == Status::ToCome);
     let told = told || !found.iter().all(plain);
     let told_of: &[&str] = if told { &["status"] } else { &[] };
-    let ranks: &[&str] = if told || format == Format::Text { &["world size"] } else { &[] };
+    let ranks: &[&str] = if told || format != Format::Table { &["world size"] } else { &[] };
     let epoch: &[&str] = if several { &["epoch"] } else { &[] };
     let columns = [epoch, &["sample"], told_of, &["step", "rank"], ranks, &["row", "index in row", "start"]].concat();
     let mut items = Items::new([&columns[..], &["file", "row in file"]].concat());

@@ -23,7 +23,7 @@ use crate::commands::step::{self, StepArgs};
 use crate::commands::{batching, locate};
 use crate::read::checkpoint::{self, Kind, Saved, Segment};
 use crate::read::numbers::Whole;
-use crate::write::answer::print_json;
+use crate::write::answer::{self, print_json};
 use crate::write::items::{Cell, Items};
 use crate::write::output::{counted, grouped, percent, print};
 use crate::write::problem::Problem;
@@ -592,19 +592,13 @@ fn statuses(
         let places = has_position.then(|| found.iter().filter_map(place).collect());
         answers.push(LocatedIn::new(epoch, sample, status, places, dataset));
     }
-    match args.output.format() {
-        Format::Json => print_json(&Located { samples: answers }),
-        format if format != Format::Table => items.print(format),
-        _ => {
-            items.print(Format::Table)?;
-            print(match has_position {
-                true => {
-                    "The checkpoint does not say how many ranks took it. --world-size and --batch-size add rank, step and padding."
-                }
-                false => "`samedeal locate --resume` says which reader gets a sample that is to come.",
-            })
+    let told = match has_position {
+        true => {
+            "The checkpoint does not say how many ranks took it. --world-size and --batch-size add rank, step and padding."
         }
-    }
+        false => "`samedeal locate --resume` says which reader gets a sample that is to come.",
+    };
+    answer::show(args.output.format(), || items, || Ok(told.to_owned()), || Ok(Located { samples: answers }))
 }
 
 /// What became of samples or of a step, by the state of a dataset in files.

@@ -7,9 +7,9 @@ use serde::Serialize;
 use crate::args::format::Format;
 use crate::args::plan::MeshArgs;
 use crate::commands::numbers::{abridged, joined};
-use crate::write::answer::print_json;
+use crate::write::answer::show;
 use crate::write::items::Items;
-use crate::write::output::{grouped, note};
+use crate::write::output::grouped;
 use crate::write::problem::Problem;
 
 /// How many ranks a table shows unless one is named.
@@ -20,12 +20,12 @@ const MOST: u64 = 1 << 24;
 
 /// A mesh of ranks, and what each rank reads.
 #[derive(Serialize, JsonSchema)]
-pub struct Meshed {
+pub struct Meshed<'a> {
     world_size: u32,
     /// In how many parts the ranks share the data.
     data_world_size: u32,
     axes: Vec<AxisOf>,
-    ranks: Vec<RankOf>,
+    ranks: &'a [RankOf],
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -64,32 +64,35 @@ pub fn run(args: &MeshArgs) -> Result<(), Problem> {
             format!("{} ranks with {} peers each", grouped(count), grouped((world_size / data_world_size).into()));
         return Err(Problem::message(format!("{what} are too many to show; name one with --rank")));
     }
-    if format == Format::Json {
-        let ranks = ranks.map(|rank| RankOf::new(&mesh, rank)).collect::<Result<_, _>>()?;
+    let shown = ranks.map(|rank| RankOf::new(&mesh, rank)).collect::<Result<Vec<_>, _>>()?;
+    let items = || {
+        let names = mesh.axes().iter().map(|axis| axis.name.as_str());
+        let mut items = Items::new(["rank"].into_iter().chain(names).chain(["data rank", "peers"]));
+        for RankOf { rank, coordinates, data_rank, peers } in &shown {
+            let peers = peers.iter().copied().map(u64::from).collect::<Vec<_>>();
+            let peers = if format == Format::Table { abridged(&peers) } else { joined(&peers, ",") };
+            let coordinates = mesh.axes().iter().map(|axis| coordinates[&axis.name].into());
+            items.push([(*rank).into()].into_iter().chain(coordinates).chain([(*data_rank).into(), peers.into()]));
+        }
+        items
+    };
+    let told = || {
+        let more =
+            if args.rank.is_none() && count < world_size.into() { "; --rank and --format text show more" } else { "" };
+        let [shown, all, parts] = [count, world_size.into(), data_world_size.into()].map(grouped);
+        let all_alike = match data_world_size == 1 && world_size > 1 {
+            true => {
+                "\nevery rank reads all of the data; --shard names the axes along which they read different samples"
+            }
+            false => "",
+        };
+        Ok(format!("{shown} of {all} ranks, which share the data in {parts} parts{more}{all_alike}"))
+    };
+    show(format, items, told, || {
         let of = |axis: &Axis| AxisOf { name: axis.name.clone(), size: axis.size, role: axis.role.name() };
         let axes = mesh.axes().iter().map(of).collect();
-        return print_json(&Meshed { world_size, data_world_size, axes, ranks });
-    }
-    let names = mesh.axes().iter().map(|axis| axis.name.as_str());
-    let mut items = Items::new(["rank"].into_iter().chain(names).chain(["data rank", "peers"]));
-    for rank in ranks {
-        let peers: Vec<u64> = mesh.peers(rank)?.into_iter().map(u64::from).collect();
-        let peers = if format == Format::Table { abridged(&peers) } else { joined(&peers, ",") };
-        let coordinates = mesh.coordinates(rank)?.into_iter().map(Into::into);
-        items.push([rank.into()].into_iter().chain(coordinates).chain([mesh.data_rank(rank)?.into(), peers.into()]));
-    }
-    items.print(format)?;
-    if format != Format::Table {
-        return Ok(());
-    }
-    let more =
-        if args.rank.is_none() && count < world_size.into() { "; --rank and --format text show more" } else { "" };
-    let [shown, all] = [count, world_size.into()].map(grouped);
-    note(format!("{shown} of {all} ranks, which share the data in {} parts{more}", grouped(data_world_size.into())))?;
-    if data_world_size == 1 && world_size > 1 {
-        note("every rank reads all of the data; --shard names the axes along which they read different samples")?;
-    }
-    Ok(())
+        Ok(Meshed { world_size, data_world_size, axes, ranks: &shown })
+    })
 }
 
 fn mesh(args: &MeshArgs) -> Result<Mesh, Problem> {

@@ -116,12 +116,7 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let mut answer =
         Answer::new(shown, &Indices { head: reader.head()?, start: shown.start, indices: Vec::new() }, &[count])?;
     for window in windows {
-        let (_, window) = window?;
-        match answer.format {
-            ArrayFormat::Shown(Format::Text) => answer.add(&(joined(&window, "\n") + "\n"), window.len()),
-            ArrayFormat::Npy => answer.add_values(&window, window.len()),
-            _ => answer.add(&joined(&window, ","), window.len()),
-        }?;
+        answer.add_numbers(&window?.1)?;
     }
     answer.finish()
 }
@@ -206,7 +201,17 @@ impl Answer {
         Ok(())
     }
 
-    pub fn add_values(&mut self, values: &[u64], count: usize) -> Result<(), Problem> {
+    /// Adds items of a list of numbers.
+    pub fn add_numbers(&mut self, numbers: &[u64]) -> Result<(), Problem> {
+        match self.format {
+            _ if numbers.is_empty() => Ok(()),
+            ArrayFormat::Shown(Format::Text) => self.add(&(joined(numbers, "\n") + "\n"), numbers.len()),
+            ArrayFormat::Shown(_) => self.add(&joined(numbers, ","), numbers.len()),
+            ArrayFormat::Npy => self.add_values(numbers, numbers.len()),
+        }
+    }
+
+    fn add_values(&mut self, values: &[u64], count: usize) -> Result<(), Problem> {
         // Every index is below 2^53, and so the same number as int64.
         let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
         self.bar.inc(count as u64);

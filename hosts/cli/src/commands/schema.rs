@@ -47,7 +47,7 @@ const ANSWERS: [(&str, &[Of]); 20] = [
     ("indices", &[of::<numbers::Indices>]),
     ("ledger", &[of::<ledger::Log<'_>>, of::<ledger::Replayed>]),
     ("locate", &[of::<locate::Located<locate::Place>>, of::<locate::Located<batching::PlaceInBatches>>]),
-    ("mesh", &[of::<mesh::Meshed>]),
+    ("mesh", &[of::<mesh::Meshed<'_>>]),
     ("orders", &[of::<summaries::Orders<'_>>]),
     ("rank", &[of::<rank::Rank>]),
     ("recipe", &[of::<recipe::Fingerprint>, of::<Recipe>]),

@@ -13,7 +13,7 @@ use serde_json::Value;
 use crate::args::dataset::{Dataset, find};
 use crate::args::format::{ArrayFormat, Format};
 use crate::args::split::{SplitArgs, SplitSamples};
-use crate::commands::numbers::{Answer, joined};
+use crate::commands::numbers::Answer;
 use crate::read::lengths;
 use crate::write::answer::{Recipe, write_json};
 use crate::write::items::{Cell, Items};
@@ -245,17 +245,11 @@ impl Shown<'_> {
             found.drain(..skipped as usize);
             found.truncate(usize::try_from(left).unwrap_or(usize::MAX));
             left -= found.len() as u64;
-            match (&mut answer, &mut rows) {
-                _ if found.is_empty() => {}
-                (Some(answer), _) => match answer.format {
-                    ArrayFormat::Shown(Format::Text) => answer.add(&(joined(&found, "\n") + "\n"), found.len())?,
-                    ArrayFormat::Npy => answer.add_values(&found, found.len())?,
-                    _ => answer.add(&joined(&found, ","), found.len())?,
-                },
-                (None, Some(rows)) => found.iter().try_for_each(|&sample| {
-                    rows.push(&mut items, std::iter::once(sample.into()).chain(dataset.row(sample)))
-                })?,
-                (None, None) => {}
+            answer.iter_mut().try_for_each(|answer| answer.add_numbers(&found))?;
+            if let Some(rows) = &mut rows {
+                let mut push =
+                    |&sample| rows.push(&mut items, [Cell::from(sample)].into_iter().chain(dataset.row(sample)));
+                found.iter().try_for_each(&mut push)?;
             }
             Ok(left > 0)
         })?;
@@ -300,13 +294,7 @@ impl Shown<'_> {
                     };
                     answer.add(&parts.iter().map(line).collect::<String>(), parts.len())?;
                 }
-                format => {
-                    let numbers = parts.iter().map(|(_, part)| u64::from(*part)).collect::<Vec<_>>();
-                    match format {
-                        ArrayFormat::Npy => answer.add_values(&numbers, numbers.len())?,
-                        ArrayFormat::Shown(_) => answer.add(&joined(&numbers, ","), numbers.len())?,
-                    }
-                }
+                _ => answer.add_numbers(&parts.iter().map(|(_, part)| u64::from(*part)).collect::<Vec<_>>())?,
             }
         }
         answer.finish()

@@ -19,9 +19,9 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::SHARDED;
 use crate::args::format::{Format, Output};
 use crate::args::values::within;
-use crate::write::answer::{begin, json as json_of, print_json};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, note};
+use crate::write::answer::{begin, json as json_of, show};
+use crate::write::items::Items;
+use crate::write::output::{Sink, counted, grouped};
 use crate::write::problem::Problem;
 use crate::write::rows::Rows;
 
@@ -31,7 +31,7 @@ pub struct Log<'a> {
     /// The state that the ledger began with.
     state: &'a Value,
     progress: ProgressOf,
-    readers: Vec<ReaderOf>,
+    readers: &'a [ReaderOf],
 }
 
 /// How far the log is, in positions.
@@ -124,47 +124,48 @@ fn summary(args: &LedgerArgs, mut schedule: Schedule<Lines>) -> Result<(), Probl
         readers.add(&event);
     }
     let (progress, state, readers) = (schedule.progress()?, state(&schedule)?, readers.readers);
-    if args.output.format() == Format::Json {
-        let reader = |(reader, Done { claims, commits, samples, released, freed, next })| {
-            let next = next.into_iter().map(|(reader, samples)| Next { reader, samples });
-            ReaderOf { reader, claims, commits, samples, released, freed, claimed_next_by: next.collect() }
-        };
-        let readers = readers.into_iter().map(reader).collect();
-        return print_json(&Log { state: &state, progress: ProgressOf::new(&progress), readers });
-    }
-    let mut items = Items::new([
-        "reader",
-        "claims",
-        "commits",
-        "samples",
-        "given back or taken over",
-        "freed by a join",
-        "claimed next by",
-    ]);
-    for (reader, Done { claims, commits, samples, released, freed, next }) in readers {
-        let next = next.iter().map(|(reader, samples)| match args.output.format() {
-            Format::Table => format!("reader {reader}: {}", grouped(*samples)),
-            _ => format!("{reader}:{samples}"),
-        });
-        let next = next.collect::<Vec<_>>().join(", ");
-        let counts = [claims, commits, samples, released, freed].map(Cell::from);
-        items.push([reader.into()].into_iter().chain(counts).chain([next.into()]));
-    }
-    items.print(args.output.format())?;
-    if args.output.format() != Format::Table {
-        return Ok(());
-    }
-    let Progress { positions, committed, claimed, entries, .. } = progress;
-    let held = if claimed == 0 { String::new() } else { format!(", {} claimed", grouped(claimed)) };
-    let order = &state["recipe"]["order"];
-    let [order, seed, epoch] =
-        [&order["name"], &order["seed"], &state["epoch"]].map(|value| value.to_string().replace('"', ""));
-    note(format!(
-        "{} of {} committed{held}, in {}; order {order}, seed {seed}, epoch {epoch}",
-        grouped(committed),
-        counted(positions, "sample", "samples"),
-        counted(entries, "entry", "entries"),
-    ))
+    let format = args.output.format();
+    let reader = |(reader, Done { claims, commits, samples, released, freed, next })| {
+        let next = next.into_iter().map(|(reader, samples)| Next { reader, samples });
+        ReaderOf { reader, claims, commits, samples, released, freed, claimed_next_by: next.collect() }
+    };
+    let readers = readers.into_iter().map(reader).collect::<Vec<_>>();
+    let items = || {
+        let mut items = Items::new([
+            "reader",
+            "claims",
+            "commits",
+            "samples",
+            "given back or taken over",
+            "freed by a join",
+            "claimed next by",
+        ]);
+        for ReaderOf { reader, claims, commits, samples, released, freed, claimed_next_by } in &readers {
+            let next = claimed_next_by.iter().map(|Next { reader, samples }| match format {
+                Format::Table => format!("reader {reader}: {}", grouped(*samples)),
+                _ => format!("{reader}:{samples}"),
+            });
+            let next = next.collect::<Vec<_>>().join(", ");
+            let counts = [claims, commits, samples, released, freed].map(|&count| count.into());
+            items.push([(*reader).into()].into_iter().chain(counts).chain([next.into()]));
+        }
+        items
+    };
+    let told = || {
+        let Progress { positions, committed, claimed, entries, .. } = progress;
+        let held = if claimed == 0 { String::new() } else { format!(", {} claimed", grouped(claimed)) };
+        let order = &state["recipe"]["order"];
+        let [order, seed, epoch] =
+            [&order["name"], &order["seed"], &state["epoch"]].map(|value| value.to_string().replace('"', ""));
+        Ok(format!(
+            "{} of {} committed{held}, in {}; order {order}, seed {seed}, epoch {epoch}",
+            grouped(committed),
+            counted(positions, "sample", "samples"),
+            counted(entries, "entry", "entries"),
+        ))
+    };
+    let answer = || Ok(Log { state: &state, progress: ProgressOf::new(&progress), readers: &readers });
+    show(format, items, told, answer)
 }
 
 fn samples(args: &LedgerArgs, schedule: Schedule<Lines>, reader: u32, readers: u32) -> Result<(), Problem> {

@@ -23,7 +23,7 @@ use crate::commands::step::StepArgs;
 use crate::commands::summaries::{FingerprintArgs, OrdersArgs};
 use crate::commands::verify::VerifyArgs;
 use crate::examples;
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
 ///
@@ -63,7 +63,7 @@ fn version() -> String {
     let versions = format!("samedeal {}\nengine {}\n", env!("CARGO_PKG_VERSION"), samedeal::ENGINE);
     #[cfg(feature = "component")]
     let versions = {
-        use crate::write::output::hexadecimal;
+        use crate::write::hexadecimal;
         use sha2::{Digest, Sha256};
         format!("{versions}samedeal.wasm {}\n", hexadecimal(&Sha256::digest(samedeal::COMPONENT)))
     };

@@ -19,8 +19,7 @@ use commands::{
     batching, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, schema, shards, shell, split,
     state, step, steps, summaries, verify,
 };
-use write::output::be_quiet;
-use write::problem::Problem;
+use write::{Problem, be_quiet};
 
 fn main() -> ExitCode {
     let Cli { mut command, quiet } = Cli::read();

@@ -13,7 +13,7 @@ use crate::args::recipe::with;
 use crate::generated::Batch;
 use crate::read::checkpoint::Saved;
 use crate::read::lengths::{Lengths, Unit};
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// Batches of samples of different length: where the lengths are, and how samples become batches.
 #[derive(Args)]

@@ -8,9 +8,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{FileReader, SerializedFileReader};
 
 use crate::args::values::number;
-use crate::write::items::Cell;
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Cell, Problem, progress};
 
 /// What is dealt: a number of samples, or the rows of Parquet files.
 #[derive(Args)]

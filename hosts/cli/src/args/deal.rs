@@ -14,7 +14,7 @@ use crate::args::values::{Numbers, numbers, within};
 use crate::generated::{Deal, Order};
 use crate::read::checkpoint::Saved;
 use crate::read::numbers;
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// The order that is made of the sizes of files, and not by its name alone.
 pub const SHARDED: &str = "sharded";

@@ -11,8 +11,7 @@ use serde_json::{Map, Value};
 use crate::args::dataset::Dataset;
 use crate::args::deal::{EpochArgs, SHARDED, lists};
 use crate::read::numbers::whole;
-use crate::write::output::{counted, grouped};
-use crate::write::problem::Problem;
+use crate::write::{Problem, counted, grouped};
 
 /// The most bytes that are read. The library says that a recipe has fewer.
 const MOST: u64 = 1 << 26;

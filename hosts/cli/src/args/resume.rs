@@ -9,7 +9,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::EpochArgs;
 use crate::args::recipe::with;
 use crate::read::checkpoint::{self, Kind, Saved};
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// What to do if a state has too many files to name their sizes.
 pub const NAME_FILES: &str = "the state has a hash of the sizes of the files, not the sizes; name the files";

@@ -11,7 +11,7 @@ use crate::args::recipe;
 use crate::args::values::{number, within};
 use crate::commands::numbers::WindowArgs;
 use crate::generated::Parts;
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 #[derive(Args)]
 pub struct SplitArgs {

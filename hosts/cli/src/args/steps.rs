@@ -15,7 +15,7 @@ use crate::args::resume::differing;
 use crate::args::values::{Samples, number, samples, within};
 use crate::generated::{Order, Steps, StepsDeal};
 use crate::read::checkpoint::{self, Kind, Saved};
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 #[derive(Args)]
 pub struct StepsArgs {

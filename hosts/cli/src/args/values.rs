@@ -4,7 +4,7 @@ use std::fmt::{self, Display};
 use std::ops::RangeInclusive;
 use std::str::FromStr;
 
-use crate::write::problem::with_powers;
+use crate::write::with_powers;
 
 /// The digits of a whole number in the ways people write it: `50000`, `50_000`, `50,000` as tables print it, `5e4`, `1.5e3`, `50k`, `2M`
 /// or `1G`.

@@ -11,10 +11,7 @@ use serde_json::Value;
 
 use crate::args::format::{Format, Output};
 use crate::read::checkpoint::{self, Saved};
-use crate::write::answer::print_json;
-use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, note, verdict};
-use crate::write::problem::Problem;
+use crate::write::{Cell, Items, Problem, counted, note, print_json, verdict};
 
 /// How much of a value a table shows.
 const LETTERS: usize = 60;

@@ -23,10 +23,7 @@ use crate::commands::step::{self, StepArgs};
 use crate::commands::{batching, locate};
 use crate::read::checkpoint::{self, Kind, Saved, Segment};
 use crate::read::numbers::Whole;
-use crate::write::answer::{self, print_json};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, percent, print};
-use crate::write::problem::Problem;
+use crate::write::{Cell, Items, Problem, answer, counted, grouped, percent, print, print_json};
 
 /// Options of a recipe that are shown, by their names in it.
 const RECIPE: [&str; 9] =

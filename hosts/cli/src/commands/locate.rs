@@ -15,11 +15,7 @@ use crate::args::format::{Format, Output};
 use crate::args::values::{Numbers, Samples, samples};
 use crate::commands::readers::{Reader, Readers, Steps, left};
 use crate::read::checkpoint::Saved;
-use crate::write::answer::show;
-use crate::write::items::{Cell, Items};
-use crate::write::output::counted;
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Cell, Items, Problem, counted, progress, show};
 
 /// How many repetitions of a padded sample a table shows; a small dataset on a large world has thousands.
 const SHOWN: u32 = 8;

@@ -7,10 +7,7 @@ use serde::Serialize;
 use crate::args::format::Format;
 use crate::args::plan::MeshArgs;
 use crate::commands::numbers::{abridged, joined};
-use crate::write::answer::show;
-use crate::write::items::Items;
-use crate::write::output::grouped;
-use crate::write::problem::Problem;
+use crate::write::{Items, Problem, grouped, show};
 
 /// How many ranks a table shows unless one is named.
 const SHOWN: u32 = 64;

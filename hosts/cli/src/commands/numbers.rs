@@ -13,12 +13,7 @@ use crate::args::deal::{EpochArgs, ReaderArgs};
 use crate::args::format::{ArrayFormat, ArrayOutput, Format};
 use crate::args::values::number;
 use crate::commands::readers::Reader;
-use crate::write::answer::{Head, begin};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped};
-use crate::write::problem::Problem;
-use crate::write::progress;
-use crate::write::rows::Rows;
+use crate::write::{Cell, Head, Items, Problem, Rows, Sink, begin, counted, grouped, progress};
 
 #[derive(Args)]
 pub struct IndicesArgs {

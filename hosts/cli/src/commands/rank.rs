@@ -6,9 +6,7 @@ use serde::Serialize;
 
 use crate::args::format::Format;
 use crate::args::plan::DetectArgs;
-use crate::write::answer::print_json;
-use crate::write::items::{Cell, Items};
-use crate::write::problem::Problem;
+use crate::write::{Cell, Items, Problem, print_json};
 
 /// Which rank a process is.
 #[derive(Serialize, JsonSchema)]

@@ -9,8 +9,7 @@ use crate::args::deal::EpochArgs;
 use crate::args::recipe::order_of;
 use crate::args::resume::{NAME_FILES, differing};
 use crate::read::checkpoint::{Saved, Segment};
-use crate::write::answer::{Head, ReaderOf, Recipe};
-use crate::write::problem::Problem;
+use crate::write::{Head, Problem, ReaderOf, Recipe};
 
 /// How many samples are read at a time.
 pub const WINDOW: u64 = 1 << 16;

@@ -10,9 +10,7 @@ use serde::Serialize;
 use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
-use crate::write::answer::json;
-use crate::write::output::write_text;
-use crate::write::problem::Problem;
+use crate::write::{Problem, json, write_text};
 
 #[derive(Args)]
 pub struct RecipeArgs {

@@ -14,11 +14,7 @@ use crate::args::deal::{EpochArgs, ReaderArgs};
 use crate::args::format::{Format, Output};
 use crate::commands::numbers::joined;
 use crate::read::decoded::Decoded;
-use crate::write::answer::print_json;
-use crate::write::items::{Cell, Items, excerpt};
-use crate::write::output::{grouped, hexadecimal, note, print};
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Cell, Items, Problem, excerpt, grouped, hexadecimal, note, print, print_json, progress};
 
 /// How many samples are shown from either end.
 const SHOWN: usize = 5;

@@ -10,9 +10,8 @@ use super::{
     batching, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, split, step, steps,
     summaries, verify,
 };
-use crate::write::answer::{Index, Recipe, State};
-use crate::write::output::print;
-use crate::write::problem::Problem;
+use crate::write::answer::{Index, State};
+use crate::write::{Problem, Recipe, print};
 
 #[derive(Args)]
 pub struct SchemaArgs {

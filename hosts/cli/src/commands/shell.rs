@@ -7,8 +7,7 @@ use clap::Args;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::write::output::Sink;
-use crate::write::problem::Problem;
+use crate::write::{Problem, Sink};
 
 #[derive(Args)]
 pub struct CompletionsArgs {

@@ -15,12 +15,7 @@ use crate::args::format::{ArrayFormat, Format};
 use crate::args::split::{SplitArgs, SplitSamples};
 use crate::commands::numbers::Answer;
 use crate::read::lengths;
-use crate::write::answer::{Recipe, write_json};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped};
-use crate::write::problem::Problem;
-use crate::write::progress;
-use crate::write::rows::Rows;
+use crate::write::{Cell, Items, Problem, Recipe, Rows, Sink, counted, grouped, progress, write_json};
 
 /// How many samples are gone through at a time.
 const WINDOW: u64 = 1 << 18;

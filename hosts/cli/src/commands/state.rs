@@ -7,8 +7,7 @@ use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::TextOutput;
 use crate::args::values::number;
 use crate::commands::readers::Source;
-use crate::write::output::write_text;
-use crate::write::problem::Problem;
+use crate::write::{Problem, write_text};
 
 #[derive(Args)]
 pub struct StateArgs {

@@ -17,11 +17,7 @@ use crate::commands::locate::{Reached, Status};
 use crate::commands::numbers::abridged;
 use crate::commands::readers::{Readers, Steps};
 use crate::read::contents::Contents;
-use crate::write::answer::{self, Stored};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped};
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Cell, Items, Problem, Stored, answer, counted, grouped, progress};
 
 /// How many ranks, or workers of each, are gone through.
 const MOST: u32 = 1 << 16;

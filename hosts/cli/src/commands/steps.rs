@@ -12,11 +12,7 @@ use crate::args::format::Format;
 use crate::args::steps::{Opened, StepsArgs};
 use crate::commands::step::{Held, Listed, Part, ranks};
 use crate::read::contents::Contents;
-use crate::write::answer::{Recipe, show};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, write_text};
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Cell, Items, Problem, Recipe, counted, grouped, progress, show, write_text};
 
 /// `samedeal steps`
 pub fn run(args: &StepsArgs) -> Result<(), Problem> {

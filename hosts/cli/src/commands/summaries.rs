@@ -7,11 +7,7 @@ use sha2::{Digest, Sha256};
 use crate::args::deal::{EpochArgs, ReaderArgs, SHARDED};
 use crate::args::format::{Format, Output};
 use crate::commands::readers::Reader;
-use crate::write::answer::{Head, show};
-use crate::write::items::Items;
-use crate::write::output::hexadecimal;
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Head, Items, Problem, hexadecimal, progress, show};
 
 #[derive(Args)]
 pub struct FingerprintArgs {

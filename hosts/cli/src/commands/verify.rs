@@ -12,11 +12,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::{Format, Output};
 use crate::commands::readers::{Readers, left};
-use crate::write::answer::print_json;
-use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, verdict};
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Cell, Items, Problem, counted, grouped, print_json, progress, verdict};
 
 /// The most readers: each is asked for its samples.
 const READERS: u64 = 1 << 20;

@@ -13,9 +13,7 @@ use parquet::schema::types::{ColumnDescriptor, Type};
 use serde_json::{Map, Value, json};
 
 use crate::args::dataset::{Dataset, Rows, open, unreadable};
-use crate::write::items::Cell;
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Cell, Problem, progress};
 
 /// Values of columns of Parquet files, by sample.
 pub struct Contents(Vec<(String, BTreeMap<u64, Value>)>);

@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::args::values;
 use crate::read::lengths::npy;
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// The numbers of a file.
 pub fn read(path: &Path) -> Result<Vec<u64>, Problem> {

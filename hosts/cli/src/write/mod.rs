@@ -1,9 +1,15 @@
 //! What the command says: tables, JSON, progress, problems.
 
 pub mod answer;
-pub mod items;
-pub mod output;
+mod items;
+mod output;
 mod partial;
-pub mod problem;
+mod problem;
 pub mod progress;
-pub mod rows;
+mod rows;
+
+pub use answer::{Head, ReaderOf, Recipe, Stored, begin, json, print_json, show, write_json};
+pub use items::{Cell, Items, excerpt};
+pub use output::{Sink, be_quiet, counted, grouped, hexadecimal, note, percent, print, verdict, write_text};
+pub use problem::{Problem, with_powers};
+pub use rows::Rows;

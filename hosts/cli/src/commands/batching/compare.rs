@@ -13,12 +13,7 @@ use crate::args::by_length::worded;
 use crate::args::format::Format;
 use crate::commands::numbers::BatchesArgs;
 use crate::read::lengths::Lengths;
-use crate::write::answer::{Recipe, write_json};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, percent};
-use crate::write::problem::Problem;
-use crate::write::progress;
-use crate::write::rows::Rows;
+use crate::write::{Cell, Items, Problem, Recipe, Rows, Sink, counted, grouped, percent, progress, write_json};
 
 /// What a strategy makes of the lengths.
 struct Outcome {

@@ -7,9 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-use crate::write::answer::Recipe;
-use crate::write::output::{counted, percent};
-use crate::write::problem::Problem;
+use crate::write::{Problem, Recipe, counted, percent};
 
 /// Everything that decides batches.
 pub fn recipe(batcher: &Batcher) -> Result<Recipe, Problem> {

@@ -10,9 +10,7 @@ use crate::args::by_length::{ByLengthArgs, worded};
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::TextOutput;
 use crate::args::values::within;
-use crate::write::output::write_text;
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Problem, progress, write_text};
 
 /// So many parts has the work of a thread, at least: the threads end at about the same time.
 const PARTS: u64 = 16;

@@ -13,10 +13,7 @@ use crate::args::format::Format;
 use crate::args::recipe::order_of;
 use crate::commands::locate::{CountedFrom, LocateArgs, Located, LocatedIn, Status, in_epochs};
 use crate::read::lengths::Lengths;
-use crate::write::answer::show;
-use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped};
-use crate::write::problem::Problem;
+use crate::write::{Cell, Items, Problem, counted, grouped, show};
 
 /// `samedeal locate` with `--lengths`
 pub fn run(args: &LocateArgs) -> Result<(), Problem> {

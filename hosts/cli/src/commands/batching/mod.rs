@@ -23,8 +23,7 @@ use crate::args::deal::EpochArgs;
 use crate::args::format::ArrayFormat;
 use crate::commands::numbers::BatchesArgs;
 use crate::read::lengths::Lengths;
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Problem, progress};
 
 /// `samedeal batches` with `--lengths`
 pub fn run(args: &BatchesArgs) -> Result<(), Problem> {

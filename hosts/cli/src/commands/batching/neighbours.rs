@@ -2,7 +2,7 @@
 
 use samedeal::Batcher;
 
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// The correlation (Pearson) between the mean lengths of the batches of rank 0 at a step and at the next one; none
 /// where there are fewer than three batches, or all means are the same. Batches without samples are passed over.

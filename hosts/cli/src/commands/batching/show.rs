@@ -9,11 +9,7 @@ use serde::Serialize;
 use super::figures::{self, Figures};
 use crate::args::format::{ArrayFormat, Format};
 use crate::commands::numbers::BatchesArgs;
-use crate::write::answer::{Recipe, begin, json};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped};
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Cell, Items, Problem, Recipe, Sink, begin, counted, grouped, json, progress};
 
 /// How many items of a batch a table shows, and of a row that is shared.
 const SHOWN: usize = 8;

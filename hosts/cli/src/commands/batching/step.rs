@@ -15,10 +15,7 @@ use crate::commands::readers::Steps;
 use crate::commands::step::{Explained, Held, StepArgs, Taken, taken};
 use crate::read::contents::Contents;
 use crate::read::lengths::Lengths;
-use crate::write::answer::print_json;
-use crate::write::items::{Cell, Items};
-use crate::write::output::note;
-use crate::write::problem::Problem;
+use crate::write::{Cell, Items, Problem, note, print_json};
 
 /// `samedeal step` with `--lengths`
 pub fn run(args: &StepArgs) -> Result<(), Problem> {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::args::by_length::worded;
 use crate::commands::numbers::BatchesArgs;
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// A strategy, with its options.
 #[derive(Default)]

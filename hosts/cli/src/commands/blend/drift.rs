@@ -7,8 +7,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::shares::{Shares, millionths};
-use crate::write::output::grouped;
-use crate::write::problem::Problem;
+use crate::write::{Problem, grouped};
 
 /// How many columns there are, and how many positions are looked at for each.
 const COLUMNS: u64 = 64;

@@ -14,11 +14,7 @@ use shares::{Shares, millionths};
 use crate::args::blend::BlendArgs;
 use crate::args::format::Format;
 use crate::args::{deal, recipe};
-use crate::write::answer::{Recipe, show};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{Sink, counted, grouped, print};
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Cell, Items, Problem, Recipe, Sink, counted, grouped, print, progress, show};
 
 /// How many samples of a rank are read at a time.
 const WINDOW: u64 = 1 << 16;

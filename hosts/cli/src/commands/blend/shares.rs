@@ -3,7 +3,7 @@
 use samedeal::Sampler;
 use serde_json::Value;
 
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// The weights of a blend, by the positions at which they begin.
 pub struct Shares {

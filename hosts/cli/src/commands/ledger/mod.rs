@@ -19,11 +19,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::SHARDED;
 use crate::args::format::{Format, Output};
 use crate::args::values::within;
-use crate::write::answer::{begin, json as json_of, show};
-use crate::write::items::Items;
-use crate::write::output::{Sink, counted, grouped};
-use crate::write::problem::Problem;
-use crate::write::rows::Rows;
+use crate::write::{Items, Problem, Rows, Sink, begin, counted, grouped, json as json_of, show};
 
 /// What the log of a ledger says.
 #[derive(Serialize, JsonSchema)]

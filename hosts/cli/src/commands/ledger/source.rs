@@ -6,7 +6,7 @@ use std::path::Path;
 
 use samedeal::ledger::FolderLog;
 
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// The lines of a log.
 pub type Lines = Box<dyn BufRead>;

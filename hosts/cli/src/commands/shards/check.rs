@@ -12,9 +12,7 @@ use super::Planned;
 use crate::args::format::Format;
 use crate::args::plan::ShardsArgs;
 use crate::commands::verify::{all_passed, result};
-use crate::write::items::{Cell, Items};
-use crate::write::output::{counted, grouped, print};
-use crate::write::problem::Problem;
+use crate::write::{Cell, Items, Problem, counted, grouped, print};
 
 /// How many overlaps and how many gaps are named below a table.
 const NAMED: usize = 20;
@@ -210,5 +208,5 @@ fn files_of(count: u32) -> String {
 
 /// What would end a part of a line is escaped.
 fn escaped(path: String) -> String {
-    crate::write::items::Cell::from(path).to_string()
+    crate::write::Cell::from(path).to_string()
 }

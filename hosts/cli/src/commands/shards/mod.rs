@@ -16,10 +16,7 @@ use serde_json::json;
 use crate::args::dataset::{Dataset, Unreadable};
 use crate::args::format::Format;
 use crate::args::plan::{PlanArgs, ShardsArgs};
-use crate::write::answer::{Recipe, print_json};
-use crate::write::output::{print, verdict};
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Problem, Recipe, print, print_json, progress, verdict};
 
 /// Deals whole files to readers.
 #[derive(Serialize, JsonSchema)]

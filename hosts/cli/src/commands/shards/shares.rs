@@ -7,9 +7,7 @@ use serde::Serialize;
 use super::Planned;
 use crate::args::format::Format;
 use crate::args::plan::ShardsArgs;
-use crate::write::items::Items;
-use crate::write::output::{grouped, note};
-use crate::write::problem::Problem;
+use crate::write::{Items, Problem, grouped, note};
 
 /// How many rows a table shows.
 const SHOWN: usize = 64;

@@ -6,8 +6,7 @@ use serde::Serialize;
 
 use super::Planned;
 use crate::args::plan::ShardsArgs;
-use crate::write::output::{counted, grouped};
-use crate::write::problem::Problem;
+use crate::write::{Problem, counted, grouped};
 
 /// How much there is.
 pub fn files(planned: &Planned) -> Result<String, Problem> {

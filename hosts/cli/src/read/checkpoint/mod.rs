@@ -21,8 +21,7 @@ use values::{Id, Node, Values};
 
 use crate::args::deal::SHARDED;
 use crate::read::numbers::whole;
-use crate::write::output::grouped;
-use crate::write::problem::Problem;
+use crate::write::{Problem, grouped};
 
 /// The most bytes of JSON, or of the pickles of a file, which hold a checkpoint without its tensors; and of the list of the files in an
 /// archive.

@@ -6,7 +6,7 @@ use std::fmt;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Number;
 
-use crate::write::output::grouped;
+use crate::write::grouped;
 
 /// The most values of a file, and places of values in others, together: more than checkpoints have, and few enough to be held in
 /// memory (less than half a gigabyte).

@@ -21,9 +21,7 @@ use samedeal::Split;
 pub use unit::Unit;
 
 use crate::args::dataset::{Dataset, Rows, find};
-use crate::write::output::{counted, grouped};
-use crate::write::problem::Problem;
-use crate::write::progress;
+use crate::write::{Problem, counted, grouped, progress};
 
 /// How long the samples of a dataset are.
 pub struct Lengths {

@@ -11,7 +11,7 @@ use super::collected::{Collected, missing};
 use super::columns::{Column, Kind};
 use crate::args::dataset::{footer, open};
 use crate::read::decoded::Decoded;
-use crate::write::problem::Problem;
+use crate::write::Problem;
 
 /// Adds the lengths that a column tells. `bar` counts bytes.
 pub fn read(path: &Path, name: Option<&str>, lengths: &mut Collected, bar: &ProgressBar) -> Result<(), Problem> {

@@ -2,7 +2,7 @@ use svg::node::element::Group;
 
 use super::draw::{Anchor, bar, line, text};
 use super::scale::{Scale, round_up};
-use crate::write::output::{counted, grouped};
+use crate::write::{counted, grouped};
 
 /// How many bars there are at most, but for one.
 const BARS: u32 = 60;

@@ -14,8 +14,7 @@ use svg::node::element::{Description, Rectangle, Style, Title};
 pub use waste::Waste;
 
 use crate::read::lengths::Lengths;
-use crate::write::output::Sink;
-use crate::write::problem::Problem;
+use crate::write::{Problem, Sink};
 
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 168.0;

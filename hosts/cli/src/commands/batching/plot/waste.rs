@@ -2,7 +2,7 @@ use svg::node::element::{Group, Rectangle};
 
 use super::draw::{Anchor, bar, line, text};
 use super::scale::Scale;
-use crate::write::output::percent;
+use crate::write::percent;
 
 /// How high a bar is, with what is between it and the next.
 pub const PITCH: f64 = 30.0;

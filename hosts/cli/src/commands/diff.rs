@@ -11,7 +11,7 @@ use serde_json::Value;
 
 use crate::args::format::{Format, Output};
 use crate::read::checkpoint::{self, Saved};
-use crate::write::{Cell, Items, Problem, counted, note, print_json, verdict};
+use crate::write::{Cell, Items, Problem, counted, note, show, verdict};
 
 /// How much of a value a table shows.
 const LETTERS: usize = 60;
@@ -64,7 +64,7 @@ pub fn run(args: &DiffArgs) -> Result<bool, Problem> {
             found.push(Differing { place: place.clone(), member, one: value(one), other: value(other), decides });
         }
     }
-    verdict(show(args, &found), Some(found.is_empty()))
+    verdict(print(args, &found), Some(found.is_empty()))
 }
 
 /// The states in a file. A file without any is no file that nothing differs from.
@@ -75,25 +75,25 @@ fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
     }
 }
 
-fn show(args: &DiffArgs, found: &[Differing]) -> Result<(), Problem> {
+fn print(args: &DiffArgs, found: &[Differing]) -> Result<(), Problem> {
     let format = args.output.format();
-    if format == Format::Json {
-        return print_json(&Differences { equal: found.is_empty(), differing: found });
-    }
-    if found.is_empty() && format == Format::Table {
+    let is_table = format == Format::Table;
+    if found.is_empty() && is_table {
         return note("nothing differs");
     }
-    let has_places = found.iter().any(|it| !it.place.is_empty()) || format != Format::Table;
-    let place = |place: &str| has_places.then(|| Cell::from(place));
-    let mut items =
-        Items::new(has_places.then_some("place").into_iter().chain(["member", "one", "other", "what it decides"]));
-    for Differing { place: its, member, one, other, decides } in found {
-        let [one, other] = [one, other].map(|value| said(value, format == Format::Table));
-        let row = [member, one.as_str(), &other, told(decides)].map(Cell::from);
-        items.push(place(its).into_iter().chain(row));
-    }
-    items.print(format)?;
-    if format == Format::Table { note(counted(found.len() as u64, "member differs", "members differ")) } else { Ok(()) }
+    let has_places = found.iter().any(|it| !it.place.is_empty()) || !is_table;
+    let place: &[&str] = if has_places { &["place"] } else { &[] };
+    let items = || {
+        let mut items = Items::new([place, &["member", "one", "other", "what it decides"]].concat());
+        for Differing { place, member, one, other, decides } in found {
+            let [one, other] = [one, other].map(|value| said(value, is_table));
+            let place = has_places.then_some(place.as_str());
+            items.push(place.into_iter().chain([member, one.as_str(), &other, told(decides)]).map(Cell::from));
+        }
+        items
+    };
+    let differ = || Ok(counted(found.len() as u64, "member differs", "members differ"));
+    show(format, items, differ, || Ok(Differences { equal: found.is_empty(), differing: found }))
 }
 
 /// A value in a line.

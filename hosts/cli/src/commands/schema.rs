@@ -56,7 +56,7 @@ const ANSWERS: [(&str, &[Of]); 20] = [
     ("state", &[of::<State>]),
     ("step", &[of::<step::StepsRead<step::RankBatch>>, of::<step::StepsRead<batching::RankBatchOf>>]),
     ("steps", &[of::<steps::Begun<'_>>, of::<steps::Taken>, of::<steps::Found>, of::<State>]),
-    ("verify", &[of::<verify::Verified>]),
+    ("verify", &[of::<verify::Verified<'_>>]),
 ];
 
 fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {

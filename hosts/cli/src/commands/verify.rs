@@ -12,7 +12,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::{Format, Output};
 use crate::commands::readers::{Readers, left};
-use crate::write::{Cell, Items, Problem, counted, grouped, print_json, progress, verdict};
+use crate::write::{Cell, Items, Problem, counted, grouped, progress, show, verdict};
 
 /// The most readers: each is asked for its samples.
 const READERS: u64 = 1 << 20;
@@ -29,7 +29,7 @@ pub struct VerifyArgs {
 
 /// What was checked of an epoch.
 #[derive(Serialize, JsonSchema)]
-pub struct Verified {
+pub struct Verified<'a> {
     /// Null if no check failed, but one was not made.
     passed: Option<bool>,
     /// Of the dataset.
@@ -47,7 +47,7 @@ pub struct Verified {
     left_out: u64,
     /// The fewest and the most steps of a rank; null without `--batch-size`.
     steps: Option<[u64; 2]>,
-    checks: Vec<Check>,
+    checks: &'a [Check],
 }
 
 /// One thing that must hold, and what was counted, for programs and for people.
@@ -108,32 +108,32 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     let checks = epoch.checks(&readers, samples, has_batches);
     let passed = all_passed(checks.iter().map(|check| check.passed));
     let format = args.output.format();
-    let mut items = Items::new(["check", "result", "found"]);
-    for Check { name, passed, told, found } in &checks {
-        let exact = || Cell::Value(serde_json::to_value(found).unwrap_or_default());
-        let found = if format == Format::Table { told.as_str().into() } else { exact() };
-        items.push([(*name).into(), result(*passed).into(), found]);
-    }
-    let printed = match format {
-        Format::Json => {
-            let most = || Some([*epoch.steps.keys().min()?, *epoch.steps.keys().max()?]);
-            print_json(&Verified {
-                passed,
-                samples: dataset.samples,
-                consumed: epoch.consumed,
-                ranks: deal.world_size(),
-                workers: deal.workers,
-                seen: epoch.seen,
-                padding: epoch.held.saturating_sub(epoch.seen),
-                dropped: epoch.dropped(samples),
-                left_out: epoch.left_out(),
-                steps: most().filter(|_| has_batches),
-                checks,
-            })
+    let items = || {
+        let mut items = Items::new(["check", "result", "found"]);
+        for Check { name, passed, told, found } in &checks {
+            let exact = || Cell::Value(serde_json::to_value(found).unwrap_or_default());
+            let found = if format == Format::Table { told.as_str().into() } else { exact() };
+            items.push([(*name).into(), result(*passed).into(), found]);
         }
-        format => items.print(format),
+        items
     };
-    verdict(printed, passed)
+    let most = || Some([*epoch.steps.keys().min()?, *epoch.steps.keys().max()?]);
+    let answer = || {
+        Ok(Verified {
+            passed,
+            samples: dataset.samples,
+            consumed: epoch.consumed,
+            ranks: deal.world_size(),
+            workers: deal.workers,
+            seen: epoch.seen,
+            padding: epoch.held.saturating_sub(epoch.seen),
+            dropped: epoch.dropped(samples),
+            left_out: epoch.left_out(),
+            steps: most().filter(|_| has_batches),
+            checks: &checks,
+        })
+    };
+    verdict(show(format, items, || Ok(String::new()), answer), passed)
 }
 
 /// Whether all checks passed: `None` if none failed, but one was not asked for.

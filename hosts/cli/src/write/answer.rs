@@ -149,7 +149,7 @@ pub fn print_json(answer: &impl Serialize) -> Result<(), Problem> {
     print(json(answer)?)
 }
 
-/// Prints an answer: as JSON, or as rows, with a note below a table.
+/// Prints an answer: as JSON, or as rows, with a note below a table if there is something to say.
 pub fn show<T: Serialize>(
     format: Format,
     items: impl FnOnce() -> Items,
@@ -161,7 +161,8 @@ pub fn show<T: Serialize>(
         Format::Table => items().print(format)?,
         _ => return items().print(format),
     }
-    note(told()?)
+    let told = told()?;
+    if told.is_empty() { Ok(()) } else { note(told) }
 }
 
 /// Writes an answer, and ends what it is written to.

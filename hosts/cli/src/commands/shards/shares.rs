@@ -7,40 +7,38 @@ use serde::Serialize;
 use super::Planned;
 use crate::args::format::Format;
 use crate::args::plan::ShardsArgs;
-use crate::write::{Items, Problem, grouped, note};
+use crate::write::{Cell, Items, Problem, grouped, note};
 
 /// How many rows a table shows.
 const SHOWN: usize = 64;
 
 /// What every rank and every worker has to read.
 pub fn print_loads(planned: &Planned, format: Format) -> Result<(), Problem> {
-    let (ranks, workers) = (planned.plan.world_size() as usize, planned.plan.workers() as usize);
-    let by_rank = planned.plan.loads(Tier::Ranks)?;
-    let by_worker = planned.plan.loads(Tier::Workers)?;
-    let split = workers > 1;
-    let of_worker = |worker| split.then_some((Some(worker), &by_worker));
-    let rows = (0..ranks).flat_map(|rank| {
-        let all = std::iter::once((None, &by_rank)).chain((0..workers).filter_map(of_worker));
-        all.map(move |(worker, loads)| (rank, worker, loads))
+    let (ranks, each) = (loads(planned, Tier::Ranks)?, planned.plan.workers() as usize);
+    // A worker alone has what its rank has.
+    let workers = if each > 1 { loads(planned, Tier::Workers)? } else { Vec::new() };
+    let rows = (0..ranks.len()).flat_map(|rank| {
+        let own = workers.iter().skip(rank * each).take(each).zip(0_u64..);
+        let own = own.map(move |(load, worker)| (rank, worker.into(), load));
+        std::iter::once((rank, "all".into(), &ranks[rank])).chain(own)
     });
-    let who: &[&str] = if split { &["rank", "worker"] } else { &["rank"] };
+    let who: &[&str] = if each > 1 { &["rank", "worker"] } else { &["rank"] };
     let mut items = Items::new([who, &["files", "samples", "bytes"]].concat());
-    let count = ranks * if split { workers + 1 } else { 1 };
+    let count = ranks.len() + workers.len();
     let shown = if format == Format::Table { count.min(SHOWN) } else { count };
-    for (rank, worker, loads) in rows.take(shown) {
-        let place = worker.map_or(rank, |worker| rank * workers + worker);
-        let worker = worker.map_or("all".into(), |worker| (worker as u64).into());
+    for (rank, worker, &Load { shards, samples, bytes }) in rows.take(shown) {
         let who = [(rank as u64).into(), worker].into_iter().take(who.len());
-        items.push(who.chain(row(loads, place).map(Into::into)));
+        items.push(who.chain([shards, samples, bytes].map(Cell::from)));
     }
     print_items(&items, format, count - shown)
 }
 
-/// The files, the samples and the bytes of a rank or a worker.
-fn row(loads: &Loads, place: usize) -> [u64; 3] {
+/// The files, the samples and the bytes of every rank or worker.
+fn loads(planned: &Planned, tier: Tier) -> Result<Vec<Load>, Problem> {
+    let Loads { shards, samples, bytes, .. } = planned.plan.loads(tier)?;
     // The plan has the bytes.
-    let bytes = loads.bytes.as_ref().map_or(0, |bytes| bytes[place]);
-    [loads.shards[place], loads.samples[place], bytes]
+    let counts = shards.into_iter().zip(samples).zip(bytes.unwrap_or_default());
+    Ok(counts.map(|((shards, samples), bytes)| Load { shards, samples, bytes }).collect())
 }
 
 /// The files of a rank, in the order in which its workers read them.
@@ -105,21 +103,14 @@ struct ShardsOf {
 impl Shares {
     pub fn new(planned: &Planned, args: &ShardsArgs) -> Result<Self, Problem> {
         let each = planned.plan.workers();
-        let loads = |tier: Tier| -> Result<_, Problem> {
-            let loads = planned.plan.loads(tier)?;
-            Ok((0..loads.shards.len() as u32).map(move |place| {
-                let [shards, samples, bytes] = row(&loads, place as usize);
-                (place, Load { shards, samples, bytes })
-            }))
-        };
         let of_worker = |(place, load)| WorkerLoad { rank: place / each, worker: place % each, load };
         let reader = |rank: u32| {
             let shards = |worker| Ok(ShardsOf { rank, worker, shards: planned.plan.shards(rank, worker)? });
             of(planned, args.worker).map(shards).collect::<Result<Vec<_>, Problem>>()
         };
         Ok(Self {
-            ranks: loads(Tier::Ranks)?.map(|(rank, load)| RankLoad { rank, load }).collect(),
-            workers: loads(Tier::Workers)?.map(of_worker).collect(),
+            ranks: (0..).zip(loads(planned, Tier::Ranks)?).map(|(rank, load)| RankLoad { rank, load }).collect(),
+            workers: (0..).zip(loads(planned, Tier::Workers)?).map(of_worker).collect(),
             readers: args.rank.map(reader).transpose()?,
         })
     }

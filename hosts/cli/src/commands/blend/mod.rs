@@ -153,13 +153,17 @@ fn repeats(sampler: &Sampler, source: usize, start: u64, end: u64) -> Result<u64
     if !is_over {
         return Ok(0);
     }
-    // The first end at which the first pass is over.
-    let (mut low, mut high) = (start, end);
+    let first_pass = first(start, end, |to| Ok(count(to)?.1))?;
+    Ok(all - count(first_pass)?.0)
+}
+
+/// The first number from one to another for which something holds, as it does for all after it; the other one if there is none.
+fn first(mut low: u64, mut high: u64, holds: impl Fn(u64) -> Result<bool, Problem>) -> Result<u64, Problem> {
     while low < high {
         let middle = low.midpoint(high);
-        if count(middle)?.1 { high = middle } else { low = middle + 1 }
+        if holds(middle)? { high = middle } else { low = middle + 1 }
     }
-    Ok(all - count(low)?.0)
+    Ok(low)
 }
 
 /// What a rank gets, sample by sample.
@@ -191,13 +195,8 @@ fn of_rank(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<V
 fn ends(sampler: &Sampler, sources: usize) -> Result<Vec<u64>, Problem> {
     let mut ends = Vec::with_capacity(sources);
     for source in 0..sources as u32 {
-        let (mut low, mut high) = (ends.last().copied().unwrap_or(0), sampler.samples());
-        while low < high {
-            let middle = low.midpoint(high);
-            let place = sampler.source_of(middle).map_err(Problem::worded)?;
-            if place.source <= source { low = middle + 1 } else { high = middle }
-        }
-        ends.push(low);
+        let is_later = |sample| Ok(sampler.source_of(sample).map_err(Problem::worded)?.source > source);
+        ends.push(first(ends.last().copied().unwrap_or(0), sampler.samples(), is_later)?);
     }
     Ok(ends)
 }

@@ -19,7 +19,7 @@ struct Table {
     called: &'static [(&'static str, &'static str)],
     /// Help of the command's own, in place of that of the core, or with `+`, after it.
     help: &'static [(&'static str, &'static str)],
-    /// A number that may be given several times.
+    /// Numbers that may be given several times.
     repeated: &'static [&'static str],
     /// The option that all of these need.
     requires: Option<&'static str>,

@@ -214,20 +214,16 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         notes.extend(args.epoch.is_unsharded(&dataset).then(|| OF_SHARDED.to_owned()));
         Ok(notes.join("\n"))
     };
-    show(
-        format,
-        || items(&found, &dataset, split, format, is_told, several),
-        told,
-        || {
-            let from = if args.epoch.saved.is_some() { CountedFrom::State } else { CountedFrom::Epoch };
-            let samples = found.iter().map(|one| {
-                let places = one.places.iter().map(|place| Place::new(place, split, from)).collect();
-                let known = LocatedIn::new(one.epoch, one.sample, one.status, Some(places), &dataset);
-                LocatedIn { copies: Some(one.copies), ..known }
-            });
-            Ok(Located { samples: samples.collect() })
-        },
-    )
+    let items = || items(&found, &dataset, split, format, is_told, several);
+    show(format, items, told, || {
+        let from = if args.epoch.saved.is_some() { CountedFrom::State } else { CountedFrom::Epoch };
+        let samples = found.iter().map(|one| {
+            let places = one.places.iter().map(|place| Place::new(place, split, from)).collect();
+            let known = LocatedIn::new(one.epoch, one.sample, one.status, Some(places), &dataset);
+            LocatedIn { copies: Some(one.copies), ..known }
+        });
+        Ok(Located { samples: samples.collect() })
+    })
 }
 
 /// What is found of every sample in every epoch that is asked for.

@@ -53,18 +53,14 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         });
         Ok(lines.collect::<Vec<_>>().join("\n"))
     };
-    show(
-        format,
-        || items(&found, &dataset, format, is_told, epochs.is_range),
-        told,
-        || {
-            let samples = found.iter().map(|one| {
-                let places = one.places.iter().map(PlaceInBatches::new).collect();
-                LocatedIn::new(one.epoch, one.sample, one.status(), Some(places), &dataset)
-            });
-            Ok(Located { samples: samples.collect() })
-        },
-    )
+    let items = || items(&found, &dataset, format, is_told, epochs.is_range);
+    show(format, items, told, || {
+        let samples = found.iter().map(|one| {
+            let places = one.places.iter().map(PlaceInBatches::new).collect();
+            LocatedIn::new(one.epoch, one.sample, one.status(), Some(places), &dataset)
+        });
+        Ok(Located { samples: samples.collect() })
+    })
 }
 
 /// A place of a sample in batches by length, or of a part of it.

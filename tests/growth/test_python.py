@@ -62,7 +62,7 @@ def recipe(**batch: object) -> BatchRecipe:
 
 def test_a_strategy_and_an_option_are_names_in_a_text() -> None:
     made = recipe(strategy="as-they-come", max_batch_size=2, latest_epoch=99)
-    assert '"max_batch_size":2' in made.text()
+    assert '"max_batch_size":2' in made.recipe()
     batcher = Batcher(made.core, made, 0)
     metrics = {metric.name: metric.number for metric in batcher.metrics()}
     assert (metrics["padded"], metrics["padding-tokens"]) == (10, 2)

@@ -440,7 +440,7 @@ export const kinds = {
       if (/quantiles|batch_window/.test(recipe)) return undefined;
       return over(BaseBatchStream, () => engine).fromRecipe(recipe, options);
     },
-    own: { text: (own) => own.recipe, fingerprint: (own) => own.recipeFingerprint() },
+    own: { recipe: (own) => own.recipe, 'recipe-fingerprint': (own) => own.recipeFingerprint() },
     rawFailures: [],
   },
   batcher: {

@@ -297,7 +297,7 @@ class Recipes:
         """Its text, or its fingerprint."""
         result = getattr(self.now, name)(*values)
         if self.public is not None:
-            assert result == (self.public.recipe if name == "text" else self.public.recipe_fingerprint())
+            assert result == (self.public.recipe if name == "recipe" else self.public.recipe_fingerprint())
         return result
 
 

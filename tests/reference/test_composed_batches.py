@@ -119,11 +119,11 @@ def test_failures_of_recipes() -> None:
     copies = {"name": "copies", "copies": 2, "of": {"samples": 3}}
     assert failure(lambda: read(copies, [1, 2])) == ("contradiction", "samples", "3")
     assert failure(lambda: Batcher(read(copies, None), 0)) == ("missing", "lengths", "")
-    assert read({"sizes": [3]}, [1, 2, 3]).text() == read({"name": "sharded", "sizes": [3]}, [1, 2, 3]).text()
+    assert read({"sizes": [3]}, [1, 2, 3]).recipe() == read({"name": "sharded", "sizes": [3]}, [1, 2, 3]).recipe()
     assert failure(lambda: read({"name": "feistel", "sizes": [3]}, [1, 2, 3]))[:2] == ("contradiction", "sizes")
     assert failure(lambda: read({"name": "sharded"}, [1])) == ("missing", "sizes", "")
     assert failure(lambda: read({"name": "sharded", "sizes": [3]}, [1])) == ("contradiction", "samples", "3")
-    assert '"lengths"' not in read({"name": "sharded", "sizes": [3]}, None).text()
+    assert '"lengths"' not in read({"name": "sharded", "sizes": [3]}, None).recipe()
     assert failure(lambda: read({"name": "exclude", "of": {"samples": 3}}, [1])) == ("missing", "indices", "")
     assert failure(lambda: read({"copies": 2, "samples": 2}, [1])) == ("contradiction", "copies", "2")
     assert failure(lambda: read({"lanes": 2, "copies": 2}, [1])) == ("contradiction", "lanes", "2")
@@ -134,10 +134,10 @@ def test_failures_of_recipes() -> None:
     assert failure(lambda: read(copies, [1], deal={"unit": 0})) == ("contradiction", "unit", "there")
     buckets = {"strategy": "bucket", "max_batch_size": 2}
     made = read(copies, [1, 2, 3], ("boundaries", [2, 4]), batch=buckets)
-    assert '"boundaries":[2,4]' in made.text()
+    assert '"boundaries":[2,4]' in made.recipe()
     excluded = {"name": "exclude", "of": {"samples": 3}}
     made = read(excluded, [1, 2, 3], ("boundaries", [2, 4]), ("indices", [1]), batch=buckets)
-    assert '"order":{"name":"exclude","of":{"name":"feistel","samples":3,"seed":0},"indices":[1]}' in made.text()
+    assert '"order":{"name":"exclude","of":{"name":"feistel","samples":3,"seed":0},"indices":[1]}' in made.recipe()
 
 
 def test_epochs_that_cannot_be_used() -> None:

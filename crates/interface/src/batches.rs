@@ -33,11 +33,11 @@ impl batches::GuestBatchRecipe for BatchRecipe {
         Ok(self.0.supply(lengths)?)
     }
 
-    fn text(&self) -> String {
+    fn recipe(&self) -> String {
         self.0.text()
     }
 
-    fn fingerprint(&self) -> String {
+    fn recipe_fingerprint(&self) -> String {
         self.0.fingerprint()
     }
 }

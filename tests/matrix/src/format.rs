@@ -319,8 +319,6 @@ pub enum Call {
     Peers {
         rank: u32,
     },
-    // Of a recipe of batches, with `Fingerprint`.
-    Text,
     // Of a batcher, with `AtEpoch`, `State`, `Resume` and `Fingerprint`; of a batch stream too, which has no steps to choose from.
     Metrics,
     Ratio {

@@ -77,10 +77,10 @@ class BatchRecipe:
         deal = {"world_size": self.world_size}
         self._text = written({"samedeal": 1, "order": section, "deal": deal, "batch": batch})
 
-    def text(self) -> str:
+    def recipe(self) -> str:
         return self._text
 
-    def fingerprint(self) -> str:
+    def recipe_fingerprint(self) -> str:
         return fingerprint_of(self._text)
 
     def config(self, epoch: int, world_size: int | None = None, options: Options | None = None) -> BatchConfig:

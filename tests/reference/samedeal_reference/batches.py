@@ -235,13 +235,13 @@ class Batcher:
         for window in windows:
             metrics.add(window.metrics)
         steps = [len(window.steps) for window in windows]
-        return Index(self._recipe.fingerprint(), self._epoch, self.num_windows(), first, steps, metrics).text()
+        return Index(self._recipe.recipe_fingerprint(), self._epoch, self.num_windows(), first, steps, metrics).text()
 
     def use_index(self, index: str) -> None:
         found = read_index(index)
         width = self._config.width
         windows = windows_of(self._positions, width)
-        require_same(found, self._recipe.fingerprint(), self._epoch, windows)
+        require_same(found, self._recipe.recipe_fingerprint(), self._epoch, windows)
         require(len(found.steps) == windows, "index", None, "contradiction")
         begins = self._consumed % width == 0 and self._consumed // width < windows
         own = all((past.world_size, past.options) == self._here() for past in self._history)

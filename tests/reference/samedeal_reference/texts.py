@@ -115,7 +115,7 @@ CANONICAL = {
     "chunk-stream": lambda text: ChunkStream(text, 0, 0).recipe(),
     "reading": lambda text: Reading(text, [], 0).recipe(),
     "plan": lambda text: Plan(text, [], 0).recipe(),
-    "batches": lambda text: BatchRecipe(text, None, []).text(),
+    "batches": lambda text: BatchRecipe(text, None, []).recipe(),
     "sampler": lambda text: Sampler(text, [], 0, 0).recipe(),
 }
 DECIDES = {name: name for name in ("order", "deal", "batch", "steps", "split", "epoch", "kind")}

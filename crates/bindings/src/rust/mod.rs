@@ -24,7 +24,7 @@ const MADE_OF_MEMBERS: &str =
     "// Written by `cargo xtask build` from the tables of members in `samedeal-core`. Changes here are lost.\n";
 
 /// Values that are asked for each time: they are long, or take a while.
-const ASKED: [&str; 6] = ["recipe", "text", "initial-state", "lanes-read-once", "mixing-advice", "num-known-windows"];
+const ASKED: [&str; 5] = ["recipe", "initial-state", "lanes-read-once", "mixing-advice", "num-known-windows"];
 
 /// What modules may use: where it is, and its name.
 const USED: [(&str, &str); 7] = [

@@ -41,7 +41,7 @@ fn recipe(text: &str, lengths: Option<&[u32]>, boundaries: Option<&[u64]>) -> Su
 }
 
 fn look() -> Vec<Call> {
-    vec![Call::Text, Call::Fingerprint]
+    vec![Call::Recipe, Call::RecipeFingerprint]
 }
 
 /// With lengths beside the text.
@@ -56,7 +56,7 @@ fn batch(members: &str) -> String {
 /// The canonical text that the core writes for one that leaves members out.
 fn canonical(subject: &Subject) -> String {
     let mut recipe = Native::create(subject).expect("a recipe");
-    recipe.call(&Call::Text).expect("a text").as_str().expect("a text").to_string()
+    recipe.call(&Call::Recipe).expect("a text").as_str().expect("a text").to_string()
 }
 
 /// A strategy with a counting, and every member that these use, with values that are not the defaults.

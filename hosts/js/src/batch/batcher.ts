@@ -174,14 +174,14 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
    * on all ranks and in all epochs, and the same text in every language. More than 256 lengths or boundaries are a hash.
    */
   get recipe(): string {
-    const text = this.#text ?? this.call(({ recipe }) => recipe.text());
+    const text = this.#text ?? this.call(({ recipe }) => recipe.recipe());
     this.#text = text;
     return text;
   }
 
   /** SHA-256 over the recipe, in hexadecimal: it names the run. */
   recipeFingerprint(): string {
-    return this.call(({ recipe }) => recipe.fingerprint());
+    return this.call(({ recipe }) => recipe.recipeFingerprint());
   }
 
   /** All options that the strategy uses, with the defaults: `new Batcher(lengths, config)` makes an equal batcher of the whole epoch. */

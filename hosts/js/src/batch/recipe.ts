@@ -185,7 +185,7 @@ export class BatchStreamRecipe implements Recipe<ComponentBindings, RawBatchStre
   make({ batches, room }: ComponentBindings): RawBatchStream {
     const { text, lists } = this.document;
     return using(new batches.BatchRecipe(text, undefined, [...lists]), (recipe) => {
-      const told = { text: recipe.text(), fingerprint: recipe.fingerprint() };
+      const told = { text: recipe.recipe(), fingerprint: recipe.recipeFingerprint() };
       return Object.assign(new batches.BatchStream(recipe, this.epoch, this.rank), { room, told });
     });
   }

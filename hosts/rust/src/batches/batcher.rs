@@ -119,7 +119,7 @@ impl Batcher {
     ///
     /// Only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
-        self.recipe.text()
+        self.recipe.recipe()
     }
 
     /// SHA-256 over the recipe, in hexadecimal: it names the run.
@@ -128,7 +128,7 @@ impl Batcher {
     ///
     /// Only those of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
-        self.recipe.fingerprint()
+        self.recipe.recipe_fingerprint()
     }
 
     /// How many data-parallel ranks there are.

@@ -50,7 +50,7 @@ impl BatchRecipe {
 
     /// The canonical text has a world size.
     pub(super) fn world_size(&self) -> Result<u32, Error> {
-        let recipe: Value = serde_json::from_str(&self.text()?).unwrap_or_default();
+        let recipe: Value = serde_json::from_str(&self.recipe()?).unwrap_or_default();
         Ok(recipe["deal"]["world_size"].as_u64().and_then(|ranks| u32::try_from(ranks).ok()).unwrap_or_default())
     }
 }

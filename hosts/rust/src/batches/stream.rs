@@ -60,7 +60,7 @@ impl BatchStream {
     ///
     /// Only those of the engine.
     pub fn recipe(&self) -> Result<String, Error> {
-        self.recipe.text()
+        self.recipe.recipe()
     }
 
     /// SHA-256 over the recipe, in hexadecimal.
@@ -69,7 +69,7 @@ impl BatchStream {
     ///
     /// Only those of the engine.
     pub fn recipe_fingerprint(&self) -> Result<String, Error> {
-        self.recipe.fingerprint()
+        self.recipe.recipe_fingerprint()
     }
 
     /// Whose batches they are.

@@ -136,7 +136,7 @@ fn refused() -> Vec<Case> {
         cases.push(asked(
             &format!("{text}, lengths: {lengths:?}"),
             recipe(&text, lengths, &[]),
-            [Call::Text, Call::Fingerprint],
+            [Call::Recipe, Call::RecipeFingerprint],
         ));
     }
     let subset = with("\"name\":\"subset\",\"of\":{\"samples\":30}");
@@ -154,7 +154,7 @@ fn refused() -> Vec<Case> {
         (&plain, &[("lengths", &[30])]),
     ];
     for (text, lists) in lists {
-        cases.push(asked(&format!("{text}, lists: {lists:?}"), recipe(text, Some(30), lists), [Call::Text]));
+        cases.push(asked(&format!("{text}, lists: {lists:?}"), recipe(text, Some(30), lists), [Call::Recipe]));
     }
     // Epochs that cannot be used: the length of the blend times the epoch is beyond 64 bits, too.
     let blend = "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":20},{\"name\":\"b\",\"samples\":10}]}";
@@ -163,7 +163,7 @@ fn refused() -> Vec<Case> {
     }
     for deal in ["\"unit\":2", "\"unit\":1"] {
         let text = format!("{{\"deal\":{{{deal}}},\"batch\":{{\"max_tokens\":90}}}}");
-        cases.push(asked(&format!("refused: {deal}"), recipe(&text, Some(30), &[]), [Call::Text]));
+        cases.push(asked(&format!("refused: {deal}"), recipe(&text, Some(30), &[]), [Call::Recipe]));
     }
     cases
 }

@@ -303,7 +303,7 @@ def _stay(config: Where, current: Where) -> None:
 
 
 def _world_size(plan: Plan) -> int:
-    found: int = json.loads(plan.recipe.text())["deal"]["world_size"]
+    found: int = json.loads(plan.recipe.recipe())["deal"]["world_size"]
     return found
 
 

@@ -137,12 +137,12 @@ class Stream(batches.BatchStream):
 
 def recipe_text(made: Plan | Stream) -> str:
     """Their recipe in its canonical form."""
-    return made.recipe.text()
+    return made.recipe.recipe()
 
 
 def recipe_fingerprint(made: Plan | Stream) -> str:
     """SHA-256 over it."""
-    return made.recipe.fingerprint()
+    return made.recipe.recipe_fingerprint()
 
 
 class Collation(Resource):

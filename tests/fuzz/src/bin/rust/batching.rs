@@ -106,7 +106,7 @@ pub fn batch_streams(a: &mut Asked) {
     let case = a.case("batch-recipe");
     let (text, lists, memory) = (member(&case, "recipe"), lists_of(&case), a.memory());
     if let Some(recipe) = made!(a, "BatchRecipe::new", BatchRecipe::new(&text, None, lists, memory)) {
-        ask!(a, 1 in 2, recipe, text(), fingerprint());
+        ask!(a, 1 in 2, recipe, recipe(), recipe_fingerprint());
     }
     let mut builder = if a.rng.bool() {
         let case = a.case("batch-stream");

@@ -26,8 +26,8 @@ pub fn stream(given: &format::BatchStream) -> Result<BatchStream, Error> {
 
 pub fn ask_recipe(recipe: &BatchRecipe, call: &Call) -> Answer {
     Ok(match call {
-        Call::Text => recipe.text()?.into(),
-        Call::Fingerprint => recipe.fingerprint()?.into(),
+        Call::Recipe => recipe.recipe()?.into(),
+        Call::RecipeFingerprint => recipe.recipe_fingerprint()?.into(),
         _ => panic!("no call of a recipe of batches: {call:?}"),
     })
 }

@@ -286,7 +286,7 @@ export const kinds = {
       },
       imbalance: (own, { tier, weight }) => BigInt(Math.round(1e6 * own.balance(tier, weight).imbalance)),
       rows: (own, { shard, start, count }) => own.rows(shard, start, start + BigInt(count)),
-      steps: (own, args) => withoutEqual(own.steps(args['batch-size'], { dropLast: args['drop-last'] })),
+      'step-bounds': (own, args) => withoutEqual(own.steps(args['batch-size'], { dropLast: args['drop-last'] })),
     },
     // These are whole there.
     rawFailures: ['shards', 'loads', 'rows'],
@@ -355,7 +355,7 @@ export const kinds = {
       );
     },
     own: {
-      steps: (own) => withoutEqual(own.steps),
+      'step-bounds': (own) => withoutEqual(own.steps),
       indices: (own, { rank, worker, start, count }) => own.indices(rank, worker, start, start + BigInt(count)),
       'round-rows': (own, { rank, worker, number, start, count }) =>
         own.roundRows(rank, worker, number, start, start + BigInt(count)),

@@ -144,6 +144,7 @@ class Plans(Subject):
         "loads": lambda plan, tier, start, count: [
             (name, numbers[start : start + count]) for name, numbers in vars(plan.loads(tier)).items()
         ],
+        "step_bounds": lambda plan, batch_size, drop_last: plan.steps(batch_size, drop_last),
         "imbalance": lambda plan, tier, weight: round(plan.balance(tier, weight).imbalance * 10**6),
     }
 
@@ -159,6 +160,7 @@ class Readings(Subject):
             rank, worker, number, start, start + count
         ),
         "step": lambda made, step, first, count: made.step(step)[first : first + count],
+        "step_bounds": lambda made: made.steps,
     }
 
     def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:

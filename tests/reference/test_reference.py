@@ -74,7 +74,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.SourceCounts: ("first", "count", "from_pass", "from_position", "to_pass", "to_position"),
     reference.SourceOf: ("index",),
     reference.Balance: ("least", "most", "total"),
-    reference.Steps: ("least", "most"),
+    reference.StepBounds: ("least", "most"),
     reference.CommittedRun: ("number", "start", "claim"),
     reference.Event: ("number", "start", "claim", "taken_from"),
     reference.ClientStep: ("number", "milliseconds"),

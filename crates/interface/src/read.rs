@@ -82,9 +82,9 @@ impl read::GuestReading for Reading {
         Ok(self.0.num_steps(rank)?)
     }
 
-    fn steps(&self) -> Result<read::StepBounds, types::Failure> {
+    fn step_bounds(&self) -> Result<types::StepBounds, types::Failure> {
         let (least, most) = self.0.steps()?;
-        Ok(read::StepBounds { least, most })
+        Ok(types::StepBounds { least, most })
     }
 
     fn num_idle_readers(&self) -> Result<u64, types::Failure> {

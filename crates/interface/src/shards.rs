@@ -92,9 +92,9 @@ impl shards::GuestPlan for Plan {
         Ok(self.0.rows(shard, start, count)?)
     }
 
-    fn steps(&self, batch_size: u32, drop_last: bool) -> Result<shards::Steps, types::Failure> {
+    fn step_bounds(&self, batch_size: u32, drop_last: bool) -> Result<types::StepBounds, types::Failure> {
         let (least, most) = self.0.steps(batch_size, drop_last)?;
-        Ok(shards::Steps { least, most })
+        Ok(types::StepBounds { least, most })
     }
 
     fn config_fingerprint(&self) -> String {

@@ -241,7 +241,7 @@ describe('ShardPlan', () => {
     const engine = new Engine(() => {
       made += 1;
       const { shards, ...others } = instances();
-      const trapping = (raw) => Object.assign(raw, { steps: trap });
+      const trapping = (raw) => Object.assign(raw, { stepBounds: trap });
       const methods = (raw) => ({ atEpoch: (epoch) => trapping(shards.Plan.prototype.atEpoch.call(raw, epoch)) });
       return { ...others, shards: { ...shards, Plan: overridden(shards.Plan, methods) } };
     });

@@ -285,7 +285,7 @@ pub enum Call {
         start: U64,
         count: u32,
     },
-    Steps {
+    StepBounds {
         batch_size: u32,
         drop_last: bool,
     },
@@ -530,7 +530,7 @@ pub struct Balance {
 }
 
 #[derive(Serialize)]
-pub struct Steps {
+pub struct StepBounds {
     pub least: U64,
     pub most: U64,
 }

@@ -216,9 +216,9 @@ fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
             number(plan.imbalance(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?)
         }
         Call::Rows { shard, start, count } => strings(&plan.rows(shard, start.0, count)?),
-        Call::Steps { batch_size, drop_last } => {
+        Call::StepBounds { batch_size, drop_last } => {
             let (least, most) = plan.steps(batch_size, drop_last)?;
-            record(format::Steps { least: U64(least), most: U64(most) })
+            record(format::StepBounds { least: U64(least), most: U64(most) })
         }
         Call::ConfigFingerprint => plan.config_fingerprint().into(),
         _ => panic!("no call of a plan: {call:?}"),

@@ -16,7 +16,7 @@ from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
 from .ledger import CommittedRun, Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
-from .plan import Balance, Plan, Steps
+from .plan import Balance, Plan, StepBounds
 from .readings import MixingAdvice, ReadBatch, Reading, RoundRows
 from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, SourceCounts, SourceOf
 from .sharded import Spans
@@ -68,7 +68,7 @@ __all__ = [
     "Spans",
     "Split",
     "StepPlace",
-    "Steps",
+    "StepBounds",
     "TextKind",
     "Verification",
     "detect",

@@ -199,7 +199,7 @@ class Balance:
 
 
 @dataclass(frozen=True)
-class Steps:
+class StepBounds:
     least: int
     most: int
 
@@ -323,7 +323,7 @@ class Plan:
         loads = [self._load(tier, member)[column] for member in sorted(busy)]
         return loads + [0] * (len(busy) < self._members(tier))
 
-    def steps(self, batch_size: int, drop_last: bool) -> Steps:
+    def step_bounds(self, batch_size: int, drop_last: bool) -> StepBounds:
         require(batch_size > 0, "batch-size", batch_size)
         steps: dict[int, int] = {}
         for reader in self._readers:
@@ -331,7 +331,7 @@ class Plan:
             rank = reader // self._config.workers
             steps[rank] = steps.get(rank, 0) + (samples // batch_size if drop_last else ceil_div(samples, batch_size))
         all_steps = list(steps.values()) + [0] * (len(steps) < self._config.world_size)
-        return Steps(min(all_steps), max(all_steps))
+        return StepBounds(min(all_steps), max(all_steps))
 
     def rows(self, shard: int, start: int, count: int) -> list[int]:
         c = self._config

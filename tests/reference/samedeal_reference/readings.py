@@ -13,7 +13,7 @@ from . import readings_state as texts
 from .base import Failure, ceil_div, require, require_ranks, require_window
 from .composed import MEMBERS, own_members
 from .members import BATCH_OF_READERS, DEAL_OF_READERS, checked
-from .plan import PlanConfig, Steps, read_shards
+from .plan import PlanConfig, StepBounds, read_shards
 from .readings_composed import ComposedDeal, ComposedPositions, ComposedReader
 from .readings_deals import Dataset, Left, Reader, SampleDeal, ShardDeal, ShardReader, given, num_batches, split, taken
 from .readings_state import Group, Progress, Segment
@@ -233,7 +233,7 @@ class Reading:
         return moved
 
     def state(self, steps: int) -> str:
-        most = self.steps().most
+        most = self.step_bounds().most
         require(steps <= most, "steps", steps)
         epoch, consumed, history = (self._progress.epoch, self._progress.consumed, self._progress.history)
         if steps == most > 0:
@@ -297,10 +297,10 @@ class Reading:
         require(rank < self._group.world_size, "rank", rank)
         return sum(self._batches(rank))
 
-    def steps(self) -> Steps:
+    def step_bounds(self) -> StepBounds:
         busy = self._deal.busy_ranks()
         steps = [sum(self._batches(rank)) for rank in busy] + [0] * (len(busy) < self._group.world_size)
-        return Steps(min(steps), max(steps))
+        return StepBounds(min(steps), max(steps))
 
     def num_idle_readers(self) -> int:
         busy = sum(n > 0 for rank in self._deal.busy_ranks() for n in self._batches(rank))
@@ -336,7 +336,7 @@ class Reading:
         return self._batch(rank, worker, g[worker], step)
 
     def step(self, step: int, first: int, count: int) -> list[ReadBatch | None]:
-        require(step < self.steps().most, "step", step)
+        require(step < self.step_bounds().most, "step", step)
         require_ranks(first, count, self._group.world_size)
         ranks = range(first, first + count)
         return [self.batch_at(rank, step) if step < self.num_steps(rank) else None for rank in ranks]

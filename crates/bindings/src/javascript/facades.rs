@@ -64,7 +64,7 @@ pub const FACADES: [Facade; 9] = [
         bindings: "ComponentBindings",
         object: RAW,
         // A batch has its samples, and steps say whether they are equal.
-        by_hand: &["at-epoch", "resume", "steps", "batch", "batch-at", "step", "indices", "round-rows"],
+        by_hand: &["at-epoch", "resume", "step-bounds", "batch", "batch-at", "step", "indices", "round-rows"],
     },
     Facade {
         interface: "shards",
@@ -73,7 +73,7 @@ pub const FACADES: [Facade; 9] = [
         bindings: "ComponentBindings",
         object: RAW,
         // Runs have any length; a balance has its imbalance.
-        by_hand: &["at-epoch", "shards", "loads", "balance", "imbalance", "rows", "steps"],
+        by_hand: &["at-epoch", "shards", "loads", "balance", "imbalance", "rows", "step-bounds"],
     },
     Facade {
         interface: "shards",

@@ -46,7 +46,7 @@ const FACADES: &[Facade] = &[
     // Arrays of any length, loads as one object, a balance with its imbalance, steps that can be compared.
     Facade {
         of: "plan",
-        by_hand: &["shards", "loads", "balance", "imbalance", "rows", "steps"],
+        by_hand: &["shards", "loads", "balance", "imbalance", "rows", "step-bounds"],
         known: &[],
         moving: &["epoch"],
     },
@@ -54,7 +54,7 @@ const FACADES: &[Facade] = &[
     Facade { of: "batch-stream", by_hand: &["push", "flush", "take", "metrics", "ratio"], known: &[], moving: &[] },
     Facade { of: "chunk-stream", by_hand: &[], known: &[], moving: &[] },
     // Arrays of any length, steps that can be compared.
-    Facade { of: "reading", by_hand: &["step", "steps", "indices", "round-rows"], known: &[], moving: &[] },
+    Facade { of: "reading", by_hand: &["step", "step-bounds", "indices", "round-rows"], known: &[], moving: &[] },
     // Any number of steps.
     Facade { of: "schedule", by_hand: &["step", "indices"], known: &["rank"], moving: &[] },
     // Any number of ids, texts and samples.

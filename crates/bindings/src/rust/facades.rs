@@ -61,7 +61,7 @@ pub const FACADES: &[Facade] = &[
         resource: "reading",
         class: "Reading",
         // `indices` takes a range of any length.
-        forms: &[("indices", As("indices_window"))],
+        forms: &[("step-bounds", As("steps")), ("indices", As("indices_window"))],
         ..CONSTANT
     },
     Facade {
@@ -73,6 +73,7 @@ pub const FACADES: &[Facade] = &[
             ("shards", As("shards_window")),
             ("rows", As("rows_window")),
             ("loads", ByHand),
+            ("step-bounds", As("steps")),
             // Kept.
             ("sizes", ByHand),
             // With the imbalance.
@@ -176,6 +177,7 @@ pub const FREE: &[(&str, &str)] = &[
 /// Records that users get. Others come to the methods that are written by hand only.
 pub const RECORDS: &[Record] = &[
     Record::of("types", "fact"),
+    Record::called("types", "step-bounds", "Steps"),
     Record::of("sampling", "place"),
     Record::of("sampling", "fate"),
     Record::of("sampling", "shard-place"),
@@ -187,8 +189,6 @@ pub const RECORDS: &[Record] = &[
     Record::of("read", "read-batch"),
     Record::of("read", "round-rows"),
     Record::of("read", "mixing-advice"),
-    Record::of("shards", "steps"),
-    Record { is_same: true, ..Record::called("read", "step-bounds", "Steps") },
     Record::of("batches", "batch-shape"),
     Record::of("batches", "batch-place"),
     Record::of("launch", "detection"),
@@ -206,13 +206,11 @@ pub struct Record {
     pub name: &'static str,
     /// Its name in Rust, where it is another one.
     pub class: Option<&'static str>,
-    /// Whether another record has the same structure.
-    pub is_same: bool,
 }
 
 impl Record {
     const fn of(interface: &'static str, name: &'static str) -> Self {
-        Self { interface, name, class: None, is_same: false }
+        Self { interface, name, class: None }
     }
 
     const fn called(interface: &'static str, name: &'static str, class: &'static str) -> Self {

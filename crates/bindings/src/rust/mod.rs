@@ -274,7 +274,6 @@ impl<'a> Rust<'a> {
             let own: Vec<_> = fields.fields.iter().map(|field| field.name.as_str()).collect();
             let has_none = fields.fields.iter().any(|field| self.is_maybe(&field.ty));
             let place = Place { interface: record.interface, facade: None, own: &own, has_none };
-            let before = text.len();
             text += &self.docs.note(self.resolve.types[id].docs.contents.as_deref().unwrap_or_default(), place, 0);
             let class = class(record);
             let is_copy = !fields.fields.iter().any(|field| self.is_long(&field.ty));
@@ -296,9 +295,6 @@ impl<'a> Rust<'a> {
                 names.push(name);
             }
             text += "}\n\n";
-            if record.is_same {
-                text.truncate(before);
-            }
             let wit = format!("{}::{}", snake(record.interface), pascal(record.name));
             let names = names.join(", ");
             let _ = write!(

@@ -267,7 +267,7 @@ fn balance(tier: &str, weight: &str) -> Call {
 }
 
 fn steps(batch_size: u32, drop_last: bool) -> Call {
-    Call::Steps { batch_size, drop_last }
+    Call::StepBounds { batch_size, drop_last }
 }
 
 fn rows_of(shard: u32, start: u64, count: u32) -> Call {

@@ -166,14 +166,14 @@ impl Script {
 
     /// The most steps of a rank.
     fn most(&mut self) -> u64 {
-        let steps = self.engine.call(&Call::Reading(ReadCall::Steps)).expect("the steps");
+        let steps = self.engine.call(&Call::Reading(ReadCall::StepBounds)).expect("the steps");
         steps["most"].as_str().and_then(|text| text.parse().ok()).expect("a number")
     }
 
     /// All that every reader of a small group says.
     fn everything(&mut self) {
         let (world, workers) = self.group;
-        self.ask([ReadCall::Epoch, ReadCall::IsRest, ReadCall::Steps, ReadCall::NumIdleReaders]);
+        self.ask([ReadCall::Epoch, ReadCall::IsRest, ReadCall::StepBounds, ReadCall::NumIdleReaders]);
         self.ask((0..world).map(|rank| ReadCall::NumSteps { rank }));
         self.readers((0..world).flat_map(|rank| (0..workers).map(move |worker| (rank, worker))));
     }

@@ -130,7 +130,7 @@ impl Script {
     /// All that the readers say.
     fn everything(&mut self) {
         let (world, workers, _) = self.group;
-        self.ask([ReadCall::Epoch, ReadCall::IsRest, ReadCall::Steps, ReadCall::NumIdleReaders]);
+        self.ask([ReadCall::Epoch, ReadCall::IsRest, ReadCall::StepBounds, ReadCall::NumIdleReaders]);
         for rank in 0..world {
             let steps = self.number(ReadCall::NumSteps { rank });
             self.ask(steps.checked_sub(1).map(|step| ReadCall::BatchAt { rank, step: U64(step) }));
@@ -473,7 +473,7 @@ fn other_states() -> Vec<Case> {
     for (number, state) in texts.iter().enumerate() {
         for (kind, order) in [("blend", &order), ("plain", &sharded("13,0,22,9", 4, 5))] {
             let calls =
-                [ReadCall::Resume { state: state.clone() }, ReadCall::IsRest, ReadCall::Steps].map(Call::Reading);
+                [ReadCall::Resume { state: state.clone() }, ReadCall::IsRest, ReadCall::StepBounds].map(Call::Reading);
             let subject = made(order, (1, 2, 4), ("pad", false), &[], 0);
             cases.push(asked(&format!("text number {number}, to a {kind} order"), subject, calls));
         }

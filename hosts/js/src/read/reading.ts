@@ -78,7 +78,7 @@ export abstract class BaseReading extends ReadingMembers {
 
   /** The fewest and the most steps of a rank. If they differ, ranks that wait for one another at each step hang at the end. */
   get steps(): Steps {
-    return stepsOf(this.call((raw) => raw.steps()));
+    return stepsOf(this.call((raw) => raw.stepBounds()));
   }
 
   /** The batch that the loader of a rank takes at a step. Errors: `rank`, `step`, memory. */

@@ -120,7 +120,7 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
   steps(batchSize: Integer, options?: BatchOptions): Steps {
     const size = u32('batch-size', batchSize, (other) => this.steps(other, options));
     const dropLast = flag('drop-last', 'dropLast', options);
-    return stepsOf(this.call((raw) => raw.steps(size, dropLast)));
+    return stepsOf(this.call((raw) => raw.stepBounds(size, dropLast)));
   }
 
   /** Compares the lists of all readers, the workers of rank 0 first, with the shards: none is read twice or not at all. */

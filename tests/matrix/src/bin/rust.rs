@@ -232,9 +232,9 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
             number(millionths(imbalance))
         }
         Call::Rows { shard, start, count } => strings(&plan.rows_window(shard, start.0, count)?),
-        Call::Steps { batch_size, drop_last } => {
+        Call::StepBounds { batch_size, drop_last } => {
             let samedeal::Steps { least, most, .. } = plan.steps(batch_size, drop_last)?;
-            record(format::Steps { least: U64(least), most: U64(most) })
+            record(format::StepBounds { least: U64(least), most: U64(most) })
         }
         Call::ConfigFingerprint => plan.config_fingerprint()?.into(),
         _ => panic!("no call of a plan: {call:?}"),

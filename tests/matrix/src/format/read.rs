@@ -27,7 +27,7 @@ pub enum ReadCall {
     Epoch,
     IsRest,
     NumSteps { rank: u32 },
-    Steps,
+    StepBounds,
     NumIdleReaders,
     NumSamples { rank: u32, worker: u32 },
     NumPadding { rank: u32, worker: u32 },

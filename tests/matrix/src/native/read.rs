@@ -27,9 +27,9 @@ pub(super) fn ask(reading: &mut Reading, call: &ReadCall) -> Answer {
         ReadCall::Epoch => number(reading.epoch()),
         ReadCall::IsRest => reading.is_rest().into(),
         ReadCall::NumSteps { rank } => number(reading.num_steps(rank)?),
-        ReadCall::Steps => {
+        ReadCall::StepBounds => {
             let (least, most) = reading.steps()?;
-            record(format::Steps { least: U64(least), most: U64(most) })
+            record(format::StepBounds { least: U64(least), most: U64(most) })
         }
         ReadCall::NumIdleReaders => number(reading.num_idle()?),
         ReadCall::NumSamples { rank, worker } => number(reading.num_samples(rank, worker)?),

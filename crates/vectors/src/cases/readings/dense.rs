@@ -46,7 +46,7 @@ fn chain(number: u64) -> Case {
         let most = script.most();
         text = Some(state(&mut engine, if most == 0 { 0 } else { below(most + 1) }));
     }
-    script.ask([ReadCall::Steps, ReadCall::NumIdleReaders]);
+    script.ask([ReadCall::StepBounds, ReadCall::NumIdleReaders]);
     let (world, workers) = script.group;
     for (rank, worker) in (0..world).flat_map(|rank| (0..workers).map(move |worker| (rank, worker))) {
         let count = script.number(ReadCall::NumSamples { rank, worker });

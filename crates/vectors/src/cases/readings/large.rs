@@ -24,7 +24,7 @@ fn many_ranks() -> Vec<Case> {
         let mut script = Script::new(sizes, &grouped(options, (1_024, 2, 1)));
         for resumed in [false, true] {
             script.ask(resumed.then(|| ReadCall::Resume { state: text.clone() }));
-            script.ask([ReadCall::Steps, ReadCall::NumIdleReaders, ReadCall::NumSteps { rank: 1_023 }]);
+            script.ask([ReadCall::StepBounds, ReadCall::NumIdleReaders, ReadCall::NumSteps { rank: 1_023 }]);
             script.readers([(0, 0), (1_023, 0), (511, 1), (1_023, 1)]);
             script.ask([ReadCall::State { steps: U64(1) }]);
         }
@@ -35,7 +35,7 @@ fn many_ranks() -> Vec<Case> {
     script.ask([ReadCall::NumSteps { rank: 0 }, ReadCall::NumSamples { rank: (1 << 22) - 1, worker: 0 }]);
     cases.push(script.case("as many ranks as there may be"));
     let mut script = Script::new(&[3, 1], &grouped(by_samples(), (64, 1 << 16, u32::MAX)));
-    script.ask([ReadCall::Steps, ReadCall::NumSamples { rank: 63, worker: (1 << 16) - 1 }]);
+    script.ask([ReadCall::StepBounds, ReadCall::NumSamples { rank: 63, worker: (1 << 16) - 1 }]);
     script.ask([ReadCall::NumPadding { rank: 63, worker: (1 << 16) - 1 }]);
     cases.push(script.case("as many workers as there may be"));
     cases
@@ -54,7 +54,7 @@ fn many_samples() -> Vec<Case> {
         let mut script = Script::new(&halves, &grouped(options, (2, 2, 1_000)));
         for resumed in [false, true] {
             script.ask(resumed.then(|| ReadCall::Resume { state: text.clone() }));
-            script.ask([ReadCall::Steps, ReadCall::NumIdleReaders]);
+            script.ask([ReadCall::StepBounds, ReadCall::NumIdleReaders]);
             for (rank, worker) in [(0, 0), (1, 1)] {
                 let count = script.number(ReadCall::NumSamples { rank, worker });
                 script.ask([

@@ -108,7 +108,7 @@ pub fn calls() -> Vec<Case> {
         script.ask([rounds, u64::MAX].map(|number| ReadCall::Round { rank, worker, number: U64(number) }));
         script.ask([count, u64::MAX].map(|index| ReadCall::RoundOf { rank, worker, index: U64(index) }));
         script.ask([ReadCall::Shards { rank, worker }, ReadCall::State { steps: U64(1 << 60) }]);
-        script.ask([ReadCall::Resume { state: String::new() }, ReadCall::Steps, ReadCall::IsRest]);
+        script.ask([ReadCall::Resume { state: String::new() }, ReadCall::StepBounds, ReadCall::IsRest]);
         cases.push(script.case(&format!("calls that fail: {name}")));
     }
     let wide = ReadOptions { lanes: Some(64), window: Some(1 << 20), ..by_samples() };
@@ -189,7 +189,7 @@ fn texts() -> Vec<Case> {
         let mut script = Script::new(&SIZES, &options);
         script.ask(texts.map(|state| ReadCall::Resume { state }));
         script.ask([ReadCall::IsRest, ReadCall::Epoch]);
-        script.ask([ReadCall::Resume { state: state.clone() }, ReadCall::IsRest, ReadCall::Steps]);
+        script.ask([ReadCall::Resume { state: state.clone() }, ReadCall::IsRest, ReadCall::StepBounds]);
         cases.push(script.case(&format!("texts that are no state: {name}")));
     }
     cases
@@ -233,7 +233,7 @@ fn recipes() -> Vec<Case> {
         let mut script = Script::new(&SIZES, &grouped(options, group));
         for (sizes, other) in &others {
             let steps = if sizes.is_empty() { 0 } else { 1 };
-            script.ask([ReadCall::Resume { state: chain(sizes, other, 0, &[(group, steps)]) }, ReadCall::Steps]);
+            script.ask([ReadCall::Resume { state: chain(sizes, other, 0, &[(group, steps)]) }, ReadCall::StepBounds]);
         }
         cases.push(script.case(&format!("states of other recipes: {name}")));
     }
@@ -339,7 +339,7 @@ fn histories() -> Vec<Case> {
         for (nth, text) in texts.into_iter().enumerate() {
             // A text that is a state after all replaces the reading: each has a case of its own.
             let mut script = Script::new(&SIZES, &options);
-            script.ask([ReadCall::Resume { state: text }, ReadCall::IsRest, ReadCall::Steps]);
+            script.ask([ReadCall::Resume { state: text }, ReadCall::IsRest, ReadCall::StepBounds]);
             script.ask([ReadCall::NumSamples { rank: 1, worker: 0 }, ReadCall::State { steps: U64(0) }]);
             script.ask([ReadCall::State { steps: U64(1) }]);
             cases.push(script.case(&format!("a history, number {nth}: {name}")));
@@ -357,10 +357,10 @@ fn segments() -> Vec<Case> {
     let text = chain(&sizes, &options, 0, &groups);
     let mut script = Script::new(&sizes, &grouped(options, (1, 3, 2)));
     script.ask([ReadCall::Resume { state: text.clone() }, ReadCall::State { steps: U64(1) }]);
-    script.ask([ReadCall::Steps]);
+    script.ask([ReadCall::StepBounds]);
     vec![script.case("as many segments as a state has"), {
         let mut other = Script::new(&sizes, &grouped(by_shards(), (1, 1, 2)));
-        other.ask([ReadCall::Resume { state: text }, ReadCall::Steps, ReadCall::State { steps: U64(0) }]);
+        other.ask([ReadCall::Resume { state: text }, ReadCall::StepBounds, ReadCall::State { steps: U64(0) }]);
         other.ask([ReadCall::State { steps: U64(1) }]);
         other.case("one segment more than a state has")
     }]

@@ -62,7 +62,7 @@ pub fn other_groups() -> Vec<Case> {
             script.ask([ReadCall::Resume { state: text }]);
             script.everything();
             script.ask([0, 1, 2].map(|steps| ReadCall::State { steps: U64(steps) }));
-            script.ask([ReadCall::AtEpoch { epoch: U64(2) }, ReadCall::IsRest, ReadCall::Steps]);
+            script.ask([ReadCall::AtEpoch { epoch: U64(2) }, ReadCall::IsRest, ReadCall::StepBounds]);
             cases.push(script.case(&format!("{steps} steps of {group:?}: {}", name(&options))));
         }
     }

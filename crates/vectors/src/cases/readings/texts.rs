@@ -27,7 +27,7 @@ pub fn cases() -> Vec<Case> {
             let mut script = Script::new(&sizes, &options);
             script.ask([0, 3].map(|steps| ReadCall::State { steps: U64(steps) }));
             script.ask([ReadCall::Resume { state: chain(&sizes, &options, 0, &[((2, 2, 8), 3)]) }]);
-            script.ask([ReadCall::Steps, ReadCall::NumSamples { rank: 1, worker: 1 }]);
+            script.ask([ReadCall::StepBounds, ReadCall::NumSamples { rank: 1, worker: 1 }]);
             let mut other = sizes.clone();
             other.swap(0, 1);
             script.ask([ReadCall::Resume { state: chain(&other, &options, 0, &[((2, 2, 8), 3)]) }]);
@@ -43,7 +43,7 @@ pub fn cases() -> Vec<Case> {
     other.bytes.as_mut().expect("bytes").swap(4, 5);
     let of_others = chain(&[2; 300], &other, 0, &[((3, 1, 2), 1)]);
     script.ask([ReadCall::State { steps: U64(1) }, ReadCall::Resume { state: text }]);
-    script.ask([ReadCall::Resume { state: of_others }, ReadCall::Steps]);
+    script.ask([ReadCall::Resume { state: of_others }, ReadCall::StepBounds]);
     cases.push(script.case("300 shards in the text, with their bytes"));
     cases
 }

@@ -100,7 +100,7 @@ class Reading(ReadingBase):
     @property
     def steps(self) -> Steps:
         """The smallest and the largest number of steps of a rank."""
-        return Steps(*self._engine.use(Read.steps))
+        return Steps(*self._engine.use(Read.step_bounds))
 
     def step(self, step: SupportsIndex) -> list[ReadBatch | None]:
         """The batches that the loaders of all ranks take at a step, in the order of ranks; None where a rank has none.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
-from ..bindings import shards
+from ..bindings import shards, types
 from ..engine.tables import table
 
 if TYPE_CHECKING:
@@ -48,7 +48,7 @@ class Balance(shards.Balance):
         return made
 
 
-class Steps(shards.Steps):
+class Steps(types.StepBounds):
     """The smallest and the largest number of steps of a rank."""
 
     __slots__ = ()

@@ -330,7 +330,7 @@ export const kinds = {
         Object.entries(clientSteps).map(([name, step]) => [name, (own, args) => own.step((raw) => step(raw, args))]),
       ),
       'tell-entries': (own, { entries, now }) => own.tellEntries(0, entries, now),
-      run: (own, { handle }) => own.run(Number(handle)),
+      claimed: (own, { handle }) => own.claimed(Number(handle)),
       'is-lost': (own, { handle }) => own.isLost(Number(handle)),
       forget: (own, { handle }) => own.forget(Number(handle)),
       progress(own) {

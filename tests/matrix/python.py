@@ -19,7 +19,7 @@ from samedeal import collate
 from samedeal.batch import binding as batching
 from samedeal.batch.records import split
 from samedeal.bindings import ledger, texts
-from samedeal.bindings.batches import BatchPlace, BatchRecipe, BatchStream, Run
+from samedeal.bindings.batches import BatchColumns, BatchPlace, BatchRecipe, BatchStream
 from samedeal.bindings.collation import Packed, Padded
 from samedeal.bindings.ledger import CommittedRun, Event
 from samedeal.bindings.mesh import Axis
@@ -414,7 +414,7 @@ def written(value: Any) -> Any:
     """A result as the golden cases write it."""
     if isinstance(value, Named):
         return {name: written(number) for name, number in value.items()}
-    if isinstance(value, (Run, Padded, Packed)):
+    if isinstance(value, (BatchColumns, Padded, Packed)):
         return {
             name.replace("_", "-"): number if isinstance(number, int) else written(number)
             for name, number in value._asdict().items()
@@ -426,7 +426,7 @@ def written(value: Any) -> Any:
         return named | {"step": str(value.step)}
     if isinstance(value, ledger.Step):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "milliseconds")}
-    if isinstance(value, ledger.Run):
+    if isinstance(value, ledger.ClaimedRun):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("claim", "start")}
     if isinstance(value, (Event, CommittedRun)):
         wide = ("number", "start", "claim", "taken_from")

@@ -78,7 +78,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.CommittedRun: ("number", "start", "claim"),
     reference.Event: ("number", "start", "claim", "taken_from"),
     reference.ClientStep: ("number", "milliseconds"),
-    reference.ClientRun: ("claim", "start"),
+    reference.ClaimedRun: ("claim", "start"),
     reference.Progress: ("positions", "committed", "claimed", "entries"),
     reference.Metrics: tuple(vars(reference.Metrics())),
     reference.Run: ("samples", "costs"),

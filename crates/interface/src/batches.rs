@@ -114,11 +114,11 @@ impl batches::GuestBatcher for Batcher {
         Ok(self.0.ratio(&name)?)
     }
 
-    fn take(&self, rank: u32, start: u64, count: u32) -> Result<batches::Run, types::Failure> {
+    fn take(&self, rank: u32, start: u64, count: u32) -> Result<batches::BatchColumns, types::Failure> {
         Ok(self.0.take(rank, start, count)?.into())
     }
 
-    fn step(&self, step: u64, first: u32, count: u32) -> Result<batches::Run, types::Failure> {
+    fn step(&self, step: u64, first: u32, count: u32) -> Result<batches::BatchColumns, types::Failure> {
         Ok(self.0.step(step, first, count)?.into())
     }
 
@@ -147,7 +147,7 @@ impl batches::GuestBatchStream for BatchStream {
         self.0.borrow_mut().flush();
     }
 
-    fn take(&self) -> Result<Option<batches::Run>, types::Failure> {
+    fn take(&self) -> Result<Option<batches::BatchColumns>, types::Failure> {
         Ok(self.0.borrow_mut().take()?.map(Into::into))
     }
 
@@ -179,7 +179,7 @@ impl From<batch::BatchShape> for batches::BatchShape {
     }
 }
 
-impl From<batch::Run> for batches::Run {
+impl From<batch::Run> for batches::BatchColumns {
     fn from(run: batch::Run) -> Self {
         let batch::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated, full_rows } =
             run;

@@ -130,13 +130,13 @@ impl ledger::GuestClient for Client {
         self.step(|client| client.tell_appended(appended, now))
     }
 
-    fn run(&self, handle: u64) -> Result<ledger::Run, types::Failure> {
-        let core_::ClientRun { claim, start, count, committed, .. } = self.0.borrow().run(handle)?;
-        Ok(ledger::Run { claim, start, count, committed })
+    fn claimed(&self, handle: u64) -> Result<ledger::ClaimedRun, types::Failure> {
+        let core_::ClaimedRun { claim, start, count, committed, .. } = self.0.borrow().claimed(handle)?;
+        Ok(ledger::ClaimedRun { claim, start, count, committed })
     }
 
     fn is_lost(&self, handle: u64) -> Result<bool, types::Failure> {
-        Ok(self.0.borrow().run(handle)?.is_lost)
+        Ok(self.0.borrow().claimed(handle)?.is_lost)
     }
 
     fn forget(&self, handle: u64) {

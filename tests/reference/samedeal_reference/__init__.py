@@ -10,7 +10,7 @@ from .batch_results import Metrics, Run
 from .batch_stream import BatchStream
 from .batches import Batcher, BatchPlace, BatchShape
 from .chunks import ChunkStream, Overlaps, ShardRuns, Verification, verify
-from .client import Client, ClientRun, ClientStep
+from .client import ClaimedRun, Client, ClientStep
 from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
@@ -33,8 +33,8 @@ __all__ = [
     "BatchStream",
     "Batcher",
     "ChunkStream",
+    "ClaimedRun",
     "Client",
-    "ClientRun",
     "ClientStep",
     "CommittedRun",
     "Detection",
@@ -67,8 +67,8 @@ __all__ = [
     "SourceOf",
     "Spans",
     "Split",
-    "StepPlace",
     "StepBounds",
+    "StepPlace",
     "TextKind",
     "Verification",
     "detect",

@@ -19,7 +19,7 @@ class ClientStep:
 
 
 @dataclass(frozen=True)
-class ClientRun:
+class ClaimedRun:
     claim: int
     start: int
     count: int
@@ -30,7 +30,7 @@ class ClientRun:
 class Given:
     """A claim that was given out."""
 
-    run: ClientRun
+    run: ClaimedRun
     before: int
     known: int = 0
     lost: bool = False
@@ -126,7 +126,7 @@ class Client:
         self.apply(self.unsure[1], now)
         return self.end() if self.last else self.advance(now)
 
-    def run(self, handle: int) -> ClientRun:
+    def claimed(self, handle: int) -> ClaimedRun:
         return self.of(handle).run
 
     def is_lost(self, handle: int) -> bool:
@@ -221,7 +221,7 @@ class Client:
             if run.claim in self.loose and run.reader == self.reader:
                 self.loose.remove(run.claim)
                 self.handles += 1
-                self.given[self.handles] = Given(ClientRun(run.claim, start, run.count, 0), run.done)
+                self.given[self.handles] = Given(ClaimedRun(run.claim, start, run.count, 0), run.done)
                 return ClientStep("claimed", number=self.handles)
         if self.ledger.entries >= self.due:
             return self.append(self.ledger.checkpoint())

@@ -198,7 +198,7 @@ pub const RECORDS: &[Record] = &[
     Record::of("ledger", "committed-run"),
     Record::of("ledger", "progress"),
     Record::called("ledger", "step", "ClientStep"),
-    Record::called("ledger", "run", "ClientRun"),
+    Record::of("ledger", "claimed-run"),
 ];
 
 pub struct Record {

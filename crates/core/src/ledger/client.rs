@@ -82,7 +82,7 @@ impl ClientStep {
 
 /// A claim that a client has given out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ClientRun {
+pub struct ClaimedRun {
     /// The number of its entry in the log.
     pub claim: u64,
     /// The first position that was not committed when it was given out.
@@ -98,7 +98,7 @@ pub struct ClientRun {
 /// A claim that somebody has.
 struct Given {
     handle: u64,
-    run: ClientRun,
+    run: ClaimedRun,
     /// How many positions the entry took before those of the run.
     before: u32,
     /// How many of the run are committed, as the log says.
@@ -212,7 +212,7 @@ impl Client {
 
     /// Commits the next `count` positions of a claim; the rest by default. Failures: `claim` (it was lost; no such handle), `count`.
     pub fn commit(&mut self, handle: u64, count: Option<u32>, now: u64) -> Result<ClientStep, Failure> {
-        let ClientRun { count: all, committed, .. } = self.given(handle)?.run;
+        let ClaimedRun { count: all, committed, .. } = self.given(handle)?.run;
         let left = all - committed;
         let count = count.unwrap_or(left);
         if count > left {
@@ -249,7 +249,7 @@ impl Client {
     /// there is no such handle.
     pub fn forget(&mut self, handle: u64) {
         let Ok(place) = self.given.binary_search_by_key(&handle, |given| given.handle) else { return };
-        let Given { run: ClientRun { claim, count, is_lost, .. }, known, .. } = self.given.remove(place);
+        let Given { run: ClaimedRun { claim, count, is_lost, .. }, known, .. } = self.given.remove(place);
         // Without room it ends with the lease.
         if !is_lost && known < count && has_room(&mut self.loose, 1) {
             self.loose.push(claim);
@@ -308,7 +308,7 @@ impl Client {
     }
 
     /// A claim that was given out. Failures: `claim` (no such handle).
-    pub fn run(&self, handle: u64) -> Result<ClientRun, Failure> {
+    pub fn claimed(&self, handle: u64) -> Result<ClaimedRun, Failure> {
         self.given(handle).map(|given| given.run)
     }
 
@@ -433,7 +433,7 @@ impl Client {
         self.handles += 1;
         self.given.push(Given {
             handle: self.handles,
-            run: ClientRun { claim: run.claim, start: run.start, count: run.left, committed: 0, is_lost: false },
+            run: ClaimedRun { claim: run.claim, start: run.start, count: run.left, committed: 0, is_lost: false },
             before: run.done(),
             known: 0,
         });

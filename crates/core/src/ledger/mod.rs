@@ -9,7 +9,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use self::client::{Client, ClientOptions, ClientRun, ClientStep};
+pub use self::client::{ClaimedRun, Client, ClientOptions, ClientStep};
 
 use alloc::format;
 use alloc::string::String;

@@ -67,14 +67,14 @@ impl Reader {
     fn turn(&mut self, log: &mut Vec<String>, now: u64, part: u32) -> bool {
         self.run(log, now, Client::catch_up).unwrap();
         if let Some(handle) = self.holds {
-            let run = self.client.run(handle).unwrap();
+            let run = self.client.claimed(handle).unwrap();
             let count = part.min(run.count - run.committed);
             match self.run(log, now, |client, now| client.commit(handle, Some(count), now)) {
                 Ok(_) => self.holds = (run.committed + count < run.count).then_some(handle),
                 // It was silent too long.
                 Err(failure) => {
                     assert_eq!((failure.kind, failure.field), (Kind::Contradiction, "claim"));
-                    assert!(self.client.run(handle).unwrap().is_lost);
+                    assert!(self.client.claimed(handle).unwrap().is_lost);
                     self.holds = None;
                 }
             }

@@ -104,13 +104,13 @@ impl Driven {
         let step = self.claim(log);
         assert_eq!(step["action"], "claimed");
         let handle = U64(number(&step));
-        self.ask(ClientCall::Run { handle });
+        self.ask(ClientCall::Claimed { handle });
         handle
     }
 
     fn commit(&mut self, handle: U64, count: Option<u32>, log: &mut Vec<String>) -> Value {
         let done = self.run(ClientCall::Commit { handle, count, now: U64(self.now) }, log, &[]);
-        self.ask(ClientCall::Run { handle });
+        self.ask(ClientCall::Claimed { handle });
         done
     }
 
@@ -152,7 +152,7 @@ fn epochs() -> Vec<Case> {
                     continue;
                 }
                 let handle = U64(number(&step));
-                reader.ask(ClientCall::Run { handle });
+                reader.ask(ClientCall::Claimed { handle });
                 reader.commit(handle, Some(part.min(samples as u32)), &mut log);
                 reader.commit(handle, None, &mut log);
                 reader.ask(ClientCall::Forget { handle });
@@ -204,7 +204,7 @@ fn shares() -> Vec<Case> {
                     }
                     if step["action"] == "claimed" {
                         let handle = U64(number(&step));
-                        let run = driven.ask(ClientCall::Run { handle });
+                        let run = driven.ask(ClientCall::Claimed { handle });
                         *held = Some((handle, run["count"].as_u64().expect("a number")));
                     }
                 }
@@ -307,7 +307,7 @@ fn failures() -> Vec<Case> {
             reader.run(ClientCall::Release { handle, now }, &mut log, &[fate]);
             meanwhile(&mut log, &mut reader);
             reader.run(ClientCall::Release { handle, now }, &mut log, &[]);
-            reader.ask(ClientCall::Run { handle });
+            reader.ask(ClientCall::Claimed { handle });
             reader.commit(handle, None, &mut log);
             reader.ask(ClientCall::IsLost { handle });
             reader.run(ClientCall::SetLease { milliseconds: U64(7), now }, &mut log, &[fate]);
@@ -555,7 +555,7 @@ fn claims() -> Vec<Case> {
     }
     for handle in handles {
         one.ask(ClientCall::Forget { handle });
-        one.ask(ClientCall::Run { handle });
+        one.ask(ClientCall::Claimed { handle });
         one.ask(ClientCall::IsLost { handle });
         one.run(ClientCall::Commit { handle, count: None, now }, &mut log, &[]);
         one.run(ClientCall::Renew { handle, now }, &mut log, &[]);
@@ -655,7 +655,7 @@ fn misuse() -> Vec<Case> {
     ];
     let mut reader = Driven::new(of(10, 1, 2));
     let mut log = Vec::new();
-    reader.ask(ClientCall::Run { handle: U64(1) });
+    reader.ask(ClientCall::Claimed { handle: U64(1) });
     reader.ask(ClientCall::Commit { handle: U64(0), count: None, now });
     reader.ask(ClientCall::Forget { handle: U64(u64::MAX) });
     reader.ask(ClientCall::Progress);

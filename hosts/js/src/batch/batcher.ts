@@ -179,7 +179,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return text;
   }
 
-  /** SHA-256 over the recipe, in hexadecimal: it names the run. */
+  /** SHA-256 over the recipe, in hexadecimal: it names the training run. */
   recipeFingerprint(): string {
     return this.call(({ recipe }) => recipe.recipeFingerprint());
   }

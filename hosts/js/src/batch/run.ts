@@ -1,5 +1,5 @@
 import type { Copied, RawBatcher, RawBatchStream } from '../bindings/types.js';
-import type { Run } from '../components/interfaces/samedeal-deal-batches.js';
+import type { BatchColumns } from '../components/interfaces/samedeal-deal-batches.js';
 import { camelled } from '../errors.js';
 import { MetricsMembers } from '../generated/batches.js';
 import { numbers } from '../lists.js';
@@ -7,7 +7,7 @@ import { MILLION, plain } from '../options.js';
 import type { Batch } from './types.js';
 
 /** The batches of a run, each with memory of its own. */
-export function batchesOf(run: Copied<Run>): Batch[] {
+export function batchesOf(run: Copied<BatchColumns>): Batch[] {
   const { starts, lengths, rowEnds, batchEnds, paddedLengths, costs, repeated, fullRows } = run;
   const samples = numbers(run.samples);
   let [row, item] = [0, 0];

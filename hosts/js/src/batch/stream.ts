@@ -49,7 +49,7 @@ export abstract class BaseBatchStream extends BatchStreamMembers implements Iter
     return this.call(({ told }) => told.text);
   }
 
-  /** SHA-256 over the recipe, in hexadecimal: it names the run. */
+  /** SHA-256 over the recipe, in hexadecimal: it names the training run. */
   recipeFingerprint(): string {
     return this.call(({ told }) => told.fingerprint);
   }

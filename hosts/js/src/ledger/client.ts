@@ -56,7 +56,7 @@ export interface Step {
 }
 
 /** A claim that a client has given out. */
-export interface Run {
+export interface ClaimedRun {
   claim: number;
   start: number;
   count: number;
@@ -90,8 +90,8 @@ export class LedgerClient {
     return step;
   }
 
-  run(handle: number): Run {
-    const found = this.#handle.call((raw) => raw.run(BigInt(handle)));
+  claimed(handle: number): ClaimedRun {
+    const found = this.#handle.call((raw) => raw.claimed(BigInt(handle)));
     return { ...found, claim: Number(found.claim), start: Number(found.start) };
   }
 

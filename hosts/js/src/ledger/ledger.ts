@@ -7,7 +7,7 @@ import { Document } from '../document.js';
 import { type Engine, symbolDispose } from '../engine.js';
 import { placeOf } from '../json.js';
 import type { Indices, Integer, SamplerOptions } from '../types.js';
-import { CHECKPOINT, entryText, LedgerClient, lineOf, type Run, type Step } from './client.js';
+import { CHECKPOINT, type ClaimedRun, entryText, LedgerClient, lineOf, type Step } from './client.js';
 import type { LedgerOptions, LedgerProgress, Log } from './types.js';
 
 const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;
@@ -37,7 +37,7 @@ type Operation = (raw: RawClient, now: bigint) => RawStep;
 interface Owner {
   readonly sampler: BaseSampler;
   /** Does an operation in turn, and says how the claim stands after it. */
-  run(handle: number, begin: Operation): Promise<Run>;
+  run(handle: number, begin: Operation): Promise<ClaimedRun>;
   forget(handle: number): void;
 }
 
@@ -45,10 +45,10 @@ interface Owner {
 export class Claim {
   readonly #owner: Owner;
   readonly #handle: number;
-  #run: Run;
+  #run: ClaimedRun;
 
   /** @internal */
-  constructor(owner: Owner, handle: number, run: Run) {
+  constructor(owner: Owner, handle: number, run: ClaimedRun) {
     this.#owner = owner;
     this.#handle = handle;
     this.#run = run;
@@ -173,7 +173,7 @@ export class Ledger implements AsyncIterable<Claim> {
       run: (handle, begin) =>
         this.#inTurn(async () => {
           await this.#run(begin);
-          return client.run(handle);
+          return client.claimed(handle);
         }),
       forget: (handle) => client.forget(handle),
     };
@@ -280,7 +280,7 @@ export class Ledger implements AsyncIterable<Claim> {
       if (action === 'held') return { held: true };
       if (action === 'finished') return { finished: true };
       if (action !== 'claimed') unknown(action);
-      const claim = new Claim(this.#owner, number, this.#client.run(number));
+      const claim = new Claim(this.#owner, number, this.#client.claimed(number));
       this.#handles?.register(claim, number);
       return { claim };
     });

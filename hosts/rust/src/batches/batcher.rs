@@ -122,7 +122,7 @@ impl Batcher {
         self.recipe.recipe()
     }
 
-    /// SHA-256 over the recipe, in hexadecimal: it names the run.
+    /// SHA-256 over the recipe, in hexadecimal: it names the training run.
     ///
     /// # Errors
     ///

@@ -44,7 +44,7 @@ impl Batch {
     }
 
     /// The batches of a run, one by one.
-    pub(super) fn all_of(run: batches::Run) -> Vec<Self> {
+    pub(super) fn all_of(run: batches::BatchColumns) -> Vec<Self> {
         let (mut row, mut item) = (0, 0);
         let mut batches = Vec::with_capacity(run.batch_ends.len());
         for (number, &last) in run.batch_ends.iter().enumerate() {

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::shared::{Shared, life, unknown};
-use super::{Client, ClientOptions, ClientRun, ClientStep, Log, Progress};
+use super::{ClaimedRun, Client, ClientOptions, ClientStep, Log, Progress};
 use crate::range::run;
 use crate::{Error, Index, Layout, Sampler};
 
@@ -168,7 +168,7 @@ impl Ledger {
         let ClientStep { action, number, milliseconds, .. } = shared.run(|client, now| client.claim(waits, now))?;
         Ok(match action.as_str() {
             "claimed" => {
-                let run = shared.client.run(number)?;
+                let run = shared.client.claimed(number)?;
                 Attempt::Claimed(Claim { reader: Arc::clone(&self.reader), handle: number, run })
             }
             "wait" => Attempt::Wait(Duration::from_millis(milliseconds)),
@@ -223,7 +223,7 @@ impl std::fmt::Debug for Ledger {
 pub struct Claim {
     reader: Arc<Reader>,
     handle: u64,
-    run: ClientRun,
+    run: ClaimedRun,
 }
 
 impl Claim {
@@ -281,7 +281,7 @@ impl Claim {
     fn commit_next(&mut self, count: Option<u32>) -> Result<(), Error> {
         let mut shared = self.reader.locked();
         shared.run(|client, now| client.commit(self.handle, count, now))?;
-        self.run = shared.client.run(self.handle)?;
+        self.run = shared.client.claimed(self.handle)?;
         Ok(())
     }
 
@@ -313,7 +313,7 @@ impl Drop for Claim {
 
 impl std::fmt::Debug for Claim {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let ClientRun { claim, start, count, committed } = self.run;
+        let ClaimedRun { claim, start, count, committed } = self.run;
         let mut shown = f.debug_struct("Claim");
         shown
             .field("reader", &self.reader.number)

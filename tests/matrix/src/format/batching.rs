@@ -54,7 +54,7 @@ pub struct BatchPlace {
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub struct Run {
+pub struct BatchColumns {
     pub samples: Value,
     pub starts: Vec<u32>,
     pub lengths: Vec<u32>,

@@ -33,7 +33,7 @@ pub enum ClientCall {
     TellCheckpoint { checkpoint: Option<String>, now: U64 },
     TellEntries { entries: Vec<String>, now: U64 },
     TellAppended { appended: bool, now: U64 },
-    Run { handle: U64 },
+    Claimed { handle: U64 },
     IsLost { handle: U64 },
     Forget { handle: U64 },
     Progress,
@@ -52,7 +52,7 @@ pub struct ClientStep {
 
 /// A claim that a client has given out.
 #[derive(Serialize)]
-pub struct ClientRun {
+pub struct ClaimedRun {
     pub claim: U64,
     pub start: U64,
     pub count: u32,

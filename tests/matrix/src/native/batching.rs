@@ -127,5 +127,15 @@ fn write_metrics(metrics: &batch::Metrics) -> Value {
 fn write_run(run: batch::Run) -> Value {
     let batch::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated, full_rows } = run;
     let (samples, costs) = (strings(&samples), strings(&costs));
-    record(format::Run { samples, starts, lengths, row_ends, batch_ends, padded_lengths, costs, repeated, full_rows })
+    record(format::BatchColumns {
+        samples,
+        starts,
+        lengths,
+        row_ends,
+        batch_ends,
+        padded_lengths,
+        costs,
+        repeated,
+        full_rows,
+    })
 }

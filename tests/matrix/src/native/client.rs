@@ -29,11 +29,11 @@ pub(super) fn ask(client: &mut Client, call: &ClientCall) -> Answer {
         ClientCall::TellCheckpoint { ref checkpoint, now } => client.tell_checkpoint(checkpoint.clone(), now.0),
         ClientCall::TellEntries { ref entries, now } => client.tell_entries(entries, now.0),
         ClientCall::TellAppended { appended, now } => client.tell_appended(appended, now.0),
-        ClientCall::Run { handle } => {
-            let core::ClientRun { claim, start, count, committed, .. } = client.run(handle.0)?;
-            return Ok(record(format::ClientRun { claim: U64(claim), start: U64(start), count, committed }));
+        ClientCall::Claimed { handle } => {
+            let core::ClaimedRun { claim, start, count, committed, .. } = client.claimed(handle.0)?;
+            return Ok(record(format::ClaimedRun { claim: U64(claim), start: U64(start), count, committed }));
         }
-        ClientCall::IsLost { handle } => return Ok(client.run(handle.0)?.is_lost.into()),
+        ClientCall::IsLost { handle } => return Ok(client.claimed(handle.0)?.is_lost.into()),
         ClientCall::Forget { handle } => {
             client.forget(handle.0);
             return Ok(Value::Null);

@@ -48,7 +48,7 @@ class Batch(NamedTuple):
         return [self.samples[start:end] for start, end in pairwise([0, *self.row_ends.tolist()])]
 
 
-def split(run: batches.Run) -> list[Batch]:
+def split(run: batches.BatchColumns) -> list[Batch]:
     """The batches of a run, one by one."""
     ends = [0, *run.batch_ends.tolist()]
     rows = [0, *run.row_ends.tolist()]

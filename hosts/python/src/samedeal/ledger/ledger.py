@@ -42,7 +42,7 @@ class Claim:
         self._ledger = ledger
         self._client = client
         self._handle = handle
-        self._run = client.run(handle)
+        self._run = client.claimed(handle)
         self._released = False
         """Whether this object gave back what was not committed."""
 
@@ -135,7 +135,7 @@ class Claim:
                 allowed = "one that is held: a call of its ledger was interrupted, which gave back what the reader held"
                 raise ContradictionError("claim", str(self.number), allowed)
             self._ledger._operate(begin)
-            self._run = client.run(self._handle)
+            self._run = client.claimed(self._handle)
 
     def __len__(self) -> int:
         """How many positions there are."""
@@ -404,7 +404,7 @@ def _whole(sampler: Sampler) -> Sampler:
 def _has(client: Client, handle: int) -> bool:
     """Whether a client has given out a claim with this handle."""
     try:
-        client.run(handle)
+        client.claimed(handle)
     except ContradictionError:
         return False
     return True

@@ -125,7 +125,7 @@ fn write_run(batches: &[Batch]) -> Value {
         rows += batch.row_ends.len() as u32;
         batch_ends.push(rows);
     }
-    record(format::Run {
+    record(format::BatchColumns {
         samples: strings(&batches.iter().flat_map(|batch| &batch.samples).copied().collect::<Vec<_>>()),
         starts: all(|batch| &batch.starts),
         lengths: all(|batch| &batch.lengths),

@@ -28,9 +28,9 @@ pub fn ask(client: &Client, call: &ClientCall) -> Answer {
         ClientCall::TellCheckpoint { ref checkpoint, now } => client.tell_checkpoint(checkpoint.as_deref(), now.0),
         ClientCall::TellEntries { ref entries, now } => client.tell_entries(0, entries, now.0),
         ClientCall::TellAppended { appended, now } => client.tell_appended(appended, now.0),
-        ClientCall::Run { handle } => {
-            let ledger::ClientRun { claim, start, count, committed, .. } = client.run(handle.0)?;
-            return Ok(record(format::ClientRun { claim: U64(claim), start: U64(start), count, committed }));
+        ClientCall::Claimed { handle } => {
+            let ledger::ClaimedRun { claim, start, count, committed, .. } = client.claimed(handle.0)?;
+            return Ok(record(format::ClaimedRun { claim: U64(claim), start: U64(start), count, committed }));
         }
         ClientCall::IsLost { handle } => return Ok(client.is_lost(handle.0)?.into()),
         ClientCall::Forget { handle } => return client.forget(handle.0).map(|()| Value::Null),

@@ -424,7 +424,7 @@ def written(value: Any) -> Any:
     if isinstance(value, BatchPlace):
         named = {name.replace("_", "-"): number for name, number in value._asdict().items()}
         return named | {"step": str(value.step)}
-    if isinstance(value, ledger.Step):
+    if isinstance(value, ledger.Instruction):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("number", "milliseconds")}
     if isinstance(value, ledger.ClaimedRun):
         return value._asdict() | {name: str(getattr(value, name)) for name in ("claim", "start")}

@@ -77,7 +77,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.StepBounds: ("least", "most"),
     reference.CommittedRun: ("number", "start", "claim"),
     reference.Event: ("number", "start", "claim", "taken_from"),
-    reference.ClientStep: ("number", "milliseconds"),
+    reference.Instruction: ("number", "milliseconds"),
     reference.ClaimedRun: ("claim", "start"),
     reference.Progress: ("positions", "committed", "claimed", "entries"),
     reference.Metrics: tuple(vars(reference.Metrics())),

@@ -76,10 +76,10 @@ pub struct Client(RefCell<core_::Client>);
 impl Client {
     fn step(
         &self,
-        step: impl FnOnce(&mut core_::Client) -> Result<core_::ClientStep, core_::Failure>,
-    ) -> Result<ledger::Step, types::Failure> {
-        let core_::ClientStep { action, number, entry, milliseconds } = step(&mut self.0.borrow_mut())?;
-        Ok(ledger::Step { action: action.into(), number, entry, milliseconds })
+        step: impl FnOnce(&mut core_::Client) -> Result<core_::Instruction, core_::Failure>,
+    ) -> Result<ledger::Instruction, types::Failure> {
+        let core_::Instruction { action, number, entry, milliseconds } = step(&mut self.0.borrow_mut())?;
+        Ok(ledger::Instruction { action: action.into(), number, entry, milliseconds })
     }
 }
 
@@ -90,43 +90,43 @@ impl ledger::GuestClient for Client {
         Ok(Self(RefCell::new(core_::Client::new(options)?)))
     }
 
-    fn open(&self, now: u64) -> Result<ledger::Step, types::Failure> {
+    fn open(&self, now: u64) -> Result<ledger::Instruction, types::Failure> {
         self.step(|client| client.open(now))
     }
 
-    fn claim(&self, waits: bool, now: u64) -> Result<ledger::Step, types::Failure> {
+    fn claim(&self, waits: bool, now: u64) -> Result<ledger::Instruction, types::Failure> {
         self.step(|client| client.claim(waits, now))
     }
 
-    fn commit(&self, handle: u64, count: Option<u32>, now: u64) -> Result<ledger::Step, types::Failure> {
+    fn commit(&self, handle: u64, count: Option<u32>, now: u64) -> Result<ledger::Instruction, types::Failure> {
         self.step(|client| client.commit(handle, count, now))
     }
 
-    fn renew(&self, handle: u64, now: u64) -> Result<ledger::Step, types::Failure> {
+    fn renew(&self, handle: u64, now: u64) -> Result<ledger::Instruction, types::Failure> {
         self.step(|client| client.renew(handle, now))
     }
 
-    fn release(&self, handle: u64, now: u64) -> Result<ledger::Step, types::Failure> {
+    fn release(&self, handle: u64, now: u64) -> Result<ledger::Instruction, types::Failure> {
         self.step(|client| client.release(handle, now))
     }
 
-    fn set_lease(&self, milliseconds: u64, now: u64) -> Result<ledger::Step, types::Failure> {
-        self.step(|client| client.set_lease(milliseconds, now))
+    fn change_lease(&self, milliseconds: u64, now: u64) -> Result<ledger::Instruction, types::Failure> {
+        self.step(|client| client.change_lease(milliseconds, now))
     }
 
-    fn catch_up(&self, now: u64) -> Result<ledger::Step, types::Failure> {
+    fn catch_up(&self, now: u64) -> Result<ledger::Instruction, types::Failure> {
         self.step(|client| client.catch_up(now))
     }
 
-    fn tell_checkpoint(&self, checkpoint: Option<String>, now: u64) -> Result<ledger::Step, types::Failure> {
+    fn tell_checkpoint(&self, checkpoint: Option<String>, now: u64) -> Result<ledger::Instruction, types::Failure> {
         self.step(|client| client.tell_checkpoint(checkpoint, now))
     }
 
-    fn tell_entries(&self, entries: Vec<String>, now: u64) -> Result<ledger::Step, types::Failure> {
+    fn tell_entries(&self, entries: Vec<String>, now: u64) -> Result<ledger::Instruction, types::Failure> {
         self.step(|client| client.tell_entries(&entries, now))
     }
 
-    fn tell_appended(&self, appended: bool, now: u64) -> Result<ledger::Step, types::Failure> {
+    fn tell_appended(&self, appended: bool, now: u64) -> Result<ledger::Instruction, types::Failure> {
         self.step(|client| client.tell_appended(appended, now))
     }
 

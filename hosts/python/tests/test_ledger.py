@@ -22,7 +22,7 @@ from hostile import fails
 from limits import HANG
 from notebook import cells
 from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, UnknownNameError, WrongTypeError
-from samedeal.bindings.ledger import Step
+from samedeal.bindings.ledger import Instruction
 from samedeal.ledger import Claim, FileLog, FolderLog, Ledger, MemoryLog, Schedule, copy_log
 from samedeal.ledger.binding import Client
 
@@ -421,7 +421,7 @@ def test_an_action_of_a_later_component_ends_the_operation_with_an_error(
     ledger = Ledger(Sampler(20), log, reader=0, block=10)
     before = log.read(0)
     with monkeypatch.context() as patch:
-        patch.setattr(Client, name, lambda *_: Step("compact", 0, "{}", 0))
+        patch.setattr(Client, name, lambda *_: Instruction("compact", 0, "{}", 0))
         with pytest.raises(UnknownNameError) as caught:
             call(ledger)
     error = caught.value

@@ -13,7 +13,7 @@ mod schedule;
 mod split;
 
 pub use batching::*;
-pub use client::{ClaimedRun, ClientCall, ClientStep, LedgerClient};
+pub use client::{ClaimedRun, ClientCall, Instruction, LedgerClient};
 pub use read::{MixingAdvice, ReadBatch, ReadCall, RoundRows};
 pub use schedule::{EpochPosition, Schedule, ScheduleCall, StepPlace};
 pub use split::{Split, SplitCall};

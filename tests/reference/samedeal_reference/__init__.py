@@ -10,7 +10,7 @@ from .batch_results import Metrics, Run
 from .batch_stream import BatchStream
 from .batches import Batcher, BatchPlace, BatchShape
 from .chunks import ChunkStream, Overlaps, ShardRuns, Verification, verify
-from .client import ClaimedRun, Client, ClientStep
+from .client import ClaimedRun, Client, Instruction
 from .collation import Packed, Padded, pad
 from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
@@ -35,7 +35,6 @@ __all__ = [
     "ChunkStream",
     "ClaimedRun",
     "Client",
-    "ClientStep",
     "CommittedRun",
     "Detection",
     "Difference",
@@ -43,6 +42,7 @@ __all__ = [
     "Event",
     "Failure",
     "Fate",
+    "Instruction",
     "Ledger",
     "Mesh",
     "Metrics",

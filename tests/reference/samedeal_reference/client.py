@@ -11,7 +11,7 @@ from .ledger import Ledger, Progress, compact, header, read_header, written
 
 
 @dataclass(frozen=True)
-class ClientStep:
+class Instruction:
     action: str
     number: int = 0
     entry: str = ""
@@ -62,44 +62,44 @@ class Client:
         self.last = False
         self.task: tuple[Any, ...] = ("done",)
 
-    def begin(self, now: int, must_read: bool, *task: Any) -> ClientStep:
+    def begin(self, now: int, must_read: bool, *task: Any) -> Instruction:
         self.task, self.must_read = task, must_read or not self.joined
         self.refused, self.refusals = False, 0
         return self.advance(now)
 
-    def open(self, now: int) -> ClientStep:
+    def open(self, now: int) -> Instruction:
         return self.begin(now, False, "done")
 
-    def catch_up(self, now: int) -> ClientStep:
+    def catch_up(self, now: int) -> Instruction:
         return self.begin(now, True, "done")
 
-    def claim(self, waits: bool, now: int) -> ClientStep:
+    def claim(self, waits: bool, now: int) -> Instruction:
         return self.begin(now, True, "claim", waits)
 
-    def commit(self, handle: int, count: int | None, now: int) -> ClientStep:
+    def commit(self, handle: int, count: int | None, now: int) -> Instruction:
         run = self.of(handle).run
         left = run.count - run.committed
         count = left if count is None else count
         require(count <= left, "count", count)
         return self.begin(now, False, "commit", handle, run.committed + count, count)
 
-    def renew(self, handle: int, now: int) -> ClientStep:
+    def renew(self, handle: int, now: int) -> Instruction:
         return self.commit(handle, 0, now)
 
-    def release(self, handle: int, now: int) -> ClientStep:
+    def release(self, handle: int, now: int) -> Instruction:
         self.of(handle)
         return self.begin(now, False, "release", handle)
 
-    def set_lease(self, milliseconds: int, now: int) -> ClientStep:
+    def change_lease(self, milliseconds: int, now: int) -> Instruction:
         require(0 < milliseconds < 2**53, "lease", milliseconds)
         return self.begin(now, True, "lease", milliseconds)
 
-    def tell_checkpoint(self, checkpoint: str | None, now: int) -> ClientStep:
+    def tell_checkpoint(self, checkpoint: str | None, now: int) -> Instruction:
         self.expect("checkpoint")
         self.sought, self.found = True, checkpoint
         return self.advance(now)
 
-    def tell_entries(self, entries: list[str], now: int) -> ClientStep:
+    def tell_entries(self, entries: list[str], now: int) -> Instruction:
         self.expect("read")
         if not entries:
             if self.refused:
@@ -115,7 +115,7 @@ class Client:
                 break
         return self.advance(now)
 
-    def tell_appended(self, appended: bool, now: int) -> ClientStep:
+    def tell_appended(self, appended: bool, now: int) -> Instruction:
         self.expect("append")
         if not appended:
             self.unsure = None
@@ -153,28 +153,28 @@ class Client:
 
     def expect(self, action: str) -> None:
         if self.asked != action:
-            raise Failure("contradiction", "step", f"the outcome of {action}")
+            raise Failure("contradiction", "instruction", f"the outcome of {action}")
         self.asked = ""
 
-    def step(self, action: str, **fields: Any) -> ClientStep:
+    def step(self, action: str, **fields: Any) -> Instruction:
         self.asked = action
-        return ClientStep(action, **fields)
+        return Instruction(action, **fields)
 
-    def append(self, entry: str, last: bool = False) -> ClientStep:
+    def append(self, entry: str, last: bool = False) -> Instruction:
         self.unsure, self.last = (self.ledger.entries, entry), last
         return self.step("append", number=self.ledger.entries, entry=entry)
 
-    def end(self) -> ClientStep:
+    def end(self) -> Instruction:
         if self.task[0] == "commit":
             given = self.given[self.task[1]]
             given.run = replace(given.run, committed=self.task[2])
-        return ClientStep("done")
+        return Instruction("done")
 
     def check_life(self) -> None:
         if self.replaced:
             raise Failure("contradiction", "reader", self.reader)
 
-    def advance(self, now: int) -> ClientStep:
+    def advance(self, now: int) -> Instruction:
         self.asked = ""
         if not self.sought:
             return self.step("checkpoint")
@@ -213,28 +213,28 @@ class Client:
             if details[0] == self.ledger.lease:
                 return self.end()
             return self.append(compact(event="lease", reader=self.reader, lease=details[0]), last=True)
-        return ClientStep("done")
+        return Instruction("done")
 
-    def next_claim(self, waits: bool, now: int) -> ClientStep:
+    def next_claim(self, waits: bool, now: int) -> Instruction:
         self.check_life()
         for start, run in sorted(self.ledger.held.items()):
             if run.claim in self.loose and run.reader == self.reader:
                 self.loose.remove(run.claim)
                 self.handles += 1
                 self.given[self.handles] = Given(ClaimedRun(run.claim, start, run.count, 0), run.done)
-                return ClientStep("claimed", number=self.handles)
+                return Instruction("claimed", number=self.handles)
         if self.ledger.entries >= self.due:
             return self.append(self.ledger.checkpoint())
         proposal = self.ledger.claim(self.reader, now)
         if proposal in ("held", "finished"):
             if waits and proposal == "held":
                 raise Failure("contradiction", "claim", f"reader {self.reader}")
-            return ClientStep(proposal)
+            return Instruction(proposal)
         if "entry" in proposal:
             self.claiming = (self.ledger.entries, proposal["entry"])
             return self.append(proposal["entry"])
         wait = int(proposal["wait"])
-        return ClientStep("wait", milliseconds=min(wait, 100) if waits else wait)
+        return Instruction("wait", milliseconds=min(wait, 100) if waits else wait)
 
     def apply(self, entry: str, now: int) -> None:
         number = self.ledger.entries

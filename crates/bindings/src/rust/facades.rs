@@ -197,7 +197,7 @@ pub const RECORDS: &[Record] = &[
     Record::of("ledger", "event"),
     Record::of("ledger", "committed-run"),
     Record::of("ledger", "progress"),
-    Record::called("ledger", "step", "ClientStep"),
+    Record::of("ledger", "instruction"),
     Record::of("ledger", "claimed-run"),
 ];
 

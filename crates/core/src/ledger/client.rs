@@ -53,7 +53,7 @@ impl ClientOptions {
 
 /// What a host does next, or what came of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct ClientStep {
+pub struct Instruction {
     /// One of these:
     ///
     /// - `checkpoint`: look for the last checkpoint of the log, and tell it ([`Client::tell_checkpoint`]);
@@ -74,7 +74,7 @@ pub struct ClientStep {
     pub milliseconds: u64,
 }
 
-impl ClientStep {
+impl Instruction {
     fn over(action: &'static str) -> Self {
         Self { action, number: 0, entry: String::new(), milliseconds: 0 }
     }
@@ -114,7 +114,7 @@ enum Task {
     SetLease { lease: u64 },
 }
 
-/// What the last step asked for.
+/// What the last instruction asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Nothing,
@@ -126,7 +126,7 @@ enum Asked {
 /// A reader of a ledger, without a log, a clock, or randomness: it says what to do, and a host does it.
 ///
 /// Operations are [`open`](Self::open), [`claim`](Self::claim), [`commit`](Self::commit), [`renew`](Self::renew),
-/// [`release`](Self::release), [`set_lease`](Self::set_lease) and [`catch_up`](Self::catch_up). Each gives the first [`ClientStep`]; the
+/// [`release`](Self::release), [`change_lease`](Self::change_lease) and [`catch_up`](Self::catch_up). Each gives the first [`Instruction`]; the
 /// host does it and tells what came of it, which gives the next one, until the operation is over or fails. If the log fails, the
 /// host tells nothing: the next operation takes the place of this one. An entry of which nobody knows whether it was appended is
 /// known once the log is read; the same operation again then commits nothing twice.
@@ -198,7 +198,7 @@ impl Client {
 
     /// Begins the log, or joins the one that is there: what an earlier life of this reader held is free again. Every other operation
     /// does this first, if it was not done.
-    pub fn open(&mut self, now: u64) -> Result<ClientStep, Failure> {
+    pub fn open(&mut self, now: u64) -> Result<Instruction, Failure> {
         let must_read = !self.joined;
         self.begin(Task::CatchUp, must_read, now)
     }
@@ -206,12 +206,12 @@ impl Client {
     /// Claims positions. Where nothing is free, `waits` says whether the host will wait: the steps `wait` are then short, so that it
     /// looks at the log now and then, and a reader that itself holds all that is left fails. Failures: `reader` (another life of it
     /// has joined), `claim` (`contradiction`).
-    pub fn claim(&mut self, waits: bool, now: u64) -> Result<ClientStep, Failure> {
+    pub fn claim(&mut self, waits: bool, now: u64) -> Result<Instruction, Failure> {
         self.begin(Task::Claim { waits }, true, now)
     }
 
     /// Commits the next `count` positions of a claim; the rest by default. Failures: `claim` (it was lost; no such handle), `count`.
-    pub fn commit(&mut self, handle: u64, count: Option<u32>, now: u64) -> Result<ClientStep, Failure> {
+    pub fn commit(&mut self, handle: u64, count: Option<u32>, now: u64) -> Result<Instruction, Failure> {
         let ClaimedRun { count: all, committed, .. } = self.given(handle)?.run;
         let left = all - committed;
         let count = count.unwrap_or(left);
@@ -222,18 +222,18 @@ impl Client {
     }
 
     /// Says that the reader is there, for all that it holds. Failures: as `commit`.
-    pub fn renew(&mut self, handle: u64, now: u64) -> Result<ClientStep, Failure> {
+    pub fn renew(&mut self, handle: u64, now: u64) -> Result<Instruction, Failure> {
         self.commit(handle, Some(0), now)
     }
 
     /// Gives back what is not committed of a claim. Failures: as `commit`.
-    pub fn release(&mut self, handle: u64, now: u64) -> Result<ClientStep, Failure> {
+    pub fn release(&mut self, handle: u64, now: u64) -> Result<Instruction, Failure> {
         self.given(handle)?;
         self.begin(Task::Release { handle }, false, now)
     }
 
     /// Sets for how long a reader may be silent from now on. Failures: `lease`; `reader` (another life of it has joined).
-    pub fn set_lease(&mut self, lease: u64, now: u64) -> Result<ClientStep, Failure> {
+    pub fn change_lease(&mut self, lease: u64, now: u64) -> Result<Instruction, Failure> {
         if !(1..=MAX_EXACT).contains(&lease) {
             return Err(Failure::out_of_range("lease", lease, range(1, MAX_EXACT)));
         }
@@ -241,7 +241,7 @@ impl Client {
     }
 
     /// Reads what is new in the log.
-    pub fn catch_up(&mut self, now: u64) -> Result<ClientStep, Failure> {
+    pub fn catch_up(&mut self, now: u64) -> Result<Instruction, Failure> {
         self.begin(Task::CatchUp, true, now)
     }
 
@@ -257,7 +257,7 @@ impl Client {
     }
 
     /// The last checkpoint of the log, where the host knows one.
-    pub fn tell_checkpoint(&mut self, checkpoint: Option<String>, now: u64) -> Result<ClientStep, Failure> {
+    pub fn tell_checkpoint(&mut self, checkpoint: Option<String>, now: u64) -> Result<Instruction, Failure> {
         self.expect(self.asked == Asked::Checkpoint, "checkpoint")?;
         (self.sought, self.checkpoint) = (true, checkpoint);
         self.advance(now)
@@ -265,7 +265,7 @@ impl Client {
 
     /// Entries that were read: all there are, or as many as were read at a time; none at the end of the log. Failures: as
     /// [`Ledger::apply`]; `log` (it has no entry where it refused one).
-    pub fn tell_entries(&mut self, entries: &[String], now: u64) -> Result<ClientStep, Failure> {
+    pub fn tell_entries(&mut self, entries: &[String], now: u64) -> Result<Instruction, Failure> {
         self.expect(self.asked == Asked::Entries, "read")?;
         if entries.is_empty() {
             if self.refused {
@@ -289,10 +289,10 @@ impl Client {
     }
 
     /// Whether the entry was appended; or somebody else's is there.
-    pub fn tell_appended(&mut self, appended: bool, now: u64) -> Result<ClientStep, Failure> {
+    pub fn tell_appended(&mut self, appended: bool, now: u64) -> Result<Instruction, Failure> {
         let (Asked::Append { is_last }, Some((_, entry))) = (self.asked, self.unsure.clone()) else {
             self.expect(false, "append")?;
-            return Ok(ClientStep::over("done"));
+            return Ok(Instruction::over("done"));
         };
         self.asked = Asked::Nothing;
         if !appended {
@@ -327,7 +327,7 @@ impl Client {
         self.ledger.lease
     }
 
-    fn begin(&mut self, task: Task, must_read: bool, now: u64) -> Result<ClientStep, Failure> {
+    fn begin(&mut self, task: Task, must_read: bool, now: u64) -> Result<Instruction, Failure> {
         self.task = task;
         self.must_read = must_read || !self.joined;
         (self.refused, self.refusals) = (false, 0);
@@ -335,16 +335,16 @@ impl Client {
     }
 
     /// The next step of the task.
-    fn advance(&mut self, now: u64) -> Result<ClientStep, Failure> {
+    fn advance(&mut self, now: u64) -> Result<Instruction, Failure> {
         self.asked = Asked::Nothing;
         if !self.sought {
             self.asked = Asked::Checkpoint;
-            return Ok(ClientStep::over("checkpoint"));
+            return Ok(Instruction::over("checkpoint"));
         }
         if self.must_read {
             self.asked = Asked::Entries;
             let milliseconds = if self.refused { self.pause() } else { 0 };
-            return Ok(ClientStep { number: self.ledger.entries, milliseconds, ..ClientStep::over("read") });
+            return Ok(Instruction { number: self.ledger.entries, milliseconds, ..Instruction::over("read") });
         }
         if self.ledger.entries == 0 {
             return Ok(self.append(self.ledger.header.clone(), false));
@@ -363,7 +363,7 @@ impl Client {
             self.lease_is_set = true;
         }
         match self.task {
-            Task::CatchUp => Ok(ClientStep::over("done")),
+            Task::CatchUp => Ok(Instruction::over("done")),
             Task::Claim { waits } => self.next_claim(waits, now),
             Task::Commit { handle, goal, count } => {
                 let &Given { run, before, known, .. } = self.given(handle)?;
@@ -392,11 +392,11 @@ impl Client {
         }
     }
 
-    fn next_claim(&mut self, waits: bool, now: u64) -> Result<ClientStep, Failure> {
+    fn next_claim(&mut self, waits: bool, now: u64) -> Result<Instruction, Failure> {
         self.check_life()?;
         let ClientOptions { reader, .. } = self.options;
         if let Some(handle) = self.adopted()? {
-            return Ok(ClientStep { number: handle, ..ClientStep::over("claimed") });
+            return Ok(Instruction { number: handle, ..Instruction::over("claimed") });
         }
         if self.ledger.entries >= self.due {
             match self.ledger.checkpoint() {
@@ -411,14 +411,14 @@ impl Client {
             }
             Proposal::Wait(time) => {
                 let milliseconds = if waits { time.min(POLL) } else { time };
-                Ok(ClientStep { milliseconds, ..ClientStep::over("wait") })
+                Ok(Instruction { milliseconds, ..Instruction::over("wait") })
             }
             Proposal::Held if waits => {
                 let allowed = "a reader that commits or releases what it holds: nothing else is left";
                 Err(Failure::contradiction("claim", format!("reader {reader}"), allowed))
             }
-            Proposal::Held => Ok(ClientStep::over("held")),
-            Proposal::Finished => Ok(ClientStep::over("finished")),
+            Proposal::Held => Ok(Instruction::over("held")),
+            Proposal::Finished => Ok(Instruction::over("finished")),
         }
     }
 
@@ -442,20 +442,20 @@ impl Client {
     }
 
     /// What is left of the task once its entry is in the log.
-    fn end(&mut self) -> ClientStep {
+    fn end(&mut self) -> Instruction {
         if let Task::Commit { handle, goal, .. } = self.task
             && let Some(given) = self.given.iter_mut().find(|given| given.handle == handle)
         {
             given.run.committed = goal;
         }
-        ClientStep::over("done")
+        Instruction::over("done")
     }
 
-    fn append(&mut self, entry: String, is_last: bool) -> ClientStep {
+    fn append(&mut self, entry: String, is_last: bool) -> Instruction {
         let number = self.ledger.entries;
         self.unsure = Some((number, entry.clone()));
         self.asked = Asked::Append { is_last };
-        ClientStep { number, entry, ..ClientStep::over("append") }
+        Instruction { number, entry, ..Instruction::over("append") }
     }
 
     /// How long to wait before another attempt: of readers that are as fast, each another time.
@@ -549,14 +549,14 @@ impl Client {
         Ok(())
     }
 
-    /// Whether a host tells what it was asked for. Failures: `step`.
+    /// Whether a host tells what it was asked for. Failures: `instruction`.
     fn expect(&mut self, is_asked: bool, action: &str) -> Result<(), Failure> {
         if !is_asked {
             let value = shorten(&format!("the outcome of {action}"));
             return Err(Failure::contradiction(
-                "step",
+                "instruction",
                 value,
-                "the outcome of the action that the last step asked for",
+                "the outcome of the action that the last instruction asked for",
             ));
         }
         self.asked = Asked::Nothing;

@@ -9,7 +9,7 @@ mod state;
 #[cfg(test)]
 mod tests;
 
-pub use self::client::{ClaimedRun, Client, ClientOptions, ClientStep};
+pub use self::client::{ClaimedRun, Client, ClientOptions, Instruction};
 
 use alloc::format;
 use alloc::string::String;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use proptest::prelude::*;
 use samedeal_core::{
-    Client, ClientOptions, ClientStep, Config, Event, EventKind, Failure, Kind, Ledger, Progress, Sampler,
+    Client, ClientOptions, Config, Event, EventKind, Failure, Instruction, Kind, Ledger, Progress, Sampler,
 };
 
 const LEASE: u64 = 100;
@@ -45,8 +45,8 @@ impl Reader {
         &mut self,
         log: &mut Vec<String>,
         now: u64,
-        begin: impl FnOnce(&mut Client, u64) -> Result<ClientStep, Failure>,
-    ) -> Result<ClientStep, Failure> {
+        begin: impl FnOnce(&mut Client, u64) -> Result<Instruction, Failure>,
+    ) -> Result<Instruction, Failure> {
         let (client, now) = (&mut self.client, now + self.offset);
         let mut step = begin(client, now)?;
         loop {

@@ -6,7 +6,7 @@ use std::rc::Rc;
 use samedeal_core::Recipe;
 use samedeal_core::batch::{BatchRecipe, Batcher};
 use samedeal_core::read::Reading;
-use samedeal_core::{Client, ClientOptions, ClientStep, Config, Ledger, Sampler};
+use samedeal_core::{Client, ClientOptions, Config, Instruction, Ledger, Sampler};
 
 /// More lives than any limit of history had.
 const LIVES: usize = 200;
@@ -110,7 +110,7 @@ fn whole_shards_go_on_through_many_groups() {
 }
 
 /// A client that has told everything that the log has.
-fn drive(client: &mut Client, log: &mut Vec<String>, mut step: ClientStep) -> ClientStep {
+fn drive(client: &mut Client, log: &mut Vec<String>, mut step: Instruction) -> Instruction {
     loop {
         step = match step.action {
             "checkpoint" => {

@@ -310,8 +310,8 @@ fn failures() -> Vec<Case> {
             reader.ask(ClientCall::Claimed { handle });
             reader.commit(handle, None, &mut log);
             reader.ask(ClientCall::IsLost { handle });
-            reader.run(ClientCall::SetLease { milliseconds: U64(7), now }, &mut log, &[fate]);
-            reader.run(ClientCall::SetLease { milliseconds: U64(7), now }, &mut log, &[]);
+            reader.run(ClientCall::ChangeLease { milliseconds: U64(7), now }, &mut log, &[fate]);
+            reader.run(ClientCall::ChangeLease { milliseconds: U64(7), now }, &mut log, &[]);
             reader.ask(ClientCall::Lease);
             reader.catch_up(&mut log);
             let fate = if fate == Fate::Unsure { "after" } else { "before" };
@@ -388,7 +388,7 @@ fn lives() -> Vec<Case> {
         ClientCall::Release { handle: second, now },
         ClientCall::Claim { waits: false, now },
         ClientCall::Claim { waits: true, now },
-        ClientCall::SetLease { milliseconds: U64(5), now },
+        ClientCall::ChangeLease { milliseconds: U64(5), now },
         ClientCall::Open { now },
     ] {
         old.run(begin, &mut log, &[]);
@@ -427,7 +427,7 @@ fn leases() -> Vec<Case> {
     three.ask(ClientCall::Lease);
     for (lease, now) in [(60, 50), (MAX_EXACT, 70), (0, 80), (MAX_EXACT + 1, 80), (10, 90), (10, 90)] {
         two.now = now;
-        two.run(ClientCall::SetLease { milliseconds: U64(lease), now: U64(now) }, &mut log, &[]);
+        two.run(ClientCall::ChangeLease { milliseconds: U64(lease), now: U64(now) }, &mut log, &[]);
         three.now = now;
         for waits in [true, false] {
             three.run(ClientCall::Claim { waits, now: U64(now) }, &mut log, &[]);
@@ -458,7 +458,7 @@ fn checkpoints() -> Vec<Case> {
     one.commit(handles[2], Some(3), &mut log);
     one.run(ClientCall::Release { handle: handles[1], now: U64(0) }, &mut log, &[]);
     one.commit(handles[0], None, &mut log);
-    one.run(ClientCall::SetLease { milliseconds: U64(900), now: U64(0) }, &mut log, &[]);
+    one.run(ClientCall::ChangeLease { milliseconds: U64(900), now: U64(0) }, &mut log, &[]);
     one.claimed(&mut log);
     let at = log.iter().rposition(|entry| entry.contains("checkpoint")).expect("a checkpoint");
     let good = log[at].clone();

@@ -1,7 +1,7 @@
 import { using } from '../bindings/resources.js';
 import type { ComponentBindings, LedgerBindings, RawClient, RawClientOptions } from '../bindings/types.js';
 import { cutText, fail } from '../checks.js';
-import type { Step as RawStep } from '../components/interfaces/samedeal-deal-ledger.js';
+import type { Instruction as RawInstruction } from '../components/interfaces/samedeal-deal-ledger.js';
 import { ALONE, type Engine, Handle, type Recipe } from '../engine.js';
 import { progressOf } from '../generated/ledger.js';
 import type { Integer } from '../types.js';
@@ -47,7 +47,7 @@ export class ClientRecipe implements Recipe<ComponentBindings, RawClient> {
 }
 
 /** What is to be done next, or what came of an operation. */
-export interface Step {
+export interface Instruction {
   action: string;
   /** The number of an entry, or the handle of a claim. */
   number: number;
@@ -72,13 +72,13 @@ export class LedgerClient {
   }
 
   /** Begins an operation, or tells something. */
-  step(call: (raw: RawClient) => RawStep): Step {
+  step(call: (raw: RawClient) => RawInstruction): Instruction {
     const { action, number, entry, milliseconds } = this.#handle.call(call);
     return { action, number: Number(number), entry, milliseconds: Number(milliseconds) };
   }
 
   /** Tells the entries from number `from` on, at a time in milliseconds. */
-  tellEntries(from: number, entries: readonly unknown[], now: Integer): Step {
+  tellEntries(from: number, entries: readonly unknown[], now: Integer): Instruction {
     const texts = entries.map(entryText);
     const tell = (at: number) => this.step((raw) => raw.tellEntries(texts.slice(at, at + WINDOW), BigInt(now)));
     let step = tell(0);

@@ -1,13 +1,13 @@
 import type { ComponentBindings, RawClient } from '../bindings/types.js';
 import { FROM_ONE, fail, knownFacts, options, span, stateText, textOf, u32, u53 } from '../checks.js';
-import type { Step as RawStep } from '../components/interfaces/samedeal-deal-ledger.js';
+import type { Instruction as RawInstruction } from '../components/interfaces/samedeal-deal-ledger.js';
 import { SamplerRecipe } from '../deal/recipe.js';
 import { BaseSampler } from '../deal/sampler.js';
 import { Document } from '../document.js';
 import { type Engine, symbolDispose } from '../engine.js';
 import { placeOf } from '../json.js';
 import type { Indices, Integer, SamplerOptions } from '../types.js';
-import { CHECKPOINT, type ClaimedRun, entryText, LedgerClient, lineOf, type Step } from './client.js';
+import { CHECKPOINT, type ClaimedRun, entryText, type Instruction, LedgerClient, lineOf } from './client.js';
 import type { LedgerOptions, LedgerProgress, Log } from './types.js';
 
 const OPTIONS = ['reader', 'block', 'lease', 'checkpointInterval'] as const;
@@ -31,7 +31,7 @@ export function whole(Sampler: Samplers, sampler: unknown): BaseSampler {
 }
 
 /** An operation of a client, at a time. */
-type Operation = (raw: RawClient, now: bigint) => RawStep;
+type Operation = (raw: RawClient, now: bigint) => RawInstruction;
 
 /** What a claim asks its ledger for. */
 interface Owner {
@@ -259,7 +259,7 @@ export class Ledger implements AsyncIterable<Claim> {
   /** Sets the lease of the log from now on, for all readers: 1 to 2^53 - 1 milliseconds. Errors: `lease`; as `tryClaim`. */
   async setLease(milliseconds: Integer): Promise<void> {
     const lease = u53('lease', milliseconds);
-    await this.#inTurn(() => this.#run((raw, now) => raw.setLease(lease, now)));
+    await this.#inTurn(() => this.#run((raw, now) => raw.changeLease(lease, now)));
   }
 
   /** Frees the engine's memory; the ledger and its claims cannot be used afterwards. */
@@ -294,7 +294,7 @@ export class Ledger implements AsyncIterable<Claim> {
   }
 
   /** Does what an operation says until it is over; what came of it. */
-  async #run(begin: Operation): Promise<Step> {
+  async #run(begin: Operation): Promise<Instruction> {
     const client = this.#client;
     let step = client.step((raw) => begin(raw, now()));
     for (;;) {

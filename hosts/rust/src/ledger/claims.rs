@@ -4,7 +4,7 @@ use std::thread;
 use std::time::Duration;
 
 use super::shared::{Shared, life, unknown};
-use super::{ClaimedRun, Client, ClientOptions, ClientStep, Log, Progress};
+use super::{ClaimedRun, Client, ClientOptions, Instruction, Log, Progress};
 use crate::range::run;
 use crate::{Error, Index, Layout, Sampler};
 
@@ -165,7 +165,7 @@ impl Ledger {
 
     fn attempt(&self, waits: bool) -> Result<Attempt, Error> {
         let mut shared = self.reader.locked();
-        let ClientStep { action, number, milliseconds, .. } = shared.run(|client, now| client.claim(waits, now))?;
+        let Instruction { action, number, milliseconds, .. } = shared.run(|client, now| client.claim(waits, now))?;
         Ok(match action.as_str() {
             "claimed" => {
                 let run = shared.client.claimed(number)?;
@@ -206,7 +206,7 @@ impl Ledger {
     ///
     /// As [`try_claim`](Self::try_claim); out of range (`lease`).
     pub fn set_lease(&self, silence: Duration) -> Result<(), Error> {
-        self.reader.locked().run(|client, now| client.set_lease(milliseconds(silence), now)).map(drop)
+        self.reader.locked().run(|client, now| client.change_lease(milliseconds(silence), now)).map(drop)
     }
 }
 

@@ -1,4 +1,4 @@
-use super::ClientStep;
+use super::Instruction;
 use crate::Error;
 use crate::engine::{Instance, MOST_MEMORY, Object, checked_state, cut_entry, ledger};
 
@@ -34,8 +34,8 @@ impl ClientOptions {
 /// [`Ledger`](super::Ledger) does that for logs whose calls wait; a client is for others, such as stores with
 /// asynchronous calls.
 ///
-/// An operation returns its first step. The host does the step and calls [`tell_checkpoint`](Self::tell_checkpoint),
-/// [`tell_entries`](Self::tell_entries) or [`tell_appended`](Self::tell_appended), which return the next step, until
+/// An operation returns its first instruction. The host does it and calls [`tell_checkpoint`](Self::tell_checkpoint),
+/// [`tell_entries`](Self::tell_entries) or [`tell_appended`](Self::tell_appended), which return the next instruction, until
 /// the operation is finished. If the log fails, the host calls none of them, and can begin any other operation. Times
 /// are in milliseconds on any clock that does not go back.
 pub struct Client {
@@ -70,7 +70,7 @@ impl Client {
     /// # Errors
     ///
     /// Those of [`tell_checkpoint`](Self::tell_checkpoint), and contradiction (`log`: it refused an entry, but has no other entry with that number).
-    pub fn tell_entries(&self, from: u64, entries: &[String], now: u64) -> Result<ClientStep, Error> {
+    pub fn tell_entries(&self, from: u64, entries: &[String], now: u64) -> Result<Instruction, Error> {
         let tell = |entries: &[String]| {
             let entries: Vec<_> = entries.iter().map(|entry| cut_entry(entry)).map(String::from).collect();
             self.raw_tell_entries(&entries, now)

@@ -34,7 +34,7 @@ mod raw;
 mod schedule;
 mod shared;
 
-pub use crate::generated::{ClaimedRun, ClientStep, CommittedRun, Event, Progress};
+pub use crate::generated::{ClaimedRun, CommittedRun, Event, Instruction, Progress};
 pub use claims::{Attempt, Claim, Ledger, LedgerBuilder};
 pub use client::{Client, ClientOptions};
 pub use file::FileLog;

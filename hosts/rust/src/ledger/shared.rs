@@ -3,7 +3,7 @@ use std::hash::BuildHasher;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use super::{Client, ClientOptions, ClientStep, Log};
+use super::{Client, ClientOptions, Instruction, Log};
 use crate::{Error, Failure};
 
 /// A client and the log that it is of.
@@ -28,7 +28,10 @@ impl Shared {
     /// # Errors
     ///
     /// `unknown-name` (`action`), those of the client and of the log.
-    pub fn run(&mut self, begin: impl FnOnce(&Client, u64) -> Result<ClientStep, Error>) -> Result<ClientStep, Error> {
+    pub fn run(
+        &mut self,
+        begin: impl FnOnce(&Client, u64) -> Result<Instruction, Error>,
+    ) -> Result<Instruction, Error> {
         let mut step = begin(&self.client, self.now())?;
         loop {
             step = match step.action.as_str() {
@@ -78,8 +81,12 @@ mod tests {
         let state = Sampler::new(10).unwrap().state(0).unwrap();
         let log = MemoryLog::new();
         let mut shared = Shared::new(&ClientOptions::new(state, 0, life()), log.clone()).unwrap();
-        let step =
-            |action: &str| ClientStep { action: action.to_owned(), number: 0, entry: "{}".to_owned(), milliseconds: 0 };
+        let step = |action: &str| Instruction {
+            action: action.to_owned(),
+            number: 0,
+            entry: "{}".to_owned(),
+            milliseconds: 0,
+        };
         let error = shared.run(|_, _| Ok(step("compact"))).unwrap_err();
         assert_eq!(
             error.to_string(),

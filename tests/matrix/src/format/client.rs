@@ -28,7 +28,7 @@ pub enum ClientCall {
     Commit { handle: U64, count: Option<u32>, now: U64 },
     Renew { handle: U64, now: U64 },
     Release { handle: U64, now: U64 },
-    SetLease { milliseconds: U64, now: U64 },
+    ChangeLease { milliseconds: U64, now: U64 },
     CatchUp { now: U64 },
     TellCheckpoint { checkpoint: Option<String>, now: U64 },
     TellEntries { entries: Vec<String>, now: U64 },
@@ -43,7 +43,7 @@ pub enum ClientCall {
 
 /// What a client says is next.
 #[derive(Serialize)]
-pub struct ClientStep {
+pub struct Instruction {
     pub action: String,
     pub number: U64,
     pub entry: String,

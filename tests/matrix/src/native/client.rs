@@ -24,7 +24,7 @@ pub(super) fn ask(client: &mut Client, call: &ClientCall) -> Answer {
         ClientCall::Commit { handle, count, now } => client.commit(handle.0, count, now.0),
         ClientCall::Renew { handle, now } => client.renew(handle.0, now.0),
         ClientCall::Release { handle, now } => client.release(handle.0, now.0),
-        ClientCall::SetLease { milliseconds, now } => client.set_lease(milliseconds.0, now.0),
+        ClientCall::ChangeLease { milliseconds, now } => client.change_lease(milliseconds.0, now.0),
         ClientCall::CatchUp { now } => client.catch_up(now.0),
         ClientCall::TellCheckpoint { ref checkpoint, now } => client.tell_checkpoint(checkpoint.clone(), now.0),
         ClientCall::TellEntries { ref entries, now } => client.tell_entries(entries, now.0),
@@ -42,7 +42,7 @@ pub(super) fn ask(client: &mut Client, call: &ClientCall) -> Answer {
         ClientCall::Block => return Ok(client.block().into()),
         ClientCall::Lease => return Ok(number(client.lease())),
     };
-    let core::ClientStep { action, number, entry, milliseconds } = step?;
+    let core::Instruction { action, number, entry, milliseconds } = step?;
     let (action, number, milliseconds) = (action.into(), U64(number), U64(milliseconds));
-    Ok(record(format::ClientStep { action, number, entry, milliseconds }))
+    Ok(record(format::Instruction { action, number, entry, milliseconds }))
 }

@@ -59,7 +59,7 @@ class Client(ledger.Client):
         super().__init__(core, options)
         options.drop()
 
-    def tell(self, first: int, entries: Sequence[str], now: int) -> ledger.Step:
+    def tell(self, first: int, entries: Sequence[str], now: int) -> ledger.Instruction:
         """Tells the entries from number `first` on, as they were read; none at the end of the log."""
         # The component refuses an entry that is too long, and needs no more of it for that.
         texts = [entry[: check.TEXT + 1] for entry in entries]

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
-from ..bindings.ledger import Step
+from ..bindings.ledger import Instruction
 from ..deal.sampler import Sampler
 from ..engine import arguments as check
 from ..engine import component as components
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-Operation = Callable[[Client, int], Step]
+Operation = Callable[[Client, int], Instruction]
 """An operation of a client, at a time."""
 
 _STEPS = ("checkpoint", "read", "append")
@@ -250,7 +250,7 @@ class Ledger:
         """
         milliseconds = _milliseconds(lease)
         with self._turn():
-            self._operate(lambda client, now: client.set_lease(milliseconds, now))
+            self._operate(lambda client, now: client.change_lease(milliseconds, now))
 
     def claim(self, timeout: float | None = None) -> Claim | None:
         """The next run of positions for this reader. None if all are committed.
@@ -314,7 +314,7 @@ class Ledger:
         """Whose, and of what."""
         return f"<Ledger of {self._order!r}, reader {self.reader}>"
 
-    def _try(self, waits: bool = False) -> Claim | Step:
+    def _try(self, waits: bool = False) -> Claim | Instruction:
         """A claim, or the step that says why there is none."""
         with self._turn() as client:
             # Of calls that were interrupted before anybody had their claims.
@@ -326,8 +326,8 @@ class Ledger:
                 if of is client:
                     client.forget(handle)
             self._claiming = True
-            found: Claim | Step = self._operate(lambda client, now: client.claim(waits, now))
-            if isinstance(found, Step) and found.action == "claimed":
+            found: Claim | Instruction = self._operate(lambda client, now: client.claim(waits, now))
+            if isinstance(found, Instruction) and found.action == "claimed":
                 handle = found.number
                 found = Claim(self, client, handle)
                 self._known = handle
@@ -362,7 +362,7 @@ class Ledger:
     def _new_client(self) -> Client:
         return Client(self._order.state(0), self.reader, secrets.randbits(64), **self._options)
 
-    def _operate(self, begin: Operation) -> Step:
+    def _operate(self, begin: Operation) -> Instruction:
         """Does what an operation says until it is over; what came of it."""
         client = self._client
         step = begin(client, _now())

@@ -2,7 +2,7 @@
 
 use matrix::format::{self, ClientCall, U64, record};
 use samedeal::Error;
-use samedeal::ledger::{self, Client, ClientOptions, ClientStep};
+use samedeal::ledger::{self, Client, ClientOptions, Instruction};
 use serde_json::Value;
 
 use super::{Answer, number, write_progress};
@@ -23,7 +23,7 @@ pub fn ask(client: &Client, call: &ClientCall) -> Answer {
         ClientCall::Commit { handle, count, now } => client.commit(handle.0, count, now.0),
         ClientCall::Renew { handle, now } => client.renew(handle.0, now.0),
         ClientCall::Release { handle, now } => client.release(handle.0, now.0),
-        ClientCall::SetLease { milliseconds, now } => client.set_lease(milliseconds.0, now.0),
+        ClientCall::ChangeLease { milliseconds, now } => client.change_lease(milliseconds.0, now.0),
         ClientCall::CatchUp { now } => client.catch_up(now.0),
         ClientCall::TellCheckpoint { ref checkpoint, now } => client.tell_checkpoint(checkpoint.as_deref(), now.0),
         ClientCall::TellEntries { ref entries, now } => client.tell_entries(0, entries, now.0),
@@ -38,6 +38,6 @@ pub fn ask(client: &Client, call: &ClientCall) -> Answer {
         ClientCall::Block => return Ok(client.block()?.into()),
         ClientCall::Lease => return Ok(number(client.lease()?)),
     };
-    let ClientStep { action, number, entry, milliseconds, .. } = step?;
-    Ok(record(format::ClientStep { action, number: U64(number), entry, milliseconds: U64(milliseconds) }))
+    let Instruction { action, number, entry, milliseconds, .. } = step?;
+    Ok(record(format::Instruction { action, number: U64(number), entry, milliseconds: U64(milliseconds) }))
 }

@@ -397,6 +397,8 @@ export const kinds = {
     },
     own: {
       'at-rank': (own, { rank }) => own.atRank(rank),
+      'begin-of': (own, { step }) => own.placeOf(step),
+      'step-of-state': (own, { state }) => own.resume(state),
       // The class has all ranks.
       step: (own, { step, first, count }) =>
         own

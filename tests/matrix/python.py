@@ -182,11 +182,13 @@ class Schedules(Subject):
         self.now = samedeal.Schedule.from_recipe(recipe, rank=rank, lists=lists)
 
     def call(self, name: str, values: tuple[Any, ...]) -> Any:
-        """The public call of that name. A schedule never changes, and `resume` gives a number."""
+        """The public call of that name. A schedule never changes."""
         if name == "at_rank":
             self.now = self.now.at_rank(*values)
             return None
-        return self.now.resume(*values) if name == "resume" else super().call(name, values)
+        if name in ("begin_of", "step_of_state"):
+            return (self.now.place_of if name == "begin_of" else self.now.resume)(*values)
+        return super().call(name, values)
 
 
 class Splits(Subject):

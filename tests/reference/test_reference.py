@@ -60,7 +60,7 @@ WIDE_RESULTS = {
     "lease",
     *("length", "source-bounds"),
     *("epoch", "num-windows", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
-    *("members", "samples-consumed", "step", "step-of-draw", "step-of", "resume"),
+    *("members", "samples-consumed", "step", "step-of-draw", "step-of", "step-of-state"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.BatchPlace: ("step",),

@@ -77,7 +77,7 @@ def test_every_draw_is_in_one_step_of_one_rank(section: dict[str, Any], layout: 
                 assert owner[start] == (step, rank, index - (draw - start))
                 assert first.step_of_draw(draw) == step
                 assert first.step_of(*order.find(draw)) == step
-            at = first.place_of(step)
+            at = first.begin_of(step)
             assert (at.epoch, at.position) == order.find(begin)
         assert len(set(owner.values())) == len(owner) == len(draws)
         # A run of steps is the steps one after the other.
@@ -176,7 +176,7 @@ def test_resume_on_another_number_of_ranks(section: dict[str, Any]) -> None:
         world_size, unit = words.choice([(1, 1), (2, 3), (3, 4), (4, 1), (12, 1)])
         ranks = ranks_of(section, sizes, world_size=world_size, unit=unit, layout=words.choice(LAYOUTS))
         if state is not None:
-            assert {one.resume(state) for one in ranks} == {step}
+            assert {one.step_of_state(state) for one in ranks} == {step}
         end = step + words.randint(0, 4)
         seen.update(sample for one in ranks for sample in one.indices(step, end - step))
         states = {one.state(end) for one in ranks}
@@ -202,7 +202,7 @@ def test_steps_end_where_draws_end() -> None:
     last = whole.num_steps() - 1
     assert whole.indices(last, 1) == [2**52 - 3, 2**52 - 2]
     assert '"epoch":2,"consumed":0,"step":4503599627370495}' in whole.state(whole.num_steps())
-    assert whole.resume(whole.state(whole.num_steps())) == whole.num_steps()
+    assert whole.step_of_state(whole.state(whole.num_steps())) == whole.num_steps()
     # Steps of four leave two draws.
     left = Schedule(recipe({"name": "sequential", "samples": 2**52 - 1}, 4), [], 0)
     assert left.num_steps() == 2**51 - 1
@@ -231,7 +231,7 @@ def test_windows_of_indices() -> None:
     end = one.num_steps()
     assert failure(lambda: one.indices(end, 1)) == ("out-of-range", "count", "1")
     assert failure(lambda: one.indices(end + 1, 0)) == ("out-of-range", "start", str(end + 1))
-    for call in (one.batch_size, one.place_of):
+    for call in (one.batch_size, one.begin_of):
         assert failure(lambda call=call: call(end)) == ("out-of-range", "step", str(end))
     for call in (one.samples_consumed, one.state, lambda step: one.locate(0, step)):
         assert failure(lambda call=call: call(end + 1)) == ("out-of-range", "step", str(end + 1))
@@ -244,7 +244,7 @@ def test_steps_of_a_past_with_other_ranks() -> None:
     sizes: Stages = [(0, 6), (5, 18), (9, 8)]
     before, after = (ranks_of(plain(50), sizes[: 2 * k], world_size=w) for k, w in ((1, 6), (2, 4)))
     state = before[0].state(9)
-    assert {one.resume(state) for one in after} == {9}
+    assert {one.step_of_state(state) for one in after} == {9}
     assert [after[0].samples_consumed(step) for step in (1, 5, 9, 10)] == [6, 30, 102, 110]
     assert failure(lambda: after[0].indices(4, 2)) == ("contradiction", "batch-size", "6")
     assert failure(lambda: after[0].indices(8, 2)) == ("contradiction", "batch-size", "18")
@@ -278,15 +278,15 @@ def test_stages_from_the_step_on_may_differ() -> None:
         '"epoch":1,"consumed":6,"step":5}'
     )
     for sizes in ([(0, 8), (3, 16)], [(0, 8), (3, 16), (5, 64)], [*BEFORE[:2], (9, 24)]):
-        assert changed(sizes).resume(state) == 5
-    assert failure(lambda: changed(8).resume(state)) == ("contradiction", "stages", "without entry 0")
-    assert failure(lambda: changed([(0, 8), (3, 16), (4, 16)]).resume(state))[2] == "with a new entry 1"
-    assert failure(lambda: changed([(0, 8), (3, 24)]).resume(state))[2] == "not as in the state at entry 0"
-    assert failure(lambda: changed([(0, 16), (3, 16)]).resume(state)) == ("contradiction", "batch-size", "16")
+        assert changed(sizes).step_of_state(state) == 5
+    assert failure(lambda: changed(8).step_of_state(state)) == ("contradiction", "stages", "without entry 0")
+    assert failure(lambda: changed([(0, 8), (3, 16), (4, 16)]).step_of_state(state))[2] == "with a new entry 1"
+    assert failure(lambda: changed([(0, 8), (3, 24)]).step_of_state(state))[2] == "not as in the state at entry 0"
+    assert failure(lambda: changed([(0, 16), (3, 16)]).step_of_state(state)) == ("contradiction", "batch-size", "16")
     # A stage that begins at the step is none of those before.
-    assert changed([(0, 8)]).resume(changed(BEFORE).state(3)) == 3
+    assert changed([(0, 8)]).step_of_state(changed(BEFORE).state(3)) == 3
     # At step 0 everything may differ.
-    assert changed(24).resume(changed(BEFORE).state(0)) == 0
+    assert changed(24).step_of_state(changed(BEFORE).state(0)) == 0
 
 
 def test_failures_of_resume() -> None:
@@ -294,7 +294,7 @@ def test_failures_of_resume() -> None:
     state = one.state(5)
 
     def fails(*pair: str, here: Schedule = one) -> tuple[str, str, str | None]:
-        return failure(lambda: here.resume(state.replace(*pair)))
+        return failure(lambda: here.step_of_state(state.replace(*pair)))
 
     assert fails('"kind":"steps"', '"kind":"sampler"')[:2] == ("wrong-type", "state")
     assert fails(',"step":5', "")[:2] == ("wrong-type", "state")
@@ -318,10 +318,10 @@ def test_an_order_that_got_more() -> None:
     grown = {"name": "grown", "samples": 50, "seed": 3}
     state = changed(BEFORE).state(5)
     after = changed(BEFORE, grown | {"growth": growth})
-    assert after.resume(state) == 5
+    assert after.step_of_state(state) == 5
     assert after.indices(0, 5) == changed(BEFORE).indices(0, 5)
     early = [{"epoch": 1, "consumed": 5, "samples": 70}]
-    assert failure(lambda: changed(BEFORE, grown | {"growth": early}).resume(state))[1] == "growth"
+    assert failure(lambda: changed(BEFORE, grown | {"growth": early}).step_of_state(state))[1] == "growth"
 
 
 def test_states_that_lie_about_their_place() -> None:
@@ -333,7 +333,7 @@ def test_states_that_lie_about_their_place() -> None:
             written = f'"{epoch}"' if epoch > MAX_SAMPLES else epoch
             text = state.replace('"epoch":0,"consumed":0,"step":0', f'"epoch":{written},"consumed":{consumed},"step":0')
             assert text != state
-            found = failure(lambda text=text, one=one: one.resume(text))
+            found = failure(lambda text=text, one=one: one.step_of_state(text))
             if epoch == 2**64 - 1 and not isinstance(make(section, []), Plain):
                 assert found == ("out-of-range", "epoch", str(epoch))
             else:
@@ -348,11 +348,11 @@ def test_a_past_with_other_ranks() -> None:
         here = Schedule(recipe(plain(40), sizes, {"world_size": 3}), [], 1)
         state = (twelve if step <= 3 else four if step <= 5 else three)[0].state(step)
         if step >= 5:
-            assert here.resume(state) == step
+            assert here.step_of_state(state) == step
             assert len(here.indices(step, 1)) == 3
             assert here.locate(7, step) is not None
         else:
-            for call in (lambda h=here, s=state: h.resume(s), lambda h=here, n=step: h.indices(n, 1)):
+            for call in (lambda h=here, s=state: h.step_of_state(s), lambda h=here, n=step: h.indices(n, 1)):
                 assert failure(call) == ("contradiction", "batch-size", "8")
     assert failure(lambda: three[0].locate(three[0]._order.sample(0, 0), 0)) == ("contradiction", "batch-size", "8")
 

@@ -275,7 +275,7 @@ mod tests {
     fn a_signature_links_to_its_types() {
         let page = page();
         assert!(page.contains(
-            "<code>place-of(step: <a href=\"#types.u53\">u53</a>) -&gt; result&lt;<a href=\"#steps.epoch-position\">epoch-position</a>, \
+            "<code>begin-of(step: <a href=\"#types.u53\">u53</a>) -&gt; result&lt;<a href=\"#steps.epoch-position\">epoch-position</a>, \
              <a href=\"#types.failure\">failure</a>&gt;</code>"
         ));
         assert!(page.contains("see [`sampling.sampler.layout`](#sampling.sampler.layout)"));

@@ -67,8 +67,8 @@ impl steps::GuestSchedule for Schedule {
         Ok(self.0.samples_consumed(step)?)
     }
 
-    fn place_of(&self, step: u64) -> Result<steps::EpochPosition, types::Failure> {
-        let (epoch, position) = self.0.place_of(step)?;
+    fn begin_of(&self, step: u64) -> Result<steps::EpochPosition, types::Failure> {
+        let (epoch, position) = self.0.begin_of(step)?;
         Ok(steps::EpochPosition { epoch, position })
     }
 
@@ -99,7 +99,7 @@ impl steps::GuestSchedule for Schedule {
         Ok(self.0.state(step)?)
     }
 
-    fn resume(&self, state: String) -> Result<u64, types::Failure> {
-        Ok(self.0.resume(&state)?)
+    fn step_of_state(&self, state: String) -> Result<u64, types::Failure> {
+        Ok(self.0.step_of_state(&state)?)
     }
 }

@@ -629,7 +629,7 @@ def test_schedules(recipe: Recipe, where: stepping.Where) -> None:
     oracle = Oracle("steps")
     made = stepping.Steps(where, recipe, MEMORY)
     # Among what is drawn there are no states.
-    calls = [*calls_of(oracle.functions, "schedule"), ("resume", made.state(3)), ("step-of", 1, 2)]
+    calls = [*calls_of(oracle.functions, "schedule"), ("step-of-state", made.state(3)), ("step-of", 1, 2)]
     agree(oracle, "schedule", made_by(oracle, "schedule", recipe, where.rank), made, calls)
 
 

@@ -201,7 +201,7 @@ class Schedule:
         require(step <= self._num_steps, "step", step)
         return self._begin(step)
 
-    def place_of(self, step: int) -> EpochPosition:
+    def begin_of(self, step: int) -> EpochPosition:
         require(step < self._num_steps, "step", step)
         return self._place(self._begin(step))
 
@@ -260,7 +260,7 @@ class Schedule:
         at = self._place(self._begin(step))
         return write_state("steps", {"order": self._section, "steps": self._steps}, at.epoch, at.position, step)
 
-    def resume(self, state: str) -> int:
+    def step_of_state(self, state: str) -> int:
         fields = read_text(state, "steps")
         order, steps = (fields["recipe"].get(name, {}) for name in ("order", "steps"))
         epoch, consumed = fields["epoch"], fields["consumed"]

@@ -143,7 +143,11 @@ pub const RECORDS: [(&str, &str, &str); 18] = [
 ];
 
 /// Functions that have another name: `length` of a sampler is how many samples its rank has, as of any list in JavaScript.
-const RENAMED: [(&str, &str, &str); 1] = [("sampler", "length", "epochLength")];
+const RENAMED: [(&str, &str, &str); 3] = [
+    ("sampler", "length", "epochLength"),
+    ("schedule", "begin-of", "placeOf"),
+    ("schedule", "step-of-state", "resume"),
+];
 
 /// Metrics that may be beyond 2^53 - 1.
 const SUMS: [&str; 5] = ["tokens", "padded", "slowest", "cost", "slowest-cost"];

@@ -63,6 +63,9 @@ const FACADES: &[Facade] = &[
     Facade { of: "mesh", by_hand: &["coordinates", "rank-at", "peers"], known: &[], moving: &[] },
 ];
 
+/// Functions with another name in Python.
+const RENAMED: &[(&str, &str, &str)] = &[("schedule", "begin-of", "place_of"), ("schedule", "step-of-state", "resume")];
+
 /// What parameters are if they are left out: of one function, or of all.
 const DEFAULTS: &[(&str, &str, &str)] = &[
     ("", "drop-last", "False"),
@@ -193,11 +196,13 @@ impl Module<'_> {
     }
 
     fn plain_function(&self, function: &Function, class: &str, facade: &Facade) -> Result<String, String> {
-        let name = snake(item(function));
+        let raw = snake(item(function));
+        let other = RENAMED.iter().find(|(of, name, _)| *of == facade.of && *name == item(function));
+        let name = other.map_or(&*raw, |(_, _, name)| *name);
         let result = function.result.map(|ty| self.value(&ty).unwrap_or(ty)).ok_or("a facade returns something")?;
         let returned = self.annotation(&result, false)?;
         let mut parameters = vec!["self".to_owned()];
-        let mut arguments = vec![format!("{class}.{name}")];
+        let mut arguments = vec![format!("{class}.{raw}")];
         for (i, parameter) in function.params.iter().enumerate().skip(1) {
             let own = snake(&parameter.name);
             let (kind, check) = self.check(&parameter.name, &parameter.ty).ok_or("a parameter of another kind")?;

@@ -249,7 +249,7 @@ mod tests {
                 ("`taken` of `state`", "`taken` of `state`"),
                 ("`blend-exact`, `shuffle_window`", "`blend-exact`, `shuffle_window`"),
                 ("`indices32`, 64-bit", "`indices32`"),
-                ("`steps.schedule.resume`", "[`Schedule::resume`](crate::Schedule::resume)"),
+                ("`steps.schedule.step-of-state`", "[`Schedule::resume`](crate::Schedule::resume)"),
                 ("None if it is dropped", "`None` if it is dropped"),
                 ("up to `max-count`", "up to [`max_count`](crate::Sampler::max_count)"),
             ] {

@@ -55,7 +55,14 @@ pub const FACADES: &[Facade] = &[
         ],
         ..CONSTANT
     },
-    Facade { interface: "steps", resource: "schedule", class: "Schedule", ..CONSTANT },
+    Facade {
+        interface: "steps",
+        resource: "schedule",
+        class: "Schedule",
+        // The names that a sampler and a loader have.
+        forms: &[("begin-of", As("place_of")), ("step-of-state", As("resume"))],
+        ..CONSTANT
+    },
     Facade {
         interface: "read",
         resource: "reading",

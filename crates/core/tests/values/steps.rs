@@ -51,7 +51,7 @@ proptest! {
                     let place = whole.locate(sample, number).unwrap().unwrap();
                     prop_assert_eq!((place.draw, place.step, place.rank, place.index_in_batch), (draw, number, 0, 0));
                     prop_assert_eq!(whole.step_of(place.epoch, place.position).unwrap(), number);
-                    prop_assert_eq!(whole.place_of(number).unwrap(), (place.epoch, place.position));
+                    prop_assert_eq!(whole.begin_of(number).unwrap(), (place.epoch, place.position));
                 }
             }
             before += all.len() as u64;
@@ -68,7 +68,7 @@ proptest! {
                 let mut found: Vec<u64> = ranks.concat();
                 found.sort_unstable();
                 prop_assert_eq!(&found, &all);
-                prop_assert_eq!(schedule.resume(&whole.state(number).unwrap()).unwrap(), number);
+                prop_assert_eq!(schedule.step_of_state(&whole.state(number).unwrap()).unwrap(), number);
             }
         }
     }

@@ -24,7 +24,7 @@ fn indices(start: u64, count: u32) -> Call {
 }
 
 fn resume(state: &str) -> Call {
-    ask(ScheduleCall::Resume { state: state.into() })
+    ask(ScheduleCall::StepOfState { state: state.into() })
 }
 
 fn state_of(subject: &Subject, step: u64) -> String {
@@ -54,7 +54,7 @@ fn look(steps: &[u64]) -> Vec<Call> {
             [
                 ScheduleCall::BatchSize { step },
                 ScheduleCall::SamplesConsumed { step },
-                ScheduleCall::PlaceOf { step },
+                ScheduleCall::BeginOf { step },
                 ScheduleCall::State { step },
                 ScheduleCall::StepOfDraw { draw: step },
                 ScheduleCall::StepOf { epoch: step, position: U64(1) },
@@ -209,7 +209,7 @@ fn large() -> Vec<Case> {
                 [
                     ScheduleCall::BatchSize { step },
                     ScheduleCall::SamplesConsumed { step },
-                    ScheduleCall::PlaceOf { step },
+                    ScheduleCall::BeginOf { step },
                     ScheduleCall::State { step },
                     ScheduleCall::StepOfDraw { draw: U64(step.0.saturating_mul(batch)) },
                     ScheduleCall::Locate { sample: U64(1), step },

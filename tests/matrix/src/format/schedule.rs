@@ -31,14 +31,14 @@ pub enum ScheduleCall {
     NumSteps,
     BatchSize { step: U64 },
     SamplesConsumed { step: U64 },
-    PlaceOf { step: U64 },
+    BeginOf { step: U64 },
     StepOfDraw { draw: U64 },
     StepOf { epoch: U64, position: U64 },
     Indices { start: U64, count: u32 },
     Step { step: U64, first: u32, count: u32 },
     Locate { sample: U64, step: U64 },
     State { step: U64 },
-    Resume { state: String },
+    StepOfState { state: String },
 }
 
 #[derive(Serialize)]

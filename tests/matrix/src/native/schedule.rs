@@ -21,8 +21,8 @@ pub(super) fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
         ScheduleCall::NumSteps => number(schedule.num_steps()),
         ScheduleCall::BatchSize { step } => schedule.batch_size(step.0)?.into(),
         ScheduleCall::SamplesConsumed { step } => number(schedule.samples_consumed(step.0)?),
-        ScheduleCall::PlaceOf { step } => {
-            let (epoch, position) = schedule.place_of(step.0)?;
+        ScheduleCall::BeginOf { step } => {
+            let (epoch, position) = schedule.begin_of(step.0)?;
             record(format::EpochPosition { epoch: U64(epoch), position: U64(position) })
         }
         ScheduleCall::StepOfDraw { draw } => number(schedule.step_of_draw(draw.0)?),
@@ -35,6 +35,6 @@ pub(super) fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
             record(format::StepPlace { draw, epoch, position, step, rank, index_in_batch })
         }),
         ScheduleCall::State { step } => schedule.state(step.0)?.into(),
-        ScheduleCall::Resume { ref state } => number(schedule.resume(state)?),
+        ScheduleCall::StepOfState { ref state } => number(schedule.step_of_state(state)?),
     })
 }

@@ -158,7 +158,7 @@ impl Schedule {
     }
 
     /// The epoch and the position at which a step begins. Failures: `step`, `out-of-memory`.
-    pub fn place_of(&self, step: u64) -> Result<(u64, u64), Failure> {
+    pub fn begin_of(&self, step: u64) -> Result<(u64, u64), Failure> {
         check_below("step", step, self.num_steps)?;
         self.order.find(self.before(step))
     }

@@ -30,7 +30,7 @@ impl Schedule {
 
     /// The step to go on with after a state. Failures: `state`; the first member of the order that differs; `batch-size`, `stages`, of
     /// steps that were taken; `step`, `consumed`; `batch-size`, of a step that is still to come; `out-of-memory`.
-    pub fn resume(&self, state: &str) -> Result<u64, Failure> {
+    pub fn step_of_state(&self, state: &str) -> Result<u64, Failure> {
         let state = state::read(state, "steps", STATE)?;
         let [epoch, consumed, step] = ["epoch", "consumed", "step"].map(|field| state.count(field).unwrap_or_default());
         let recipe = state.section("recipe");

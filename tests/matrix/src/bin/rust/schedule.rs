@@ -25,7 +25,7 @@ pub fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
         ScheduleCall::NumSteps => number(schedule.num_steps()),
         ScheduleCall::BatchSize { step } => schedule.batch_size(step.0)?.into(),
         ScheduleCall::SamplesConsumed { step } => number(schedule.samples_consumed(step.0)?),
-        ScheduleCall::PlaceOf { step } => {
+        ScheduleCall::BeginOf { step } => {
             let EpochPosition { epoch, position, .. } = schedule.place_of(step.0)?;
             record(format::EpochPosition { epoch: U64(epoch), position: U64(position) })
         }
@@ -40,7 +40,7 @@ pub fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
         ScheduleCall::Step { step, first, count } => strings(&schedule.step(step.0, first, count)?),
         ScheduleCall::Locate { sample, step } => schedule.locate(sample.0, step.0)?.map_or(Value::Null, place),
         ScheduleCall::State { step } => schedule.state(step.0)?.into(),
-        ScheduleCall::Resume { ref state } => number(schedule.resume(state)?),
+        ScheduleCall::StepOfState { ref state } => number(schedule.resume(state)?),
     })
 }
 

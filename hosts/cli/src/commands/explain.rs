@@ -205,7 +205,8 @@ fn impossible(saved: &Saved, why: impl Display) -> Problem {
 
 /// What a state says, a row for each part of it.
 fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> Items {
-    let mut items = Items::new(["what", "the state says"]);
+    let says = if saved.recipe_of().is_some() { "the recipe says" } else { "the state says" };
+    let mut items = Items::new(["what", says]);
     let mut push = |what: &str, says: Cell| items.push([what.into(), says]);
     let place = if saved.place.is_empty() { "the whole file" } else { &saved.place };
     push("file", args.checkpoint.display().to_string().into());

@@ -71,7 +71,8 @@ test.describe('Parquet files', () => {
     await page.goto(at('shards'));
     await page.getByLabel('Files to open').setInputFiles(paths());
     await expect(page.getByLabel('Samples in each file')).toHaveValue(sizes.join(', '));
-    expect(numbers(await page.locator('[data-says]').innerText())).toContain(sizes.length);
+    // What follows from the sizes comes after them.
+    await expect.poll(async () => numbers(await page.locator('[data-says]').innerText())).toContain(sizes.length);
   });
 
   test('what is no Parquet file is refused with its name', async ({ page }) => {

@@ -136,7 +136,9 @@ test('a log that was pasted is read entry by entry, with the keyboard', async ({
     await expect(page.locator('[data-replay]')).toContainText(
       `${expected.samples.length.toLocaleString('en')} samples in ${expected.runs} runs`,
     );
-    expect(numbers(await page.locator('[data-samples]').innerText())).toEqual(expected.samples.slice(0, 48));
+    await expect
+      .poll(async () => numbers(await page.locator('[data-samples]').innerText()))
+      .toEqual(expected.samples.slice(0, 48));
   }
 });
 

@@ -181,16 +181,16 @@ fn options_are_keywords_with_types_texts_and_defaults() {
     for (file, part) in [
         ("batches.py", "        strategy: str | None = None,\n"),
         ("batches.py", "        boundaries: ArrayLike | Iterable[SupportsIndex] | None = None,\n"),
-        // The interface says what the names mean, the table has the ranges.
-        ("batches.py", "            strategy: How items become batches. \"budget\" (the default): as many items"),
+        // What the names mean, and the ranges.
+        (
+            "batches.py",
+            "            strategy: How items become batches. \"budget\" (the default): as many samples of similar length as",
+        ),
         (
             "batches.py",
             "            quadratic: Factor of the squared length in the cost of an item: `linear` * length + `quadratic` * length\n",
         ),
-        (
-            "sampling.py",
-            "            world_size: Number of ranks, that is, of data-parallel readers. Range: 1 to 2**32 - 1. Default: 1.\n",
-        ),
+        ("sampling.py", "            world_size: Number of ranks. Range: 1 to 2**32 - 1. Default: 1.\n"),
         (
             "read.py",
             "            reshuffle: With the deal \"shards\": whether each reader shuffles its own shards again, after the deal.",

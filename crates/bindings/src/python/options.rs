@@ -1,14 +1,13 @@
-//! Constructors whose parameters are options: a keyword for each member of a recipe, with its type, its default and its text. The texts are
-//! those of the interface where it has one for a member, and else those of the core.
+//! Constructors whose parameters are options: a keyword for each member of a recipe, with its type, its default and the text of the core.
 
-use samedeal_core::{Described, Needed, Value};
-use wit_parser::{FunctionKind, TypeId};
+use samedeal_core::{Described, Needed, Value, meaning};
+use wit_parser::TypeId;
 
-use super::docs::{self, capital};
+use super::docs;
 use super::names::snake;
 use super::{Module, Use, spread};
-use crate::facade::{Cause, Text, is_value};
-use crate::members::{self, object, only_with, quoted};
+use crate::facade::{Cause, Text};
+use crate::members::{self, object, only_with};
 
 /// A parameter.
 enum Given {
@@ -27,8 +26,6 @@ use Given::{Member as One, Members, Names, Own, With};
 
 struct Constructor {
     of: &'static str,
-    /// The resource whose constructor reads the recipe.
-    reads: &'static str,
     about: &'static str,
     given: &'static [Given],
 }
@@ -69,7 +66,6 @@ const RAISED: [(&str, &str); 6] = [
 const CONSTRUCTORS: &[Constructor] = &[
     Constructor {
         of: "sampler",
-        reads: "sampler",
         about: "Checks the configuration; costs O(1). An option that is None has its default. Orders that need a table build it at the first call that asks for an index.",
         given: &[
             Own(
@@ -95,7 +91,6 @@ const CONSTRUCTORS: &[Constructor] = &[
     },
     Constructor {
         of: "schedule",
-        reads: "schedule",
         about: "Checks the configuration. An option that is None has its default.",
         given: &[
             Own(
@@ -131,7 +126,6 @@ const CONSTRUCTORS: &[Constructor] = &[
     },
     Constructor {
         of: "reading",
-        reads: "reading",
         about: "Deals epoch 0. An option that is None has its default. An option that the deal does not use is an error.",
         given: &[
             Own(
@@ -182,7 +176,6 @@ const CONSTRUCTORS: &[Constructor] = &[
     },
     Constructor {
         of: "batcher",
-        reads: "batch-recipe",
         about: "Checks the options. One that is None has its default; one that the strategy does not use is refused. Each window is planned when it is asked for.",
         given: &[
             Own(
@@ -213,7 +206,6 @@ const CONSTRUCTORS: &[Constructor] = &[
     },
     Constructor {
         of: "batch-stream",
-        reads: "batch-recipe",
         about: "Checks the options. One that is None has its default; one that the strategy does not use is refused. With `too_long=\"error\"`, `push` fails.",
         given: &[
             Names,
@@ -228,7 +220,6 @@ const CONSTRUCTORS: &[Constructor] = &[
     },
     Constructor {
         of: "plan",
-        reads: "plan",
         about: "Plans the epoch. An option that is None has its default; one that the policy does not use is refused.",
         given: &[
             Own("sizes", NUMBERS, "", "Number of samples in each shard, at most 2^53 - 1 in all of them together."),
@@ -258,7 +249,6 @@ const CONSTRUCTORS: &[Constructor] = &[
     },
     Constructor {
         of: "chunk-stream",
-        reads: "chunk-stream",
         about: "Checks the configuration; costs O(1). An option that is None has its default.",
         given: &[
             Own("reader", "SupportsIndex", "", "Number of this reader, 0 to `readers` - 1."),
@@ -286,8 +276,6 @@ impl Module<'_> {
             return Ok(String::new());
         };
         let all = samedeal_core::described();
-        let docs = self.constructor_of(constructor.reads);
-        let bullets: Vec<_> = docs.paragraphs.iter().filter_map(|paragraph| bullet(paragraph)).collect();
         let mut parameters = vec!["self".to_owned()];
         let mut about = Vec::new();
         // Sections with their members, and what is passed beside them.
@@ -312,10 +300,9 @@ impl Module<'_> {
         let (mut names, mut with) = (0, "");
         let said = |member: &Described, with: &str| {
             if with.is_empty() {
-                return described(member, &member.needs, &bullets, self.value_text(resource, member.name));
+                return described(member, &member.needs);
             }
-            let text = described(member, &[], &bullets, None);
-            format!("{with}{}{}", text[..1].to_lowercase(), &text[1..])
+            format!("{with}{}", lower(&described(member, &[])))
         };
         for (at, given) in constructor.given.iter().enumerate() {
             match given {
@@ -364,34 +351,11 @@ impl Module<'_> {
             out + "        \"\"\"Begins with the options by the sections of a recipe, and what else was given.\"\"\"\n        raise NotImplementedError\n\n"
         )
     }
-
-    /// The text of a value of a resource that has the name of a member.
-    fn value_text(&self, resource: TypeId, name: &str) -> Option<String> {
-        let mut functions = self.resolve.interfaces[self.id].functions.values();
-        let found = functions.find(|function| {
-            function.kind.resource() == Some(resource)
-                && is_value(function)
-                && function.item_name().replace('-', "_") == name
-        });
-        found.map(|function| self.text_of(function).paragraphs.join(" "))
-    }
-
-    /// The text of the constructor that reads a recipe.
-    fn constructor_of(&self, resource: &str) -> Text {
-        let functions = self.resolve.interfaces[self.id].functions.values();
-        let found = functions.clone().find(|function| match function.kind {
-            FunctionKind::Constructor(id) => self.resolve.types[id].name.as_deref() == Some(resource),
-            _ => false,
-        });
-        found.map(|function| self.text_of(function)).unwrap_or_default()
-    }
 }
 
-/// The member that an item of a list is about, the first one if there are several, and what it says.
-fn bullet(paragraph: &str) -> Option<(&str, String)> {
-    let (names, text) = paragraph.strip_prefix("- `")?.split_once("`: ")?;
-    let name = names.split('`').next()?;
-    Some((name, capital(text)))
+/// A sentence after a colon.
+fn lower(text: &str) -> String {
+    text[..1].to_lowercase() + &text[1..]
 }
 
 fn kind(member: &Described) -> Result<&'static str, String> {
@@ -404,19 +368,18 @@ fn kind(member: &Described) -> Result<&'static str, String> {
     })
 }
 
-/// What a member is, and where it belongs. The interface says more of some, with their ranges and defaults.
-fn described(member: &Described, needs: &[Vec<Needed>], bullets: &[(&str, String)], value: Option<String>) -> String {
-    let bullet = bullets.iter().find(|(name, _)| *name == member.name).map(|(_, text)| text.clone()).or(value);
-    let is_own = bullet.is_none();
-    let mut text = bullet.unwrap_or_else(|| member.text.clone());
+/// What a member is, what its names say, and where it belongs.
+fn described(member: &Described, needs: &[Vec<Needed>]) -> String {
+    let mut text = member.text.clone();
     match &member.value {
         Value::Natural { range, .. } if !text.contains("Range: ") => text += &format!(" Range: {range}."),
-        Value::Name(names) if is_own => text += &format!(" One of {}.", quoted(names, '"')),
+        Value::Name(names) => names.iter().for_each(|name| {
+            let default = if member.default == format!("`{name}`") { " (the default)" } else { "" };
+            text += &format!(" \"{name}\"{default}: {}", lower(meaning(member.name, name)));
+        }),
         _ => {}
     }
-    if is_own {
-        text += &only_with(needs);
-    }
+    text += &only_with(needs);
     if !member.default.is_empty() && !text.contains("efault") {
         let default = match member.default.as_str() {
             "true" => "True",

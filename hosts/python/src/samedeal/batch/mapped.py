@@ -40,7 +40,8 @@ class Mapped:
     def __init__(self, array: NDArray[Any]) -> None:
         """Takes the array, the file of which is opened when it is needed."""
         self._array = array
-        self._left = array.nbytes // _FAULT if sys.platform == "linux" and array.ndim == 1 else 0
+        # Python has this where it was built on Linux.
+        self._left = array.nbytes // _FAULT if hasattr(os, "RWF_NOWAIT") and array.ndim == 1 else 0
         """So many reads cost less than the page faults of the whole file."""
         self._file: tuple[int, int] | None = None
         """The file, and the place of the first value in it."""
@@ -65,7 +66,7 @@ class Mapped:
         at = place(self._array)
         if self._file is None and at is not None:
             try:
-                file = os.open(at[0], os.O_RDONLY | os.O_CLOEXEC)
+                file = os.open(at[0], os.O_RDONLY)
             except OSError:
                 return False
             weakref.finalize(self, os.close, file)
@@ -75,8 +76,8 @@ class Mapped:
 
     def _pieces(self, places: NDArray[np.int64], sizes: list[int]) -> bytearray | None:
         """The bytes of pieces of the file; None if the file system cannot say what is in memory."""
-        assert sys.platform == "linux"
-        assert self._file is not None
+        if sys.platform != "linux" or self._file is None:
+            return None
         file, start = self._file
         found, done, waits = bytearray(sum(sizes)), 0, os.RWF_NOWAIT
         pieces = [(start + at, size) for at, size in zip(places.tolist(), sizes, strict=True)]
@@ -103,6 +104,8 @@ class Mapped:
 
 def _is_mapped(file: int, address: int) -> bool:
     """Whether this open file is the one that is mapped here, and writes to one are seen in the other."""
+    if sys.platform != "linux":
+        return False
     try:
         with open("/proc/self/maps", encoding="utf-8", errors="replace") as maps:
             for line in maps:

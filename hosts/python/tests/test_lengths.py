@@ -108,7 +108,7 @@ def reads(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     if original is not None:
         monkeypatch.setattr(os, "preadv", preadv)
-    monkeypatch.setattr("samedeal.batch.mapped._FAULT", 8)
+    monkeypatch.setattr("samedeal.batch.mapped._READ", 8)
     return found
 
 

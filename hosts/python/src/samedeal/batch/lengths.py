@@ -46,7 +46,8 @@ class Lengths:
             return cls(given, len(given), column)
         if hasattr(given, "__array__"):
             array = check.array("lengths", given, _ALLOWED)
-            return cls(given, len(array), array.__getitem__ if place(given) is None else Mapped(given))
+            at = place(given)
+            return cls(given, len(array), array.__getitem__ if at is None else Mapped(given, at[0], at[2]))
         if isinstance(given, (str, bytes, bytearray, Mapping, Set)):
             raise WrongTypeError("lengths", check.described(given), _ALLOWED)
         if isinstance(given, Sequence):

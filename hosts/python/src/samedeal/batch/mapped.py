@@ -37,14 +37,13 @@ class Mapped:
     values come from the mapping.
     """
 
-    def __init__(self, array: NDArray[Any]) -> None:
-        """Takes the array, the file of which is opened when it is needed."""
-        self._array = array
+    def __init__(self, array: NDArray[Any], path: str, start: int) -> None:
+        """Takes the array, the path of its file, which is opened later, and the place of its first value there."""
+        self._array, self._path, self._start = array, path, start
         # Python has this where it was built on Linux.
         self._left = array.nbytes // _READ if hasattr(os, "RWF_NOWAIT") and array.ndim == 1 else 0
         """So many reads cost less than the page faults of the whole file."""
-        self._file: tuple[int, int] | None = None
-        """The file, and the place of the first value in it."""
+        self._file: int | None = None
 
     def __call__(self, samples: NDArray[np.int64]) -> NDArray[Any]:
         """The values of these indices."""
@@ -63,24 +62,23 @@ class Mapped:
 
     def _opened(self) -> bool:
         """Opens the file, if the path has still the file that is mapped."""
-        at = place(self._array)
-        if self._file is None and at is not None:
+        if self._file is None:
             try:
-                file = os.open(at[0], os.O_RDONLY)
+                file = os.open(self._path, os.O_RDONLY)
             except OSError:
                 return False
             weakref.finalize(self, os.close, file)
             if _is_mapped(file, self._array.ctypes.data):
-                self._file = file, at[2]
+                self._file = file
         return self._file is not None
 
     def _pieces(self, places: NDArray[np.int64], sizes: list[int]) -> bytearray | None:
         """The bytes of pieces of the file; None if the file system cannot say what is in memory."""
         if sys.platform != "linux" or self._file is None:
             return None
-        file, start = self._file
+        file = self._file
         found, done, waits = bytearray(sum(sizes)), 0, os.RWF_NOWAIT
-        pieces = [(start + at, size) for at, size in zip(places.tolist(), sizes, strict=True)]
+        pieces = [(self._start + at, size) for at, size in zip(places.tolist(), sizes, strict=True)]
         view = memoryview(found)
         for number, (at, size) in enumerate(pieces):
             piece = [view[done : done + size]]
@@ -93,11 +91,10 @@ class Mapped:
             if read < size:
                 if not waits or os.preadv(file, piece, at) < size:
                     return None
-                if waits:
-                    # All others at once, so that the disk reads them side by side.
-                    waits = 0
-                    for other, length in pieces[number + 1 :]:
-                        os.posix_fadvise(file, other, length, os.POSIX_FADV_WILLNEED)
+                # All others at once, so that the disk reads them side by side.
+                waits = 0
+                for other, length in pieces[number + 1 :]:
+                    os.posix_fadvise(file, other, length, os.POSIX_FADV_WILLNEED)
             done += size
         return found
 

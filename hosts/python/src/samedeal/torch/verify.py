@@ -258,10 +258,11 @@ def _lengths_at(plan: Batcher, state: str) -> dict[str, Any]:
     """The checksum of the lengths of the window that a state is in, or that is read next."""
     members = json.loads(state)
     if not members["history"]:
-        twin = copy.copy(plan)
-        twin.resume(state)
+        if state != plan.state(0):
+            plan = copy.copy(plan)
+            plan.resume(state)
         try:
-            members = json.loads(twin.state(1))
+            members = json.loads(plan.state(1))
         except OutOfRangeError as error:
             if error.field != "steps":
                 raise

@@ -245,7 +245,7 @@ export const kinds = {
         return own.constructor.fromRecipe(own.recipe, { rank, epoch, consumed, ...given });
       },
       resume: resumed,
-      length: (own) => own.epochLength,
+      epoch_length: (own) => own.epochLength,
       'num-samples': (own) => own.length,
       indices: (own, { start, count }) => own.indices(start, start + BigInt(count)),
       indices32: (own, { start, count }) => own.indices(start, start + BigInt(count)),
@@ -280,11 +280,11 @@ export const kinds = {
         const columns = Object.entries(own.loads(tier));
         return Object.fromEntries(columns.map(([name, numbers]) => [name, numbers.subarray(start, start + count)]));
       },
-      balance(own, { tier, weight }) {
-        const { imbalance, ...others } = own.balance(tier, weight);
+      load_summary(own, { tier, weight }) {
+        const { imbalance, ...others } = own.loadSummary(tier, weight);
         return others;
       },
-      imbalance: (own, { tier, weight }) => BigInt(Math.round(1e6 * own.balance(tier, weight).imbalance)),
+      imbalance: (own, { tier, weight }) => BigInt(Math.round(1e6 * own.loadSummary(tier, weight).imbalance)),
       rows: (own, { shard, start, count }) => own.rows(shard, start, start + BigInt(count)),
       'step-bounds': (own, args) => withoutEqual(own.steps(args['batch-size'], { dropLast: args['drop-last'] })),
     },

@@ -23,7 +23,7 @@ from samedeal.bindings.batches import BatchColumns, BatchPlace, BatchRecipe, Bat
 from samedeal.bindings.collation import Packed, Padded
 from samedeal.bindings.ledger import CommittedRun, Event
 from samedeal.bindings.mesh import Axis
-from samedeal.bindings.read import ReadBatch
+from samedeal.bindings.readings import ReadBatch
 from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
 from samedeal.engine.core import Core
@@ -47,7 +47,18 @@ TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", 
 TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other"}
 # The numbers of 64 bits, which the golden cases write as strings.
 WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
-WIDE |= {"consumed", "steps", "taken", "positions", "committed", "claimed", "entries", "draw", "step", "batches"}
+WIDE |= {
+    "consumed",
+    "steps",
+    "taken",
+    "positions",
+    "committed",
+    "claimed",
+    "entries",
+    "samples_consumed",
+    "step",
+    "batches",
+}
 NARROW_CALLS = {"num-shards", "data-world-size", "data-rank", "rank-at", "reads-per-row", "lanes-read-once", "block"}
 NARROW_CALLS |= {"rank", "world-size", "workers", "batch-size", "lanes", "shuffle-window", "unit"}
 
@@ -145,7 +156,7 @@ class Plans(Subject):
             (name, numbers[start : start + count]) for name, numbers in vars(plan.loads(tier)).items()
         ],
         "step_bounds": lambda plan, batch_size, drop_last: plan.steps(batch_size, drop_last),
-        "imbalance": lambda plan, tier, weight: round(plan.balance(tier, weight).imbalance * 10**6),
+        "imbalance": lambda plan, tier, weight: round(plan.load_summary(tier, weight).imbalance * 10**6),
     }
 
     def __init__(self, recipe: str, epoch: int, lists: Lists | None = None) -> None:

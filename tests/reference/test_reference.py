@@ -58,9 +58,9 @@ WIDE_RESULTS = {
     *("num-rounds", "loads", "rows", "chunks"),
     *("consumed", "samples", "seed", "sizes", "bytes"),
     "lease",
-    *("length", "source-bounds"),
+    *("epoch-length", "source-bounds"),
     *("epoch", "num-windows", "num-steps", "num-idle-readers", "round-of", "imbalance", "ratio"),
-    *("members", "samples-consumed", "step", "step-of-draw", "step-of", "step-of-state"),
+    *("members", "samples-consumed", "step", "step-of-consumed", "step-of", "step-of-state"),
 }
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.BatchPlace: ("step",),
@@ -73,7 +73,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.ShardPlace: ("offset",),
     reference.SourceCounts: ("first", "count", "from_pass", "from_position", "to_pass", "to_position"),
     reference.SourceOf: ("index",),
-    reference.Balance: ("least", "most", "total"),
+    reference.LoadSummary: ("least", "most", "total"),
     reference.StepBounds: ("least", "most"),
     reference.CommittedRun: ("number", "start", "claim"),
     reference.Event: ("number", "start", "claim", "taken_from"),
@@ -85,7 +85,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.ReadBatch: ("number", "step", "start"),
     reference.RoundRows: ("rows",),
     reference.EpochPosition: ("epoch", "position"),
-    reference.StepPlace: ("draw", "epoch", "position", "step"),
+    reference.StepPlace: ("samples_consumed", "epoch", "position", "step"),
 }
 
 # What is given in place of the object that was asked.

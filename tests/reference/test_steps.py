@@ -75,7 +75,7 @@ def test_every_draw_is_in_one_step_of_one_rank(section: dict[str, Any], layout: 
                 # A unit has one rank, and lies together there.
                 start = draw // unit * unit
                 assert owner[start] == (step, rank, index - (draw - start))
-                assert first.step_of_draw(draw) == step
+                assert first.step_of_consumed(draw) == step
                 assert first.step_of(*order.find(draw)) == step
             at = first.begin_of(step)
             assert (at.epoch, at.position) == order.find(begin)
@@ -102,14 +102,14 @@ def test_locate(section: dict[str, Any]) -> None:
             begin = ranks[0].samples_consumed(step)
             found = ranks[0].locate(sample, step)
             if sample not in draws[begin:]:
-                assert found is None or found.draw >= len(draws)
+                assert found is None or found.samples_consumed >= len(draws)
                 continue
             assert found is not None
-            assert found.draw == draws.index(sample, begin)
-            assert (found.epoch, found.position) == order.find(found.draw)
+            assert found.samples_consumed == draws.index(sample, begin)
+            assert (found.epoch, found.position) == order.find(found.samples_consumed)
             mine = ranks[found.rank].indices(found.step, 1)
             assert mine[found.index_in_batch] == sample
-            assert ranks[0].step_of_draw(found.draw) == found.step >= step
+            assert ranks[0].step_of_consumed(found.samples_consumed) == found.step >= step
 
 
 def test_locate_where_a_sample_comes_late_or_never() -> None:
@@ -150,7 +150,7 @@ def test_locate_in_epochs_that_end() -> None:
     first = 3
     near = found(first, count=2**12)
     assert near is not None
-    assert (near.epoch, near.position, near.draw) == (first + 2**12, 1, 2 * first + 2**12 + 1)
+    assert (near.epoch, near.position, near.samples_consumed) == (first + 2**12, 1, 2 * first + 2**12 + 1)
     assert found(first, count=2**12 + 1) is None
     shared = found(first, count=2**12, exhaustion="repeat", index_space="shared")
     assert shared == near
@@ -208,7 +208,7 @@ def test_steps_end_where_draws_end() -> None:
     assert left.num_steps() == 2**51 - 1
     assert left.samples_consumed(left.num_steps()) == 2**53 - 4
     assert '"epoch":1,"consumed":4503599627370493,"step":2251799813685247}' in left.state(left.num_steps())
-    assert failure(lambda: left.step_of_draw(2**53 - 4))[:2] == ("out-of-range", "draw")
+    assert failure(lambda: left.step_of_consumed(2**53 - 4))[:2] == ("out-of-range", "samples-consumed")
     assert failure(lambda: left.step_of(1, 2**52 - 3)) == ("out-of-range", "epoch", "1")
     assert failure(lambda: left.step_of(1, 2**52 - 1))[:2] == ("out-of-range", "position")
     assert failure(lambda: left.step_of(2, 2**60)) == ("out-of-range", "epoch", "2")
@@ -273,7 +273,7 @@ def changed(sizes: int | Stages, order: dict[str, Any] | None = None, **deal: An
 def test_stages_from_the_step_on_may_differ() -> None:
     state = changed(BEFORE).state(5)
     assert state == (
-        '{"samedeal":1,"kind":"steps","recipe":{"order":{"name":"feistel","samples":50,"seed":3},"steps":'
+        '{"samedeal":1,"kind":"schedule","recipe":{"order":{"name":"feistel","samples":50,"seed":3},"steps":'
         '{"batch_size":8,"stages":[{"from":3,"batch_size":16},{"from":9,"batch_size":32}]}},'
         '"epoch":1,"consumed":6,"step":5}'
     )
@@ -296,7 +296,7 @@ def test_failures_of_resume() -> None:
     def fails(*pair: str, here: Schedule = one) -> tuple[str, str, str | None]:
         return failure(lambda: here.step_of_state(state.replace(*pair)))
 
-    assert fails('"kind":"steps"', '"kind":"sampler"')[:2] == ("wrong-type", "state")
+    assert fails('"kind":"schedule"', '"kind":"sampler"')[:2] == ("wrong-type", "state")
     assert fails(',"step":5', "")[:2] == ("wrong-type", "state")
     assert fails('"step":5', '"step":5,"positions":50')[:2] == ("wrong-type", "state")
     assert fails('"from":3', '"from":3,"weights":[1]')[:2] == ("wrong-type", "state")

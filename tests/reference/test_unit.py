@@ -33,7 +33,7 @@ def dealt(of: Sampler, end: int | None = None) -> list[int]:
     n = of.num_samples()
     count = n if end is None else min(n, end)
     positions = list(of._positions()[:count])
-    assert of.indices(0, count) == [position % of.length() for position in positions]
+    assert of.indices(0, count) == [position % of.epoch_length() for position in positions]
     return positions
 
 

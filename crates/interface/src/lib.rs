@@ -9,7 +9,7 @@ pub mod collation;
 pub mod launch;
 pub mod ledger;
 pub mod mesh;
-pub mod read;
+pub mod readings;
 pub mod sampling;
 pub mod shards;
 pub mod splits;

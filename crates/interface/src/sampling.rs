@@ -66,8 +66,8 @@ impl sampling::GuestSampler for Sampler {
         self.0.config().samples
     }
 
-    fn length(&self) -> u64 {
-        self.0.length()
+    fn epoch_length(&self) -> u64 {
+        self.0.epoch_length()
     }
 
     fn seed(&self) -> i64 {

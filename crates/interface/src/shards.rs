@@ -78,10 +78,10 @@ impl shards::GuestPlan for Plan {
         Ok(columns.into_iter().map(|(name, numbers)| types::NamedList { name: name.to_string(), numbers }).collect())
     }
 
-    fn balance(&self, tier: String, weight: String) -> Result<shards::Balance, types::Failure> {
+    fn load_summary(&self, tier: String, weight: String) -> Result<shards::LoadSummary, types::Failure> {
         let (tier, weight) = (core_::Tier::from_name(&tier)?, core_::Weight::from_name(&weight)?);
-        let core_::Balance { least, most, total, members } = self.0.balance(tier, weight)?;
-        Ok(shards::Balance { least, most, total, members })
+        let core_::LoadSummary { least, most, total, members } = self.0.load_summary(tier, weight)?;
+        Ok(shards::LoadSummary { least, most, total, members })
     }
 
     fn imbalance(&self, tier: String, weight: String) -> Result<u64, types::Failure> {

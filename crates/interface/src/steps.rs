@@ -72,8 +72,8 @@ impl steps::GuestSchedule for Schedule {
         Ok(steps::EpochPosition { epoch, position })
     }
 
-    fn step_of_draw(&self, draw: u64) -> Result<u64, types::Failure> {
-        Ok(self.0.step_of_draw(draw)?)
+    fn step_of_consumed(&self, samples_consumed: u64) -> Result<u64, types::Failure> {
+        Ok(self.0.step_of_consumed(samples_consumed)?)
     }
 
     fn step_of(&self, epoch: u64, position: u64) -> Result<u64, types::Failure> {
@@ -90,8 +90,8 @@ impl steps::GuestSchedule for Schedule {
 
     fn locate(&self, sample: u64, step: u64) -> Result<Option<steps::StepPlace>, types::Failure> {
         Ok(self.0.locate(sample, step)?.map(|place| {
-            let samedeal_core::StepPlace { draw, epoch, position, step, rank, index_in_batch } = place;
-            steps::StepPlace { draw, epoch, position, step, rank, index_in_batch }
+            let samedeal_core::StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch } = place;
+            steps::StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch }
         }))
     }
 

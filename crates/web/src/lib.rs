@@ -105,8 +105,9 @@ impl Sampler {
     }
 
     /// Number of positions in this epoch.
-    pub fn length(&self) -> u64 {
-        self.0.length()
+    #[wasm_bindgen(js_name = epochLength)]
+    pub fn epoch_length(&self) -> u64 {
+        self.0.epoch_length()
     }
 
     /// Seed of the order.

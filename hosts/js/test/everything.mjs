@@ -80,7 +80,7 @@ export async function everything(samedeal) {
   parts.plan = [
     plan.shards(1, 1),
     plan.loads('ranks'),
-    plan.balance('workers'),
+    plan.loadSummary('workers'),
     plan.steps(3),
     plan.rows(2),
     plan.verify(),

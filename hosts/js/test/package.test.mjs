@@ -258,7 +258,7 @@ test('the types hold in a strict project', async () => {
     const policy: Policy = 'locality-aware';
     const plan = new ShardPlan(new Uint32Array(3), { policy, holders: [[0], [1n]], rankNodes: [0], bytes: [3] });
     const shards: Uint32Array = plan.shards(0);
-    const even: number = plan.balance('workers', 'bytes').imbalance;
+    const even: number = plan.loadSummary('workers', 'bytes').imbalance;
     const gaps: { firstShard: number; numShards: number }[] = verifyShards(3, [[0], shards]).gaps;
     for (const chunk of new ChunkStream(0, 2, { chunks: 4n })) chunk.toFixed();
     const mesh = new Mesh(4, { dp: 2, tp: 2n }, ['dp']);

@@ -26,7 +26,7 @@ describe('ShardPlan', () => {
       assert.equal(plan.numShards(rank, worker), shards.length);
     }
     assert.deepEqual(plan.verify(), { ok: true, overlaps: [], gaps: [] });
-    assert.deepEqual(plan.balance('ranks'), { least: 120, most: 130, total: 1000, members: 8, imbalance: 1.04 });
+    assert.deepEqual(plan.loadSummary('ranks'), { least: 120, most: 130, total: 1000, members: 8, imbalance: 1.04 });
     assert.deepEqual(plan.steps(10), { least: 12, most: 13, equal: false });
     assert.deepEqual(plan.steps(40), { least: 4, most: 4, equal: true });
     assert.deepEqual(plan.steps(40, { dropLast: true }), { least: 0, most: 1, equal: false });
@@ -70,9 +70,9 @@ describe('ShardPlan', () => {
       tolerance: 1000,
     });
     assert.deepEqual(plan.loads('ranks').local, plan.loads('ranks').bytes);
-    assert.equal(plan.balance('ranks', 'bytes').total, 10);
+    assert.equal(plan.loadSummary('ranks', 'bytes').total, 10);
     assert.deepEqual([...plan.bytes], [1, 2, 3, 4]);
-    refused(() => new ShardPlan([1]).balance('ranks', 'bytes'), 'missing', 'bytes');
+    refused(() => new ShardPlan([1]).loadSummary('ranks', 'bytes'), 'missing', 'bytes');
   });
 
   test('the properties are those that were given, and copies', () => {
@@ -162,7 +162,7 @@ describe('ShardPlan', () => {
     }
     refused(() => plan.loads('rank'), 'unknown-name', 'tier');
     refused(() => plan.loads(), 'wrong-type', 'tier');
-    refused(() => plan.balance('ranks', 'rows'), 'unknown-name', 'weight');
+    refused(() => plan.loadSummary('ranks', 'rows'), 'unknown-name', 'weight');
     refused(() => new ShardPlan(), 'wrong-type', 'sizes');
     refused(() => new ShardPlan([1, 2], { bytes: [1] }), 'contradiction', 'bytes');
     refused(() => as('workerPolicy')('locality-aware'), 'unknown-name', 'worker-policy');
@@ -193,10 +193,10 @@ describe('ShardPlan', () => {
 
   test('no shards, and more readers than shards', () => {
     const none = new ShardPlan([], { worldSize: 3 });
-    assert.deepEqual([none.shards(2).length, none.verify().ok, none.balance('ranks').imbalance], [0, true, 1]);
+    assert.deepEqual([none.shards(2).length, none.verify().ok, none.loadSummary('ranks').imbalance], [0, true, 1]);
     refused(() => none.rows(0), 'out-of-range', 'shard');
     const few = new ShardPlan([0, 5], { worldSize: 2 ** 11, workers: 2 ** 11 });
-    assert.deepEqual([few.loads('workers').shards.length, few.balance('workers').members], [2 ** 22, 2 ** 22]);
+    assert.deepEqual([few.loads('workers').shards.length, few.loadSummary('workers').members], [2 ** 22, 2 ** 22]);
   });
 
   test('long lists are the windows that they are read in', () => {

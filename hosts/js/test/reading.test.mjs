@@ -516,8 +516,11 @@ describe('memory', () => {
     const instances = componentInstances(compiled);
     const engine = new Engine(() => {
       made += 1;
-      const { read, ...others } = instances();
-      return { ...others, read: { ...read, Reading: overridden(read.Reading, () => ({ numIdleReaders: trap })) } };
+      const { readings, ...others } = instances();
+      return {
+        ...others,
+        readings: { ...readings, Reading: overridden(readings.Reading, () => ({ numIdleReaders: trap })) },
+      };
     });
     const Own = over(BaseReading, () => engine);
     const whole = new Own(SIZES, { lanes: 6, workers: 2, batchSize: 7 });

@@ -29,7 +29,7 @@ test('a step takes the next samples, over the ends of epochs', () => {
   assert.deepEqual([...one.batch(2)], whole.slice(8, 12));
   assert.deepEqual(one.placeOf(2), { epoch: 0, position: 8 });
   assert.deepEqual(one.placeOf(3), { epoch: 1, position: 2 });
-  assert.deepEqual([one.stepOf(1, 0), one.stepOf(1, 2), one.stepOfDraw(11), one.stepOfDraw(12n)], [2, 3, 2, 3]);
+  assert.deepEqual([one.stepOf(1, 0), one.stepOf(1, 2), one.stepOfConsumed(11), one.stepOfConsumed(12n)], [2, 3, 2, 3]);
   assert.deepEqual([one.samplesConsumed(3), one.batchSize(3)], [12, 4]);
   const { worldSize, rank, samples, seed, order: name, layout, unit } = one;
   assert.deepEqual([worldSize, rank, samples, seed, name, layout, unit], [1, 0, 10, 7, 'feistel', 'strided', 1]);
@@ -137,12 +137,12 @@ test('places of a sample', () => {
   const whole = drawn(10, 3, { seed: 7 });
   for (const sample of range(10)) {
     const place = schedule.locate(sample);
-    assert.equal(place.draw, whole.indexOf(sample));
+    assert.equal(place.samplesConsumed, whole.indexOf(sample));
     const own = schedule.atRank(place.rank);
     assert.equal(own.batch(place.step)[place.indexInBatch], sample);
     assert.equal(schedule.stepOf(place.epoch, place.position), place.step);
     const next = schedule.locate(sample, place.step + 1);
-    assert(next.draw > place.draw && next.step > place.step);
+    assert(next.samplesConsumed > place.samplesConsumed && next.step > place.step);
   }
   const left = new Schedule(order('feistel', { samples: 10 }).exclude([3]), 4);
   assert.equal(left.locate(3), null);
@@ -394,7 +394,7 @@ test('what is no step, sample or rank is refused, and the schedule is as before'
     ['step', (value) => schedule.state(value), numSteps + 1],
     ['step', (value) => schedule.locate(0, value), numSteps + 1],
     ['sample', (value) => schedule.locate(value), 10],
-    ['draw', (value) => schedule.stepOfDraw(value), 4 * numSteps],
+    ['samples-consumed', (value) => schedule.stepOfConsumed(value), 4 * numSteps],
     ['position', (value) => schedule.stepOf(0, value), 10],
     ['start', (value) => schedule.indices(value, 0), numSteps + 1],
     ['count', (value) => schedule.indices(1, value), numSteps],

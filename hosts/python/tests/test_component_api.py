@@ -531,7 +531,7 @@ def test_samplers_of_composed_orders(recipe: Recipe, where: dealing.Where) -> No
         theirs = held(oracle.call("[method]sampler.rest", theirs, where.consumed))
     made = dealing.Deal(where, recipe, MEMORY)
     # A fate has all places of a sample, tens of thousands in some of these.
-    slow = ("fingerprint", "fate") if made.length() > 2**30 else ("fate",)
+    slow = ("fingerprint", "fate") if made.epoch_length() > 2**30 else ("fate",)
     calls: Calls = [("fate", 3, 2, 0), ("fate", 2**64 - 1, 1, 0), ("fate", 0, 0, 0), ("fate", 0, 1, 2**64 - 1)]
     calls += [each for each in calls_of(oracle.functions, "sampler") if each[0] not in slow]
     # Among what is drawn there are failures alone, for most of the numbers.
@@ -679,7 +679,7 @@ BAD_READINGS = [
 
 @pytest.mark.parametrize(("where", "recipe"), READINGS, ids=range(len(READINGS)))
 def test_readings(where: reads.Where, recipe: Recipe) -> None:
-    oracle = Oracle("read")
+    oracle = Oracle("readings")
     theirs = held(read_by(oracle, where, recipe))
     agree(oracle, "reading", theirs, reads.Read(where, recipe, MEMORY))
 
@@ -692,7 +692,7 @@ def held(value: Any) -> Any:
 @pytest.mark.parametrize(("where", "recipe"), BAD_READINGS, ids=range(len(BAD_READINGS)))
 def test_readings_that_are_refused(where: reads.Where, recipe: Recipe) -> None:
     failure = ours(reads.Read, where, recipe, MEMORY)
-    assert failure == plain(read_by(Oracle("read"), where, recipe))
+    assert failure == plain(read_by(Oracle("readings"), where, recipe))
     assert set(failure) == {"kind", "field", "value", "allowed", "facts"}
 
 
@@ -835,7 +835,7 @@ RESOURCES = {
     "ledger#ledger": test_ledgers,
     "ledger#client-options": test_clients_of_ledgers,
     "ledger#client": test_clients_of_ledgers,
-    "read#reading": test_readings,
+    "readings#reading": test_readings,
     "batches#batch-recipe": test_batch_recipes,
     "batches#batcher": test_batchers,
     "batches#batch-stream": test_batch_streams,

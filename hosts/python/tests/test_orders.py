@@ -56,7 +56,7 @@ def names_of(sampler: Sampler, samples: Any) -> Counter[str]:
 
 def test_a_blend_has_exact_counts_at_every_position() -> None:
     sampler = Sampler(order=a_blend())
-    assert (sampler.samples, sampler.length, sampler.sources) == (1430, 1430, ("web", "code", "books"))
+    assert (sampler.samples, sampler.epoch_length, sampler.sources) == (1430, 1430, ("web", "code", "books"))
     samples = sampler.indices()
     assert names_of(sampler, samples[:100]) == {"web": 70, "code": 20, "books": 10}
     counted = [0, 0, 0]
@@ -203,7 +203,7 @@ def test_sources_may_be_parts_of_one_dataset() -> None:
         {"even": (rows.subset(range(0, 1000, 2)), 1), "odd": (rows.subset(range(1, 1000, 2)), 3)}, index_space="shared"
     )
     sampler = Sampler(order=order)
-    assert (sampler.samples, sampler.length) == (1000, 1000)
+    assert (sampler.samples, sampler.epoch_length) == (1000, 1000)
     assert Counter(sample % 2 for sample in sampler) == {0: 250, 1: 750}
     with fails(ContradictionError, "index-space"):
         sampler.source_of(0)
@@ -234,7 +234,7 @@ def test_growth_in_the_middle_of_an_epoch() -> None:
             sampler.resume(state)
             rest += list(sampler)
         assert sorted([*seen, *rest]) == list(range(160))
-    lengths = [Sampler(order=grown, epoch=epoch).length for epoch in range(4)]
+    lengths = [Sampler(order=grown, epoch=epoch).epoch_length for epoch in range(4)]
     assert lengths == [100, 100, 160, 160]
     assert list(Sampler(order=grown, epoch=3)) == list(Sampler(160, seed=5, epoch=3))
 
@@ -243,7 +243,7 @@ def test_a_million_of_a_billion_samples_are_left_out() -> None:
     bad = np.arange(0, 10**9, 1000)
     order = samedeal.order("feistel", 10**9, seed=3).exclude(bad)
     sampler = Sampler(order=order, world_size=64, rank=5)
-    assert (sampler.length, sampler.samples) == (10**9 - 10**6, 10**9)
+    assert (sampler.epoch_length, sampler.samples) == (10**9 - 10**6, 10**9)
     some = sampler[1_000_000:1_000_200]
     assert len(set(some.tolist())) == 200
     assert (some % 1000 != 0).all()
@@ -320,7 +320,7 @@ def test_balance_is_exact(factors: Any) -> None:
             sampler.set_rank(rank)
             samples += sampler[: len(sampler) - sampler.num_padding].tolist()
         found = Counter(samples)
-        assert sampler.length == len(samples) == 502
+        assert sampler.epoch_length == len(samples) == 502
         assert {found[sample] for sample in range(600)} == {0, 1}
         assert {found[sample] for sample in range(600, 701)} == {2}
         assert not any(found[sample] for sample in range(701, 751))
@@ -335,7 +335,7 @@ def test_epochs_may_differ_in_length() -> None:
     lengths = []
     for epoch in range(3):
         sampler.set_epoch(epoch)
-        lengths.append((sampler.length, len(sampler), len(batches), sum(map(len, batches))))
+        lengths.append((sampler.epoch_length, len(sampler), len(batches), sum(map(len, batches))))
     assert lengths == [(10, 4, 2, 4), (6, 2, 1, 2), (10, 4, 2, 4)]
 
 
@@ -554,7 +554,7 @@ def test_balance_with_a_length_has_it_in_every_epoch(factors: Any) -> None:
     sampler, seen = Sampler(order=order), Counter[int]()
     for epoch in range(500):
         sampler.set_epoch(epoch)
-        assert sampler.length == len(sampler) == 11
+        assert sampler.epoch_length == len(sampler) == 11
         seen.update(sampler[:].tolist())
     for sample, factor in ((s, 7 if s < 600 else 1 if s < 701 else 0) for s in range(751)):
         assert abs(seen[sample] - 5500 * factor / 4301) < 2
@@ -564,7 +564,7 @@ def test_a_small_factor_is_refused_with_what_to_do() -> None:
     with fails(OutOfRangeError, "factors") as caught:
         samedeal.balance([0, 1], [1.0, 1e-9])
     assert "pass whole numbers and samples=" in str(caught.value)
-    assert Sampler(order=samedeal.balance([0, 1], [1_000_000_000, 1], samples=5)).length == 5
+    assert Sampler(order=samedeal.balance([0, 1], [1_000_000_000, 1], samples=5)).epoch_length == 5
     with fails(WrongTypeError, "factors") as caught:
         samedeal.balance([0, 1], [0.7, 0.3], samples=5)
     assert "7 and 3 in place of 0.7 and 0.3" in str(caught.value)

@@ -13,9 +13,9 @@ import pytest
 from hostile import NOT_WHOLE, TOO_WIDE, UNKNOWN, Vicious, fails
 from notebook import cells
 from samedeal import (
-    Balance,
     ContradictionError,
     Loads,
+    LoadSummary,
     MissingError,
     OutOfRangeError,
     Overlaps,
@@ -99,14 +99,14 @@ def test_loads_and_balance() -> None:
         ]
         for weight in ("samples", "bytes"):
             values = getattr(loads, weight).tolist()
-            balance = plan.balance(tier, weight)
-            assert balance == Balance(min(values), max(values), sum(values), len(groups))
+            balance = plan.load_summary(tier, weight)
+            assert balance == LoadSummary(min(values), max(values), sum(values), len(groups))
             assert balance.imbalance == pytest.approx(max(values) / (sum(values) / len(values)))
-    assert plan.balance() == plan.balance("ranks", "samples")
+    assert plan.load_summary() == plan.load_summary("ranks", "samples")
     # Six decimal places.
-    assert ShardPlan([3, 1, 1], world_size=3).balance().imbalance == 1.8
-    assert ShardPlan([4, 2, 1], world_size=3).balance().imbalance == 1.714286
-    assert ShardPlan([], world_size=5).balance().imbalance == 1.0
+    assert ShardPlan([3, 1, 1], world_size=3).load_summary().imbalance == 1.8
+    assert ShardPlan([4, 2, 1], world_size=3).load_summary().imbalance == 1.714286
+    assert ShardPlan([], world_size=5).load_summary().imbalance == 1.0
 
 
 def test_loads_in_a_notebook() -> None:
@@ -369,9 +369,9 @@ def test_every_call_checks_and_leaves_the_plan_working(name: str) -> None:
         (OutOfRangeError, "stop", lambda plan: plan.rows(0, 3, 2)),
         (UnknownNameError, "tier", lambda plan: plan.loads("rank")),
         (WrongTypeError, "tier", lambda plan: plan.loads(None)),
-        (UnknownNameError, "tier", lambda plan: plan.balance("worker")),
-        (UnknownNameError, "weight", lambda plan: plan.balance("ranks", "tokens")),
-        (MissingError, "bytes", lambda plan: plan.balance("ranks", "bytes")),
+        (UnknownNameError, "tier", lambda plan: plan.load_summary("worker")),
+        (UnknownNameError, "weight", lambda plan: plan.load_summary("ranks", "tokens")),
+        (MissingError, "bytes", lambda plan: plan.load_summary("ranks", "bytes")),
     ],
 )
 def test_every_call_has_its_range(error: type[SamedealError], field: str, call: Callable[[ShardPlan], Any]) -> None:
@@ -386,7 +386,7 @@ def test_no_shards() -> None:
     plan = ShardPlan([], world_size=3, workers=2)
     assert readers(plan) == [[]] * 6
     assert plan.loads("workers").shards.tolist() == [0] * 6
-    assert plan.balance().imbalance == 1.0
+    assert plan.load_summary().imbalance == 1.0
     assert plan.steps(4) == (0, 0)
     assert plan.verify().ok
 

@@ -62,7 +62,7 @@ def test_steps_go_on_over_epochs_and_do_not_depend_on_ranks(order: Any, world_si
         if step < 7:
             place = first.place_of(step)
             assert first.step_of(place.epoch, place.position) == step
-            assert first.step_of_draw(at) == first.step_of_draw(at + size - 1) == step
+            assert first.step_of_consumed(at) == first.step_of_consumed(at + size - 1) == step
         at += size
 
 
@@ -108,7 +108,7 @@ def test_a_sample_is_found() -> None:
         assert place.step >= step
         assert ranks[place.rank].batch(place.step)[place.index_in_batch] == sample
         assert Sampler(SAMPLES, seed=7, epoch=place.epoch).sample_at(place.position) == sample
-        assert ranks[0].step_of_draw(place.draw) == place.step
+        assert ranks[0].step_of_consumed(place.samples_consumed) == place.step
         assert place == ranks[1].locate(sample, step)
         assert all(sample not in ranks[rank].indices(step, place.step - step) for rank in range(2))
 
@@ -215,7 +215,7 @@ def check_numbers(value: Any) -> None:
         ("step", lambda: schedule.state(value)),
         ("start", lambda: schedule.indices(value)),
         ("count", lambda: schedule.indices(0, value)),
-        ("draw", lambda: schedule.step_of_draw(value)),
+        ("samples-consumed", lambda: schedule.step_of_consumed(value)),
         ("epoch", lambda: schedule.step_of(value)),
         ("sample", lambda: schedule.locate(value)),
         ("rank", lambda: schedule.at_rank(value)),

@@ -44,7 +44,7 @@ impl Sampler {
     ///
     /// [`Contradiction`](crate::FailureKind::Contradiction) (`order` is another one), out of range (`start`, `end`), out of memory.
     pub fn source_counts(&self, positions: impl RangeBounds<u64>) -> Result<SourceCounts, Error> {
-        let (start, end) = bounds(positions, self.length());
+        let (start, end) = bounds(positions, self.epoch_length());
         let found = self.raw_source_counts(start, end)?;
         let mut counts = SourceCounts { sources: self.sources()?, ..SourceCounts::default() };
         for types::NamedList { name, numbers } in found {

@@ -51,7 +51,7 @@ pub use place::{Layout, Remainder, Span};
 pub use read::{Deal, Reading, ReadingBuilder, Rounds};
 pub use sampler::Sampler;
 pub use shards::{
-    Balance, ChunkStream, ChunkStreamBuilder, Chunks, Loads, Overlap, PlanBuilder, Policy, ShardPlan, Tier,
+    ChunkStream, ChunkStreamBuilder, Chunks, LoadSummary, Loads, Overlap, PlanBuilder, Policy, ShardPlan, Tier,
     Verification, Weight, WorkerPolicy, verify_runs, verify_shards,
 };
 

@@ -32,7 +32,7 @@ const NAMED: usize = 256;
 /// let books = Order::new("feistel", 5_000).exclude([17, 404]);
 /// let blend = Order::blend([Source::new("web", 1_000_000, 7), Source::new("books", books, 3)]).samples(100_000).seed(42);
 /// let sampler = Sampler::from_order(blend).rank(1).world_size(4).build()?;
-/// assert_eq!((sampler.order(), sampler.length(), sampler.num_samples()), ("blend", 100_000, 25_000));
+/// assert_eq!((sampler.order(), sampler.epoch_length(), sampler.num_samples()), ("blend", 100_000, 25_000));
 /// assert_eq!(sampler.source_counts(..)?.count, [70_000, 30_000]);
 /// # Ok::<(), samedeal::Error>(())
 /// ```
@@ -223,7 +223,7 @@ impl Order {
     /// // Class 1 is rare: its samples are seen three times, those of class 0 in every second epoch.
     /// let classes = (0..1_000).map(|sample| u64::from(sample % 10 == 0)).collect::<Vec<_>>();
     /// let sampler = Sampler::from_order(Order::balance(classes, [500_000, 3_000_000])).build()?;
-    /// assert_eq!(sampler.length(), 450 + 300);
+    /// assert_eq!(sampler.epoch_length(), 450 + 300);
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     pub fn balance(classes: impl Into<Vec<u64>>, factors: impl IntoIterator<Item = u32>) -> Self {

@@ -45,7 +45,7 @@ impl Sampler {
     /// use samedeal::{Order, Sampler};
     /// let without_four = Order::new("feistel", 1_000).seed(42).exclude([3, 77, 500, 501]);
     /// let sampler = Sampler::from_order(without_four).world_size(4).build()?;
-    /// assert_eq!((sampler.length(), sampler.num_samples()), (996, 249));
+    /// assert_eq!((sampler.epoch_length(), sampler.num_samples()), (996, 249));
     /// # Ok::<(), samedeal::Error>(())
     /// ```
     pub fn from_order(order: Order) -> Builder {

@@ -30,7 +30,7 @@ const MOST_PARTS: u32 = 1 << 16;
 ///
 /// // Train on this part.
 /// let sampler = Sampler::from_order(Order::new("feistel", 1_000).subset(training)).world_size(8).build()?;
-/// assert!((750..850).contains(&sampler.length()));
+/// assert!((750..850).contains(&sampler.epoch_length()));
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Split {

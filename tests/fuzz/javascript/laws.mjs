@@ -154,7 +154,7 @@ const LAWS = {
       law('a state is of its step', own.resume(own.state(step)) === step, step);
       const { epoch, position } = own.placeOf(step);
       law('steps and positions', own.stepOf(epoch, position) === step, step);
-      law('steps and draws', own.stepOfDraw(own.samplesConsumed(step)) === step, step);
+      law('steps and draws', own.stepOfConsumed(own.samplesConsumed(step)) === step, step);
     }
   },
   Reading(own) {

@@ -207,7 +207,7 @@ def _schedule(own: samedeal.Schedule) -> None:
         law("a state is of its step", own.resume(own.state(step)) == step)
         where = own.place_of(step)
         law("steps and positions", own.step_of(where.epoch, where.position) == step)
-        law("steps and draws", own.step_of_draw(own.samples_consumed(step)) == step)
+        law("steps and draws", own.step_of_consumed(own.samples_consumed(step)) == step)
 
 
 def _reading(own: samedeal.Reading) -> None:

@@ -43,7 +43,7 @@ EXEMPT = {
 """What is not called, and why."""
 
 RECEIVERS: dict[str, str] = {
-    "Balance": "samedeal.ShardPlan([3, 4], world_size=2).balance()",
+    "LoadSummary": "samedeal.ShardPlan([3, 4], world_size=2).load_summary()",
     "Batch": "samedeal.Batcher([3, 4, 5], max_tokens=8).batch(0)",
     "BatchStream": "samedeal.BatchStream(max_tokens=64, batch_window=4)",
     "Batcher": "samedeal.Batcher([3, 4, 5, 9, 1, 7, 7, 2], max_tokens=20, world_size=2)",

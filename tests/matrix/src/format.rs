@@ -226,7 +226,7 @@ pub enum Call {
         batch_size: u32,
         taken: U64,
     },
-    Length,
+    EpochLength,
     // Of a sampler with a blend.
     Sources,
     SourceCounts {
@@ -272,7 +272,7 @@ pub enum Call {
         start: u32,
         count: u32,
     },
-    Balance {
+    LoadSummary {
         tier: String,
         weight: String,
     },
@@ -522,7 +522,7 @@ pub struct ShardPlace {
 }
 
 #[derive(Serialize)]
-pub struct Balance {
+pub struct LoadSummary {
     pub least: U64,
     pub most: U64,
     pub total: U64,

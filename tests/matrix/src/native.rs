@@ -162,7 +162,7 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
                 complete,
             })
         }
-        Call::Length => number(sampler.length()),
+        Call::EpochLength => number(sampler.epoch_length()),
         Call::Sources => sampler.sources()?.into(),
         Call::SourceCounts { start, end } => {
             let columns = sampler.source_counts(start.0, end.0)?.into_iter();
@@ -207,10 +207,10 @@ fn ask_plan(plan: &mut shard::Plan, call: &Call) -> Answer {
             let columns = plan.loads(shard::Tier::from_name(tier)?, start, count)?;
             columns.into_iter().map(|(name, numbers)| (name.to_owned(), strings(&numbers))).collect()
         }
-        Call::Balance { ref tier, ref weight } => {
-            let shard::Balance { least, most, total, members } =
-                plan.balance(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?;
-            record(format::Balance { least: U64(least), most: U64(most), total: U64(total), members })
+        Call::LoadSummary { ref tier, ref weight } => {
+            let shard::LoadSummary { least, most, total, members } =
+                plan.load_summary(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?;
+            record(format::LoadSummary { least: U64(least), most: U64(most), total: U64(total), members })
         }
         Call::Imbalance { ref tier, ref weight } => {
             number(plan.imbalance(shard::Tier::from_name(tier)?, shard::Weight::from_name(weight)?)?)

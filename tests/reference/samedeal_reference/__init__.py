@@ -16,7 +16,7 @@ from .collation import pack as pack_rows
 from .launch import Detection, detect, variables
 from .ledger import CommittedRun, Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
-from .plan import Balance, Plan, StepBounds
+from .plan import LoadSummary, Plan, StepBounds
 from .readings import MixingAdvice, ReadBatch, Reading, RoundRows
 from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, SourceCounts, SourceOf
 from .sharded import Spans
@@ -26,7 +26,6 @@ from .texts import Difference, TextKind, differences, inspect, recipe_after
 
 __all__ = [
     "Axis",
-    "Balance",
     "BatchPlace",
     "BatchRecipe",
     "BatchShape",
@@ -44,6 +43,7 @@ __all__ = [
     "Fate",
     "Instruction",
     "Ledger",
+    "LoadSummary",
     "Mesh",
     "Metrics",
     "MixingAdvice",

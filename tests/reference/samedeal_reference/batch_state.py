@@ -39,12 +39,12 @@ def write(recipe: BatchRecipe, epoch: int, consumed: int, history: History, chec
         batch = {} if options == recipe.options else {"batch": canonical(options)}
         segments.append({"world_size": world_size, "steps": steps, **batch})
     # The number as `written` has an epoch: beyond 2^53 - 1 in quotes.
-    return write_state("batcher", recipe.parts, epoch, consumed, segments, checksum)
+    return write_state("batches", recipe.parts, epoch, consumed, segments, checksum)
 
 
 def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, History, int]:
     """The epoch, `consumed`, the history and the checksum of a state."""
-    fields = read_text(text, "batcher")
+    fields = read_text(text, "batches")
     epoch, consumed, history = fields["epoch"], fields["consumed"], fields["history"]
     here, there = (recipe.parts, {section: fields["recipe"].get(section, {}) for section in recipe.parts})
     order = recipe.order

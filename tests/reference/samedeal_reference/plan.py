@@ -191,7 +191,7 @@ def split(shards: list[int], policy: str, parts: int, config: PlanConfig) -> Par
 
 
 @dataclass(frozen=True)
-class Balance:
+class LoadSummary:
     least: int
     most: int
     total: int
@@ -306,15 +306,15 @@ class Plan:
         loads = [self._load(tier, member) for member in range(start, start + count)]
         return {column: [load[column] for load in loads] for column in self._load(tier, 0)}
 
-    def balance(self, tier: str, weight: str) -> Balance:
+    def load_summary(self, tier: str, weight: str) -> LoadSummary:
         name_of({"tier": tier}, "tier", TIERS)
         name_of({"weight": weight}, "weight", WEIGHTS)
         require(weight == "samples" or self._config.bytes is not None, "bytes", "", "missing")
         loads = self._loads_of_all(tier, weight)
-        return Balance(min(loads), max(loads), sum(loads), self._members(tier))
+        return LoadSummary(min(loads), max(loads), sum(loads), self._members(tier))
 
     def imbalance(self, tier: str, weight: str) -> int:
-        found = self.balance(tier, weight)
+        found = self.load_summary(tier, weight)
         return millionths(found.most * found.members, found.total) if found.total > 0 else 10**6
 
     def _loads_of_all(self, tier: str, column: str) -> list[int]:

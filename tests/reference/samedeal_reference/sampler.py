@@ -160,7 +160,7 @@ class Sampler:
         """R of section 15."""
         return self._composed.range if self._composed else self._config.samples
 
-    def length(self) -> int:
+    def epoch_length(self) -> int:
         return self._config.samples
 
     def seed(self) -> int:

@@ -24,21 +24,21 @@ from .recipe_text import (
 SECTIONS = {
     "sampler": ("sampler", ("order",)),
     "ledger": ("sampler", ("order",)),
-    "batcher": ("batches", ("order", "batch")),
+    "batches": ("batches", ("order", "batch")),
     "reading": ("reading", ("order", "shards")),
-    "steps": ("schedule", ("order", "steps")),
+    "schedule": ("schedule", ("order", "steps")),
 }
 """Of each kind of state, the kind of its recipe, and the sections that `recipe` can have."""
 
 PROGRESS = {
     "sampler": ("consumed",),
     "ledger": ("consumed", "block", "lease"),
-    "batcher": ("consumed", "history", "checksum"),
+    "batches": ("consumed", "history", "checksum"),
     "reading": ("consumed", "history"),
-    "steps": ("consumed", "step"),
+    "schedule": ("consumed", "step"),
 }
 SEGMENTS = {
-    "batcher": ("world_size", "steps"),
+    "batches": ("world_size", "steps"),
     "reading": ("world_size", "workers", "batch_size", "drop_last", "steps"),
 }
 
@@ -119,7 +119,7 @@ def is_of_type(of_type: str, value: Any, own: dict[str, tuple[str, ...]]) -> boo
 def is_segment(kind: str, segment: Any) -> bool:
     return (
         isinstance(segment, dict)
-        and set(segment) - ({"batch"} if kind == "batcher" else set()) == set(SEGMENTS[kind])
+        and set(segment) - ({"batch"} if kind == "batches" else set()) == set(SEGMENTS[kind])
         and all(is_of_type(type_in_segment(name), value, OWN["batches"]) for name, value in segment.items())
     )
 

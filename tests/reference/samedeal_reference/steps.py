@@ -34,7 +34,7 @@ class EpochPosition:
 
 @dataclass(frozen=True)
 class StepPlace:
-    draw: int
+    samples_consumed: int
     epoch: int
     position: int
     step: int
@@ -205,9 +205,9 @@ class Schedule:
         require(step < self._num_steps, "step", step)
         return self._place(self._begin(step))
 
-    def step_of_draw(self, draw: int) -> int:
-        require(draw < self._num_draws, "draw", draw)
-        return self._step(draw)
+    def step_of_consumed(self, samples_consumed: int) -> int:
+        require(samples_consumed < self._num_draws, "samples-consumed", samples_consumed)
+        return self._step(samples_consumed)
 
     def step_of(self, epoch: int, position: int) -> int:
         require(self._has_epoch(epoch), "epoch", epoch)
@@ -258,10 +258,10 @@ class Schedule:
     def state(self, step: int) -> str:
         require(step <= self._num_steps, "step", step)
         at = self._place(self._begin(step))
-        return write_state("steps", {"order": self._section, "steps": self._steps}, at.epoch, at.position, step)
+        return write_state("schedule", {"order": self._section, "steps": self._steps}, at.epoch, at.position, step)
 
     def step_of_state(self, state: str) -> int:
-        fields = read_text(state, "steps")
+        fields = read_text(state, "schedule")
         order, steps = (fields["recipe"].get(name, {}) for name in ("order", "steps"))
         epoch, consumed = fields["epoch"], fields["consumed"]
         if isinstance(self._order, Plain):

@@ -21,9 +21,9 @@ from .steps import Schedule
 
 STATES = {
     "sampler": ("state", "sampler"),
-    "batcher": ("state", "batches"),
+    "batches": ("state", "batches"),
     "reading": ("state", "reading"),
-    "steps": ("state", "schedule"),
+    "schedule": ("state", "schedule"),
     "ledger": ("log", "sampler"),
 }
 SECTIONS = ("order", "shards", "deal", "batch", "steps", "split")

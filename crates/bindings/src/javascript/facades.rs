@@ -58,7 +58,7 @@ pub const FACADES: [Facade; 9] = [
         by_hand: &["at-rank", "indices", "step"],
     },
     Facade {
-        interface: "read",
+        interface: "readings",
         resource: "reading",
         class: "Reading",
         bindings: "ComponentBindings",
@@ -73,7 +73,7 @@ pub const FACADES: [Facade; 9] = [
         bindings: "ComponentBindings",
         object: RAW,
         // Runs have any length; a balance has its imbalance.
-        by_hand: &["at-epoch", "shards", "loads", "balance", "imbalance", "rows", "step-bounds"],
+        by_hand: &["at-epoch", "shards", "loads", "load-summary", "imbalance", "rows", "step-bounds"],
     },
     Facade {
         interface: "shards",
@@ -130,8 +130,8 @@ pub const RECORDS: [(&str, &str, &str); 18] = [
     ("sampling", "fate", "Fate"),
     ("steps", "epoch-position", "EpochPosition"),
     ("steps", "step-place", "StepPlace"),
-    ("read", "read-round", "ReadRound"),
-    ("read", "mixing-advice", "MixingAdvice"),
+    ("readings", "read-round", "ReadRound"),
+    ("readings", "mixing-advice", "MixingAdvice"),
     ("batches", "batch-shape", "BatchShape"),
     ("batches", "batch-place", "BatchPlace"),
     ("ledger", "event", "LedgerEvent"),
@@ -142,12 +142,8 @@ pub const RECORDS: [(&str, &str, &str); 18] = [
     ("texts", "difference", "Difference"),
 ];
 
-/// Functions that have another name: `length` of a sampler is how many samples its rank has, as of any list in JavaScript.
-const RENAMED: [(&str, &str, &str); 3] = [
-    ("sampler", "length", "epochLength"),
-    ("schedule", "begin-of", "placeOf"),
-    ("schedule", "step-of-state", "resume"),
-];
+/// Functions that have another name.
+const RENAMED: [(&str, &str, &str); 2] = [("schedule", "begin-of", "placeOf"), ("schedule", "step-of-state", "resume")];
 
 /// Metrics that may be beyond 2^53 - 1.
 const SUMS: [&str; 5] = ["tokens", "padded", "slowest", "cost", "slowest-cost"];
@@ -179,7 +175,7 @@ pub fn modules(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String,
             files.insert(format!("{name}.ts"), module.head() + &body);
         }
     }
-    let text = Text::new(resolve, package, "", "undefined");
+    let text = Text::new(resolve, package, "undefined");
     files.insert("options.ts".into(), options::module(&text)?);
     Ok(files)
 }
@@ -276,7 +272,7 @@ impl Module<'_> {
         let def = &self.resolve.types[id];
         let TypeDefKind::Record(record) = &def.kind else { return Err(format!("{class} is no record")) };
         let name = def.name.as_deref().unwrap_or_default();
-        let text = Text::new(self.resolve, self.package, self.name, "undefined");
+        let text = Text::new(self.resolve, self.package, "undefined");
         let docs = |docs: &Option<String>| docs.clone().unwrap_or_default();
         let mut made = format!("\n{}export interface {class} {{\n", comment(&text.of(&docs(&def.docs.contents)), 0));
         let mut fields = String::new();
@@ -352,7 +348,7 @@ impl Module<'_> {
         if facade.resource != "batcher" {
             return String::new();
         }
-        let text = Text::new(self.resolve, self.package, self.name, "undefined");
+        let text = Text::new(self.resolve, self.package, "undefined");
         let mut made = "\n/** What batches amount to, of all ranks together: tokens, unless it says otherwise. Ratios have six decimal places. */\n\
                         export abstract class MetricsMembers {\n"
             .to_owned();
@@ -381,7 +377,7 @@ impl Module<'_> {
         let (parameter, object) = facade.object;
         let value = is_value(function);
         let none = if value { "undefined" } else { "null" };
-        let text = Text::new(self.resolve, self.package, self.name, none);
+        let text = Text::new(self.resolve, self.package, none);
         let mut made = comment(&text.of_function(function, &self.resolve.interfaces[self.id]), 2);
         let mut parameters = Vec::new();
         let mut names = Vec::new();
@@ -620,7 +616,10 @@ mod tests {
                 "sampling.ts",
                 "  /** Number of the epoch; a `bigint` where it is beyond 2^53 - 1. */\n  get epoch(): Integer {\n    return plain(this.call((raw) => raw.epoch()));\n  }\n",
             ),
-            ("sampling.ts", "  get epochLength(): number {\n    return Number(this.call((raw) => raw.length()));\n"),
+            (
+                "sampling.ts",
+                "  get epochLength(): number {\n    return Number(this.call((raw) => raw.epochLength()));\n",
+            ),
             (
                 "sampling.ts",
                 "  locate(sample: Integer, batchSize: Integer): Place | null {\n\
@@ -631,8 +630,8 @@ mod tests {
             ),
             ("sampling.ts", "  numBatches(batchSize: Integer, options?: { dropLast?: boolean }): number {\n"),
             ("sampling.ts", "    places: raw.places.map(placeOf),\n"),
-            ("read.ts", "  round(rank: Integer, worker: Integer, number: Integer): ReadRound {\n"),
-            ("read.ts", "  shards(rank: Integer, worker: Integer = 0): Uint32Array<ArrayBuffer> {\n"),
+            ("readings.ts", "  round(rank: Integer, worker: Integer, number: Integer): ReadRound {\n"),
+            ("readings.ts", "  shards(rank: Integer, worker: Integer = 0): Uint32Array<ArrayBuffer> {\n"),
             ("batches.ts", "<R extends { plan: RawBatcher }> extends Facade<ComponentBindings, R> {\n"),
             ("batches.ts", "  flush(): void {\n    this.call((raw) => raw.flush());\n"),
             ("launch.ts", "  localRank?: number;\n"),

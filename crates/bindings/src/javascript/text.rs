@@ -15,7 +15,6 @@ pub const WIDTH: usize = 120;
 pub struct Text<'a> {
     resolve: &'a Resolve,
     package: PackageId,
-    interface: &'a str,
     /// What stands for none.
     none: &'a str,
     /// Names of fields, parameters, functions and interfaces.
@@ -23,7 +22,7 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    pub fn new(resolve: &'a Resolve, package: PackageId, interface: &'a str, none: &'a str) -> Self {
+    pub fn new(resolve: &'a Resolve, package: PackageId, none: &'a str) -> Self {
         let mut values = BTreeSet::new();
         for (name, &id) in &resolve.packages[package].interfaces {
             values.insert(name.as_str());
@@ -37,7 +36,7 @@ impl<'a> Text<'a> {
                 }
             }
         }
-        Self { resolve, package, interface, none, values }
+        Self { resolve, package, none, values }
     }
 
     /// Paragraphs of a comment that says nothing of errors.
@@ -122,9 +121,6 @@ impl<'a> Text<'a> {
     }
 
     fn word(&self, word: &str) -> String {
-        if word == "length" && self.interface == "sampling" {
-            return "epochLength".to_owned();
-        }
         if let Some(facade) = FACADES.iter().find(|facade| facade.resource == word && word.contains('-')) {
             return facade.class.to_owned();
         }

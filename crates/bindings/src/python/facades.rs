@@ -27,7 +27,7 @@ const FACADES: &[Facade] = &[
         by_hand: &["indices", "indices32", "batch32", "step", "source-counts"],
         known: &["epoch", "rank", "consumed"],
         moving: &[
-            "length",
+            "epoch-length",
             "num-samples",
             "max-num-samples",
             "num-padding",
@@ -46,7 +46,7 @@ const FACADES: &[Facade] = &[
     // Arrays of any length, loads as one object, a balance with its imbalance, steps that can be compared.
     Facade {
         of: "plan",
-        by_hand: &["shards", "loads", "balance", "imbalance", "rows", "step-bounds"],
+        by_hand: &["shards", "loads", "load-summary", "imbalance", "rows", "step-bounds"],
         known: &[],
         moving: &["epoch"],
     },

@@ -261,9 +261,10 @@ mod tests {
     #[test]
     fn errors_of_another_function_are_told_in_place() {
         let facade = FACADES.iter().find(|facade| facade.class == "Reading");
-        let place = Place { interface: "read", facade, own: &["batch", "rank", "worker", "number"], has_none: false };
+        let place =
+            Place { interface: "readings", facade, own: &["batch", "rank", "worker", "number"], has_none: false };
         docs(|docs| {
-            let function = &docs.interface("read").functions["[method]reading.num-padding"];
+            let function = &docs.interface("readings").functions["[method]reading.num-padding"];
             let text = docs.function(function, place, Some(true), 0);
             let (_, errors) = text.split_once("/// # Errors\n///\n").unwrap();
             assert_eq!(

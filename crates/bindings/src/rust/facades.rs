@@ -64,7 +64,7 @@ pub const FACADES: &[Facade] = &[
         ..CONSTANT
     },
     Facade {
-        interface: "read",
+        interface: "readings",
         resource: "reading",
         class: "Reading",
         // `indices` takes a range of any length.
@@ -84,7 +84,7 @@ pub const FACADES: &[Facade] = &[
             // Kept.
             ("sizes", ByHand),
             // With the imbalance.
-            ("balance", ByHand),
+            ("load-summary", ByHand),
             ("imbalance", Absent),
         ],
         ..CONSTANT
@@ -192,10 +192,10 @@ pub const RECORDS: &[Record] = &[
     Record::of("sampling", "round"),
     Record::of("steps", "epoch-position"),
     Record::of("steps", "step-place"),
-    Record::of("read", "read-round"),
-    Record::of("read", "read-batch"),
-    Record::of("read", "round-rows"),
-    Record::of("read", "mixing-advice"),
+    Record::of("readings", "read-round"),
+    Record::of("readings", "read-batch"),
+    Record::of("readings", "round-rows"),
+    Record::of("readings", "mixing-advice"),
     Record::of("batches", "batch-shape"),
     Record::of("batches", "batch-place"),
     Record::of("launch", "detection"),

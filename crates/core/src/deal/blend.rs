@@ -14,7 +14,7 @@ pub type Columns = Vec<(&'static str, Vec<u64>)>;
 
 impl Sampler {
     /// The number of positions of this epoch, without padding.
-    pub fn length(&self) -> u64 {
+    pub fn epoch_length(&self) -> u64 {
         self.deal.samples()
     }
 
@@ -29,8 +29,8 @@ impl Sampler {
     /// last. Failures: `order` (no blend), `start`, `end`, `out-of-memory`.
     pub fn source_counts(&self, start: u64, end: u64) -> Result<Columns, Failure> {
         let blend = self.blend()?;
-        if end > self.length() {
-            return Err(Failure::out_of_range("end", end, range(0, self.length())));
+        if end > self.epoch_length() {
+            return Err(Failure::out_of_range("end", end, range(0, self.epoch_length())));
         }
         if start > end {
             return Err(Failure::out_of_range("start", start, range(0, end)));

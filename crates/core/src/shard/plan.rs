@@ -205,7 +205,7 @@ impl Plan {
     }
 
     /// The smallest, largest and total load of the ranks or the workers, in samples or in bytes. Failures: `weight`.
-    pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Failure> {
+    pub fn load_summary(&self, tier: Tier, weight: Weight) -> Result<LoadSummary, Failure> {
         if weight == Weight::Bytes && self.config.bytes.is_none() {
             return Err(Failure::missing("bytes", "the bytes of every shard, to weigh them"));
         }
@@ -224,13 +224,13 @@ impl Plan {
         if seen < members {
             least = 0;
         }
-        Ok(Balance { least, most, total, members })
+        Ok(LoadSummary { least, most, total, members })
     }
 
     /// The heaviest load divided by the mean, in parts per million: 1,000,000 where all are equal, or nothing is to be
-    /// read. Failures: as `balance`.
+    /// read. Failures: as `load_summary`.
     pub fn imbalance(&self, tier: Tier, weight: Weight) -> Result<u64, Failure> {
-        let Balance { most, total, members, .. } = self.balance(tier, weight)?;
+        let LoadSummary { most, total, members, .. } = self.load_summary(tier, weight)?;
         let [most, total, members] = [most, total, members.into()].map(u128::from);
         Ok(if total == 0 { 1_000_000 } else { millionths(most * members, Some(total)) })
     }
@@ -394,7 +394,7 @@ impl Plan {
 
 /// Between which bounds the loads of readers lie.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Balance {
+pub struct LoadSummary {
     /// The smallest load.
     pub least: u64,
     /// The largest load.

@@ -266,8 +266,8 @@ mod tests {
         let alone = format!(r#"{{"order":{{"name":"sharded","sizes":"{hash}"}}}}"#);
         assert_eq!(told(&alone, "{}").len(), 2);
         let one =
-            r#"{"kind":"batcher","epoch":3,"history":[{"steps": 2, "batch": {}}, {"steps":1}],"a":[ [{"b" : 1}] ]}"#;
-        let other = r#"{"history":[{"steps":2}],"kind":"batcher","x\u002fy":[true,null, "\u0041\n"],"epoch":4}"#;
+            r#"{"kind":"batches","epoch":3,"history":[{"steps": 2, "batch": {}}, {"steps":1}],"a":[ [{"b" : 1}] ]}"#;
+        let other = r#"{"history":[{"steps":2}],"kind":"batches","x\u002fy":[true,null, "\u0041\n"],"epoch":4}"#;
         assert_eq!(
             told(one, other),
             [

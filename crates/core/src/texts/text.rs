@@ -22,9 +22,9 @@ pub struct TextKind {
 /// The kinds of states, by their names there.
 const STATES: [(&str, TextKind); 5] = [
     ("sampler", TextKind { form: "state", of: "sampler" }),
-    ("batcher", TextKind { form: "state", of: "batches" }),
+    ("batches", TextKind { form: "state", of: "batches" }),
     ("reading", TextKind { form: "state", of: "reading" }),
-    ("steps", TextKind { form: "state", of: "schedule" }),
+    ("schedule", TextKind { form: "state", of: "schedule" }),
     ("ledger", TextKind { form: "log", of: "sampler" }),
 ];
 

@@ -45,11 +45,11 @@ proptest! {
             prop_assert_eq!(whole.samples_consumed(number).unwrap(), before);
             prop_assert_eq!(all.len() as u64, u64::from(whole.batch_size(number).unwrap()));
             for (draw, &sample) in (before..).zip(&all) {
-                prop_assert_eq!(whole.step_of_draw(draw).unwrap(), number);
+                prop_assert_eq!(whole.step_of_consumed(draw).unwrap(), number);
                 if draw == before {
                     // The first one of the step: nothing before it is looked at.
                     let place = whole.locate(sample, number).unwrap().unwrap();
-                    prop_assert_eq!((place.draw, place.step, place.rank, place.index_in_batch), (draw, number, 0, 0));
+                    prop_assert_eq!((place.samples_consumed, place.step, place.rank, place.index_in_batch), (draw, number, 0, 0));
                     prop_assert_eq!(whole.step_of(place.epoch, place.position).unwrap(), number);
                     prop_assert_eq!(whole.begin_of(number).unwrap(), (place.epoch, place.position));
                 }

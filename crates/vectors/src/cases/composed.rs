@@ -34,10 +34,11 @@ fn look(subject: &Subject) -> Vec<Call> {
     for epoch in [made.epoch.0, made.epoch.0 + 1, 3] {
         let there = Subject::Sampler(Sampler { made: Made { epoch: U64(epoch), ..made.clone() }, rank: *rank });
         let own = count(&there, &Call::NumSamples).unwrap_or(0);
-        let (length, samples) = (count(&there, &Call::Length).unwrap_or(0), count(&there, &Call::Samples).unwrap_or(0));
+        let (length, samples) =
+            (count(&there, &Call::EpochLength).unwrap_or(0), count(&there, &Call::Samples).unwrap_or(0));
         calls.extend([
             Call::AtEpoch { epoch: U64(epoch) },
-            Call::Length,
+            Call::EpochLength,
             Call::NumSamples,
             Call::NumPadding,
             Call::NumDropped,
@@ -65,7 +66,7 @@ fn look(subject: &Subject) -> Vec<Call> {
 }
 
 fn sources(subject: &Subject) -> Vec<Call> {
-    let length = count(subject, &Call::Length).unwrap_or(0);
+    let length = count(subject, &Call::EpochLength).unwrap_or(0);
     let samples = count(subject, &Call::Samples).unwrap_or(0);
     let mut calls = vec![Call::Sources, Call::SourceBounds];
     for (start, end) in
@@ -322,10 +323,10 @@ fn large() -> Vec<Case> {
     let mut cases = Vec::new();
     for order in &orders {
         let made = subject(order, "{\"world_size\":1024,\"remainder\":\"uneven\"}", &[], 0);
-        let length = count(&made, &Call::Length).unwrap_or(0);
+        let length = count(&made, &Call::EpochLength).unwrap_or(0);
         let own = count(&made, &Call::NumSamples).unwrap_or(0);
         let mut calls =
-            vec![Call::Recipe, Call::Length, Call::Samples, indices(0, 9), indices(own.saturating_sub(2), 2)];
+            vec![Call::Recipe, Call::EpochLength, Call::Samples, indices(0, 9), indices(own.saturating_sub(2), 2)];
         for position in [length / 3, length.saturating_sub(1)] {
             calls.push(Call::SampleAt { position: U64(position) });
         }
@@ -489,7 +490,7 @@ fn resumed(of: &str, epoch: u64, consumed: u64, order: &str) -> Case {
         Call::Resume { state },
         Call::Epoch,
         Call::Consumed,
-        Call::Length,
+        Call::EpochLength,
         Call::NumSamples,
         indices(0, 8),
         Call::State { taken: Some(U64(2)), steps: None },

@@ -263,7 +263,7 @@ fn loads(tier: &str, start: u32, count: u32) -> Call {
 }
 
 fn balance(tier: &str, weight: &str) -> Call {
-    Call::Balance { tier: tier.into(), weight: weight.into() }
+    Call::LoadSummary { tier: tier.into(), weight: weight.into() }
 }
 
 fn steps(batch_size: u32, drop_last: bool) -> Call {

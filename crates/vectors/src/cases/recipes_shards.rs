@@ -30,7 +30,7 @@ fn plan(recipe: &str, lists: &[(&str, &[u64])]) -> Case {
         Call::Rows { shard: 0, start: U64(0), count: 3 },
         Call::Loads { tier: "ranks".into(), start: 0, count: 1 },
         Call::Loads { tier: "nodes".into(), start: 0, count: 1 },
-        Call::Balance { tier: "workers".into(), weight: "rows".into() },
+        Call::LoadSummary { tier: "workers".into(), weight: "rows".into() },
         Call::Imbalance { tier: "rank".into(), weight: "samples".into() },
         Call::AtEpoch { epoch: U64(u64::MAX) },
         Call::Recipe,

@@ -56,7 +56,7 @@ fn look(steps: &[u64]) -> Vec<Call> {
                 ScheduleCall::SamplesConsumed { step },
                 ScheduleCall::BeginOf { step },
                 ScheduleCall::State { step },
-                ScheduleCall::StepOfDraw { draw: step },
+                ScheduleCall::StepOfConsumed { samples_consumed: step },
                 ScheduleCall::StepOf { epoch: step, position: U64(1) },
                 ScheduleCall::Locate { sample: U64(2), step },
             ]
@@ -211,7 +211,7 @@ fn large() -> Vec<Case> {
                     ScheduleCall::SamplesConsumed { step },
                     ScheduleCall::BeginOf { step },
                     ScheduleCall::State { step },
-                    ScheduleCall::StepOfDraw { draw: U64(step.0.saturating_mul(batch)) },
+                    ScheduleCall::StepOfConsumed { samples_consumed: U64(step.0.saturating_mul(batch)) },
                     ScheduleCall::Locate { sample: U64(1), step },
                 ]
                 .map(ask),
@@ -323,7 +323,7 @@ fn states() -> Vec<Case> {
         late.replace("\"step\":5", "\"steps\":5"),
         late.replace(",\"step\":5", ""),
         late.replace("\"epoch\":2", "\"epoch\":1"),
-        late.replace("\"kind\":\"steps\"", "\"kind\":\"sampler\""),
+        late.replace("\"kind\":\"schedule\"", "\"kind\":\"sampler\""),
         late.replace("\"batch_size\":12", "\"batch_size\":\"12\""),
         late.replace("\"steps\":{", "\"steps\":{\"more\":1,"),
         late.replace("{\"samedeal\":1", "{\"samedeal\":2"),

@@ -163,7 +163,7 @@ impl Facts {
         };
         let is_known = is_plain || !composed.as_ref().is_err_and(is_unknown);
         let extent = match composed {
-            Ok(Some(sampler)) => Some((sampler.samples(), sampler.length())),
+            Ok(Some(sampler)) => Some((sampler.samples(), sampler.epoch_length())),
             Err(_) => None,
             Ok(None) if saved.recipe_of().is_some_and(|of| of.name == "split") => {
                 let samples = saved.field("split").and_then(|split| split.get("samples")?.as_u64());
@@ -525,7 +525,7 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let workers = u64::from(workers);
     let readers = u64::from(ranks) * workers;
     let turn = readers.saturating_mul(u64::from(size));
-    let samples = rest.length();
+    let samples = rest.epoch_length();
     if consumed % turn != 0 && consumed != samples {
         return Err(saved.refused(format!(
             "{} were consumed, which is no multiple of {turn} (--world-size times --workers times --batch-size). Name the world size, \

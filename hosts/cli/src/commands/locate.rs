@@ -428,7 +428,7 @@ impl<'a> Search<'a> {
                 let told = if self.readers.sampler().is_some() { told } else { of_files };
                 notes.push(format!("seen: consumed before the state; {told}"));
             }
-            let is_over = |it: &Sampler| it.consumed() == it.length() && it.remainder() == Remainder::Drop;
+            let is_over = |it: &Sampler| it.consumed() == it.epoch_length() && it.remainder() == Remainder::Drop;
             if self.readers.sampler().is_some_and(is_over) {
                 notes.push(
                     "the epoch is over; with --remainder drop, up to world size - 1 of its samples were dropped".into(),

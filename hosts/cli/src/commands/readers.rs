@@ -183,7 +183,7 @@ impl Readers {
     fn turns(&mut self) -> Result<Option<&Reading>, Problem> {
         if let (Source::Sampler(sampler), Some(workers), None) = (&self.source, self.workers, &self.turns) {
             // The same readers of as many samples: how many each has does not depend on the order.
-            let reading = Reading::builder([sampler.length() - sampler.consumed()]).shuffle(false);
+            let reading = Reading::builder([sampler.epoch_length() - sampler.consumed()]).shuffle(false);
             let reading = reading.remainder(sampler.remainder()).world_size(self.world_size).workers(workers);
             self.turns = Some(reading.batch_size(self.batch_size).drop_last(self.drop_last).build()?);
         }

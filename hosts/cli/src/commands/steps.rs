@@ -102,8 +102,8 @@ struct Sample {
 
 #[derive(Serialize, JsonSchema)]
 struct Place {
-    /// How many times the sample was drawn before, in all epochs.
-    draw: u64,
+    /// How many samples all ranks took before this one, since the beginning of the training.
+    samples_consumed: u64,
     epoch: u64,
     position: u64,
     step: u64,
@@ -266,7 +266,7 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     if from > schedule.num_steps() {
         return Err(Problem::message(format!("--from is {from}; allowed: 0 to {}", schedule.num_steps())));
     }
-    let columns = ["sample", "step", "rank", "index in batch", "epoch", "position", "draw"];
+    let columns = ["sample", "step", "rank", "index in batch", "epoch", "position", "samples before"];
     let mut items = Items::new([&columns, dataset.columns()].concat());
     let mut answers = Vec::new();
     let spinner = progress::spinner("searching");
@@ -281,18 +281,18 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
             places.extend(place);
             next = place.map(|place| place.step + 1).filter(|step| *step < schedule.num_steps());
         }
-        for StepPlace { draw, epoch, position, step, rank, index_in_batch, .. } in places.iter().copied() {
+        for StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch, .. } in places.iter().copied() {
             let epoch = epoch.to_string().into();
-            let row =
-                [sample.into(), step.into(), rank.into(), index_in_batch.into(), epoch, position.into(), draw.into()];
+            let before = samples_consumed.into();
+            let row = [sample.into(), step.into(), rank.into(), index_in_batch.into(), epoch, position.into(), before];
             items.push(row.into_iter().chain(dataset.row(sample)));
         }
         if places.is_empty() {
             let none = (1..columns.len()).map(|column| if column == 1 { "never".into() } else { Cell::from("") });
             items.push(std::iter::once(sample.into()).chain(none).chain(dataset.row(sample)));
         }
-        let place = |StepPlace { draw, epoch, position, step, rank, index_in_batch, .. }| Place {
-            draw,
+        let place = |StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch, .. }| Place {
+            samples_consumed,
             epoch,
             position,
             step,

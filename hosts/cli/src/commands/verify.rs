@@ -103,7 +103,7 @@ pub fn run(args: &VerifyArgs) -> Result<bool, Problem> {
     }
     let has_batches = args.epoch.has_batches();
     // An order that is made of others may have a sample several times, or not at all.
-    let samples = readers.sampler().map_or(dataset.samples, Sampler::length);
+    let samples = readers.sampler().map_or(dataset.samples, Sampler::epoch_length);
     let epoch = Epoch::walk(&mut readers, &dataset, samples, args)?;
     let checks = epoch.checks(&readers, samples, has_batches);
     let passed = all_passed(checks.iter().map(|check| check.passed));
@@ -390,8 +390,8 @@ fn left_of(whole: &Sampler, from: u64) -> Result<Vec<u32>, Problem> {
         return Err(Problem::message(format!("no memory for 4 bytes a sample, {needed} bytes; verify fewer samples")));
     };
     left.resize(count, 0_u32);
-    for start in (from..whole.length()).step_by(1 << 16) {
-        for sample in whole.window::<u64>(start, (whole.length() - start).min(1 << 16) as u32)? {
+    for start in (from..whole.epoch_length()).step_by(1 << 16) {
+        for sample in whole.window::<u64>(start, (whole.epoch_length() - start).min(1 << 16) as u32)? {
             let times = left.get_mut(sample as usize);
             // A number that is no sample is found when it is dealt.
             times.into_iter().for_each(|times| *times = times.saturating_add(1));

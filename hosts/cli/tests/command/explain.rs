@@ -374,7 +374,7 @@ fn batches_know_their_worlds() {
     let options = "--lengths --max-tokens 300 --tail duplicate";
     let found = json(&format!("explain {path} --json"))["states"][0].clone();
     assert_eq!(found["history"][1]["world_size"], 3);
-    assert_eq!((&found["kind"], &found["order"], &found["seed"]), (&"batcher".into(), &"feistel".into(), &3.into()));
+    assert_eq!((&found["kind"], &found["order"], &found["seed"]), (&"batches".into(), &"feistel".into(), &3.into()));
     assert_eq!((&found["samples"], &found["recipe"]["batch"]["max_tokens"]), (&600.into(), &300.into()));
     let shown = text(&format!("explain {path}"));
     for words in ["max tokens ", " 300 ", "duplicate", "feistel", "5 steps by 4 ranks"] {
@@ -614,7 +614,7 @@ fn a_state_of_steps_is_explained() {
     }
     let found = json(&format!("explain {} --json", path.display()));
     let found = &found["states"][0];
-    assert_eq!((&found["kind"], &found["step"], &found["epoch"]), (&"steps".into(), &20.into(), &2.into()));
+    assert_eq!((&found["kind"], &found["step"], &found["epoch"]), (&"schedule".into(), &20.into(), &2.into()));
     assert_eq!((&found["consumed"], &found["left"]), (&240.into(), &760.into()));
     let (_, said) = failing(&format!("explain {} --step 3 --world-size 2 --batch-size 4", path.display()));
     assert!(said.ends_with("`samedeal steps --resume` continues it"), "{said}");

@@ -48,7 +48,7 @@ fn steps_are_those_of_the_library() {
     for found in places.as_array().unwrap() {
         let place = schedule.locate(sample, step).unwrap().unwrap();
         let expected = value!({
-            "draw": place.draw, "epoch": place.epoch, "position": place.position, "step": place.step,
+            "samples_consumed": place.samples_consumed, "epoch": place.epoch, "position": place.position, "step": place.step,
             "rank": place.rank, "index_in_batch": place.index_in_batch,
         });
         assert_eq!(found, &expected);

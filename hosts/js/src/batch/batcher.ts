@@ -217,7 +217,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
    * those that its plan has left; with another number, what is left of its window is planned anew, and windows for this number follow.
    * With `replan`, the options of batches may differ from those of the state, such as `maxTokens` after a device ran out of memory.
    * A composed order may have got more since then, if that begins with a later epoch, or no step of the state's epoch was taken.
-   * The state need not be trusted. Errors: `state` (no state of a batcher; more than 2^24 bytes), the first member of the recipe that is not
+   * The state need not be trusted. Errors: `state` (no state of batches; more than 2^24 bytes), the first member of the recipe that is not
    * as in the state, `consumed`, memory; then the batcher is where it was.
    */
   resume(state: string | Uint8Array | SavedState, options?: { replan?: boolean }): void {

@@ -8,7 +8,7 @@ import type { ComponentBindings, Copied, LedgerBindings, Sampling } from './type
 /** What an instance of the component exports: its interfaces by their names, as the types of `wit/` have them. */
 type Exports = Pick<
   ComponentBindings,
-  'launch' | 'shards' | 'read' | 'splits' | 'batches' | 'collation' | 'steps' | 'texts'
+  'launch' | 'shards' | 'readings' | 'splits' | 'batches' | 'collation' | 'steps' | 'texts'
 > & {
   sampling: Sampling;
   mesh: Copied<typeof Grid>;

@@ -5,7 +5,7 @@ import type * as Collation from '../components/interfaces/samedeal-deal-collatio
 import type * as Launch from '../components/interfaces/samedeal-deal-launch.js';
 import type * as Ledgers from '../components/interfaces/samedeal-deal-ledger.js';
 import type * as Grid from '../components/interfaces/samedeal-deal-mesh.js';
-import type * as Read from '../components/interfaces/samedeal-deal-read.js';
+import type * as Readings from '../components/interfaces/samedeal-deal-readings.js';
 import type * as Samplings from '../components/interfaces/samedeal-deal-sampling.js';
 import type * as Shards from '../components/interfaces/samedeal-deal-shards.js';
 import type * as Splits from '../components/interfaces/samedeal-deal-splits.js';
@@ -38,7 +38,7 @@ export type RawSampler = Copied<Samplings.Sampler>;
 export type RawMesh = Copied<Grid.Mesh>;
 export type RawPlan = Copied<Shards.Plan>;
 export type RawChunkStream = Copied<Shards.ChunkStream>;
-export type RawReading = Copied<Read.Reading>;
+export type RawReading = Copied<Readings.Reading>;
 export type RawSplit = Copied<Splits.Split>;
 export type RawLedger = Copied<Ledgers.Ledger>;
 export type RawClient = Copied<Ledgers.Client>;
@@ -72,7 +72,7 @@ export interface LightBindings extends Bindings {
 /** What an instance of the component exports. */
 export interface ComponentBindings extends LightBindings {
   shards: Copied<typeof Shards>;
-  read: Copied<typeof Read>;
+  readings: Copied<typeof Readings>;
   splits: Copied<typeof Splits>;
   ledger(header: string): RawLedger;
   client(options: RawClientOptions): RawClient;

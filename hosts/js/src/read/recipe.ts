@@ -57,9 +57,9 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
     return new ReadingRecipe(this.document, stand);
   }
 
-  make({ read }: ComponentBindings): RawReading {
+  make({ readings }: ComponentBindings): RawReading {
     const { document, stand } = this;
-    const whole = new read.Reading(document.text, [...document.lists], 'epoch' in stand ? stand.epoch : 0n);
+    const whole = new readings.Reading(document.text, [...document.lists], 'epoch' in stand ? stand.epoch : 0n);
     return 'epoch' in stand ? whole : using(whole, () => whole.resume(stand.state));
   }
 

@@ -8,7 +8,7 @@ import type { BatchOptions, Integer, Integers, Weight } from '../types.js';
 import { PlanRecipe } from './recipe.js';
 import { stepsOf } from './steps.js';
 import type {
-  Balance,
+  LoadSummary,
   Loads,
   ShardPlanJson,
   ShardPlanOptions,
@@ -92,10 +92,10 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
   }
 
   /** How evenly the samples, or the bytes, are spread over the ranks or the workers. Errors: `tier`, `weight`, `bytes` (missing). */
-  balance(tier: Tier, weight: Weight = 'samples'): Balance {
+  loadSummary(tier: Tier, weight: Weight = 'samples'): LoadSummary {
     const [whose, what] = [string('tier', tier), string('weight', weight)];
     const { members, imbalance, ...loads } = this.call((raw) => {
-      return { ...raw.balance(whose, what), imbalance: Number(raw.imbalance(whose, what)) / MILLION };
+      return { ...raw.loadSummary(whose, what), imbalance: Number(raw.imbalance(whose, what)) / MILLION };
     });
     const [least, most, total] = [Number(loads.least), Number(loads.most), Number(loads.total)];
     return { least, most, total, members, imbalance };

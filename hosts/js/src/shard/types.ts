@@ -67,7 +67,7 @@ export interface Loads {
 }
 
 /** Between which bounds loads lie. */
-export interface Balance {
+export interface LoadSummary {
   /** The lightest load. */
   least: number;
   /** The heaviest load. */

@@ -161,7 +161,7 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     const end = this.samplesConsumed(last);
     for (let at = first; at < last; ) {
       const draw = this.samplesConsumed(at) + WINDOW * this.#worldSize;
-      const next = draw < end ? Math.max(this.stepOfDraw(draw), at + 1) : last;
+      const next = draw < end ? Math.max(this.stepOfConsumed(draw), at + 1) : last;
       yield this.#window(at, next - at);
       at = next;
     }

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from .batch.stream import BatchStream
     from .bindings.batches import BatchPlace, BatchShape
     from .bindings.launch import Detection
-    from .bindings.read import ReadBatch, ReadRound
+    from .bindings.readings import ReadBatch, ReadRound
     from .bindings.shards import Overlaps, ShardRuns
     from .bindings.steps import EpochPosition, StepPlace
     from .bindings.texts import Difference, TextKind
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     from .engine.sources import LengthsSource
     from .read.reading import Reading
     from .shard.plan import ShardPlan, verify_shards
-    from .shard.records import Balance, Loads, Steps, Verification
+    from .shard.records import Loads, LoadSummary, Steps, Verification
     from .shard.stream import ChunkStream
     from .split.split import Split
     from .step.schedule import Schedule
@@ -59,7 +59,6 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
-    "Balance",
     "Batch",
     "BatchPlace",
     "BatchShape",
@@ -74,6 +73,7 @@ __all__ = [
     "Fate",
     "IndexOutOfRangeError",
     "LengthsSource",
+    "LoadSummary",
     "Loads",
     "Mesh",
     "Metrics",
@@ -122,7 +122,7 @@ __all__ = [
 
 # Imported at their first use, so that a program that only samples begins sooner.
 _LATER = {
-    "Balance": "shard.records",
+    "LoadSummary": "shard.records",
     "Batch": "batch.records",
     "BatchPlace": "bindings.batches",
     "BatchShape": "bindings.batches",
@@ -137,8 +137,8 @@ _LATER = {
     "Mesh": "topology.mesh",
     "Metrics": "batch.records",
     "Overlaps": "bindings.shards",
-    "ReadBatch": "bindings.read",
-    "ReadRound": "bindings.read",
+    "ReadBatch": "bindings.readings",
+    "ReadRound": "bindings.readings",
     "Reading": "read.reading",
     "Schedule": "step.schedule",
     "ShardPlan": "shard.plan",

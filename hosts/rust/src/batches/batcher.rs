@@ -172,7 +172,7 @@ impl Batcher {
     ///
     /// # Errors
     ///
-    /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a batcher of this version),
+    /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of batches of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (any member of the recipe but `world-size`: not as in the state), out of range
     /// (`state`: more than 2^24 bytes; `consumed`, `history`), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {

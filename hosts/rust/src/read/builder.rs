@@ -1,4 +1,4 @@
-use crate::engine::{MOST_MEMORY, Object, read};
+use crate::engine::{MOST_MEMORY, Object, readings};
 use crate::named::names;
 use crate::recipe::Draft;
 use crate::setters::setters;
@@ -92,7 +92,7 @@ impl ReadingBuilder {
             draft.set(section, "seed", seed);
         }
         Reading::of(draft.make(memory_limit, |instance, recipe, lists| {
-            Object::<read::Reading>::new(instance, recipe, lists, epoch)
+            Object::<readings::Reading>::new(instance, recipe, lists, epoch)
         })?)
     }
 }

@@ -1,7 +1,7 @@
 use std::ops::RangeBounds;
 
 use super::{Rounds, WINDOW};
-use crate::engine::{Object, read};
+use crate::engine::{Object, readings};
 use crate::generated::ReadingValues;
 use crate::range::{read as in_windows, run};
 use crate::{Error, ReadingBuilder};
@@ -45,7 +45,7 @@ use crate::{Error, ReadingBuilder};
 /// # Ok::<(), samedeal::Error>(())
 /// ```
 pub struct Reading {
-    pub(crate) object: Object<read::Reading>,
+    pub(crate) object: Object<readings::Reading>,
     pub(crate) values: ReadingValues,
 }
 
@@ -73,11 +73,11 @@ impl Reading {
         ReadingBuilder::new(Some(recipe.into()))
     }
 
-    pub(super) fn of(object: Object<read::Reading>) -> Result<Self, Error> {
+    pub(super) fn of(object: Object<readings::Reading>) -> Result<Self, Error> {
         Ok(Self { values: ReadingValues::ask(&object)?, object })
     }
 
-    pub(crate) fn another(&self, object: Object<read::Reading>) -> Result<Self, Error> {
+    pub(crate) fn another(&self, object: Object<readings::Reading>) -> Result<Self, Error> {
         Self::of(object)
     }
 

@@ -10,7 +10,7 @@ mod verify;
 pub use builder::PlanBuilder;
 pub use names::{Policy, Tier, Weight, WorkerPolicy};
 pub use plan::ShardPlan;
-pub use records::{Balance, Loads};
+pub use records::{LoadSummary, Loads};
 pub use stream::{ChunkStream, ChunkStreamBuilder, Chunks};
 pub use verify::{Overlap, Verification, verify_runs, verify_shards};
 

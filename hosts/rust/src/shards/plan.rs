@@ -6,7 +6,7 @@ use super::verify::verify_runs;
 use crate::engine::{Object, shards, types};
 use crate::generated::ShardPlanValues;
 use crate::range::{read, run};
-use crate::{Balance, Error, Failure, Loads, PlanBuilder, Tier, Verification, Weight};
+use crate::{Error, Failure, LoadSummary, Loads, PlanBuilder, Tier, Verification, Weight};
 
 /// Which worker of which rank reads which shard in one epoch. Every shard has exactly one reader.
 ///
@@ -24,7 +24,7 @@ use crate::{Balance, Error, Failure, Loads, PlanBuilder, Tier, Verification, Wei
 /// assert!(plan.verify()?.is_ok());
 ///
 /// // 13 of them for a rank, and 12 for another: ranks would end at different steps.
-/// let balance = plan.balance(Tier::Ranks, Weight::Samples)?;
+/// let balance = plan.load_summary(Tier::Ranks, Weight::Samples)?;
 /// assert_eq!((balance.least, balance.most, balance.imbalance()), (12_000, 13_000, 1.04));
 /// assert!(!plan.steps(32, false)?.is_equal());
 /// # Ok::<(), samedeal::Error>(())
@@ -140,10 +140,10 @@ impl ShardPlan {
     /// # Errors
     ///
     /// [`Missing`](crate::FailureKind::Missing) (`bytes`).
-    pub fn balance(&self, tier: Tier, weight: Weight) -> Result<Balance, Error> {
-        let shards::Balance { least, most, total, members } = self.raw_balance(tier.name(), weight.name())?;
+    pub fn load_summary(&self, tier: Tier, weight: Weight) -> Result<LoadSummary, Error> {
+        let shards::LoadSummary { least, most, total, members } = self.raw_load_summary(tier.name(), weight.name())?;
         let imbalance = self.raw_imbalance(tier.name(), weight.name())?;
-        Ok(Balance { least, most, total, members, imbalance })
+        Ok(LoadSummary { least, most, total, members, imbalance })
     }
 
     /// The rows of a shard, in the order in which its reader gives them, in a range of any length; `..` means all rows. A row is the

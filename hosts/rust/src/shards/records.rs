@@ -36,7 +36,7 @@ impl Loads {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
-pub struct Balance {
+pub struct LoadSummary {
     /// The smallest load.
     pub least: u64,
     /// The largest load.
@@ -48,7 +48,7 @@ pub struct Balance {
     pub(super) imbalance: u64,
 }
 
-impl Balance {
+impl LoadSummary {
     /// The largest load divided by the mean load, to six places. It is 1 if all loads are equal, or if all loads are 0.
     pub fn imbalance(&self) -> f64 {
         of_millionths(self.imbalance)

@@ -12,7 +12,7 @@ const INTERFACES: [&str; 12] = [
     "launch",
     "ledger",
     "mesh",
-    "read",
+    "readings",
     "sampling",
     "shards",
     "splits",

@@ -40,7 +40,7 @@ fn a_blend_gives_exact_counts_and_whole_passes() {
     for exact in [false, true] {
         let order = if exact { mixture().exact() } else { mixture() };
         let sampler = Sampler::from_order(order.clone()).world_size(4).build().unwrap();
-        assert_eq!((sampler.samples(), sampler.length(), sampler.num_samples()), (840, 1_000, 250));
+        assert_eq!((sampler.samples(), sampler.epoch_length(), sampler.num_samples()), (840, 1_000, 250));
         assert_eq!((sampler.layout(), sampler.order()), (Layout::Rotated, if exact { "blend-exact" } else { "blend" }));
         assert_eq!(sampler.sources().unwrap(), ["web", "books", "code"]);
         let counts = sampler.source_counts(..).unwrap();
@@ -104,7 +104,7 @@ fn a_state_goes_on_in_another_world_with_more_stages_and_sources() {
 #[test]
 fn exhaustion_is_a_choice() {
     let two = || Order::blend([Source::new("long", 100, 1), Source::new("short", 10, 1)]);
-    let length = |order: Order| Sampler::from_order(order).build().map(|sampler| sampler.length());
+    let length = |order: Order| Sampler::from_order(order).build().map(|sampler| sampler.epoch_length());
     assert_eq!(length(two()).unwrap(), 110);
     // The epoch ends where the short one would begin again.
     for passes in [1, 3] {
@@ -145,7 +145,7 @@ fn sources_share_a_dataset() {
     let part = |from: u64| Order::new("feistel", 1_000).subset((from..from + 300).collect::<Vec<_>>());
     let blend = |space| Order::blend([Source::new("a", part(0), 1), Source::new("b", part(600), 2)]).index_space(space);
     let shared = Sampler::from_order(blend(IndexSpace::Shared)).build().unwrap();
-    assert_eq!((shared.samples(), shared.length()), (1_000, 600));
+    assert_eq!((shared.samples(), shared.epoch_length()), (1_000, 600));
     let samples: Vec<u64> = shared.indices(..).unwrap();
     assert!(samples.iter().all(|sample| (0..300).contains(sample) || (600..900).contains(sample)));
     assert_eq!(samples.iter().filter(|&&sample| sample < 300).count(), 200);
@@ -258,7 +258,7 @@ fn an_order_takes_the_place_of_that_of_a_recipe() {
     let recipe = Sampler::sharded([9, 4]).seed(3).world_size(4).build().unwrap().recipe().unwrap();
     let order = Order::new("feistel", 300).exclude((0..280).collect::<Vec<u64>>());
     let sampler = Sampler::from_recipe(&recipe).sizes([9, 4]).order(&order).build().unwrap();
-    assert_eq!((sampler.length(), sampler.world_size(), sampler.seed()), (20, 4, 0));
+    assert_eq!((sampler.epoch_length(), sampler.world_size(), sampler.seed()), (20, 4, 0));
     // What is set afterwards is set of the new order, and refused if it has no use for it.
     assert_eq!(failing(Sampler::from_order(order).seed(3).build()), (FailureKind::Contradiction, "seed".into()));
     let seeded = Sampler::from_order(mixture()).seed(3).build().unwrap();

@@ -76,7 +76,7 @@ fn calls() {
     assert_eq!(failing(plan.rows(0, ..6)), out_of_range("count"));
     assert_eq!(failing(plan.rows_window(0, u64::MAX, u32::MAX)), out_of_range("start"));
     assert_eq!(failing(plan.steps(0, true)), out_of_range("batch-size"));
-    assert_eq!(failing(plan.balance(Tier::Ranks, Weight::Bytes)), (FailureKind::Missing, "bytes".to_owned()));
+    assert_eq!(failing(plan.load_summary(Tier::Ranks, Weight::Bytes)), (FailureKind::Missing, "bytes".to_owned()));
     assert_eq!(plan.shards(1, 1).unwrap(), before);
     assert!(plan.verify().unwrap().is_ok());
 }
@@ -87,7 +87,7 @@ fn a_million_shards_for_thousands_of_ranks_need_little_memory() {
     let builder = ShardPlan::builder(samples.clone()).bytes(samples).world_size(4096).policy(Policy::SizeAware);
     let mut plan = builder.clone().shuffle(true).memory_limit(200_000_000).build().unwrap();
     plan.set_epoch(1).unwrap();
-    assert!(plan.balance(Tier::Ranks, Weight::Samples).unwrap().imbalance() < 1.001);
+    assert!(plan.load_summary(Tier::Ranks, Weight::Samples).unwrap().imbalance() < 1.001);
     assert!(plan.verify().unwrap().is_ok());
     if !HAS_MEMORY_LIMIT {
         return;

@@ -28,7 +28,7 @@ fn a_step_takes_the_next_samples_over_the_ends_of_epochs() {
             let place = whole.place_of(step).unwrap();
             assert_eq!((place.epoch, place.position), (first / SAMPLES, first % SAMPLES));
             assert_eq!(whole.step_of(place.epoch, place.position).unwrap(), step);
-            assert_eq!(whole.step_of_draw(first + u64::from(size) - 1).unwrap(), step);
+            assert_eq!(whole.step_of_consumed(first + u64::from(size) - 1).unwrap(), step);
             let own = &draws[first as usize..][..size as usize];
             for rank in 0..world_size {
                 let batch = whole.at_rank(rank).unwrap().batch(step).unwrap();
@@ -95,8 +95,8 @@ fn a_sample_is_found_in_every_epoch() {
         let (mut step, mut epochs) = (0, Vec::new());
         while epochs.len() < 4 {
             let place = schedule.locate(sample, step).unwrap().unwrap();
-            assert_eq!(schedule.step_of_draw(place.draw).unwrap(), place.step);
-            assert_eq!(place.draw, place.epoch * SAMPLES + place.position);
+            assert_eq!(schedule.step_of_consumed(place.samples_consumed).unwrap(), place.step);
+            assert_eq!(place.samples_consumed, place.epoch * SAMPLES + place.position);
             let batch = schedule.at_rank(place.rank).unwrap().batch(place.step).unwrap();
             assert_eq!(batch[place.index_in_batch as usize], sample);
             epochs.push(place.epoch);
@@ -223,7 +223,7 @@ fn bad_calls_are_refused() {
     assert_eq!(failing(schedule.batch_size(end)), (OutOfRange, "step".into()));
     assert_eq!(failing(schedule.samples_consumed(end + 1)), (OutOfRange, "step".into()));
     assert_eq!(failing(schedule.place_of(u64::MAX)), (OutOfRange, "step".into()));
-    assert_eq!(failing(schedule.step_of_draw(u64::MAX)), (OutOfRange, "draw".into()));
+    assert_eq!(failing(schedule.step_of_consumed(u64::MAX)), (OutOfRange, "samples-consumed".into()));
     assert_eq!(failing(schedule.step_of(0, SAMPLES)), (OutOfRange, "position".into()));
     assert_eq!(failing(schedule.step_of(u64::MAX, 0)), (OutOfRange, "epoch".into()));
     assert_eq!(failing(schedule.indices(end + 1, 0)), (OutOfRange, "start".into()));

@@ -64,7 +64,7 @@ fn check_loads(plan: &ShardPlan) {
         }
         assert_eq!(at(&by_rank, rank as usize), of_rank);
     }
-    let balance = plan.balance(Tier::Ranks, Weight::Samples).unwrap();
+    let balance = plan.load_summary(Tier::Ranks, Weight::Samples).unwrap();
     let samples = by_rank.samples.iter().copied();
     assert_eq!(Some(balance.least), samples.clone().min());
     assert_eq!(Some(balance.most), samples.clone().max());
@@ -141,7 +141,7 @@ fn locality_is_what_is_read_nearby() {
 fn nothing_to_deal() {
     let plan = ShardPlan::builder([]).world_size(3).workers(2).build().unwrap();
     assert_eq!(plan.num_shards(2, 1).unwrap(), 0);
-    assert_eq!(plan.balance(Tier::Workers, Weight::Samples).unwrap().imbalance(), 1.0);
+    assert_eq!(plan.load_summary(Tier::Workers, Weight::Samples).unwrap().imbalance(), 1.0);
     let steps = plan.steps(8, true).unwrap();
     assert!(steps.is_equal() && matches!(steps, Steps { least: 0, .. }));
     assert!(plan.verify().unwrap().is_ok());

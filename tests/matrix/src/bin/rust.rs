@@ -165,7 +165,7 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
                 complete,
             })
         }
-        Call::Length => number(sampler.length()),
+        Call::EpochLength => number(sampler.epoch_length()),
         Call::Sources => sampler.sources()?.into(),
         Call::SourceCounts { start, end } => {
             let samedeal::SourceCounts { first, count, from_pass, from_position, to_pass, to_position, .. } =
@@ -223,12 +223,13 @@ fn ask_plan(plan: &mut ShardPlan, call: &Call) -> Answer {
             let columns = columns.into_iter().filter_map(|(name, numbers)| Some((name.to_owned(), strings(&numbers?))));
             columns.collect()
         }
-        Call::Balance { ref tier, ref weight } => {
-            let samedeal::Balance { least, most, total, members, .. } = plan.balance(tier.parse()?, weight.parse()?)?;
-            record(format::Balance { least: U64(least), most: U64(most), total: U64(total), members })
+        Call::LoadSummary { ref tier, ref weight } => {
+            let samedeal::LoadSummary { least, most, total, members, .. } =
+                plan.load_summary(tier.parse()?, weight.parse()?)?;
+            record(format::LoadSummary { least: U64(least), most: U64(most), total: U64(total), members })
         }
         Call::Imbalance { ref tier, ref weight } => {
-            let imbalance = plan.balance(tier.parse()?, weight.parse()?)?.imbalance();
+            let imbalance = plan.load_summary(tier.parse()?, weight.parse()?)?.imbalance();
             number(millionths(imbalance))
         }
         Call::Rows { shard, start, count } => strings(&plan.rows_window(shard, start.0, count)?),

@@ -32,7 +32,7 @@ pub enum ScheduleCall {
     BatchSize { step: U64 },
     SamplesConsumed { step: U64 },
     BeginOf { step: U64 },
-    StepOfDraw { draw: U64 },
+    StepOfConsumed { samples_consumed: U64 },
     StepOf { epoch: U64, position: U64 },
     Indices { start: U64, count: u32 },
     Step { step: U64, first: u32, count: u32 },
@@ -50,7 +50,7 @@ pub struct EpochPosition {
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct StepPlace {
-    pub draw: U64,
+    pub samples_consumed: U64,
     pub epoch: U64,
     pub position: U64,
     pub step: U64,

@@ -25,14 +25,14 @@ pub(super) fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
             let (epoch, position) = schedule.begin_of(step.0)?;
             record(format::EpochPosition { epoch: U64(epoch), position: U64(position) })
         }
-        ScheduleCall::StepOfDraw { draw } => number(schedule.step_of_draw(draw.0)?),
+        ScheduleCall::StepOfConsumed { samples_consumed } => number(schedule.step_of_consumed(samples_consumed.0)?),
         ScheduleCall::StepOf { epoch, position } => number(schedule.step_of(epoch.0, position.0)?),
         ScheduleCall::Indices { start, count } => strings(&schedule.indices(start.0, count)?),
         ScheduleCall::Step { step, first, count } => strings(&schedule.step(step.0, first, count)?),
         ScheduleCall::Locate { sample, step } => schedule.locate(sample.0, step.0)?.map_or(Value::Null, |place| {
-            let StepPlace { draw, epoch, position, step, rank, index_in_batch } = place;
-            let [draw, epoch, position, step] = [draw, epoch, position, step].map(U64);
-            record(format::StepPlace { draw, epoch, position, step, rank, index_in_batch })
+            let StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch } = place;
+            let [samples_consumed, epoch, position, step] = [samples_consumed, epoch, position, step].map(U64);
+            record(format::StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch })
         }),
         ScheduleCall::State { step } => schedule.state(step.0)?.into(),
         ScheduleCall::StepOfState { ref state } => number(schedule.step_of_state(state)?),

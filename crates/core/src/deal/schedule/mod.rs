@@ -62,7 +62,7 @@ struct Epoch {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StepPlace {
     /// How many samples all ranks took before it.
-    pub draw: u64,
+    pub samples_consumed: u64,
     /// Number of the epoch.
     pub epoch: u64,
     /// The position in this epoch.
@@ -163,10 +163,10 @@ impl Schedule {
         self.order.find(self.before(step))
     }
 
-    /// The step that takes a draw. Failures: `draw`.
-    pub fn step_of_draw(&self, draw: u64) -> Result<u64, Failure> {
-        check_below("draw", draw, self.before(self.num_steps))?;
-        Ok(self.taking(draw))
+    /// The step that takes the sample before which all ranks took so many. Failures: `samples-consumed`.
+    pub fn step_of_consumed(&self, samples_consumed: u64) -> Result<u64, Failure> {
+        check_below("samples-consumed", samples_consumed, self.before(self.num_steps))?;
+        Ok(self.taking(samples_consumed))
     }
 
     /// The step that takes a position of an epoch. Failures: `epoch`, `position`, `out-of-memory`.
@@ -176,7 +176,7 @@ impl Schedule {
         let draw = self.order.begin(epoch)?.unwrap_or_default() + position;
         let end = self.before(self.num_steps);
         if draw >= end {
-            let allowed = format!("positions before the end of the last step, which has the draws up to {end}");
+            let allowed = format!("positions among the first {end} of all epochs, which the steps take");
             return Err(Failure::out_of_range("epoch", epoch, allowed));
         }
         Ok(self.taking(draw))
@@ -244,7 +244,8 @@ impl Schedule {
         self.check_dealt(step)?;
         let deal = self.deal(step)?;
         let place = deal.place(draw, u32::MAX);
-        Ok(Some(StepPlace { draw, epoch, position, step, rank: place.rank, index_in_batch: place.index as u32 }))
+        let (rank, index_in_batch) = (place.rank, place.index as u32);
+        Ok(Some(StepPlace { samples_consumed: draw, epoch, position, step, rank, index_in_batch }))
     }
 
     /// The first epoch and position from others on that have a sample.

@@ -25,13 +25,13 @@ impl Schedule {
         self.check_step(step)?;
         let (epoch, position) = self.order.find(self.before(step))?;
         let recipe = format!("{{\"order\":{},{}}}", self.order.text(), self.section());
-        Ok(state::write("steps", &recipe, epoch, &format!(",\"consumed\":{position},\"step\":{step}")))
+        Ok(state::write("schedule", &recipe, epoch, &format!(",\"consumed\":{position},\"step\":{step}")))
     }
 
     /// The step to go on with after a state. Failures: `state`; the first member of the order that differs; `batch-size`, `stages`, of
     /// steps that were taken; `step`, `consumed`; `batch-size`, of a step that is still to come; `out-of-memory`.
     pub fn step_of_state(&self, state: &str) -> Result<u64, Failure> {
-        let state = state::read(state, "steps", STATE)?;
+        let state = state::read(state, "schedule", STATE)?;
         let [epoch, consumed, step] = ["epoch", "consumed", "step"].map(|field| state.count(field).unwrap_or_default());
         let recipe = state.section("recipe");
         self.order.check_resumes(recipe, (epoch, consumed), AS_BEFORE)?;

@@ -20,7 +20,7 @@ fn sampler(order: &str, epoch: u64) -> Sampler {
 
 fn epoch(order: &str, epoch: u64) -> Vec<u64> {
     let sampler = sampler(order, epoch);
-    (0..sampler.length()).map(|position| sampler.sample_at(position).unwrap()).collect()
+    (0..sampler.epoch_length()).map(|position| sampler.sample_at(position).unwrap()).collect()
 }
 
 /// The text of an order, and whether an epoch has no sample twice.
@@ -106,7 +106,7 @@ proptest! {
         prop_assert_eq!(&Recipe::read(&recipe.text(), &[]).unwrap().text(), &recipe.text());
         for epoch in 0..3 {
             let sampler = Sampler::from_recipe(&recipe, epoch, 0).unwrap();
-            let (length, range) = (sampler.length(), sampler.config().samples);
+            let (length, range) = (sampler.epoch_length(), sampler.config().samples);
             prop_assume!(length <= 4_000 && range <= 4_000);
             let mut places = vec![Vec::new(); range as usize];
             for position in 0..length {
@@ -153,7 +153,7 @@ proptest! {
         let text = |world: u32| format!("{{\"order\":{order},\"deal\":{{\"world_size\":{world},\"remainder\":\"uneven\"}}}}");
         let Ok(recipe) = Recipe::read(&text(worlds[0]), &[]) else { return Ok(()) };
         let first = Sampler::from_recipe(&recipe, epoch, 0).unwrap();
-        prop_assume!(first.length() <= 4_000);
+        prop_assume!(first.epoch_length() <= 4_000);
         let state = first.state(taken.min(first.num_samples())).unwrap();
         let second = Sampler::from_recipe(&Recipe::read(&text(worlds[1]), &[]).unwrap(), 0, 0).unwrap().resume(&state).unwrap();
         let mut dealt = Vec::new();
@@ -165,7 +165,7 @@ proptest! {
             let rank = second.at_rank(rank).unwrap();
             dealt.extend(rank.indices::<u64>(0, rank.num_samples() as u32).unwrap());
         }
-        let mut whole: Vec<u64> = (0..first.length()).map(|position| first.sample_at(position).unwrap()).collect();
+        let mut whole: Vec<u64> = (0..first.epoch_length()).map(|position| first.sample_at(position).unwrap()).collect();
         dealt.sort_unstable();
         whole.sort_unstable();
         prop_assert_eq!(dealt, whole);
@@ -381,7 +381,7 @@ fn a_dataset_that_grew_loses_nothing_and_repeats_nothing() {
     // What was left of a state of the plain order, and no state from after the growth began.
     let state = sampler(plain, 1).state(120).unwrap();
     let resumed = sampler(grown, 0).resume(&state).unwrap();
-    assert_eq!((resumed.config().consumed, resumed.length()), (120, 501));
+    assert_eq!((resumed.config().consumed, resumed.epoch_length()), (120, 501));
     let late = sampler(plain, 1).state(121).unwrap();
     assert_eq!(sampler(grown, 0).resume(&late).err().unwrap().field, "growth");
     let other = sampler(&plain.replace(":9", ":8"), 1).state(7).unwrap();

@@ -84,7 +84,7 @@ pub fn run(args: &BlendArgs) -> Result<(), Problem> {
 
 fn report(args: &BlendArgs, sampler: &Sampler) -> Result<(), Problem> {
     let shares = Shares::new(sampler)?;
-    let most = if args.rank.is_some() { sampler.num_samples() } else { sampler.length() };
+    let most = if args.rank.is_some() { sampler.num_samples() } else { sampler.epoch_length() };
     let end = args.end.unwrap_or(most);
     for (option, value, least, most) in [("--end", end, 0, most), ("--start", args.start, 0, end)] {
         if value > most {
@@ -98,7 +98,7 @@ fn report(args: &BlendArgs, sampler: &Sampler) -> Result<(), Problem> {
     let drift = if args.plot { Some(drift::Drift::new(sampler, &shares, args.start, end)?) } else { None };
     let format = args.output.format();
     let json = || {
-        let (epoch, length) = (sampler.epoch(), sampler.length());
+        let (epoch, length) = (sampler.epoch(), sampler.epoch_length());
         let (recipe, drift) = (Recipe::of(&sampler.recipe()?), drift.as_ref().map(drift::Drift::answer));
         Ok(Blended { recipe, epoch, length, rank: args.rank, start: args.start, end, sources: &sources, drift })
     };
@@ -182,7 +182,7 @@ fn of_rank(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<V
     }
     bar.finish_and_clear();
     let ranks = u64::from(sampler.world_size());
-    let [first, last] = [start, end].map(|index| index.saturating_mul(ranks).min(sampler.length()));
+    let [first, last] = [start, end].map(|index| index.saturating_mul(ranks).min(sampler.epoch_length()));
     let of = |((source, name), count): ((usize, &String), u64)| {
         let own = Source::new(name, source, shares, [first, last], count, end - start);
         let expected = (own.share_asked * 1e6 * (end - start) as f64).round() as i128;
@@ -258,7 +258,7 @@ fn said(sampler: &Sampler, args: &BlendArgs, end: u64) -> String {
         Some(rank) => format!("of rank {rank} of {}", sampler.world_size()),
         None => "of all ranks".to_owned(),
     };
-    let length = counted(sampler.length(), "position", "positions");
+    let length = counted(sampler.epoch_length(), "position", "positions");
     format!(
         "{which} {who}, in epoch {} of {length}, order {}, seed {}",
         sampler.epoch(),

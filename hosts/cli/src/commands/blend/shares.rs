@@ -40,7 +40,7 @@ impl Shares {
         let exhaustion = order["exhaustion"].as_str().unwrap_or_default();
         // Otherwise, every epoch begins anew.
         let goes_on = exhaustion == "repeat";
-        let first = if goes_on { sampler.epoch().saturating_mul(sampler.length()) } else { 0 };
+        let first = if goes_on { sampler.epoch().saturating_mul(sampler.epoch_length()) } else { 0 };
         let stages = std::iter::once(Stage::new(0, weights)).chain(more).collect();
         Ok(Self { stages, first, is_steady: exhaustion != "renormalise" })
     }

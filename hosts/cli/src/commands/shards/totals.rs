@@ -1,6 +1,6 @@
 use std::io::{self, Write};
 
-use samedeal::{Balance, Steps, Tier, Weight};
+use samedeal::{LoadSummary, Steps, Tier, Weight};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -12,7 +12,7 @@ use crate::write::{Problem, counted, grouped};
 pub fn files(planned: &Planned) -> Result<String, Problem> {
     let files = counted(planned.dataset.files.len() as u64, "file", "files");
     let samples = counted(planned.dataset.samples, "sample", "samples");
-    let bytes = counted(planned.plan.balance(Tier::Ranks, Weight::Bytes)?.total, "byte", "bytes");
+    let bytes = counted(planned.plan.load_summary(Tier::Ranks, Weight::Bytes)?.total, "byte", "bytes");
     let empty = match empty(planned) {
         0 => String::new(),
         empty => format!("; {} without samples", grouped(empty)),
@@ -25,7 +25,7 @@ pub fn lines(planned: &Planned, args: &ShardsArgs) -> Result<Vec<String>, Proble
     let plan = &planned.plan;
     let mut lines = vec![files(planned)?];
     for (tier, member) in tiers(planned) {
-        let [samples, bytes] = [Weight::Samples, Weight::Bytes].map(|weight| plan.balance(tier, weight));
+        let [samples, bytes] = [Weight::Samples, Weight::Bytes].map(|weight| plan.load_summary(tier, weight));
         let [samples, bytes] = [samples?, bytes?].map(|balance| balance.imbalance());
         let mut line = format!("heaviest {member} by the mean: {samples:.3} in samples, {bytes:.3} in bytes");
         let idle = plan.loads(tier)?.shards.iter().filter(|shards| **shards == 0).count() as u64;
@@ -125,7 +125,7 @@ impl Totals {
             Ok(StepsOf { batch_size, drop_last, least: steps.least, most: steps.most, equal: steps.is_equal() })
         };
         let range = |tier, weight| -> Result<_, Problem> {
-            let balance: Balance = plan.balance(tier, weight)?;
+            let balance: LoadSummary = plan.load_summary(tier, weight)?;
             Ok(Range { least: balance.least, most: balance.most, imbalance: balance.imbalance() })
         };
         let spread = |tier| -> Result<_, Problem> {
@@ -134,7 +134,7 @@ impl Totals {
         Ok(Self {
             shards: planned.dataset.files.len() as u64,
             samples: planned.dataset.samples,
-            bytes: plan.balance(Tier::Ranks, Weight::Bytes)?.total,
+            bytes: plan.load_summary(Tier::Ranks, Weight::Bytes)?.total,
             empty: empty(planned),
             balance: Balances { ranks: spread(Tier::Ranks)?, workers: spread(Tier::Workers)? },
             steps: args.batch_size.map(steps).transpose()?,

@@ -172,7 +172,7 @@ class Batcher(BatcherBase):
 
         Raises:
             ContradictionError: The state is of other batches.
-            WrongTypeError: It is no state of a batcher.
+            WrongTypeError: It is no state of batches.
             OutOfRangeError: It is too long, or has more than there is.
             OutOfMemoryError: There is no memory for it.
         """

@@ -118,7 +118,7 @@ def blend(
     >>> import samedeal
     >>> order = samedeal.blend({"web": (70_000, 7), "code": (20_000, 2), "math": (1000, 1)}, seed=42)
     >>> sampler = samedeal.Sampler(order=order, world_size=4)
-    >>> sampler.sources, sampler.length
+    >>> sampler.sources, sampler.epoch_length
     (('web', 'code', 'math'), 91000)
     >>> sampler.source_counts(0, 1000)["count"].tolist()
     [700, 200, 100]
@@ -171,7 +171,7 @@ def grown(
 
     >>> import samedeal
     >>> sampler = samedeal.Sampler(order=samedeal.grown(100, [(0, 40, 130)], seed=1))
-    >>> sampler.samples, sampler.length, sorted(sampler) == list(range(130))
+    >>> sampler.samples, sampler.epoch_length, sorted(sampler) == list(range(130))
     (130, 130, True)
     """
     entries = write.objects("growth", growth, ("epoch", "consumed", "samples"))
@@ -238,7 +238,7 @@ def balance(
     >>> order = samedeal.balance([0, 0, 0, 0, 1], factors=[1.0, 4.0])
     >>> sorted(samedeal.Sampler(order=order))
     [0, 1, 2, 3, 4, 4, 4, 4]
-    >>> samedeal.Sampler(order=samedeal.balance([0, 0, 0, 0, 1], factors=[1, 4], samples=6)).length
+    >>> samedeal.Sampler(order=samedeal.balance([0, 0, 0, 0, 1], factors=[1, 4], samples=6)).epoch_length
     6
     """
     own = write.factors(factors) if samples is None else write.shares(factors)

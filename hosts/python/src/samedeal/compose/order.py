@@ -114,7 +114,7 @@ class Order:
         >>> import samedeal
         >>> order = samedeal.order("feistel", 1_000_000_000, seed=7).exclude(range(1000, 2000))
         >>> sampler = samedeal.Sampler(order=order, world_size=8)
-        >>> sampler.length, sampler.locate(1500, 32)
+        >>> sampler.epoch_length, sampler.locate(1500, 32)
         (999999000, None)
         """
         return self._around("exclude", indices=indices)

@@ -90,7 +90,7 @@ def whole_slice(at: slice) -> slice:
 
 def source_counts(deal: Deal, start: int, end: int | None) -> tuple[NamedList, ...]:
     """What each source gives to a run of positions."""
-    return deal.source_counts(start, deal.length() if end is None else end)
+    return deal.source_counts(start, deal.epoch_length() if end is None else end)
 
 
 class Pass:

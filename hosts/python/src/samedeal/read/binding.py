@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from ..bindings import read
+from ..bindings import readings
 from ..engine.instance import Resource
 from ..recipe import Recipe
 
@@ -17,7 +17,7 @@ class Where(NamedTuple):
     """The state that it goes on from, in place of the epoch."""
 
 
-class Read(Resource, read.Reading):
+class Read(Resource, readings.Reading):
     """A `reading` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:

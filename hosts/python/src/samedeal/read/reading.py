@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from .. import recipe as recipes
-from ..bindings.read import ReadBatch, ReadingBase, ReadRound, RoundRows
+from ..bindings.readings import ReadBatch, ReadingBase, ReadRound, RoundRows
 from ..compose.order import Order
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, WrongTypeError

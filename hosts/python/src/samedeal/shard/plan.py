@@ -13,7 +13,7 @@ from ..engine.instance import Engine
 from ..recipe import Recipe
 from . import windows
 from .binding import Plan, verify
-from .records import Balance, Loads, Steps, Verification
+from .records import Loads, LoadSummary, Steps, Verification
 
 if TYPE_CHECKING:
     import numpy as np
@@ -71,13 +71,13 @@ class ShardPlan(PlanBase):
         """What each rank (tier "ranks") or each worker ("workers", those of rank 0 first) has to read."""
         return self._engine.use(windows.loads, check.name("tier", tier))
 
-    def balance(self, tier: str = "ranks", weight: str = "samples") -> Balance:
+    def load_summary(self, tier: str = "ranks", weight: str = "samples") -> LoadSummary:
         """The smallest, largest and total load of the ranks or the workers, in samples or in bytes.
 
         Raises:
             MissingError: The weight is "bytes", and the plan has no bytes.
         """
-        return self._engine.use(windows.balance, check.name("tier", tier), check.name("weight", weight))
+        return self._engine.use(windows.load_summary, check.name("tier", tier), check.name("weight", weight))
 
     def steps(self, batch_size: SupportsIndex, drop_last: bool = False) -> Steps:
         """The smallest and the largest number of steps of a rank, if each worker makes batches from its own samples.

@@ -35,13 +35,13 @@ class Loads(SimpleNamespace):
         return table("Loads", ("reader", *vars(self)), rows, len(self.shards))
 
 
-class Balance(shards.Balance):
+class LoadSummary(shards.LoadSummary):
     """The smallest, largest and total load."""
 
     imbalance: float
     """The heaviest load divided by the mean, with six decimal places: 1.0 where all are equal, or empty."""
 
-    def __new__(cls, *numbers: int, imbalance: float = 1.0) -> Balance:
+    def __new__(cls, *numbers: int, imbalance: float = 1.0) -> LoadSummary:
         """The numbers of the interface, and what the core says of them."""
         made = super().__new__(cls, *numbers)
         made.imbalance = imbalance

@@ -8,7 +8,7 @@ from ..engine import arguments as check
 from ..engine.arguments import MILLION
 from . import binding as planning
 from .binding import Plan
-from .records import Balance, Loads, Verification
+from .records import Loads, LoadSummary, Verification
 
 if TYPE_CHECKING:
     import numpy as np
@@ -51,9 +51,9 @@ def loads(plan: Plan, tier: str) -> Loads:
     return Loads(**{name: numpy.concatenate(parts) for name, parts in columns.items()})
 
 
-def balance(plan: Plan, tier: str, weight: str) -> Balance:
+def load_summary(plan: Plan, tier: str, weight: str) -> LoadSummary:
     """How evenly loads are spread."""
-    return Balance(*plan.balance(tier, weight), imbalance=plan.imbalance(tier, weight) / MILLION)
+    return LoadSummary(*plan.load_summary(tier, weight), imbalance=plan.imbalance(tier, weight) / MILLION)
 
 
 def verify(plan: Plan) -> Verification:

@@ -192,7 +192,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
 
         Raises:
             ContradictionError: The state belongs to other batches.
-            WrongTypeError: The value is no state of a batcher.
+            WrongTypeError: The value is no state of batches.
             OutOfRangeError: The state is too long, or has more steps than there are.
             OutOfMemoryError: There is no memory for the plan.
         """

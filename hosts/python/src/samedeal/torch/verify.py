@@ -178,7 +178,7 @@ def _told(found: _Found) -> dict[str, Any]:
             # What it is made of; the samples of a blend are positions.
             members = _shared(json.loads(core.recipe)["order"])
             shared |= {name: value for name, value in members.items() if name not in shared}
-            shared["positions"] = core.length
+            shared["positions"] = core.epoch_length
         return told | shared | found.batches | {"dataset": _identity(sampler.dataset)}
     if isinstance(sampler, StepBatchSampler):
         schedule = sampler._upcoming()

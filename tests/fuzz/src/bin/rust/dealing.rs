@@ -33,7 +33,7 @@ pub fn samplers(a: &mut Asked) {
         a,
         s,
         samples(),
-        length(),
+        epoch_length(),
         seed(),
         epoch(),
         order(),
@@ -164,7 +164,7 @@ pub fn schedules(a: &mut Asked) {
     look!(a, s, rank(), world_size(), samples(), seed(), order(), layout(), unit(), num_steps());
     ask!(a, 1 in 2, s,
         recipe(), recipe_fingerprint(), at_rank(a.narrow()), batch_size(a.wide()), samples_consumed(a.wide()), place_of(a.wide()),
-        step_of_draw(a.wide()), step_of(a.wide(), a.wide()), indices(a.wide(), a.count()), locate(a.wide(), a.wide()), state(a.wide()),
+        step_of_consumed(a.wide()), step_of(a.wide(), a.wide()), indices(a.wide(), a.count()), locate(a.wide(), a.wide()), state(a.wide()),
         resume(&a.known("state")), to_builder());
     // A batch has as many samples as the recipe says: no more than fit here.
     let step = a.wide();

@@ -29,7 +29,7 @@ pub fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
             let EpochPosition { epoch, position, .. } = schedule.place_of(step.0)?;
             record(format::EpochPosition { epoch: U64(epoch), position: U64(position) })
         }
-        ScheduleCall::StepOfDraw { draw } => number(schedule.step_of_draw(draw.0)?),
+        ScheduleCall::StepOfConsumed { samples_consumed } => number(schedule.step_of_consumed(samples_consumed.0)?),
         ScheduleCall::StepOf { epoch, position } => number(schedule.step_of(epoch.0, position.0)?),
         ScheduleCall::Indices { start, count } => {
             let indices = schedule.indices(start.0, count)?;
@@ -44,7 +44,7 @@ pub fn ask(schedule: &mut Schedule, call: &ScheduleCall) -> Answer {
     })
 }
 
-fn place(StepPlace { draw, epoch, position, step, rank, index_in_batch, .. }: StepPlace) -> Value {
-    let [draw, epoch, position, step] = [draw, epoch, position, step].map(U64);
-    record(format::StepPlace { draw, epoch, position, step, rank, index_in_batch })
+fn place(StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch, .. }: StepPlace) -> Value {
+    let [samples_consumed, epoch, position, step] = [samples_consumed, epoch, position, step].map(U64);
+    record(format::StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch })
 }

@@ -3,26 +3,26 @@ use alloc::vec::Vec;
 
 use samedeal_core::read as core_;
 
-use crate::bindings::{read, types};
+use crate::bindings::{readings, types};
 use crate::{Component, beside};
 
-impl read::Guest for Component {
+impl readings::Guest for Component {
     type Reading = Reading;
 }
 
 pub struct Reading(core_::Reading);
 
-impl read::GuestReading for Reading {
+impl readings::GuestReading for Reading {
     fn new(recipe: String, lists: Vec<types::NamedList>, epoch: u64) -> Result<Self, types::Failure> {
         Ok(Self(core_::Reading::from_recipe(&recipe, &beside(&lists), epoch)?))
     }
 
-    fn at_epoch(&self, epoch: u64) -> Result<read::Reading, types::Failure> {
-        Ok(read::Reading::new(Self(self.0.at_epoch(epoch)?)))
+    fn at_epoch(&self, epoch: u64) -> Result<readings::Reading, types::Failure> {
+        Ok(readings::Reading::new(Self(self.0.at_epoch(epoch)?)))
     }
 
-    fn resume(&self, state: String) -> Result<read::Reading, types::Failure> {
-        Ok(read::Reading::new(Self(self.0.resume(&state)?)))
+    fn resume(&self, state: String) -> Result<readings::Reading, types::Failure> {
+        Ok(readings::Reading::new(Self(self.0.resume(&state)?)))
     }
 
     fn state(&self, steps: u64) -> Result<String, types::Failure> {
@@ -65,9 +65,9 @@ impl read::GuestReading for Reading {
         self.0.lanes_read_once()
     }
 
-    fn mixing_advice(&self) -> Option<read::MixingAdvice> {
+    fn mixing_advice(&self) -> Option<readings::MixingAdvice> {
         let core_::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window } = self.0.mixing_advice()?;
-        Some(read::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
+        Some(readings::MixingAdvice { lanes_per_reader, variance_ratio, lanes, shuffle_window })
     }
 
     fn epoch(&self) -> u64 {
@@ -103,15 +103,15 @@ impl read::GuestReading for Reading {
         Ok(self.0.num_batches(rank, worker)?)
     }
 
-    fn batch(&self, rank: u32, worker: u32, number: u64) -> Result<read::ReadBatch, types::Failure> {
+    fn batch(&self, rank: u32, worker: u32, number: u64) -> Result<readings::ReadBatch, types::Failure> {
         Ok(self.0.batch(rank, worker, number)?.into())
     }
 
-    fn batch_at(&self, rank: u32, step: u64) -> Result<read::ReadBatch, types::Failure> {
+    fn batch_at(&self, rank: u32, step: u64) -> Result<readings::ReadBatch, types::Failure> {
         Ok(self.0.batch_at(rank, step)?.into())
     }
 
-    fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<Option<read::ReadBatch>>, types::Failure> {
+    fn step(&self, step: u64, first: u32, count: u32) -> Result<Vec<Option<readings::ReadBatch>>, types::Failure> {
         Ok(self.0.step(step, first, count)?.into_iter().map(|batch| batch.map(Into::into)).collect())
     }
 
@@ -123,9 +123,9 @@ impl read::GuestReading for Reading {
         Ok(self.0.num_rounds(rank, worker)?)
     }
 
-    fn round(&self, rank: u32, worker: u32, number: u64) -> Result<read::ReadRound, types::Failure> {
+    fn round(&self, rank: u32, worker: u32, number: u64) -> Result<readings::ReadRound, types::Failure> {
         let core_::ReadRound { start, count, spans } = self.0.round(rank, worker, number)?;
-        Ok(read::ReadRound { start, count, spans: spans.into() })
+        Ok(readings::ReadRound { start, count, spans: spans.into() })
     }
 
     fn round_rows(
@@ -135,9 +135,9 @@ impl read::GuestReading for Reading {
         number: u64,
         start: u64,
         count: u32,
-    ) -> Result<read::RoundRows, types::Failure> {
+    ) -> Result<readings::RoundRows, types::Failure> {
         let core_::RoundRows { rows, padding } = self.0.round_rows(rank, worker, number, start, count)?;
-        Ok(read::RoundRows { rows, padding })
+        Ok(readings::RoundRows { rows, padding })
     }
 
     fn round_of(&self, rank: u32, worker: u32, index: u64) -> Result<u64, types::Failure> {
@@ -149,7 +149,7 @@ impl read::GuestReading for Reading {
     }
 }
 
-impl From<core_::ReadBatch> for read::ReadBatch {
+impl From<core_::ReadBatch> for readings::ReadBatch {
     fn from(batch: core_::ReadBatch) -> Self {
         let core_::ReadBatch { worker, number, step, start, count, padding } = batch;
         Self { worker, number, step, start, count, padding }

@@ -99,7 +99,7 @@ fn what_is_as_it_should_be_is_not_written_again() {
     assert!(run(&root().join("wit"), &out).status.success());
     let gone = out.join("gone.py");
     fs::write(&gone, "").unwrap();
-    let kept = out.join("read.py");
+    let kept = out.join("readings.py");
     let before = fs::metadata(&kept).unwrap().modified().unwrap();
     fs::write(out.join("mesh.py"), "changed").unwrap();
     assert!(run(&root().join("wit"), &out).status.success());
@@ -192,7 +192,7 @@ fn options_are_keywords_with_types_texts_and_defaults() {
         ),
         ("sampling.py", "            world_size: Number of ranks. Range: 1 to 2**32 - 1. Default: 1.\n"),
         (
-            "read.py",
+            "readings.py",
             "            reshuffle: With the deal \"shards\": whether each reader shuffles its own shards again, after the deal.",
         ),
         ("shards.py", "            \"deal\": {\"world_size\": world_size, \"workers\": workers},\n"),

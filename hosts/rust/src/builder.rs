@@ -38,7 +38,7 @@ impl Builder {
     setters!(samples epoch order list rank memory_limit lists share_lists);
 
     /// How many positions of this epoch were dealt before, maybe to another number of ranks. They are the first ones;
-    /// the other positions are dealt. Range: a multiple of [`unit`](Self::unit) up to `length`, or `length`. Default: 0.
+    /// the other positions are dealt. Range: a multiple of [`unit`](Self::unit) up to the epoch length, or that. Default: 0.
     /// [`Sampler::resume`] takes it from a state.
     pub fn consumed(mut self, positions: u64) -> Self {
         self.consumed = positions;

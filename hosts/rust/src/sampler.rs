@@ -133,7 +133,7 @@ impl Sampler {
     ///
     /// [`WrongType`](crate::FailureKind::WrongType) (`state`: no state of a sampler of this version),
     /// [`Contradiction`](crate::FailureKind::Contradiction) (the first member of the order that differs from the state), out of range
-    /// (`state`: more than 2^24 bytes; `consumed` above [`length`](Self::length)), out of memory.
+    /// (`state`: more than 2^24 bytes; `consumed` above [`epoch_length`](Self::epoch_length)), out of memory.
     pub fn resume(&mut self, state: &str) -> Result<(), Error> {
         *self = self.raw_resume(state)?;
         Ok(())

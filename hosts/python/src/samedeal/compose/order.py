@@ -199,7 +199,7 @@ class Order:
         """The same blend with other weights from a position on.
 
         Positions before stay what they are, so that a state from before the stage resumes with it. Positions of a blend
-        are counted over all epochs: epoch e begins at e * `length`.
+        are counted over all epochs: epoch e begins at e * `sampler.epoch_length`.
 
         Args:
             from_: The first position of the stage, after those of the other stages.

@@ -245,7 +245,7 @@ export const kinds = {
         return own.constructor.fromRecipe(own.recipe, { rank, epoch, consumed, ...given });
       },
       resume: resumed,
-      epoch_length: (own) => own.epochLength,
+      'epoch-length': (own) => own.epochLength,
       'num-samples': (own) => own.length,
       indices: (own, { start, count }) => own.indices(start, start + BigInt(count)),
       indices32: (own, { start, count }) => own.indices(start, start + BigInt(count)),
@@ -280,7 +280,7 @@ export const kinds = {
         const columns = Object.entries(own.loads(tier));
         return Object.fromEntries(columns.map(([name, numbers]) => [name, numbers.subarray(start, start + count)]));
       },
-      load_summary(own, { tier, weight }) {
+      'load-summary'(own, { tier, weight }) {
         const { imbalance, ...others } = own.loadSummary(tier, weight);
         return others;
       },

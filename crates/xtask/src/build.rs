@@ -13,7 +13,12 @@ use crate::project;
 use crate::setup;
 use crate::stamp::Stamp;
 
-const COMPONENT: &str = "target/wasm32-wasip2/wasm/samedeal.wasm";
+/// The component, as a build leaves it in its folder.
+const BUILT: &str = "wasm32-wasip2/wasm/samedeal.wasm";
+/// Where it is before it is made smaller.
+const PLAIN: &str = "target/component";
+/// The component of all hosts: one of its copies.
+const COMPONENT: &str = "hosts/rust/samedeal.wasm";
 /// It writes the layers between the Python and npm packages and the component.
 const GENERATOR: &str = "target/debug/bindings";
 const PYTHON_BINDINGS: &str = "hosts/python/src/samedeal/bindings";
@@ -28,6 +33,18 @@ const BINDGEN: &str = "target/debug/bindgen";
 const WEB: &str = "target/wasm32-unknown-unknown/wasm/samedeal_web.wasm";
 /// The hosts that carry the component; not in git.
 const CARRIERS: &[&str] = &["hosts/rust", "hosts/python/src/samedeal"];
+/// For size; what LLVM uses is allowed, since every engine that the project supports has it.
+const BINARYEN: &[&str] = &[
+    "-Os",
+    "--enable-bulk-memory",
+    "--enable-bulk-memory-opt",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+    "--enable-simd",
+];
 /// What the npm package is made from; what only its entry for pages needs comes last.
 const WHOLE_NPM: &[&str] = &["hosts/js", "wit", GENERATOR, COMPONENT, WEB, BINDGEN];
 
@@ -65,7 +82,7 @@ const WRITES_BINDGEN: &str = "wasm-bindgen";
 /// The steps that make artefacts.
 pub fn parts() -> Vec<Step> {
     vec![
-        Step::new(COMPILED, &[setup::TARGETS], component).with_lock(CARGO_WASM),
+        Step::new(COMPILED, &[setup::TARGETS, setup::NODE], component).with_lock(CARGO_WASM),
         // In a folder of its own: the one that users get stays as it is.
         Step::new(GROWN, &[setup::TARGETS], |progress| {
             let mut command = project::cargo(&["build", "--profile", "wasm", "--target", "wasm32-wasip2"]);
@@ -121,21 +138,33 @@ fn host(what: &[&str]) -> Command {
     command
 }
 
+/// Builds the component, and has Binaryen make it smaller by a seventh.
 fn component(progress: &Progress) -> Outcome {
-    compiled(progress, "target", None, CARRIERS)
+    compiled(progress, "target", None, PLAIN)?;
+    let [plain, small] = ["samedeal.wasm", "small.wasm"].map(|name| format!("{PLAIN}/{name}"));
+    let stamp = Stamp::of("component", &[&plain, "hosts/js/package-lock.json"], &BINARYEN.join(" "))?;
+    if !stamp.is_current() || !project::path(&small).is_file() {
+        let mut command = project::npm("hosts/js", &["exec", "--offline", "--", "jco", "opt", "--quiet"]);
+        command.arg(project::path(&plain)).arg("--output").arg(project::path(&small)).arg("--");
+        progress.run(command.args(BINARYEN))?;
+        stamp.record(Counts::default())?;
+    }
+    let small = fs::read(project::path(&small))?;
+    for folder in CARRIERS {
+        replace(&project::path(folder).join("samedeal.wasm"), &small)?;
+    }
+    Ok(Report::note(format!("samedeal.wasm of {} bytes", small.len())))
 }
 
-/// Builds the component below a folder, with other flags than the usual ones if there are any, and copies it to the carriers.
-pub fn compiled(progress: &Progress, folder: &str, flags: Option<&str>, carriers: &[&str]) -> Outcome {
+/// Builds the component below a folder, with other flags than the usual ones if there are any, and copies it to another one.
+pub fn compiled(progress: &Progress, folder: &str, flags: Option<&str>, carrier: &str) -> Outcome {
     let mut command = wasm("samedeal-component", "wasm32-wasip2");
     command.env("CARGO_TARGET_DIR", project::path(folder)).envs(flags.map(|flags| ("RUSTFLAGS", flags)));
     progress.run(&mut command)?;
-    let built = fs::read(project::path(folder).join(COMPONENT.trim_start_matches("target/")))?;
+    let built = fs::read(project::path(folder).join(BUILT))?;
     let built = without_names(&built).ok_or_else(|| io::Error::other("the component cannot be read"))?;
-    for folder in carriers {
-        fs::create_dir_all(project::path(folder))?;
-        replace(&project::path(folder).join("samedeal.wasm"), &built)?;
-    }
+    fs::create_dir_all(project::path(carrier))?;
+    replace(&project::path(carrier).join("samedeal.wasm"), &built)?;
     Ok(Report::note(format!("samedeal.wasm of {} bytes", built.len())))
 }
 

@@ -21,7 +21,7 @@ import { page, pageTypes } from './generated.mjs';
 
 const here = fileURLToPath(new URL('..', import.meta.url));
 const target = join(here, '../../target');
-const component = join(target, 'wasm32-wasip2/wasm/samedeal.wasm');
+const component = join(here, '../rust/samedeal.wasm');
 /** The light build. */
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
 const bindgen = join(target, 'debug/bindgen');

@@ -71,7 +71,7 @@ pub fn parts() -> Vec<Step> {
         Step::new(SCALAR, &[setup::TARGETS], |progress| {
             // These flags take the place of those in .cargo/config.toml.
             let flags = "-Ctarget-feature=-simd128 -Clink-arg=--max-memory=2147483648 -Cstrip=symbols";
-            build::compiled(progress, "target/scalar", Some(flags), &[SCALAR_FOLDER])
+            build::compiled(progress, "target/scalar", Some(flags), SCALAR_FOLDER)
         })
         .with_lock(build::CARGO_WASM),
         Step::new(CROSS_TARGETS, &[setup::MACHINE], |progress| {

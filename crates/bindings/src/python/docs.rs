@@ -225,8 +225,8 @@ fn named(code: &str, known: &Known) -> String {
     let mut out = String::new();
     let mut rest = code;
     while !rest.is_empty() {
-        let end =
-            rest.find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-')).unwrap_or(rest.len());
+        let end = rest.find(|c: char| !(c.is_ascii_lowercase() || c.is_ascii_digit() || matches!(c, '-' | '_')));
+        let end = end.unwrap_or(rest.len());
         let (word, after) =
             if end == 0 { rest.split_at(rest.chars().next().map_or(0, char::len_utf8)) } else { rest.split_at(end) };
         if known.values.contains(word) {

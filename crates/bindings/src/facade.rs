@@ -1,24 +1,67 @@
-//! What the facades of all languages have alike: which functions of a resource are values, and what the text of a function says.
+//! What the facades of all languages have alike: which functions of a resource are values, what they are called, and what the text of a function
+//! says.
 
-use wit_parser::{Function, FunctionKind, Interface};
+use wit_parser::{Function, InterfaceId};
+
+use crate::wit::{Signature, Wit};
+use crate::words::pascal;
 
 /// Functions without parameters that compute something, or hand out much: they are called also in languages that have properties.
 const COMPUTED: [&str; 6] = ["fingerprint", "recipe-fingerprint", "config-fingerprint", "metrics", "rest", "wanted"];
 
+/// Functions that have another name than in the WIT.
+const RENAMED: [(&str, &str, &str); 2] =
+    [("schedule", "begin-of", "place-of"), ("schedule", "step-of-state", "resume")];
+
+/// What parameters are if they are left out, in languages that have that: of a function, or of all.
+const DEFAULTS: [(&str, &str, &str); 4] =
+    [("fate", "batch-size", "1"), ("fate", "taken", "0"), ("locate", "step", "0"), ("", "worker", "0")];
+
+/// The name of a function in all languages, in the spelling of the WIT.
+pub fn name_of<'a>(resource: &str, function: &'a str) -> &'a str {
+    let other = RENAMED.iter().find(|(of, name, _)| *of == resource && *name == function);
+    other.map_or(function, |(_, _, name)| name)
+}
+
+/// The class of a resource or a record.
+pub fn class_of(name: &str) -> String {
+    match name {
+        "plan" => "ShardPlan".to_owned(),
+        name => pascal(name),
+    }
+}
+
+/// What a parameter is if it is left out.
+pub fn default_of(function: &str, parameter: &str) -> Option<&'static str> {
+    let found = DEFAULTS.iter().find(|(of, name, _)| (of.is_empty() || *of == function) && *name == parameter);
+    found.map(|(_, _, value)| *value)
+}
+
 /// Whether a function of a resource tells what the resource is, so that a language with properties has one for it.
-pub fn is_value(function: &Function) -> bool {
-    let own = matches!(function.kind, FunctionKind::Method(_)) && function.params.len() == 1;
-    own && function.result.is_some() && !COMPUTED.contains(&function.item_name()) && !asks(function)
+pub fn is_value(signature: &Signature<'_>) -> bool {
+    let own = signature.is_method && signature.parameters.is_empty();
+    own && signature.function.result.is_some() && !COMPUTED.contains(&signature.name) && !asks(signature)
 }
 
 /// Whether a function asks for lengths: it plans batches, as its text says.
-pub fn asks(function: &Function) -> bool {
-    let docs = function.docs.contents.as_deref().unwrap_or_default();
-    paragraphs(docs).iter().any(|text| text.contains("Asks for lengths"))
+pub fn asks(signature: &Signature<'_>) -> bool {
+    paragraphs(comment(signature.function)).iter().any(|text| text.contains("Asks for lengths"))
+}
+
+pub fn comment(function: &Function) -> &str {
+    function.docs.contents.as_deref().unwrap_or_default()
+}
+
+/// The numbers that a function gives by their names: each is an item of the list in its text.
+pub fn listed(function: &Function) -> Vec<(String, String)> {
+    let item = |item: String| {
+        let (name, about) = item.strip_prefix("- `")?.split_once("`: ")?;
+        Some((name.to_owned(), about.to_owned()))
+    };
+    paragraphs(comment(function)).into_iter().filter_map(item).collect()
 }
 
 /// The text of a function: what it does, and what is said of its errors, which comes last in the WIT.
-#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Text {
     /// Each in one line. An item of a list is a paragraph of its own, and begins with `- `.
     pub paragraphs: Vec<String>,
@@ -49,24 +92,36 @@ impl Text {
         }
     }
 
-    /// The same, with the errors of functions of the same resource in place of what refers to them.
-    pub fn resolved(mut self, function: &Function, interface: &Interface) -> Self {
+    /// Reads the comment of a function, with the errors of functions of the same resource in place of what refers to them.
+    pub fn of_function(function: &Function, wit: Wit<'_>, interface: InterfaceId) -> Self {
+        let mut text = Self::of(comment(function));
         let of = |name: &str| {
-            let mut others = interface.functions.values();
-            let other =
-                others.find(|other| other.kind.resource() == function.kind.resource() && other.item_name() == name)?;
-            Some(Self::of(other.docs.contents.as_deref()?).resolved(other, interface).errors)
+            let other = wit.signatures(interface, function.kind.resource()).find(|other| other.name == name)?;
+            other.function.docs.contents.as_ref()?;
+            Some(Self::of_function(other.function, wit, interface).errors)
         };
-        let given = std::mem::take(&mut self.errors);
-        self.errors = given
-            .into_iter()
-            .flat_map(|cause| match &cause {
-                Cause::Same(same) => same.split('`').nth(1).and_then(of).unwrap_or_else(|| vec![cause]),
-                Cause::Kind(..) => vec![cause],
-            })
-            .collect();
-        self
+        let resolved = |cause| match &cause {
+            Cause::Same(same) => same.split('`').nth(1).and_then(of).unwrap_or_else(|| vec![cause]),
+            Cause::Kind(..) => vec![cause],
+        };
+        text.errors = text.errors.into_iter().flat_map(resolved).collect();
+        text
     }
+}
+
+/// Kinds of failure, each once, in the order of their first mention, with what each is about.
+pub fn grouped(causes: impl IntoIterator<Item = (String, String)>) -> Vec<(String, Vec<String>)> {
+    let mut found: Vec<(String, Vec<String>)> = Vec::new();
+    for (kind, about) in causes {
+        let at = found.iter().position(|(other, _)| *other == kind).unwrap_or_else(|| {
+            found.push((kind, Vec::new()));
+            found.len() - 1
+        });
+        if !about.is_empty() && !found[at].1.contains(&about) {
+            found[at].1.push(about);
+        }
+    }
+    found
 }
 
 /// Paragraphs, each in one line. An item of a list is a paragraph of its own.
@@ -78,20 +133,12 @@ pub fn paragraphs(text: &str) -> Vec<String> {
 /// The entries of a list of errors, which ends with a full stop. What stands within parentheses is one part.
 fn causes(text: &str) -> Vec<Cause> {
     let text = text.trim().trim_end_matches('.');
-    let (mut depth, mut from, mut parts) = (0, 0, Vec::new());
-    for (at, character) in text.char_indices() {
-        match character {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ',' | ';' if depth == 0 => {
-                parts.push(&text[from..at]);
-                from = at + 1;
-            }
-            _ => {}
-        }
-    }
-    parts.push(&text[from..]);
-    parts.iter().map(|part| cause(part.trim().trim_start_matches("and "))).collect()
+    let mut depth = 0;
+    let parts = text.split(|character| {
+        depth += i32::from(character == '(') - i32::from(character == ')');
+        depth == 0 && matches!(character, ',' | ';')
+    });
+    parts.map(|part| cause(part.trim().trim_start_matches("and "))).collect()
 }
 
 fn cause(part: &str) -> Cause {
@@ -140,25 +187,24 @@ mod tests {
     fn every_comment_of_the_interface_can_be_read() {
         let mut resolve = wit_parser::Resolve::default();
         let (package, _) = resolve.push_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../wit")).unwrap();
-        let failures =
-            resolve.packages[package].interfaces.values().flat_map(|&id| resolve.interfaces[id].functions.values());
+        let wit = Wit { resolve: &resolve, package };
         let mut seen = 0;
-        for function in failures {
-            let text = Text::of(function.docs.contents.as_deref().unwrap_or_default());
-            let kinds = ["wrong-type", "unknown-name", "out-of-range", "missing", "contradiction", "out-of-memory"];
+        for function in wit.interfaces().flat_map(|(_, id)| wit.interface(id).functions.values()) {
+            let text = Text::of(comment(function));
             for cause in &text.errors {
-                match cause {
-                    Cause::Kind(kind, _) => assert!(kinds.contains(&&**kind), "{}: {kind}", function.name),
-                    Cause::Same(of) => {
-                        let known =
-                            ["as ", "those of ", "with the first entry"].iter().any(|first| of.starts_with(first));
-                        assert!(known, "{}: {of}", function.name);
-                    }
-                }
+                let is_known = match cause {
+                    Cause::Kind(kind, _) => KINDS.contains(&&**kind),
+                    Cause::Same(of) => SAME.iter().any(|first| of.starts_with(first)),
+                };
+                assert!(is_known, "{}: {cause:?}", function.name);
                 seen += 1;
             }
             assert!(!text.paragraphs.iter().any(|part| part.contains("rrors:")), "{}", function.name);
         }
         assert!(seen > 100);
     }
+
+    const KINDS: [&str; 6] =
+        ["wrong-type", "unknown-name", "out-of-range", "missing", "contradiction", "out-of-memory"];
+    const SAME: [&str; 3] = ["as ", "those of ", "with the first entry"];
 }

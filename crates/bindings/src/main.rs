@@ -13,6 +13,8 @@ mod manual;
 mod members;
 mod python;
 mod rust;
+mod wit;
+mod words;
 
 use std::collections::BTreeMap;
 use std::env;
@@ -22,6 +24,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use wit_parser::Resolve;
+
+use wit::Wit;
 
 fn main() -> ExitCode {
     let words: Vec<_> = env::args().skip(1).collect();
@@ -44,14 +48,15 @@ fn main() -> ExitCode {
 fn generated(what: &str, wit: &str) -> Result<BTreeMap<String, String>, String> {
     let mut resolve = Resolve::default();
     let (package, _) = resolve.push_dir(wit).map_err(|error| format!("{error:#}"))?;
+    let wit = Wit { resolve: &resolve, package };
     match what {
-        "python" => python::modules(&resolve, package),
-        "rust" => rust::modules(&resolve, package),
-        "interface" => rust::interface::modules(&resolve, package),
+        "python" => python::modules(wit),
+        "rust" => rust::modules(wit),
+        "interface" => rust::interface::modules(wit),
         "command" => Ok(command::modules()),
         "manual" => manual::pages(&resolve, package),
-        "typescript" => javascript::facades::modules(&resolve, package),
-        _ => javascript::modules(&resolve, package),
+        "typescript" => javascript::facades::modules(wit),
+        _ => javascript::modules(wit),
     }
 }
 

@@ -20,13 +20,8 @@ pub fn only_with(needs: &[Vec<Needed>]) -> String {
     }
     let need = |need: &Needed| {
         let but = if need.is_one { "" } else { "all but " };
-        format!("`{}` {but}{}", need.name, quoted(need.names, '`'))
+        format!("`{}` {but}`{}`", need.name, need.names.join("`, `"))
     };
     let all = |all: &Vec<Needed>| all.iter().map(need).collect::<Vec<_>>().join(" and ");
     format!(" Only with {}.", needs.iter().map(all).collect::<Vec<_>>().join(", or with "))
-}
-
-/// A list of names, each between quotes.
-pub fn quoted(names: &[&str], quote: char) -> String {
-    names.iter().map(|name| format!("{quote}{name}{quote}")).collect::<Vec<_>>().join(", ")
 }

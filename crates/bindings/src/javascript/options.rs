@@ -1,72 +1,51 @@
 //! Options of JavaScript, from the members of recipes, which the core describes.
 
+use std::collections::BTreeSet;
+
 use samedeal_core::{Described, Value};
 
-use super::facades::MADE;
+use super::MADE;
 use super::text::{Text, comment};
-use super::{camel, pascal};
 use crate::members::{self, object, only_with};
+use crate::words::{camel, pascal, spread};
 
-/// Options that come together: the section that has the members, the kind of recipe, the interface, and the constant with their names.
-struct Group {
-    section: &'static str,
-    recipe: &'static str,
-    name: &'static str,
-    names: &'static str,
-    members: Members,
-}
-
+/// Members that are options of a group.
 enum Members {
+    All,
     /// These; the others have another form in JavaScript.
     Only(&'static [&'static str]),
     But(&'static [&'static str]),
 }
-use Members::{But, Only};
+use Members::{All, But, Only};
 
-const fn group(
-    section: &'static str,
-    recipe: &'static str,
-    name: &'static str,
-    names: &'static str,
-    members: Members,
-) -> Group {
-    Group { section, recipe, name, names, members }
-}
-
-const GROUPS: [Group; 12] = [
-    group("deal", "sampler", "DealOptions", "DEAL", But(&[])),
-    group("order", "sampler", "LaneOptions", "LANES", Only(&["lanes", "shuffle_window"])),
-    group(
-        "order",
-        "sampler",
-        "SourceOptions",
-        "SOURCES",
-        Only(&["exhaustion", "max_passes", "run_length", "index_space"]),
-    ),
-    group(
-        "shards",
-        "plan",
-        "ShardingOptions",
-        "SHARDING",
-        But(&["samples", "shards", "sizes", "bytes", "holders", "holder_offsets", "rank_nodes"]),
-    ),
-    group("deal", "plan", "PlanDealOptions", "PLAN_DEAL", But(&[])),
-    group("deal", "reading", "ReadingDealOptions", "READING_DEAL", But(&[])),
-    group("batch", "reading", "ReadingBatchOptions", "READING_BATCH", But(&[])),
-    group("order", "chunk-stream", "ChunkOptions", "CHUNKS", Only(&["chunks", "seed"])),
-    group("deal", "batches", "BatchDealOptions", "BATCH_DEAL", But(&[])),
+/// The options that come together: the section that has the members, the kind of recipe, the interface, and the constant with their names.
+const GROUPS: [(&str, &str, &str, &str, Members); 12] = [
+    ("deal", "sampler", "DealOptions", "DEAL", All),
+    ("order", "sampler", "LaneOptions", "LANES", Only(&["lanes", "shuffle_window"])),
+    ("order", "sampler", "SourceOptions", "SOURCES", Only(&["exhaustion", "max_passes", "run_length", "index_space"])),
+    ("shards", "plan", "ShardingOptions", "SHARDING", But(SHARDS)),
+    ("deal", "plan", "PlanDealOptions", "PLAN_DEAL", All),
+    ("deal", "reading", "ReadingDealOptions", "READING_DEAL", All),
+    ("batch", "reading", "ReadingBatchOptions", "READING_BATCH", All),
+    ("order", "chunk-stream", "ChunkOptions", "CHUNKS", Only(&["chunks", "seed"])),
+    ("deal", "batches", "BatchDealOptions", "BATCH_DEAL", All),
     // A stream has no quantiles.
-    group("batch", "batches", "BatchingOptions", "BATCHING", But(&["lengths", "quantiles"])),
-    group("deal", "schedule", "ScheduleDealOptions", "SCHEDULE_DEAL", But(&[])),
-    group("steps", "schedule", "EpochOptions", "EPOCHS", Only(&["epochs"])),
+    ("batch", "batches", "BatchingOptions", "BATCHING", But(&["lengths", "quantiles"])),
+    ("deal", "schedule", "ScheduleDealOptions", "SCHEDULE_DEAL", All),
+    ("steps", "schedule", "EpochOptions", "EPOCHS", Only(&["epochs"])),
 ];
+
+/// What a plan says of shards beside its options.
+const SHARDS: &[&str] = &["samples", "shards", "sizes", "bytes", "holders", "holder_offsets", "rank_nodes"];
 
 /// The module of all options.
 pub fn module(text: &Text) -> Result<String, String> {
     let all = samedeal_core::described();
     let mut body = String::new();
-    for Group { section, recipe, name, names, members: wanted } in &GROUPS {
+    let mut types = BTreeSet::new();
+    for (section, recipe, name, names, wanted) in &GROUPS {
         let own = members::of(&all, section, recipe).filter(|member| match wanted {
+            All => true,
             Only(these) => these.contains(&member.name),
             But(these) => !these.contains(&member.name),
         });
@@ -77,50 +56,27 @@ pub fn module(text: &Text) -> Result<String, String> {
         }
         body += &format!("\n/** {object}, as options. */\nexport interface {name} {{\n");
         for member in &own {
+            let ty = ty(member)?;
             body += &comment(&text.of(&described(member)), 2);
-            body += &format!("  {}?: {};\n", option(member.name), ty(member)?);
+            body += &format!("  {}?: {ty};\n", camel(member.name));
+            types.insert(ty);
         }
-        let listed: Vec<_> = own.iter().map(|member| format!("'{}'", option(member.name))).collect();
-        body += &super::facades::spread(&format!("}}\nexport const {names} = ["), &listed, "] as const;", 0);
+        let listed: Vec<_> = own.iter().map(|member| format!("'{}'", camel(member.name))).collect();
+        body += &spread(&format!("}}\nexport const {names} = ["), &listed, "] as const;\n", 2);
     }
-    let mut types: Vec<_> = TYPES.iter().chain(&["Integer", "Integers"]).map(|name| (*name).to_owned()).collect();
-    types.sort();
-    let import = super::facades::spread("import type {", &types, "} from '../values.js';", 0);
-    let head = format!("{MADE}\n{import}");
-    Ok(head + &body)
+    let types: Vec<_> = types.into_iter().filter(|ty| ty.starts_with(char::is_uppercase)).collect();
+    Ok(format!("{MADE}\n") + &spread("import type {", &types, "} from '../values.js';\n", 2) + &body)
 }
 
-/// Types of names, by their members; the host says what each name means.
-const TYPES: [&str; 12] = [
-    "Counting",
-    "Exhaustion",
-    "IndexSpace",
-    "Layout",
-    "Packing",
-    "Policy",
-    "Remainder",
-    "Strategy",
-    "Tail",
-    "TooLong",
-    "Weight",
-    "WorkerPolicy",
-];
-
-fn option(name: &str) -> String {
-    camel(&name.replace('_', "-"))
-}
-
+/// The type of an option. Names have a type of the host, which says what each of them means.
 fn ty(member: &Described) -> Result<String, String> {
-    let name = pascal(&member.name.replace('_', "-"));
     Ok(match member.value {
         Value::Natural { .. } | Value::Integer => "Integer".into(),
         Value::Numbers => "Integers".into(),
         Value::Flag => "boolean".into(),
         Value::Text => "string".into(),
-        Value::Name(_) if TYPES.contains(&&*name) => name,
-        Value::Name(_) | Value::Objects => {
-            return Err(format!("the option {} has no form in TypeScript yet", member.name));
-        }
+        Value::Name(_) => pascal(member.name),
+        Value::Objects => return Err(format!("the option {} has no form in TypeScript yet", member.name)),
     })
 }
 

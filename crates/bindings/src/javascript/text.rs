@@ -2,19 +2,16 @@
 
 use std::collections::BTreeSet;
 
-use wit_parser::{Function, Interface, PackageId, Resolve, TypeDefKind};
+use wit_parser::InterfaceId;
 
-use super::camel;
-use super::facades::{FACADES, RECORDS, name_of};
-use crate::facade::{self, Cause};
-
-/// The longest line.
-pub const WIDTH: usize = 120;
+use super::facades::{self, name_of};
+use crate::facade::{self, Cause, grouped};
+use crate::wit::{Signature, Wit};
+use crate::words::{BOUND, WIDTH, camel, filled, hanging, reworded, spelled};
 
 /// The words of an interface as they are in JavaScript.
 pub struct Text<'a> {
-    resolve: &'a Resolve,
-    package: PackageId,
+    wit: Wit<'a>,
     /// What stands for none.
     none: &'a str,
     /// Names of fields, parameters, functions and interfaces.
@@ -22,21 +19,10 @@ pub struct Text<'a> {
 }
 
 impl<'a> Text<'a> {
-    pub fn new(resolve: &'a Resolve, package: PackageId, none: &'a str) -> Self {
-        let mut values = BTreeSet::new();
-        for (name, &id) in &resolve.packages[package].interfaces {
-            values.insert(name.as_str());
-            for function in resolve.interfaces[id].functions.values() {
-                values.insert(function.item_name());
-                values.extend(function.params.iter().map(|parameter| parameter.name.as_str()));
-            }
-            for &id in resolve.interfaces[id].types.values() {
-                if let TypeDefKind::Record(record) = &resolve.types[id].kind {
-                    values.extend(record.fields.iter().map(|field| field.name.as_str()));
-                }
-            }
-        }
-        Self { resolve, package, none, values }
+    pub fn new(wit: Wit<'a>, none: &'a str) -> Self {
+        let mut values = wit.names(|_, _| true);
+        values.extend(wit.interfaces().map(|(name, _)| name));
+        Self { wit, none, values }
     }
 
     /// Paragraphs of a comment that says nothing of errors.
@@ -45,23 +31,14 @@ impl<'a> Text<'a> {
     }
 
     /// Paragraphs, and an entry for each kind of error, in the order of their first mention.
-    pub fn of_function(&self, function: &Function, interface: &Interface) -> Vec<String> {
-        let text =
-            facade::Text::of(function.docs.contents.as_deref().unwrap_or_default()).resolved(function, interface);
+    pub fn of_function(&self, signature: &Signature<'_>, id: InterfaceId) -> Vec<String> {
+        let text = facade::Text::of_function(signature.function, self.wit, id);
         let mut paragraphs: Vec<_> = text.paragraphs.iter().map(|paragraph| self.spelled(paragraph)).collect();
-        let mut kinds: Vec<(&str, Vec<&str>)> = Vec::new();
-        for cause in &text.errors {
-            let Cause::Kind(kind, about) = cause else { continue };
-            let at = kinds.iter().position(|(own, _)| own == kind).unwrap_or_else(|| {
-                kinds.push((kind, Vec::new()));
-                kinds.len() - 1
-            });
-            let all = &mut kinds[at].1;
-            if !about.is_empty() && !all.contains(&about.as_str()) {
-                all.push(about);
-            }
-        }
-        for (kind, about) in kinds {
+        let kinds = text.errors.into_iter().filter_map(|cause| match cause {
+            Cause::Kind(kind, about) => Some((kind, about)),
+            Cause::Same(_) => None,
+        });
+        for (kind, about) in grouped(kinds) {
             let about = self.spelled_fields(&about.join("; "));
             let about = if about.is_empty() { about } else { format!(" ({about})") };
             paragraphs.push(format!("@throws SamedealError `{kind}`{about}."));
@@ -72,15 +49,12 @@ impl<'a> Text<'a> {
     /// What errors are about: fields, which have the names of options.
     pub fn spelled_fields(&self, text: &str) -> String {
         const NAMES: [&str; 3] = ["blend-exact", "locality-aware", "size-aware"];
-        let parts = text.split('`').enumerate().map(|(i, part)| {
-            if i % 2 == 0 || NAMES.contains(&part) { part.to_owned() } else { camel(&self.code(part)) }
-        });
-        self.prose(&parts.collect::<Vec<_>>().join("`"))
+        let name = |name: &str| if NAMES.contains(&name) { name.to_owned() } else { camel(&self.code(name)) };
+        self.prose(&spelled(text, str::to_owned, |code| format!("`{}`", name(code))))
     }
 
     fn spelled(&self, text: &str) -> String {
-        let parts = text.split('`').enumerate().map(|(i, part)| if i % 2 == 0 { part.into() } else { self.code(part) });
-        self.prose(&parts.collect::<Vec<_>>().join("`"))
+        self.prose(&spelled(text, str::to_owned, |code| format!("`{}`", self.code(code))))
     }
 
     /// What is true of numbers and of nothing in JavaScript.
@@ -97,47 +71,24 @@ impl<'a> Text<'a> {
         if code.contains('=') {
             return code.to_owned();
         }
-        let mut parts: Vec<&str> = code.split('.').collect();
-        let is_path = parts.len() > 1 && parts.iter().all(|part| is_name(part));
-        if is_path && self.resolve.packages[self.package].interfaces.contains_key(parts[0]) {
-            parts.remove(0);
+        // Users find all names in one module.
+        let inner = code.split_once('.').filter(|(first, _)| self.wit.interfaces().any(|(name, _)| name == *first));
+        let path = inner.map_or(code, |(_, inner)| inner);
+        if let Some((resource, function)) = path.split_once('.')
+            && facades::has_class(resource)
+        {
+            return format!("{}.{}", facade::class_of(resource), name_of(resource, function));
         }
-        if is_path {
-            let class = FACADES.iter().find(|facade| facade.resource == parts[0]).map(|facade| facade.class);
-            let function = parts[1..].iter().map(|part| name_of(parts[0], part));
-            let first = class.map_or_else(|| self.word(parts[0]), str::to_owned);
-            return [first].into_iter().chain(function).collect::<Vec<_>>().join(".");
-        }
-        let mut spelled = String::new();
-        let mut rest = code;
-        while !rest.is_empty() {
-            let end = rest.find(|c: char| !is_part(c)).unwrap_or(rest.len());
-            let first = rest.chars().next().map_or(0, char::len_utf8);
-            let (word, after) = rest.split_at(end.max(if end == 0 { first } else { 0 }));
-            spelled += &self.word(word);
-            rest = after;
-        }
-        spelled
+        reworded(path, |word| self.word(word))
     }
 
     fn word(&self, word: &str) -> String {
-        if let Some(facade) = FACADES.iter().find(|facade| facade.resource == word && word.contains('-')) {
-            return facade.class.to_owned();
-        }
-        if let Some((.., class)) = RECORDS.iter().find(|(_, record, _)| *record == word && word.contains('-')) {
-            return (*class).to_owned();
+        if word.contains('-') && (facades::has_class(word) || facades::has_record(word)) {
+            return facades::class_of_record(word);
         }
         // Members of recipes are options.
-        if self.values.contains(word) || word.contains('_') { camel(&word.replace('_', "-")) } else { word.to_owned() }
+        if self.values.contains(word) || word.contains('_') { camel(word) } else { word.to_owned() }
     }
-}
-
-fn is_part(character: char) -> bool {
-    character.is_ascii_lowercase() || character.is_ascii_digit() || character == '-' || character == '_'
-}
-
-fn is_name(text: &str) -> bool {
-    text.starts_with(|first: char| first.is_ascii_lowercase()) && text.chars().all(is_part)
 }
 
 /// A comment of these paragraphs, its lines indented. The items of a list, and its errors, follow each other.
@@ -152,35 +103,18 @@ pub fn comment(paragraphs: &[String], indent: usize) -> String {
     if paragraphs.is_empty() {
         return String::new();
     }
-    let mut text = format!("{space}/**\n");
+    let mut lines = Vec::new();
     for (i, paragraph) in paragraphs.iter().enumerate() {
-        let together = |start: &str| i > 0 && paragraph.starts_with(start) && paragraphs[i - 1].starts_with(start);
-        if i > 0 && !together("- ") && !together("@throws") {
-            text += &format!("{space} *\n");
+        let is_both = |start: &str| i > 0 && paragraph.starts_with(start) && paragraphs[i - 1].starts_with(start);
+        if i > 0 && !is_both("- ") && !is_both("@throws") {
+            lines.push(String::new());
         }
-        for (i, line) in filled(paragraph, WIDTH - indent - 3).iter().enumerate() {
-            let hanging = if i > 0 && (paragraph.starts_with("- ") || paragraph.starts_with('@')) { "  " } else { "" };
-            text += &format!("{space} * {hanging}{line}\n");
-        }
+        // A power stays in one line with what is taken from it.
+        let bound = paragraph.replace(" - 1", &format!("{BOUND}-{BOUND}1"));
+        let hang = if paragraph.starts_with("- ") || paragraph.starts_with('@') { "  " } else { "" };
+        let room = WIDTH - indent - 3 - hang.len();
+        lines.extend(hanging(filled(&bound, room, room), hang));
     }
-    text + &format!("{space} */\n")
-}
-
-/// Lines of at most so many characters, two fewer in an item of a list.
-fn filled(text: &str, width: usize) -> Vec<String> {
-    let width = if text.starts_with("- ") || text.starts_with('@') { width - 2 } else { width };
-    let mut lines = vec![String::new()];
-    // A power stays in one line with what is taken from it.
-    for word in text.replace(" - 1", "\u{a0}-\u{a0}1").split(' ') {
-        let line = lines.last_mut().expect("there is always a line");
-        if !line.is_empty() && line.chars().count() + 1 + word.chars().count() > width {
-            lines.push(word.replace('\u{a0}', " "));
-        } else {
-            if !line.is_empty() {
-                line.push(' ');
-            }
-            line.push_str(&word.replace('\u{a0}', " "));
-        }
-    }
-    lines
+    let lines: String = lines.iter().map(|line| format!("{}\n", format!("{space} * {line}").trim_end())).collect();
+    format!("{space}/**\n{lines}{space} */\n")
 }

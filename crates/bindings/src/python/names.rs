@@ -2,7 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use wit_parser::{Function, FunctionKind, InterfaceId, PackageId, Resolve, Type, TypeDefKind, TypeId};
+use wit_parser::{InterfaceId, Type, TypeId};
+
+use crate::wit::{Shape, Wit};
 
 /// Keywords of Python, and names that the generated code uses itself: they get an underscore at their end.
 const TAKEN: &[&str] = &[
@@ -17,14 +19,8 @@ pub const TUPLE_METHODS: &[&str] = &["count", "index"];
 
 /// A field, a parameter, a function or a module.
 pub fn snake(name: &str) -> String {
-    let name = name.replace('-', "_");
+    let name = crate::words::snake(name);
     if TAKEN.contains(&name.as_str()) { format!("{name}_") } else { name }
-}
-
-/// A class.
-pub fn pascal(name: &str) -> String {
-    let word = |word: &str| word[..1].to_uppercase() + &word[1..];
-    name.split('-').map(word).collect()
 }
 
 /// A constant.
@@ -37,93 +33,52 @@ pub fn layout(name: &str) -> String {
     format!("ABI_{}", upper(name))
 }
 
-/// The name of a function within its interface or resource.
-pub fn item(function: &Function) -> &str {
-    match function.kind {
-        FunctionKind::Constructor(_) => "constructor",
-        _ => function.name.rsplit(['.', ']']).next().unwrap_or_default(),
-    }
-}
-
 /// What a word in the documentation may name.
 #[derive(Clone, Default)]
 pub struct Known {
     /// Fields, parameters and functions.
     pub values: BTreeSet<String>,
     pub interfaces: BTreeSet<String>,
-    /// Records, variants and resources.
+    /// Records and resources.
     pub classes: BTreeSet<String>,
 }
 
 impl Known {
-    /// What a word may name in the documentation of an interface.
-    pub fn of(resolve: &Resolve, package: PackageId, within: InterfaceId) -> Known {
-        let mut known = Known::default();
-        for (name, &id_of) in &resolve.packages[package].interfaces {
-            known.interfaces.insert(name.clone());
-            let interface = &resolve.interfaces[id_of];
-            for function in interface.functions.values() {
-                // Elsewhere, `pad`, `split` and their like are names in recipes, and not these functions and types.
-                if id_of == within || function.kind.resource().is_some() || function.name.contains('-') {
-                    known.values.insert(item(function).to_owned());
-                }
-                known.values.extend(function.params.iter().map(|parameter| parameter.name.clone()));
-            }
-            for (name, &id) in &interface.types {
-                match &resolve.types[id].kind {
-                    TypeDefKind::Record(record) => {
-                        if id_of == within || name.contains('-') {
-                            known.classes.insert(name.clone());
-                        }
-                        known.values.extend(record.fields.iter().map(|field| field.name.clone()));
-                    }
-                    TypeDefKind::Variant(_) | TypeDefKind::Resource if id_of == within || name.contains('-') => {
-                        known.classes.insert(name.clone());
-                    }
-                    _ => {}
-                }
-            }
+    /// What a word may name in the documentation of an interface. Elsewhere, `pad`, `split` and their like are names in recipes, and not
+    /// functions and types.
+    pub fn of(wit: Wit<'_>, within: InterfaceId) -> Known {
+        let values =
+            wit.names(|of, function| of == within || function.kind.resource().is_some() || function.name.contains('-'));
+        let types = wit.interfaces().flat_map(|(_, of)| wit.types(of).map(move |(name, id)| (of, name, id)));
+        let is_class = |&(of, name, id): &(InterfaceId, &str, TypeId)| {
+            (of == within || name.contains('-')) && !matches!(wit.shape(&Type::Id(id)), Shape::Enum(..))
+        };
+        Known {
+            values: values.into_iter().map(str::to_owned).collect(),
+            interfaces: wit.interfaces().map(|(name, _)| name.to_owned()).collect(),
+            classes: types.filter(is_class).map(|(_, name, _)| name.to_owned()).collect(),
         }
-        known
     }
 }
 
-/// All types that a caller passes, and what they hold.
-pub fn passed(resolve: &Resolve, package: PackageId) -> BTreeSet<TypeId> {
+/// All records that a caller passes, and those that they hold.
+pub fn passed(wit: Wit<'_>) -> BTreeSet<TypeId> {
     let mut found = BTreeSet::new();
-    for &id in resolve.packages[package].interfaces.values() {
-        for function in resolve.interfaces[id].functions.values() {
-            function.params.iter().for_each(|parameter| reach(resolve, &parameter.ty, &mut found));
+    for (_, id) in wit.interfaces() {
+        for function in wit.interface(id).functions.values() {
+            function.params.iter().for_each(|parameter| reach(wit, &parameter.ty, &mut found));
         }
     }
     found
 }
 
-fn reach(resolve: &Resolve, ty: &Type, found: &mut BTreeSet<TypeId>) {
-    let &Type::Id(id) = ty else { return };
-    if !found.insert(id) {
-        return;
-    }
-    let all: Vec<Type> = match &resolve.types[id].kind {
-        TypeDefKind::Record(record) => record.fields.iter().map(|field| field.ty).collect(),
-        TypeDefKind::Tuple(tuple) => tuple.types.clone(),
-        TypeDefKind::Variant(variant) => variant.cases.iter().filter_map(|case| case.ty).collect(),
-        TypeDefKind::Option(inner) | TypeDefKind::List(inner) | TypeDefKind::Type(inner) => vec![*inner],
-        _ => vec![],
-    };
-    all.iter().for_each(|ty| reach(resolve, ty, found));
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn names_of_python_stay_python_s() {
-        assert_eq!(snake("batch-size"), "batch_size");
-        assert_eq!(snake("from"), "from_");
-        assert_eq!(snake("core"), "core_");
-        assert_eq!(pascal("batch-stream"), "BatchStream");
-        assert_eq!(layout("step-bounds"), "ABI_STEP_BOUNDS");
+fn reach(wit: Wit<'_>, ty: &Type, found: &mut BTreeSet<TypeId>) {
+    match wit.shape(ty) {
+        Shape::List(ty) | Shape::Option(ty) => reach(wit, &ty, found),
+        Shape::Tuple(types) => types.iter().for_each(|ty| reach(wit, ty, found)),
+        Shape::Record(id, record) if found.insert(id) => {
+            record.fields.iter().for_each(|field| reach(wit, &field.ty, found));
+        }
+        _ => {}
     }
 }

@@ -1,132 +1,70 @@
 //! Types of the WIT in Python: as annotations, and as layouts for the runtime.
 
-use wit_parser::{Function, Handle, Type, TypeDefKind, TypeId, TypeOwner};
+use wit_parser::{Type, TypeId};
 
-use super::names::{layout, pascal, snake};
-use super::{Module, Use};
+use super::Module;
+use super::names::{layout, snake};
+use crate::wit::Shape;
+use crate::words::pascal;
 
 impl Module<'_> {
-    /// What a `result` holds.
-    pub(super) fn result(&self, ty: &Type) -> Option<(Option<Type>, Option<Type>)> {
-        let &Type::Id(id) = ty else { return None };
-        match &self.resolve.types[self.root(id)].kind {
-            TypeDefKind::Result(result) => Some((result.ok, result.err)),
-            _ => None,
-        }
-    }
-
-    pub(super) fn value(&self, ty: &Type) -> Option<Type> {
-        self.result(ty).and_then(|(value, _)| value)
-    }
-
-    pub(super) fn is_empty_result(&self, function: &Function) -> bool {
-        function.result.as_ref().and_then(|ty| self.result(ty)).is_some_and(|(value, _)| value.is_none())
-    }
-
-    /// The type that a name stands for in the end.
-    pub(super) fn root(&self, mut id: TypeId) -> TypeId {
-        while let TypeDefKind::Type(Type::Id(inner)) = self.resolve.types[id].kind {
-            id = inner;
-        }
-        id
-    }
-
-    /// What a name of a plain type stands for.
-    pub(super) fn plain(&self, ty: &Type) -> Type {
-        match *ty {
-            Type::Id(id) => match self.resolve.types[self.root(id)].kind {
-                TypeDefKind::Type(inner) => inner,
-                _ => Type::Id(self.root(id)),
-            },
-            other => other,
-        }
-    }
-
     /// Whether a type is a list of numbers of 64 bits. Those of `u53` are handed out as signed numbers, which is what NumPy
     /// indexes with.
     pub(super) fn is_wide_list(&self, ty: &Type) -> bool {
-        matches!(ty, &Type::Id(id) if matches!(self.resolve.types[id].kind, TypeDefKind::List(Type::U64)))
+        matches!(self.wit.shape(ty), Shape::List(Type::U64))
     }
 
     /// A type of this or another interface, by its name there as `form` has it.
-    pub(super) fn named(&self, id: TypeId, form: fn(&str) -> String) -> Result<String, String> {
-        let def = &self.resolve.types[id];
-        let name = form(def.name.as_deref().ok_or("a type has no name")?);
-        match def.owner {
-            TypeOwner::Interface(owner) if owner != self.id => {
-                let module = snake(self.resolve.interfaces[owner].name.as_deref().ok_or("an interface has no name")?);
-                self.uses(Use::Interface(module.clone()));
-                Ok(format!("{module}.{name}"))
-            }
-            _ => Ok(name),
+    fn named(&self, id: TypeId, form: fn(&str) -> String) -> String {
+        let name = form(self.wit.name(id));
+        let other = self.wit.owner(id).filter(|owner| *owner != self.id);
+        match other.and_then(|owner| self.wit.interface(owner).name.as_deref()) {
+            Some(interface) => format!("{}.{name}", snake(interface)),
+            None => name,
         }
     }
 
     /// The type in Python: of what callers pass, or of what they get.
     pub(super) fn annotation(&self, ty: &Type, passed: bool) -> Result<String, String> {
-        let id = match self.plain(ty) {
-            Type::Bool => return Ok("bool".into()),
-            Type::U8 | Type::U16 | Type::U32 | Type::U64 | Type::S32 | Type::S64 => return Ok("int".into()),
-            Type::String => return Ok("str".into()),
-            Type::Id(id) => id,
-            other => return Err(format!("{other:?} has no form in Python yet")),
-        };
-        let def = &self.resolve.types[id];
-        Ok(match &def.kind {
-            TypeDefKind::Record(_) | TypeDefKind::Variant(_) | TypeDefKind::Enum(_) | TypeDefKind::Resource => {
-                self.named(id, pascal)?
+        let inner = |ty: &Type| self.annotation(ty, passed);
+        Ok(match self.wit.shape(ty) {
+            Shape::Plain(Type::Bool) => "bool".into(),
+            Shape::Plain(Type::U32 | Type::U64 | Type::S64) => "int".into(),
+            Shape::Plain(Type::String) => "str".into(),
+            Shape::Record(id, _) | Shape::Enum(id, _) | Shape::Own(id) | Shape::Borrow(id) => self.named(id, pascal),
+            Shape::Option(ty) => format!("{} | None", inner(&ty)?),
+            Shape::Tuple(types) => {
+                format!("tuple[{}]", types.iter().map(inner).collect::<Result<Vec<_>, _>>()?.join(", "))
             }
-            TypeDefKind::Handle(Handle::Own(held) | Handle::Borrow(held)) => self.named(self.root(*held), pascal)?,
-            TypeDefKind::Option(inner) => format!("{} | None", self.annotation(inner, passed)?),
-            TypeDefKind::Tuple(tuple) => {
-                let all: Result<Vec<_>, _> = tuple.types.iter().map(|ty| self.annotation(ty, passed)).collect();
-                format!("tuple[{}]", all?.join(", "))
-            }
-            TypeDefKind::List(inner) => match self.plain(inner) {
-                Type::U32 => self.array("uint32"),
-                Type::U64 => self.array(if passed { "uint64" } else { "int64" }),
-                _ if passed => {
-                    self.uses(Use::Sequence);
-                    format!("Sequence[{}]", self.annotation(inner, passed)?)
-                }
-                _ => format!("tuple[{}, ...]", self.annotation(inner, passed)?),
+            Shape::List(ty) => match self.wit.shape(&ty) {
+                Shape::Plain(Type::U32) => "NDArray[np.uint32]".into(),
+                Shape::Plain(Type::U64) if passed => "NDArray[np.uint64]".into(),
+                Shape::Plain(Type::U64) => "NDArray[np.int64]".into(),
+                _ if passed => format!("Sequence[{}]", inner(&ty)?),
+                _ => format!("tuple[{}, ...]", inner(&ty)?),
             },
-            other => return Err(format!("a {} has no form in Python here", other.as_str())),
+            other => return other.refused("Python"),
         })
-    }
-
-    pub(super) fn array(&self, dtype: &str) -> String {
-        self.uses(Use::Array);
-        format!("NDArray[np.{dtype}]")
     }
 
     /// The type as the runtime has it.
     pub(super) fn abi(&self, ty: &Type) -> Result<String, String> {
-        let id = match self.plain(ty) {
-            Type::Id(id) => id,
-            Type::Bool => return Ok("abi.BOOL".into()),
-            Type::String => return Ok("abi.STRING".into()),
-            plain @ (Type::U8 | Type::U16 | Type::U32 | Type::U64 | Type::S32 | Type::S64) => {
-                return Ok(format!("abi.{plain:?}"));
+        let inner = |ty: &Type| self.abi(ty);
+        Ok(match self.wit.shape(ty) {
+            Shape::Plain(plain @ (Type::Bool | Type::U32 | Type::U64 | Type::S64 | Type::String)) => {
+                format!("abi.{}", format!("{plain:?}").to_uppercase())
             }
-            other => return Err(format!("{other:?} has no form in Python yet")),
-        };
-        Ok(match &self.resolve.types[id].kind {
-            TypeDefKind::Record(_) | TypeDefKind::Variant(_) | TypeDefKind::Enum(_) | TypeDefKind::Resource => {
-                self.named(id, layout)?
+            Shape::Record(id, _) | Shape::Enum(id, _) | Shape::Own(id) | Shape::Borrow(id) => self.named(id, layout),
+            Shape::Option(ty) => format!("abi.option({})", inner(&ty)?),
+            Shape::Tuple(types) => {
+                format!("abi.group({})", types.iter().map(inner).collect::<Result<Vec<_>, _>>()?.join(", "))
             }
-            TypeDefKind::Handle(Handle::Own(held) | Handle::Borrow(held)) => self.named(self.root(*held), layout)?,
-            TypeDefKind::Option(inner) => format!("abi.option({})", self.abi(inner)?),
-            TypeDefKind::Tuple(tuple) => {
-                let all: Result<Vec<_>, _> = tuple.types.iter().map(|ty| self.abi(ty)).collect();
-                format!("abi.group({})", all?.join(", "))
-            }
-            TypeDefKind::List(inner) => match self.plain(inner) {
-                Type::U32 => "abi.U32S".into(),
-                Type::U64 => "abi.U64S".into(),
-                _ => format!("abi.listing({})", self.abi(inner)?),
+            Shape::List(ty) => match self.wit.shape(&ty) {
+                Shape::Plain(Type::U32) => "abi.U32S".into(),
+                Shape::Plain(Type::U64) => "abi.U64S".into(),
+                _ => format!("abi.listing({})", inner(&ty)?),
             },
-            other => return Err(format!("a {} has no form in Python here", other.as_str())),
+            other => return other.refused("Python"),
         })
     }
 }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use samedeal_core::{Described, Needed, Value};
 
 use super::docs::{comments, wrapped};
-use super::facades::{BUILDERS, Builder, ENUMS};
+use super::facades::{BUILDERS, Builder, enumeration};
+use crate::words::{either, pascal, spelled};
 
 /// The modules of all builders.
 pub fn modules() -> impl Iterator<Item = (&'static str, String)> {
@@ -26,25 +27,19 @@ fn module(builder: &Builder) -> String {
     for member in &members {
         text += &docs(builder, member, &members);
         let Described { section, name, .. } = member;
-        let (ty, set) = match (&member.value, enumeration(name)) {
-            (Value::Numbers, _) => ("impl Into<Vec<u64>>".to_owned(), format!("list(\"{name}\", {name})")),
-            (Value::Name(_), Some(class)) => {
-                (format!("crate::{class}"), format!("set(\"{section}\", \"{name}\", {name}.name())"))
-            }
-            (value, _) => {
-                let ty = match value {
-                    Value::Natural { most, .. } if *most <= u32::MAX.into() => "u32",
-                    Value::Natural { .. } => "u64",
-                    Value::Integer => "i64",
-                    Value::Flag => "bool",
-                    _ => "&str",
-                };
-                (ty.to_owned(), format!("set(\"{section}\", \"{name}\", {name})"))
-            }
+        let (ty, of) = match &member.value {
+            Value::Name(_) if let Some(class) = enumeration(name) => (&*format!("crate::{class}"), ".name()"),
+            Value::Numbers => ("impl Into<Vec<u64>>", ""),
+            Value::Natural { most, .. } if *most <= u32::MAX.into() => ("u32", ""),
+            Value::Natural { .. } => ("u64", ""),
+            Value::Integer => ("i64", ""),
+            Value::Flag => ("bool", ""),
+            _ => ("&str", ""),
         };
+        let set = if member.value == Value::Numbers { "list(" } else { &format!("set(\"{section}\", ") };
         let _ = writeln!(
             text,
-            "    pub fn {name}(mut self, {name}: {ty}) -> Self {{\n        self.draft.{set};\n        self\n    }}\n"
+            "pub fn {name}(mut self, {name}: {ty}) -> Self {{ self.draft.{set}\"{name}\", {name}{of}); self }}\n"
         );
     }
     text + "}\n"
@@ -61,19 +56,21 @@ fn docs(builder: &Builder, member: &Described, members: &[&Described]) -> String
     if !member.default.is_empty() {
         facts.push(format!("Default: {}.", shown(member.name, member.default.trim_matches('`'))));
     }
-    let only =
-        builder.only.iter().filter(|(section, _)| *section == member.section).map(|(_, only)| (*only).to_owned());
     let all = |all: &Vec<Needed>| all.iter().map(needed).collect::<Vec<_>>().join(", and ");
     let (without, with): (Vec<_>, Vec<_>) = member.needs.iter().partition(|all| all.iter().all(|need| !need.is_one));
-    let with: Vec<_> = only
-        .chain(Some(with.into_iter().map(all).collect::<Vec<_>>().join("; or ")))
-        .filter(|with| !with.is_empty())
-        .collect();
+    let only = builder.only.iter().find(|(section, _)| *section == member.section).map(|(_, only)| (*only).to_owned());
+    let with = (!with.is_empty()).then(|| with.into_iter().map(all).collect::<Vec<_>>().join("; or "));
+    let with: Vec<_> = only.into_iter().chain(with).collect();
     if !with.is_empty() {
         facts.push(format!("Only with {}.", with.join(", and ")));
     }
     facts.extend(without.into_iter().map(|needs| format!("Not with {}.", all(needs))));
-    let mut lines = wrapped(&linked(&member.text, member.name, members), 4);
+    // A text with links to the methods of the other members that it names.
+    let linked = spelled(&member.text, str::to_owned, |part| {
+        let is_other = part != member.name && members.iter().any(|member| member.name == part);
+        if is_other { format!("[`{part}`](Self::{part})") } else { format!("`{part}`") }
+    });
+    let mut lines = wrapped(&linked, 4);
     if !facts.is_empty() {
         lines.push(String::new());
         lines.extend(wrapped(&facts.join(" "), 4));
@@ -83,39 +80,16 @@ fn docs(builder: &Builder, member: &Described, members: &[&Described]) -> String
 
 fn needed(need: &Needed) -> String {
     let names: Vec<_> = need.names.iter().map(|name| shown(need.name, name)).collect();
-    let names = match names.split_last() {
-        Some((last, [])) => last.clone(),
-        Some((last, others)) => format!("{} or {last}", others.join(", ")),
-        None => String::new(),
-    };
-    if need.name == "name" { format!("the order {names}") } else { names }
+    if need.name == "name" { format!("the order {}", either(&names)) } else { either(&names) }
 }
 
 /// A value of a member: a variant, if it has an enum.
 fn shown(member: &str, value: &str) -> String {
     match enumeration(member) {
-        Some(class) => format!("[`{class}::{0}`](crate::{class}::{0})", super::pascal(value)),
+        Some(class) => format!("[`{class}::{0}`](crate::{class}::{0})", pascal(value)),
         None if value.starts_with(|first: char| first.is_ascii_digit()) || matches!(value, "true" | "false") => {
             value.to_owned()
         }
         None => format!("`{value}`"),
     }
-}
-
-/// A text with links to the methods of the other members that it names.
-fn linked(text: &str, own: &str, members: &[&Described]) -> String {
-    let mut linked = String::new();
-    for (i, part) in text.split('`').enumerate() {
-        let is_other = part != own && members.iter().any(|member| member.name == part);
-        match (i % 2 == 1, is_other) {
-            (true, true) => _ = write!(linked, "[`{part}`](Self::{part})"),
-            (true, false) => _ = write!(linked, "`{part}`"),
-            (false, _) => linked += part,
-        }
-    }
-    linked
-}
-
-fn enumeration(name: &str) -> Option<&'static str> {
-    ENUMS.iter().find(|(own, _)| *own == name).map(|(_, class)| *class)
 }

@@ -2,7 +2,6 @@
 
 /// A class over a resource.
 pub struct Facade {
-    pub interface: &'static str,
     pub resource: &'static str,
     /// Its name, and the module of the crate that has it.
     pub class: &'static str,
@@ -36,142 +35,80 @@ impl Facade {
     }
 }
 
-pub const FACADES: &[Facade] = &[
-    Facade {
-        interface: "sampling",
-        resource: "sampler",
-        class: "Sampler",
-        forms: &[
-            // Of either width of `Index`, for a range of any length.
-            ("indices", ByHand),
-            ("indices32", Absent),
-            ("batch", ByHand),
-            ("batch32", Absent),
-            // For ranges, and one list for each rank.
-            ("step", ByHand),
-            ("source-counts", ByHand),
-            // Moves the sampler itself.
-            ("resume", ByHand),
-        ],
-        ..CONSTANT
-    },
-    Facade {
-        interface: "steps",
-        resource: "schedule",
-        class: "Schedule",
-        // The names that a sampler and a loader have.
-        forms: &[("begin-of", As("place_of")), ("step-of-state", As("resume"))],
-        ..CONSTANT
-    },
-    Facade {
-        interface: "readings",
-        resource: "reading",
-        class: "Reading",
-        // `indices` takes a range of any length.
-        forms: &[("step-bounds", As("steps")), ("indices", As("indices_window"))],
-        ..CONSTANT
-    },
-    Facade {
-        interface: "shards",
-        resource: "plan",
-        class: "ShardPlan",
-        forms: &[
-            // Those without `_window` are for all of them, or for a range of any length.
-            ("shards", As("shards_window")),
-            ("rows", As("rows_window")),
-            ("loads", ByHand),
-            ("step-bounds", As("steps")),
-            // Kept.
-            ("sizes", ByHand),
-            // With the imbalance.
-            ("load-summary", ByHand),
-            ("imbalance", Absent),
-        ],
-        ..CONSTANT
-    },
-    Facade { interface: "shards", resource: "chunk-stream", class: "ChunkStream", ..CHANGING },
-    Facade {
-        interface: "batches",
-        resource: "batcher",
-        class: "Batcher",
-        forms: &[
-            // As batches, and not end to end.
-            ("take", Absent),
-            ("step", ByHand),
-            // As `Metrics`.
-            ("metrics", ByHand),
-            ("ratio", Absent),
-            // Moves the batcher itself.
-            ("resume", ByHand),
-            ("replan", ByHand),
-            // Lengths are given where a call wants them.
-            ("wanted", Absent),
-            ("supply", Absent),
-        ],
-        has_debug: true,
-        ..CONSTANT
-    },
-    Facade {
-        interface: "batches",
-        resource: "batch-recipe",
-        class: "BatchRecipe",
-        forms: &[("wanted", Absent), ("supply", Absent)],
-        ..CHANGING
-    },
-    Facade {
-        interface: "batches",
-        resource: "batch-stream",
-        class: "BatchStream",
-        forms: &[
-            // They change the stream.
-            ("push", ByHand),
-            ("flush", ByHand),
-            ("take", ByHand),
-            ("metrics", ByHand),
-            ("ratio", Absent),
-        ],
-        ..CHANGING
-    },
-    Facade {
-        interface: "splits",
-        resource: "split",
-        class: "Split",
-        // Of any number of them.
-        forms: &[("part-of", ByHand), ("part-of-keys", ByHand)],
-        ..CONSTANT
-    },
-    Facade {
-        interface: "mesh",
-        resource: "mesh",
-        class: "Mesh",
-        // Of any number of coordinates.
-        forms: &[("rank-at", ByHand)],
-        has_debug: true,
-        ..CONSTANT
-    },
-    Facade {
-        interface: "ledger",
-        resource: "ledger",
-        class: "RawLedger",
-        module: "ledger::",
-        // Of texts of any type.
-        forms: &[("replay", ByHand)],
-        ..CHANGING
-    },
-    Facade {
-        interface: "ledger",
-        resource: "client",
-        class: "Client",
-        module: "ledger::",
-        // Of any number of them.
-        forms: &[("tell-entries", ByHand)],
-        ..CHANGING
-    },
+type Forms = &'static [(&'static str, Form)];
+
+const fn constant(resource: &'static str, class: &'static str, forms: Forms) -> Facade {
+    Facade { resource, class, module: "", is_constant: true, has_debug: false, forms }
+}
+
+const fn changing(resource: &'static str, class: &'static str, forms: Forms) -> Facade {
+    Facade { is_constant: false, ..constant(resource, class, forms) }
+}
+
+const SAMPLER: Forms = &[
+    // Of either width of `Index`, for a range of any length.
+    ("indices", ByHand),
+    ("indices32", Absent),
+    ("batch", ByHand),
+    ("batch32", Absent),
+    // For ranges, and one list for each rank.
+    ("step", ByHand),
+    ("source-counts", ByHand),
+    // Moves the sampler itself.
+    ("resume", ByHand),
 ];
 
-const CONSTANT: Facade =
-    Facade { interface: "", resource: "", class: "", module: "", is_constant: true, forms: &[], has_debug: false };
-const CHANGING: Facade = Facade { is_constant: false, ..CONSTANT };
+const PLAN: Forms = &[
+    // Those without `_window` are for all of them, or for a range of any length.
+    ("shards", As("shards_window")),
+    ("rows", As("rows_window")),
+    ("loads", ByHand),
+    ("step-bounds", As("steps")),
+    // Kept.
+    ("sizes", ByHand),
+    // With the imbalance.
+    ("load-summary", ByHand),
+    ("imbalance", Absent),
+];
+
+const BATCHER: Forms = &[
+    // As batches, and not end to end.
+    ("take", Absent),
+    ("step", ByHand),
+    // As `Metrics`.
+    ("metrics", ByHand),
+    ("ratio", Absent),
+    // Moves the batcher itself.
+    ("resume", ByHand),
+    ("replan", ByHand),
+    // Lengths are given where a call wants them.
+    ("wanted", Absent),
+    ("supply", Absent),
+];
+
+/// They change the stream.
+const BATCH_STREAM: Forms =
+    &[("push", ByHand), ("flush", ByHand), ("take", ByHand), ("metrics", ByHand), ("ratio", Absent)];
+
+pub const FACADES: &[Facade] = &[
+    constant("sampler", "Sampler", SAMPLER),
+    constant("schedule", "Schedule", &[]),
+    // `indices` takes a range of any length.
+    constant("reading", "Reading", &[("step-bounds", As("steps")), ("indices", As("indices_window"))]),
+    constant("plan", "ShardPlan", PLAN),
+    changing("chunk-stream", "ChunkStream", &[]),
+    Facade { has_debug: true, ..constant("batcher", "Batcher", BATCHER) },
+    changing("batch-recipe", "BatchRecipe", &[("wanted", Absent), ("supply", Absent)]),
+    changing("batch-stream", "BatchStream", BATCH_STREAM),
+    // Of any number of them.
+    constant("split", "Split", &[("part-of", ByHand), ("part-of-keys", ByHand)]),
+    // Of any number of coordinates.
+    Facade { has_debug: true, ..constant("mesh", "Mesh", &[("rank-at", ByHand)]) },
+    // Of texts of any type.
+    Facade { module: "ledger::", ..changing("ledger", "RawLedger", &[("replay", ByHand)]) },
+    // Of any number of them.
+    Facade { module: "ledger::", ..changing("client", "Client", &[("tell-entries", ByHand)]) },
+];
 
 /// Free functions by their paths in the crate.
 pub const FREE: &[(&str, &str)] = &[
@@ -181,63 +118,36 @@ pub const FREE: &[(&str, &str)] = &[
     ("header", "ledger::header"),
 ];
 
-/// Records that users get. Others come to the methods that are written by hand only.
-pub const RECORDS: &[Record] = &[
-    Record::of("types", "fact"),
-    Record::called("types", "step-bounds", "Steps"),
-    Record::of("sampling", "place"),
-    Record::of("sampling", "fate"),
-    Record::of("sampling", "shard-place"),
-    Record::of("sampling", "source-place"),
-    Record::of("sampling", "round"),
-    Record::of("steps", "epoch-position"),
-    Record::of("steps", "step-place"),
-    Record::of("readings", "read-round"),
-    Record::of("readings", "read-batch"),
-    Record::of("readings", "round-rows"),
-    Record::of("readings", "mixing-advice"),
-    Record::of("batches", "batch-shape"),
-    Record::of("batches", "batch-place"),
-    Record::of("launch", "detection"),
-    Record::of("texts", "text-kind"),
-    Record::of("texts", "difference"),
-    Record::of("ledger", "event"),
-    Record::of("ledger", "committed-run"),
-    Record::of("ledger", "progress"),
-    Record::of("ledger", "instruction"),
-    Record::of("ledger", "claimed-run"),
+/// Records that users get, by their interfaces. Others come to the methods that are written by hand only.
+pub const RECORDS: &[(&str, &[&str])] = &[
+    ("types", &["fact", "step-bounds"]),
+    ("sampling", &["place", "fate", "shard-place", "source-place", "round"]),
+    ("steps", &["epoch-position", "step-place"]),
+    ("readings", &["read-round", "read-batch", "round-rows", "mixing-advice"]),
+    ("batches", &["batch-shape", "batch-place"]),
+    ("launch", &["detection"]),
+    ("texts", &["text-kind", "difference"]),
+    ("ledger", &["event", "committed-run", "progress", "instruction", "claimed-run"]),
 ];
 
-pub struct Record {
-    pub interface: &'static str,
-    pub name: &'static str,
-    /// Its name in Rust, where it is another one.
-    pub class: Option<&'static str>,
-}
-
-impl Record {
-    const fn of(interface: &'static str, name: &'static str) -> Self {
-        Self { interface, name, class: None }
-    }
-
-    const fn called(interface: &'static str, name: &'static str, class: &'static str) -> Self {
-        Self { class: Some(class), ..Self::of(interface, name) }
-    }
-}
-
-/// Texts that have an enum in Rust.
-pub const ENUMS: &[(&str, &str)] = &[
-    ("remainder", "Remainder"),
-    ("layout", "Layout"),
-    ("strategy", "Strategy"),
-    ("counting", "Counting"),
-    ("packing", "Packing"),
-    ("too_long", "TooLong"),
-    ("tail", "Tail"),
-    ("policy", "Policy"),
-    ("worker_policy", "WorkerPolicy"),
-    ("weight", "Weight"),
+/// Texts that have an enum in Rust, by their names.
+const ENUMS: &[&str] = &[
+    "remainder",
+    "layout",
+    "strategy",
+    "counting",
+    "packing",
+    "too_long",
+    "tail",
+    "policy",
+    "worker_policy",
+    "weight",
 ];
+
+/// The enum of a value.
+pub fn enumeration(name: &str) -> Option<String> {
+    ENUMS.contains(&name).then(|| crate::words::pascal(name))
+}
 
 /// A class that has a method for each member of a kind of recipes.
 pub struct Builder {
@@ -257,31 +167,23 @@ pub struct Builder {
     pub generic: &'static str,
 }
 
+const fn builder(class: &'static str, module: &'static str, recipe: &'static str) -> Builder {
+    Builder { class, module, recipe, sections: &[], order: &[], by_hand: &[], only: &[], generic: "" }
+}
+
 pub const BUILDERS: &[Builder] = &[
     Builder {
-        class: "Builder",
-        module: "builder",
-        recipe: "sampler",
         sections: &["deal"],
         order: &["seed", "lanes", "shuffle_window", "sizes"],
-        by_hand: &[],
-        only: &[],
-        generic: "",
+        ..builder("Builder", "builder", "sampler")
     },
     Builder {
-        class: "ScheduleBuilder",
-        module: "schedule_builder",
-        recipe: "schedule",
         sections: &["deal", "steps"],
         order: &["seed", "lanes", "shuffle_window"],
         by_hand: &["stages"],
-        only: &[],
-        generic: "",
+        ..builder("ScheduleBuilder", "schedule_builder", "schedule")
     },
     Builder {
-        class: "ReadingBuilder",
-        module: "reading_builder",
-        recipe: "reading",
         sections: &["deal", "batch", "shards"],
         order: &["lanes", "shuffle_window"],
         by_hand: &[
@@ -299,47 +201,25 @@ pub const BUILDERS: &[Builder] = &[
             ("order", "[`Deal::Samples`](crate::Deal::Samples)"),
             ("shards", "[`Deal::Shards`](crate::Deal::Shards)"),
         ],
-        generic: "",
+        ..builder("ReadingBuilder", "reading_builder", "reading")
     },
     Builder {
-        class: "PlanBuilder",
-        module: "plan_builder",
-        recipe: "plan",
         sections: &["deal", "shards"],
-        order: &[],
         // `samples` and `shards` follow from the sizes.
         by_hand: &["samples", "shards", "holders", "holder_offsets", "rank_nodes"],
-        only: &[],
-        generic: "",
+        ..builder("PlanBuilder", "plan_builder", "plan")
     },
+    Builder { order: &["chunks", "seed"], ..builder("ChunkStreamBuilder", "chunk_stream_builder", "chunk-stream") },
     Builder {
-        class: "ChunkStreamBuilder",
-        module: "chunk_stream_builder",
-        recipe: "chunk-stream",
-        sections: &[],
-        order: &["chunks", "seed"],
-        by_hand: &[],
-        only: &[],
-        generic: "",
-    },
-    Builder {
-        class: "BatchBuilder",
-        module: "batch_builder",
-        recipe: "batches",
         sections: &["deal", "batch"],
         order: &["seed"],
         by_hand: &["boundaries", "lengths"],
-        only: &[],
         generic: "<T>",
+        ..builder("BatchBuilder", "batch_builder", "batches")
     },
     Builder {
-        class: "SplitBuilder",
-        module: "split_builder",
-        recipe: "split",
         sections: &["split"],
-        order: &[],
         by_hand: &["samples", "parts"],
-        only: &[],
-        generic: "",
+        ..builder("SplitBuilder", "split_builder", "split")
     },
 ];

@@ -1,23 +1,26 @@
 //! The plain part of the classes of the Rust host: a module with a second `impl` for each of them, and one with records. What has the habits
-//! of Rust is written by hand, beside them.
+//! of Rust is written by hand, beside them. rustfmt lays the text out.
 
 mod builders;
 mod docs;
 mod engines;
 mod facades;
 pub mod interface;
+mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use wit_parser::{Function, FunctionKind, PackageId, Resolve, Type, TypeDefKind, TypeId, TypeOwner};
+use wit_parser::{Type, TypeId};
 
-use crate::facade::{asks, is_value};
+use crate::facade::{asks, is_value, name_of};
+use crate::wit::{Shape, Signature, Wit};
+use crate::words::{pascal, snake};
 use docs::{Docs, Place};
 use engines::Engine;
-use facades::{ENUMS, FACADES, Facade, Form, RECORDS, Record};
+use facades::{FACADES, Facade, Form, RECORDS, enumeration};
 
 const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here are lost.\n";
 const MADE_OF_MEMBERS: &str =
@@ -38,8 +41,8 @@ const USED: [(&str, &str); 7] = [
 ];
 
 /// The modules, by the names of their files.
-pub fn modules(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String, String>, String> {
-    let rust = Rust { resolve, package, docs: Docs::new(resolve, package) };
+pub fn modules(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
+    let rust = Rust { wit, docs: Docs::new(wit) };
     let mut files = BTreeMap::new();
     let mut all =
         format!("{MADE}//! What is generated from the interface: the plain part of each class, and records.\n\n");
@@ -52,452 +55,300 @@ pub fn modules(resolve: &Resolve, package: PackageId) -> Result<BTreeMap<String,
         files.insert(format!("{name}.rs"), formatted(&format!("{MADE_OF_MEMBERS}{text}"))?);
         let _ = writeln!(all, "mod {name};");
     }
-    let _ = writeln!(all, "mod records;");
-    let wit = interface::Wit { resolve, package };
-    for (engine, when) in
-        [(Engine::Component, "feature = \"component\""), (Engine::Native, "not(feature = \"component\")")]
-    {
-        let name = engine.name();
-        files.insert(format!("{name}.rs"), engines::module(wit, engine)?);
-        let _ = writeln!(all, "#[cfg({when})]\npub mod {name};");
-    }
-    all.push('\n');
+    files.insert("component.rs".to_owned(), engines::module(wit, Engine::Component)?);
+    files.insert("native.rs".to_owned(), engines::module(wit, Engine::Native)?);
+    files.insert("records.rs".to_owned(), formatted(&rust.records()?)?);
+    all += "mod records;
+        #[cfg(feature = \"component\")] pub mod component;
+        #[cfg(not(feature = \"component\"))] pub mod native;\n\n";
     for facade in FACADES.iter().filter(|facade| facade.is_constant) {
         let _ = writeln!(all, "pub(crate) use {}::{}Values;", snake(facade.resource), facade.class);
     }
-    let _ = writeln!(all, "pub use records::*;");
-    files.insert("records.rs".to_owned(), formatted(&rust.records()?)?);
+    all += "pub use records::*;\n";
     files.insert("mod.rs".to_owned(), formatted(&all)?);
     Ok(files)
 }
 
-/// From an expression to another one.
-type Conversion = Box<dyn Fn(&str) -> String>;
-
 struct Rust<'a> {
-    resolve: &'a Resolve,
-    package: PackageId,
+    wit: Wit<'a>,
     docs: Docs<'a>,
 }
 
 impl<'a> Rust<'a> {
     fn facade(&self, facade: &Facade) -> Result<String, String> {
-        let Facade { interface, resource, class, module, .. } = facade;
+        let &Facade { class, module, .. } = facade;
+        let (interface, id, resource) = self.wit.resource(facade.resource)?;
+        let methods: Vec<_> = self.wit.signatures(id, Some(resource)).filter(|signature| signature.is_method).collect();
         let mut text = String::new();
-        let functions = &self.resolve.interfaces[self.resolve.packages[self.package].interfaces[*interface]].functions;
-        let methods: Vec<_> = functions
-            .values()
-            .filter(|function| matches!(function.kind, FunctionKind::Method(of) if self.named(of) == *resource))
-            .collect();
-        let known: Vec<_> = methods.iter().filter(|function| self.is_known(facade, function)).copied().collect();
         if facade.is_constant {
-            text += &self.values(facade, &known)?;
+            let known: Vec<_> = methods.iter().filter(|signature| is_known(facade, signature)).collect();
+            let handle = format!("{}::{}", snake(interface), pascal(facade.resource));
+            text += &self.values(facade, &handle, &known)?;
         }
         let _ = writeln!(text, "impl {class} {{");
-        for function in methods {
-            text += &if self.is_known(facade, function) {
-                self.getter(facade, function)?
-            } else {
-                self.method(facade, function)?
+        for signature in &methods {
+            text += &match is_known(facade, signature) {
+                true => self.getter(facade, signature)?,
+                false => self.method(facade, signature)?,
             };
-            text.push('\n');
         }
         text += "}\n";
-        let module =
-            if module.is_empty() { "crate".to_owned() } else { format!("crate::{}", module.trim_end_matches("::")) };
-        Ok(format!("{MADE}{}\n{text}", self.uses(&text, Some((&module, class)))))
+        let module = format!("crate::{module}");
+        Ok(format!("{MADE}{}\n{text}", self.uses(&text, Some((module.trim_end_matches("::"), class)))))
     }
 
     /// What a module uses: that of a class has its path and its name, that of records has none.
     fn uses(&self, text: &str, class_of: Option<(&str, &str)>) -> String {
-        let has = |name: &str| {
-            let mut found = text.match_indices(name).filter(|(at, _)| {
-                let around = [text[..*at].chars().next_back(), text[at + name.len()..].chars().next()];
-                around.iter().flatten().all(|next| !next.is_alphanumeric() && !matches!(next, '_' | '[' | '`'))
-            });
-            // Not in a comment.
-            found.any(|(at, _)| !text[..at].rsplit('\n').next().unwrap_or_default().trim_start().starts_with("//"))
-        };
-        let interfaces = self.resolve.packages[self.package].interfaces.keys().map(|name| snake(name));
-        let is_used = |name: &String| [" ", "<", "("].iter().any(|before| text.contains(&format!("{before}{name}::")));
+        let code = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
+        let words: BTreeSet<_> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let interfaces = self.wit.interfaces().map(|(name, _)| snake(name));
+        let is_used = |name: &String| [" ", "<", "("].iter().any(|before| code.contains(&format!("{before}{name}::")));
         let interfaces = interfaces.filter(is_used).map(|name| ("crate::engine", name));
-        let named = USED.iter().map(|&(path, name)| (path, name.to_owned())).filter(|(_, name)| has(name));
-        let records = RECORDS.iter().map(class).filter(|name| class_of.is_some() && has(name));
+        let named = USED.iter().map(|&(path, name)| (path, name.to_owned()));
+        let records = RECORDS.iter().flat_map(|(_, records)| *records).filter(|_| class_of.is_some());
+        let records = records.map(|name| ("super::records", class_of_record(name)));
         let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-        if let Some((path, class)) = class_of {
-            used.entry(path).or_default().insert(class.to_owned());
-        }
-        for (path, name) in interfaces.chain(named).chain(records.map(|name| ("super::records", name))) {
+        let named = named.chain(records).filter(|(_, name)| words.contains(name.as_str()));
+        for (path, name) in interfaces.chain(named).chain(class_of.map(|(path, class)| (path, class.to_owned()))) {
             used.entry(path).or_default().insert(name);
         }
-        used.iter()
-            .map(|(path, names)| {
-                format!("use {path}::{{{}}};\n", names.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
-            })
-            .collect()
-    }
-
-    /// Whether the value of a function is asked once.
-    fn is_known(&self, facade: &Facade, function: &Function) -> bool {
-        facade.is_constant
-            && is_value(function)
-            && facade.form(function.item_name()) == Form::Plain
-            && !ASKED.contains(&function.item_name())
-            && function.result.as_ref().is_some_and(|ty| self.fallible(ty).is_none())
-    }
-
-    /// What is known of an object: a structure, and the calls that fill it.
-    fn values(&self, facade: &Facade, known: &[&Function]) -> Result<String, String> {
-        let class = format!("{}Values", facade.class);
-        let mut text = format!(
-            "/// What the component says of [`{0}`], which never changes.\npub(crate) struct {class} {{\n",
-            facade.class
-        );
-        let mut asked = String::new();
-        for function in known {
-            let (name, result) = (function.item_name(), function.result.as_ref().ok_or("a value has no result")?);
-            let own = snake(name);
-            let _ = writeln!(text, "    pub(crate) {own}: {},", self.held(name, result)?);
-            let call = format!("object.{own}()?");
-            let value = match (self.enumeration(name), self.converted(result)) {
-                (Some(_), _) => format!("{call}.parse()?"),
-                (None, Some(conversion)) => conversion(&call),
-                (None, None) => call,
-            };
-            let _ = writeln!(asked, "                {own}: {value},");
-        }
-        text += "}\n\n";
-        if !facade.has_debug {
-            text += &debug(facade, known);
-        }
-        let _ = write!(
-            text,
-            "impl {class} {{\n    pub(crate) fn ask(object: &Object<{}>) -> Result<Self, Error> {{\n        Ok(Self {{\n{asked}        \
-             }})\n    }}\n}}\n\n",
-            handle(facade),
-        );
-        Ok(text)
-    }
-
-    fn getter(&self, facade: &Facade, function: &Function) -> Result<String, String> {
-        let (name, result) = (function.item_name(), function.result.as_ref().ok_or("a value has no result")?);
-        let own = snake(name);
-        let held = self.held(name, result)?;
-        let (shown, value) = match held.strip_prefix("Vec<") {
-            _ if held == "String" => ("&str".to_owned(), format!("&self.values.{own}")),
-            Some(item) => (format!("&[{}]", item.trim_end_matches('>')), format!("&self.values.{own}")),
-            None => (held, format!("self.values.{own}")),
+        let line = |(path, names): (&&str, &BTreeSet<String>)| {
+            format!("use {path}::{{{}}};\n", names.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
         };
-        let docs = self.docs_of(facade, function, None);
-        Ok(format!("{docs}    pub fn {own}(&self) -> {shown} {{\n        {value}\n    }}\n"))
+        used.iter().map(line).collect()
     }
 
-    fn method(&self, facade: &Facade, function: &Function) -> Result<String, String> {
-        let name = function.item_name();
+    /// What is known of an object: a structure, the calls that fill it, and what the class shows of itself for debugging.
+    fn values(&self, facade: &Facade, handle: &str, known: &[&Signature<'_>]) -> Result<String, String> {
+        let class = facade.class;
+        let (mut fields, mut asked, mut shown) = (String::new(), String::new(), String::new());
+        for signature in known {
+            let (own, result) = (snake(signature.name), signature.value.ok_or("a value has no result")?);
+            let _ = writeln!(fields, "pub(crate) {own}: {},", self.held(signature.name, &result)?);
+            let call = format!("object.{own}()?");
+            let value = match enumeration(signature.name) {
+                Some(_) => format!("{call}.parse()?"),
+                None => self.converted(&result).of(&call),
+            };
+            let _ = writeln!(asked, "{own}: {value},");
+            let _ = write!(shown, ".field(\"{own}\", &self.values.{own})");
+        }
+        let debug = format!(
+            "impl std::fmt::Debug for {class} {{
+                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{
+                    f.debug_struct(\"{class}\"){shown}.finish_non_exhaustive()
+                }}
+            }}\n\n"
+        );
+        Ok(format!(
+            "/// What the component says of [`{class}`], which never changes.
+            pub(crate) struct {class}Values {{
+                {fields}
+            }}
+
+            {}impl {class}Values {{
+                pub(crate) fn ask(object: &Object<{handle}>) -> Result<Self, Error> {{
+                    Ok(Self {{ {asked} }})
+                }}
+            }}\n\n",
+            if facade.has_debug { "" } else { &debug },
+        ))
+    }
+
+    fn getter(&self, facade: &Facade, signature: &Signature<'_>) -> Result<String, String> {
+        let own = snake(signature.name);
+        let held = self.held(signature.name, &signature.value.ok_or("a value has no result")?)?;
+        let (shown, lent) = match held.strip_prefix("Vec<") {
+            _ if held == "String" => ("&str".to_owned(), "&"),
+            Some(item) => (format!("&[{}]", item.trim_end_matches('>')), "&"),
+            None => (held, ""),
+        };
+        let docs = self.docs_of(facade, signature, None);
+        Ok(format!("{docs}pub fn {own}(&self) -> {shown} {{ {lent}self.values.{own} }}\n\n"))
+    }
+
+    fn method(&self, facade: &Facade, signature: &Signature<'_>) -> Result<String, String> {
+        let name = signature.name;
         let own = snake(name);
         let form = facade.form(name);
         let is_raw = matches!(form, Form::ByHand | Form::Absent);
         let (visible, rust) = match form {
-            Form::Plain => ("pub", own.clone()),
+            Form::Plain => ("pub", snake(name_of(facade.resource, name))),
             Form::As(name) => ("pub", name.to_owned()),
             Form::ByHand | Form::Absent => ("pub(crate)", format!("raw_{own}")),
         };
         let (mut parameters, mut arguments, mut checks) = (String::new(), Vec::new(), String::new());
-        for parameter in function.params.iter().skip(1) {
-            let name = snake(&parameter.name);
-            let _ = write!(parameters, ", {name}: {}", self.passed(&parameter.ty)?);
+        for (wit_name, ty) in &signature.parameters {
+            let name = snake(wit_name);
+            let _ = write!(parameters, ", {name}: {}", types::passed(self.wit, ty, &|id| types::path(self.wit, id))?);
             // What does not fit into the memory would stop the component before it can say so.
             match name.as_str() {
-                "state" => checks += "        let state = checked_state(state, self.object.room())?;\n",
-                "entry" => checks += "        let entry = cut_entry(entry);\n",
-                "checkpoint" => checks += "        let checkpoint = checkpoint.map(cut_entry);\n",
-                _ if !is_raw && self.is_long(&parameter.ty) => {
-                    let _ = writeln!(
-                        checks,
-                        "        self.object.check_room(\"{}\", {name}.len(), size_of_val({name}))?;",
-                        parameter.name
-                    );
+                "state" => checks += "let state = checked_state(state, self.object.room())?;\n",
+                "entry" => checks += "let entry = cut_entry(entry);\n",
+                "checkpoint" => checks += "let checkpoint = checkpoint.map(cut_entry);\n",
+                _ if !is_raw && self.is_long(ty) => {
+                    let _ =
+                        writeln!(checks, "self.object.check_room(\"{wit_name}\", {name}.len(), size_of_val({name}))?;");
                 }
                 _ => {}
             }
             arguments.push(name);
         }
-        let result = function.result.as_ref();
-        let fallible = result.and_then(|ty| self.fallible(ty));
-        let value = fallible.unwrap_or(result.copied());
-        let is_own = value.is_some_and(|ty| self.is_resource(&ty));
-        let asked = match asks(function) {
+        let arguments = arguments.join(", ");
+        let asked = match asks(signature) {
             // It goes through what gives the lengths.
-            true => format!("self.waiting(|object| object.{own}({}))", arguments.join(", ")),
-            false => format!("self.object.{own}({})", arguments.join(", ")),
+            true => format!("self.waiting(|object| object.{own}({arguments}))"),
+            false => format!("self.object.{own}({arguments})"),
         };
-        let (returned, body) = match value {
-            Some(_) if is_own => ("Self".to_owned(), format!("self.another({asked}?)")),
-            Some(ty) if is_raw && self.returned(&ty).is_err() => (self.raw(&ty)?, asked),
-            Some(ty) => match self.converted(&ty) {
-                Some(conversion) => {
-                    let body = format!("let found = {asked}?;\n        Ok({})", conversion("found"));
-                    (self.returned(&ty)?, body)
-                }
-                None => (self.returned(&ty)?, asked),
-            },
+        let (returned, body) = match signature.value {
             None => ("()".to_owned(), asked),
+            Some(ty) if matches!(self.wit.shape(&ty), Shape::Own(_)) => {
+                ("Self".to_owned(), format!("self.another({asked}?)"))
+            }
+            Some(ty) => match (self.returned(&ty), self.converted(&ty)) {
+                (Err(_), _) if is_raw => (types::owned(self.wit, &ty, &|id| types::path(self.wit, id))?, asked),
+                (returned, Conversion(None)) => (returned?, asked),
+                (returned, conversion) => (returned?, format!("let found = {asked}?;\nOk({})", conversion.of("found"))),
+            },
         };
-        let docs = if is_raw {
-            format!("    /// `{name}` of the interface, as it is.\n")
-        } else {
-            self.docs_of(facade, function, Some(fallible.is_some()))
+        let docs = match is_raw {
+            true => format!("/// `{name}` of the interface, as it is.\n"),
+            false => self.docs_of(facade, signature, Some(signature.fails)),
         };
         Ok(format!(
-            "{docs}    {visible} fn {rust}(&self{parameters}) -> Result<{returned}, Error> {{\n{checks}        {body}\n    }}\n"
+            "{docs}{visible} fn {rust}(&self{parameters}) -> Result<{returned}, Error> {{\n{checks}{body}\n}}\n\n"
         ))
     }
 
-    fn docs_of(&self, facade: &Facade, function: &Function, fails: Option<bool>) -> String {
-        let own: Vec<_> =
-            function.params.iter().map(|parameter| parameter.name.as_str()).chain([function.item_name()]).collect();
-        let has_none =
-            function.params.iter().map(|parameter| &parameter.ty).chain(&function.result).any(|ty| self.is_maybe(ty));
-        let place = Place { interface: facade.interface, facade: Some(facade), own: &own, has_none };
-        self.docs.function(function, place, fails, 4)
+    fn docs_of(&self, facade: &Facade, signature: &Signature<'_>, fails: Option<bool>) -> String {
+        let parameters = signature.parameters.iter();
+        let own: Vec<_> = parameters.clone().map(|(name, _)| *name).chain([signature.name]).collect();
+        let has_none = parameters.map(|(_, ty)| ty).chain(&signature.value).any(|ty| self.is_maybe(ty));
+        let interface = self.wit.resource(facade.resource).map(|(name, ..)| name).unwrap_or_default();
+        let place = Place { interface, facade: Some(facade), own: &own, has_none };
+        self.docs.method(signature, facade, place, fails)
     }
 
     /// The structures of all records that users get, with what makes them of those of the component.
     fn records(&self) -> Result<String, String> {
         let mut text = String::new();
-        for record in RECORDS {
-            let interface = self.resolve.packages[self.package].interfaces[record.interface];
-            let id = self.resolve.interfaces[interface].types[record.name];
-            let TypeDefKind::Record(fields) = &self.resolve.types[id].kind else {
-                return Err(format!("{} is no record", record.name));
-            };
-            let own: Vec<_> = fields.fields.iter().map(|field| field.name.as_str()).collect();
-            let has_none = fields.fields.iter().any(|field| self.is_maybe(&field.ty));
-            let place = Place { interface: record.interface, facade: None, own: &own, has_none };
-            text += &self.docs.note(self.resolve.types[id].docs.contents.as_deref().unwrap_or_default(), place, 0);
-            let class = class(record);
-            let is_copy = !fields.fields.iter().any(|field| self.is_long(&field.ty));
-            let _ = writeln!(
-                text,
-                "#[derive(Clone, {}Debug, PartialEq, Eq, Hash)]\n\
-                 #[cfg_attr(feature = \"serde\", derive(serde::Deserialize, serde::Serialize))]\n#[non_exhaustive]\npub struct {class} {{",
-                if is_copy { "Copy, " } else { "" },
-            );
-            let (mut names, mut from) = (Vec::new(), String::new());
-            for field in &fields.fields {
-                let name = snake(&field.name);
-                text += &self.docs.note(field.docs.contents.as_deref().unwrap_or_default(), place, 4);
-                let _ = writeln!(text, "    pub {name}: {},", self.returned(&field.ty)?);
-                let _ = match self.converted(&field.ty) {
-                    Some(conversion) => write!(from, "{name}: {}, ", conversion(&name)),
-                    None => write!(from, "{name}, "),
-                };
-                names.push(name);
+        for (interface, records) in RECORDS {
+            for name in *records {
+                text += &self.record(interface, name)?;
             }
-            text += "}\n\n";
-            let wit = format!("{}::{}", snake(record.interface), pascal(record.name));
-            let names = names.join(", ");
-            let _ = write!(
-                text,
-                "impl From<{wit}> for {class} {{\n    fn from(found: {wit}) -> Self {{\n        let {wit} {{ {names} }} = found;\n        \
-                 Self {{ {from} }}\n    }}\n}}\n\n"
-            );
         }
         Ok(format!("{MADE}{}\n{text}", self.uses(&text, None)))
     }
 
+    fn record(&self, interface: &str, name: &str) -> Result<String, String> {
+        let (id, record) = self.wit.record(interface, name)?;
+        let own: Vec<_> = record.fields.iter().map(|field| field.name.as_str()).collect();
+        let has_none = record.fields.iter().any(|field| self.is_maybe(&field.ty));
+        let place = Place { interface, facade: None, own: &own, has_none };
+        let (mut fields, mut names, mut from) = (String::new(), Vec::new(), Vec::new());
+        for field in &record.fields {
+            let name = snake(&field.name);
+            fields += &self.docs.note(field.docs.contents.as_deref().unwrap_or_default(), place, 4);
+            let _ = writeln!(fields, "pub {name}: {},", self.returned(&field.ty)?);
+            from.push(match self.converted(&field.ty) {
+                Conversion(None) => name.clone(),
+                conversion => format!("{name}: {}", conversion.of(&name)),
+            });
+            names.push(name);
+        }
+        let docs = self.docs.note(self.wit.docs(id), place, 0);
+        let copy = if record.fields.iter().any(|field| self.is_long(&field.ty)) { "" } else { "Copy, " };
+        let (class, wit) = (class_of_record(name), types::path(self.wit, id)?);
+        let (names, from) = (names.join(", "), from.join(", "));
+        Ok(format!(
+            "{docs}#[derive(Clone, {copy}Debug, PartialEq, Eq, Hash)]
+            #[cfg_attr(feature = \"serde\", derive(serde::Deserialize, serde::Serialize))]
+            #[non_exhaustive]
+            pub struct {class} {{
+                {fields}
+            }}
+
+            impl From<{wit}> for {class} {{
+                fn from(found: {wit}) -> Self {{
+                    let {wit} {{ {names} }} = found;
+                    Self {{ {from} }}
+                }}
+            }}\n\n"
+        ))
+    }
+
     /// The type of a result in the facade.
     fn returned(&self, ty: &Type) -> Result<String, String> {
-        let id = match ty {
-            Type::Id(id) => *id,
-            ty => return plain(ty),
-        };
-        if let Some(record) = self.record(ty) {
-            return Ok(class(record));
-        }
-        match &self.resolve.types[id].kind {
-            _ if self.named(id) == "spans" => Ok("Vec<Span>".to_owned()),
-            TypeDefKind::Type(ty) => self.returned(ty),
-            TypeDefKind::List(ty) => Ok(format!("Vec<{}>", self.returned(ty)?)),
-            TypeDefKind::Option(ty) => Ok(format!("Option<{}>", self.returned(ty)?)),
-            other => Err(format!("{}: a {} has no form in Rust yet", self.named(id), other.as_str())),
-        }
+        types::owned(self.wit, ty, &|id| match self.wit.name(id) {
+            "spans" => Ok("Vec<Span>".to_owned()),
+            name if self.has_class(id) => Ok(class_of_record(name)),
+            name => Err(format!("{name} has no form in Rust yet")),
+        })
     }
 
     /// The type of a value that is kept: a text may have an enum.
     fn held(&self, name: &str, ty: &Type) -> Result<String, String> {
-        self.enumeration(name).map_or_else(|| self.returned(ty), |name| Ok(name.to_owned()))
+        enumeration(name).map_or_else(|| self.returned(ty), Ok)
     }
 
-    fn enumeration(&self, name: &str) -> Option<&'static str> {
-        ENUMS.iter().find(|(own, _)| *own == name).map(|(_, class)| *class)
-    }
-
-    /// The type of a result as the component gives it.
-    fn raw(&self, ty: &Type) -> Result<String, String> {
-        let id = match ty {
-            Type::Id(id) => *id,
-            ty => return plain(ty),
-        };
-        match &self.resolve.types[id].kind {
-            TypeDefKind::Type(ty) => self.raw(ty),
-            TypeDefKind::List(ty) => Ok(format!("Vec<{}>", self.raw(ty)?)),
-            TypeDefKind::Option(ty) => Ok(format!("Option<{}>", self.raw(ty)?)),
-            TypeDefKind::Record(_) => match self.resolve.types[id].owner {
-                TypeOwner::Interface(owner) => {
-                    let interface = self.resolve.interfaces[owner].name.as_deref().unwrap_or_default();
-                    Ok(format!("{}::{}", snake(interface), pascal(self.named(id))))
-                }
-                _ => Err(format!("{} is of no interface", self.named(id))),
-            },
-            other => Err(format!("{}: a {} has no form in Rust yet", self.named(id), other.as_str())),
-        }
-    }
-
-    /// The type of an argument.
-    fn passed(&self, ty: &Type) -> Result<String, String> {
-        let id = match ty {
-            Type::String => return Ok("&str".to_owned()),
-            Type::Id(id) => *id,
-            ty => return plain(ty),
-        };
-        match &self.resolve.types[id].kind {
-            TypeDefKind::Type(ty) => self.passed(ty),
-            TypeDefKind::List(ty) => Ok(format!("&[{}]", self.raw(ty)?)),
-            TypeDefKind::Option(ty) => Ok(format!("Option<{}>", self.passed(ty)?)),
-            other => Err(format!("{}: a {} has no form in Rust yet", self.named(id), other.as_str())),
-        }
-    }
-
-    /// What makes a value of the facade of one of the component, if they differ.
-    fn converted(&self, ty: &Type) -> Option<Conversion> {
-        let &Type::Id(id) = ty else { return None };
-        if let Some(record) = self.record(ty) {
-            let class = class(record);
-            return Some(Box::new(move |value| format!("{class}::from({value})")));
-        }
-        match &self.resolve.types[id].kind {
-            _ if self.named(id) == "spans" => Some(Box::new(|value| format!("crate::place::spans({value})"))),
-            TypeDefKind::Type(ty) => self.converted(ty),
-            TypeDefKind::List(ty) => {
-                let each = self.each(ty)?;
-                Some(Box::new(move |value| format!("{value}.into_iter().map({each}).collect()")))
+    /// What makes a value of the facade of one of the component.
+    fn converted(&self, ty: &Type) -> Conversion {
+        Conversion(match self.wit.shape(ty) {
+            Shape::Record(id, _) if self.wit.name(id) == "spans" => Some("crate::place::spans(@)".to_owned()),
+            Shape::Record(id, _) if self.has_class(id) => {
+                Some(format!("{}::from(@)", class_of_record(self.wit.name(id))))
             }
-            TypeDefKind::Option(ty) => {
-                let each = self.each(ty)?;
-                Some(Box::new(move |value| format!("{value}.map({each})")))
+            Shape::List(ty) => {
+                self.converted(&ty).function().map(|each| format!("@.into_iter().map({each}).collect()"))
             }
+            Shape::Option(ty) => self.converted(&ty).function().map(|each| format!("@.map({each})")),
             _ => None,
-        }
+        })
     }
 
-    /// The function that converts an item.
-    fn each(&self, ty: &Type) -> Option<String> {
-        match self.record(ty) {
-            Some(record) => Some(format!("{}::from", class(record))),
-            None => Some(format!("|found| {}", self.converted(ty)?("found"))),
-        }
-    }
-
-    /// The record of the facade that a type is.
-    fn record(&self, ty: &Type) -> Option<&'static Record> {
-        let &Type::Id(id) = ty else { return None };
-        let def = &self.resolve.types[id];
-        if let TypeDefKind::Type(ty) = &def.kind {
-            return self.record(ty);
-        }
-        let TypeOwner::Interface(owner) = def.owner else { return None };
-        let interface = self.resolve.interfaces[owner].name.as_deref()?;
-        RECORDS.iter().find(|record| record.interface == interface && Some(record.name) == def.name.as_deref())
-    }
-
-    /// Whether a type, or one within it, is of a kind.
-    fn any(&self, ty: &Type, of: &dyn Fn(&Type) -> bool) -> bool {
-        let within = |ty: &Type| match ty {
-            Type::Id(id) => match &self.resolve.types[*id].kind {
-                TypeDefKind::Type(ty) | TypeDefKind::List(ty) | TypeDefKind::Option(ty) => self.any(ty, of),
-                TypeDefKind::Record(record) => record.fields.iter().any(|field| self.any(&field.ty, of)),
-                TypeDefKind::Result(result) => result.ok.is_some_and(|ty| self.any(&ty, of)),
-                _ => false,
-            },
-            _ => false,
-        };
-        of(ty) || within(ty)
+    /// Whether a type is a record of the facade.
+    fn has_class(&self, id: TypeId) -> bool {
+        let owner = self.wit.owner(id).and_then(|owner| self.wit.interface(owner).name.as_deref());
+        RECORDS.iter().any(|(interface, names)| Some(*interface) == owner && names.contains(&self.wit.name(id)))
     }
 
     /// Whether a type has texts or lists, which are no copies.
     fn is_long(&self, ty: &Type) -> bool {
-        self.any(ty, &|ty| match ty {
-            Type::String => true,
-            Type::Id(id) => matches!(self.resolve.types[*id].kind, TypeDefKind::List(_)),
-            _ => false,
-        })
+        self.wit.any(ty, |shape| matches!(shape, Shape::Plain(Type::String) | Shape::List(_)))
     }
 
     /// Whether a type has values that may be missing.
     fn is_maybe(&self, ty: &Type) -> bool {
-        self.any(ty, &|ty| matches!(ty, Type::Id(id) if matches!(self.resolve.types[*id].kind, TypeDefKind::Option(_))))
-    }
-
-    /// What a call that can fail by its arguments gives, or that it cannot.
-    fn fallible(&self, ty: &Type) -> Option<Option<Type>> {
-        let &Type::Id(id) = ty else { return None };
-        match &self.resolve.types[id].kind {
-            TypeDefKind::Result(result) => Some(result.ok),
-            _ => None,
-        }
-    }
-
-    fn is_resource(&self, ty: &Type) -> bool {
-        matches!(ty, Type::Id(id) if matches!(self.resolve.types[*id].kind, TypeDefKind::Handle(_)))
-    }
-
-    fn named(&self, id: TypeId) -> &'a str {
-        self.resolve.types[id].name.as_deref().unwrap_or_default()
+        self.wit.any(ty, |shape| matches!(shape, Shape::Option(_)))
     }
 }
 
-fn plain(ty: &Type) -> Result<String, String> {
-    Ok(match ty {
-        Type::Bool => "bool",
-        Type::U32 => "u32",
-        Type::U64 => "u64",
-        Type::S64 => "i64",
-        Type::String => "String",
-        other => return Err(format!("{other:?} has no form in Rust yet")),
+/// An expression with `@` for a value, or nothing, if the value stays as it is.
+struct Conversion(Option<String>);
+
+impl Conversion {
+    fn of(&self, value: &str) -> String {
+        self.0.as_ref().map_or_else(|| value.to_owned(), |with| with.replace('@', value))
     }
-    .to_owned())
+
+    /// The function that converts.
+    fn function(&self) -> Option<String> {
+        let with = self.0.as_ref()?;
+        Some(with.strip_suffix("(@)").map_or_else(|| format!("|found| {}", self.of("found")), str::to_owned))
+    }
 }
 
-/// The type of what a class holds.
-fn handle(facade: &Facade) -> String {
-    format!("{}::{}", snake(facade.interface), pascal(facade.resource))
+/// Whether the value of a function is asked once.
+fn is_known(facade: &Facade, signature: &Signature<'_>) -> bool {
+    facade.is_constant
+        && is_value(signature)
+        && facade.form(signature.name) == Form::Plain
+        && !ASKED.contains(&signature.name)
+        && !signature.fails
 }
 
-fn class(record: &Record) -> String {
-    record.class.map_or_else(|| pascal(record.name), str::to_owned)
-}
-
-fn snake(name: &str) -> String {
-    name.replace('-', "_")
-}
-
-fn pascal(name: &str) -> String {
-    name.split('-').map(|word| word[..1].to_uppercase() + &word[1..]).collect()
-}
-
-/// What a class shows of itself for debugging: what is known of it.
-fn debug(facade: &Facade, known: &[&Function]) -> String {
-    let field = |function: &&Function| {
-        let own = snake(function.item_name());
-        format!(".field(\"{own}\", &self.values.{own})")
-    };
-    let fields: String = known.iter().map(field).collect();
-    format!(
-        "impl std::fmt::Debug for {0} {{\n    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{\n        \
-         f.debug_struct(\"{0}\"){fields}.finish_non_exhaustive()\n    }}\n}}\n\n",
-        facade.class,
-    )
+fn class_of_record(name: &str) -> String {
+    if name == "step-bounds" { "Steps".to_owned() } else { pascal(name) }
 }
 
 /// The text as rustfmt writes it, in the style of the project.

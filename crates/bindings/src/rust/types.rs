@@ -1,0 +1,50 @@
+//! Types of the WIT in Rust.
+
+use wit_parser::{InterfaceId, Type, TypeId};
+
+use crate::wit::{Shape, Wit};
+use crate::words::{pascal, snake};
+
+/// What a record, an enum or a resource is called where the type stands.
+pub type Named<'a> = &'a dyn Fn(TypeId) -> Result<String, String>;
+
+/// A type whose values are owned.
+pub fn owned(wit: Wit<'_>, ty: &Type, named: Named<'_>) -> Result<String, String> {
+    let owned = |ty: &Type| owned(wit, ty, named);
+    Ok(match wit.shape(ty) {
+        Shape::Plain(Type::Bool) => "bool".to_owned(),
+        Shape::Plain(Type::U32) => "u32".to_owned(),
+        Shape::Plain(Type::U64) => "u64".to_owned(),
+        Shape::Plain(Type::S64) => "i64".to_owned(),
+        Shape::Plain(Type::String) => "String".to_owned(),
+        Shape::List(ty) => format!("Vec<{}>", owned(&ty)?),
+        Shape::Option(ty) => format!("Option<{}>", owned(&ty)?),
+        Shape::Tuple(types) => {
+            format!("({})", types.iter().map(owned).collect::<Result<Vec<_>, _>>()?.join(", "))
+        }
+        Shape::Record(id, _) | Shape::Enum(id, _) | Shape::Own(id) => named(id)?,
+        Shape::Borrow(id) => format!("{}Borrow<'_>", named(id)?),
+        other => return other.refused("Rust"),
+    })
+}
+
+/// The type of an argument.
+pub fn passed(wit: Wit<'_>, ty: &Type, named: Named<'_>) -> Result<String, String> {
+    Ok(match wit.shape(ty) {
+        Shape::Plain(Type::String) => "&str".to_owned(),
+        Shape::List(ty) => format!("&[{}]", owned(wit, &ty, named)?),
+        Shape::Option(ty) => format!("Option<{}>", passed(wit, &ty, named)?),
+        _ => owned(wit, ty, named)?,
+    })
+}
+
+/// The path of a type, from a module that has one for each interface.
+pub fn path(wit: Wit<'_>, id: TypeId) -> Result<String, String> {
+    let owner = wit.owner(id).and_then(|owner| wit.interface(owner).name.as_deref());
+    Ok(format!("{}::{}", snake(owner.ok_or("a type is of no interface")?), pascal(wit.name(id))))
+}
+
+/// The path of a type from the module of an interface.
+pub fn path_within(wit: Wit<'_>, id: TypeId, within: InterfaceId) -> Result<String, String> {
+    if wit.owner(id) == Some(within) { Ok(pascal(wit.name(id))) } else { Ok(format!("super::{}", path(wit, id)?)) }
+}

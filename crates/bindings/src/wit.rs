@@ -1,0 +1,216 @@
+//! The interfaces of a package, as all generators read them.
+
+use std::collections::BTreeSet;
+
+use wit_parser::{
+    Enum, Function, FunctionKind, Handle, Interface, InterfaceId, PackageId, Record, Resolve, Type, TypeDefKind,
+    TypeId, TypeOwner,
+};
+
+#[derive(Clone, Copy)]
+pub struct Wit<'a> {
+    pub resolve: &'a Resolve,
+    pub package: PackageId,
+}
+
+/// What a type is in the end, if it is a name of another one.
+pub enum Shape<'a> {
+    Plain(Type),
+    List(Type),
+    Option(Type),
+    Tuple(&'a [Type]),
+    /// What it holds, and the error.
+    Result(Option<Type>, Option<Type>),
+    Record(TypeId, &'a Record),
+    Enum(TypeId, &'a Enum),
+    /// An object that changes hands.
+    Own(TypeId),
+    /// An object that is lent.
+    Borrow(TypeId),
+    /// What no interface of the project has, by its kind.
+    Other(&'static str),
+}
+
+impl Shape<'_> {
+    /// Says that a language has nothing for it.
+    pub fn refused<T>(&self, language: &str) -> Result<T, String> {
+        let kind = match self {
+            Self::Plain(ty) => format!("{ty:?}"),
+            Self::List(_) => "a list".to_owned(),
+            Self::Option(_) => "an option".to_owned(),
+            Self::Tuple(_) => "a tuple".to_owned(),
+            Self::Result(..) => "a result".to_owned(),
+            Self::Record(..) => "a record".to_owned(),
+            Self::Enum(..) => "an enum".to_owned(),
+            Self::Own(_) | Self::Borrow(_) => "a resource".to_owned(),
+            Self::Other(kind) => format!("a {kind}"),
+        };
+        Err(format!("{kind} has no form in {language} yet"))
+    }
+}
+
+/// What a function is to those who call it.
+pub struct Signature<'a> {
+    pub function: &'a Function,
+    /// Its name, without its resource; that of a constructor is `constructor`.
+    pub name: &'a str,
+    pub is_constructor: bool,
+    pub is_method: bool,
+    /// Its parameters without the object itself.
+    pub parameters: Vec<(&'a str, Type)>,
+    /// What it gives, if it does not fail.
+    pub value: Option<Type>,
+    /// Whether it can fail by its arguments.
+    pub fails: bool,
+}
+
+impl<'a> Wit<'a> {
+    pub fn interfaces(self) -> impl Iterator<Item = (&'a str, InterfaceId)> {
+        self.resolve.packages[self.package].interfaces.iter().map(|(name, id)| (name.as_str(), *id))
+    }
+
+    pub fn interface(self, id: InterfaceId) -> &'a Interface {
+        &self.resolve.interfaces[id]
+    }
+
+    /// A type of an interface by its name.
+    pub fn find(self, interface: &str, name: &str) -> Result<TypeId, String> {
+        let found = self.interfaces().find(|(own, _)| *own == interface);
+        let found = found.and_then(|(_, id)| self.interface(id).types.get(name).copied());
+        found.ok_or_else(|| format!("{interface} has no {name}"))
+    }
+
+    /// The fields of a record of an interface.
+    pub fn record(self, interface: &str, name: &str) -> Result<(TypeId, &'a Record), String> {
+        match self.shape(&Type::Id(self.find(interface, name)?)) {
+            Shape::Record(id, record) => Ok((id, record)),
+            _ => Err(format!("{interface}.{name} is no record")),
+        }
+    }
+
+    /// A resource by its name, which no two interfaces use, and its interface.
+    pub fn resource(self, name: &str) -> Result<(&'a str, InterfaceId, TypeId), String> {
+        let mut all = self.interfaces().flat_map(|(interface, id)| {
+            self.resources(id).map(move |(own, resource)| (own, (interface, id, resource)))
+        });
+        let found = all.find(|(own, _)| *own == name).map(|(_, found)| found);
+        found.ok_or_else(|| format!("there is no resource {name}"))
+    }
+
+    /// The functions of an interface: those of a resource, or those of none.
+    pub fn signatures(self, id: InterfaceId, resource: Option<TypeId>) -> impl Iterator<Item = Signature<'a>> {
+        let functions = self.interface(id).functions.values();
+        functions
+            .filter(move |function| function.kind.resource() == resource)
+            .map(move |function| self.signature(function))
+    }
+
+    pub fn signature(self, function: &'a Function) -> Signature<'a> {
+        let is_constructor = matches!(function.kind, FunctionKind::Constructor(_));
+        let is_method = matches!(function.kind, FunctionKind::Method(_));
+        let parameters = function.params.iter().skip(usize::from(is_method));
+        let (value, fails) = match function.result.map(|ty| self.shape(&ty)) {
+            Some(Shape::Result(value, _)) => (value, true),
+            _ => (function.result, false),
+        };
+        Signature {
+            function,
+            name: if is_constructor { "constructor" } else { function.item_name() },
+            is_constructor,
+            is_method,
+            parameters: parameters.map(|parameter| (parameter.name.as_str(), parameter.ty)).collect(),
+            value,
+            fails,
+        }
+    }
+
+    /// The resources of an interface.
+    pub fn resources(self, id: InterfaceId) -> impl Iterator<Item = (&'a str, TypeId)> {
+        self.types(id).filter(move |(_, id)| matches!(self.resolve.types[*id].kind, TypeDefKind::Resource))
+    }
+
+    /// The types that an interface defines, without names of other types.
+    pub fn types(self, id: InterfaceId) -> impl Iterator<Item = (&'a str, TypeId)> {
+        let types = self.interface(id).types.iter().map(|(name, id)| (name.as_str(), *id));
+        types.filter(move |(_, own)| !matches!(self.resolve.types[*own].kind, TypeDefKind::Type(_)))
+    }
+
+    pub fn name(self, id: TypeId) -> &'a str {
+        self.resolve.types[id].name.as_deref().unwrap_or_default()
+    }
+
+    /// The interface of a type.
+    pub fn owner(self, id: TypeId) -> Option<InterfaceId> {
+        match self.resolve.types[id].owner {
+            TypeOwner::Interface(owner) => Some(owner),
+            _ => None,
+        }
+    }
+
+    /// The comment of a type.
+    pub fn docs(self, id: TypeId) -> &'a str {
+        self.resolve.types[id].docs.contents.as_deref().unwrap_or_default()
+    }
+
+    pub fn shape(self, ty: &Type) -> Shape<'a> {
+        let &Type::Id(id) = ty else { return Shape::Plain(*ty) };
+        match &self.resolve.types[id].kind {
+            TypeDefKind::Type(ty) => self.shape(ty),
+            TypeDefKind::List(ty) => Shape::List(*ty),
+            TypeDefKind::Option(ty) => Shape::Option(*ty),
+            TypeDefKind::Tuple(tuple) => Shape::Tuple(&tuple.types),
+            TypeDefKind::Result(result) => Shape::Result(result.ok, result.err),
+            TypeDefKind::Record(record) => Shape::Record(id, record),
+            TypeDefKind::Enum(cases) => Shape::Enum(id, cases),
+            TypeDefKind::Handle(Handle::Own(id)) => Shape::Own(self.root(*id)),
+            TypeDefKind::Handle(Handle::Borrow(id)) => Shape::Borrow(self.root(*id)),
+            other => Shape::Other(other.as_str()),
+        }
+    }
+
+    /// The type that a name stands for.
+    fn root(self, id: TypeId) -> TypeId {
+        match self.resolve.types[id].kind {
+            TypeDefKind::Type(Type::Id(of)) => self.root(of),
+            _ => id,
+        }
+    }
+
+    /// Whether a type is a number that languages with floating-point numbers hold exactly: `u53` by its name, or a name of it.
+    pub fn is_exact(self, ty: &Type) -> bool {
+        let Type::Id(id) = ty else { return false };
+        let TypeDefKind::Type(inner) = &self.resolve.types[*id].kind else { return false };
+        self.name(*id) == "u53" || self.is_exact(inner)
+    }
+
+    /// Whether a type, or one within it, has a shape.
+    pub fn any(self, ty: &Type, of: fn(&Shape<'_>) -> bool) -> bool {
+        let any = |ty: &Type| self.any(ty, of);
+        let shape = self.shape(ty);
+        of(&shape)
+            || match shape {
+                Shape::List(ty) | Shape::Option(ty) | Shape::Result(Some(ty), _) => any(&ty),
+                Shape::Record(_, record) => record.fields.iter().any(|field| any(&field.ty)),
+                _ => false,
+            }
+    }
+
+    /// The names of functions, parameters and fields, which languages spell in their own way.
+    pub fn names(self, is_named: impl Fn(InterfaceId, &Function) -> bool) -> BTreeSet<&'a str> {
+        let mut names = BTreeSet::new();
+        for (_, id) in self.interfaces() {
+            for function in self.interface(id).functions.values() {
+                if is_named(id, function) {
+                    names.insert(function.item_name());
+                }
+                names.extend(function.params.iter().map(|parameter| parameter.name.as_str()));
+            }
+            for (_, own) in self.types(id) {
+                if let TypeDefKind::Record(record) = &self.resolve.types[own].kind {
+                    names.extend(record.fields.iter().map(|field| field.name.as_str()));
+                }
+            }
+        }
+        names
+    }
+}

@@ -5,6 +5,8 @@ use std::fmt::Write;
 
 use samedeal_core::{Described, Needed, Value};
 
+use crate::words::{either, small, spelled};
+
 /// A section whose members are options of a subcommand.
 struct Table {
     /// The type that has them.
@@ -91,18 +93,27 @@ const TABLES: &[Table] = &[
 pub fn modules() -> BTreeMap<String, String> {
     let all = samedeal_core::described();
     let mut text = String::from(
-        "//! The options that are members of recipes.\n// Written by `cargo xtask build` from the tables of members in `samedeal-core`. Changes here are lost.\n\n\
-         use crate::args::member::{Kind, Member, Section};\n",
+        "//! The options that are members of recipes.
+// Written by `cargo xtask build` from the tables of members in `samedeal-core`. Changes here are lost.
+
+use crate::args::member::{Kind, Member, Section};
+",
     );
     for table in TABLES {
         let Table { name, requires, .. } = table;
-        let _ = writeln!(text, "\npub struct {name};\n\nimpl Section for {name} {{");
-        let _ = writeln!(text, "    const REQUIRES: Option<&'static str> = {requires:?};");
-        text += "    const MEMBERS: &'static [Member] = &[\n";
-        for member in table.members(&all) {
-            text += &table.row(member, &all);
-        }
-        text += "    ];\n}\n";
+        let rows: String = table.members(&all).map(|member| table.row(member, &all)).collect();
+        let _ = write!(
+            text,
+            "
+pub struct {name};
+
+impl Section for {name} {{
+    const REQUIRES: Option<&'static str> = {requires:?};
+    const MEMBERS: &'static [Member] = &[
+{rows}    ];
+}}
+"
+        );
     }
     BTreeMap::from([("mod.rs".to_owned(), text)])
 }
@@ -132,7 +143,7 @@ impl Table {
         let option = if is_off { format!("no-{name}") } else { self.option(name) };
         let mut help = joined(&self.told(text, all), &self.needed(member));
         if is_off {
-            help = format!("Turn off: {}{}", help[..1].to_lowercase(), &help[1..]);
+            help = format!("Turn off: {}", small(&help));
         }
         let kind = match value {
             Value::Natural { range, most } => {
@@ -178,15 +189,10 @@ impl Table {
 
     /// A text in the words of the command: a member that is an option is named as such.
     fn told(&self, text: &str, all: &[Described]) -> String {
-        let is_option = |name: &str| {
-            let section = |table: &&Table| table.recipe == self.recipe && table.members(all).any(|it| it.name == name);
-            TABLES.iter().any(|table| section(&table))
-        };
-        let parts = text.split('`').enumerate().map(|(at, part)| match at % 2 == 1 && is_option(part) {
-            true => format!("--{}", self.option(part)),
-            false => part.to_owned(),
-        });
-        parts.collect()
+        let tables = TABLES.iter().filter(|table| table.recipe == self.recipe);
+        let is_option = |name: &str| tables.clone().any(|table| table.members(all).any(|member| member.name == name));
+        let told = |part: &str| if is_option(part) { format!("--{}", self.option(part)) } else { part.to_owned() };
+        spelled(text, str::to_owned, told)
     }
 
     /// With which names of other options it belongs.
@@ -198,18 +204,16 @@ impl Table {
             let option = self.option(need.name);
             (!names.is_empty() && !is_all).then(|| (need.is_one, format!("--{option} {}", either(&names))))
         };
-        let all = |all: &&Vec<Needed>| self.allows(all);
-        let ways = member.needs.iter().filter(all).map(|all| all.iter().filter_map(need).collect::<Vec<_>>());
-        let (mut with, mut without) = (Vec::new(), Vec::new());
-        for way in ways.filter(|way| !way.is_empty()) {
-            let is_one = way.iter().all(|(is_one, _)| *is_one);
-            let words = way.into_iter().map(|(_, words)| words).collect::<Vec<_>>().join(" and ");
-            if is_one { with.push(words) } else { without.push(words) }
-        }
-        let told = |what: &str, ways: &[String]| {
+        let ways = member.needs.iter().filter(|all| self.allows(all));
+        let ways: Vec<Vec<_>> = ways.map(|all| all.iter().filter_map(need).collect()).collect();
+        let told = |what: &str, is_one: bool| {
+            let ways = ways.iter().filter(|way| !way.is_empty() && way.iter().all(|(is, _)| *is) == is_one);
+            let words =
+                |way: &Vec<(bool, String)>| way.iter().map(|(_, words)| &**words).collect::<Vec<_>>().join(" and ");
+            let ways: Vec<_> = ways.map(words).collect();
             if ways.is_empty() { String::new() } else { format!("{what} with {}", ways.join(", or ")) }
         };
-        joined(&told("Only", &with), &told("Not", &without))
+        joined(&told("Only", true), &told("Not", false))
     }
 }
 
@@ -218,11 +222,4 @@ fn joined(text: &str, more: &str) -> String {
     let text = text.trim_end_matches('.');
     let between = if text.is_empty() || more.is_empty() { "" } else { ". " };
     format!("{text}{between}{more}")
-}
-
-fn either(names: &[&str]) -> String {
-    match names.split_last() {
-        Some((last, others)) if !others.is_empty() => format!("{} or {last}", others.join(", ")),
-        _ => names.concat(),
-    }
 }

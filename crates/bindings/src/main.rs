@@ -54,7 +54,7 @@ fn generated(what: &str, wit: &str) -> Result<BTreeMap<String, String>, String> 
         "rust" => rust::modules(wit),
         "interface" => rust::interface::modules(wit),
         "command" => Ok(command::modules()),
-        "manual" => manual::pages(&resolve, package),
+        "manual" => manual::pages(wit),
         "typescript" => javascript::facades::modules(wit),
         _ => javascript::modules(wit),
     }

@@ -3,7 +3,7 @@
 
 use wit_parser::{Function, InterfaceId};
 
-use crate::wit::{Signature, Wit};
+use crate::wit::{Shape, Signature, Wit};
 use crate::words::pascal;
 
 /// Functions without parameters that compute something, or hand out much: they are called also in languages that have properties.
@@ -13,9 +13,72 @@ const COMPUTED: [&str; 6] = ["fingerprint", "recipe-fingerprint", "config-finger
 const RENAMED: [(&str, &str, &str); 2] =
     [("schedule", "begin-of", "place-of"), ("schedule", "step-of-state", "resume")];
 
+/// Names by what they are of.
+pub type Table = &'static [(&'static str, &'static [&'static str])];
+
+/// Resources that users of Python and JavaScript see as classes, and their functions that have another form there, by hand; so has each that gives
+/// another object.
+pub const CLASSES: Table = &[
+    // Any number of indices, batches of all ranks, columns by their names.
+    ("sampler", &["indices", "indices32", "batch32", "step", "source-counts"]),
+    // Any number of steps.
+    ("schedule", &["indices", "step"]),
+    // Lists of any length, steps that can be compared.
+    ("reading", &["step", "step-bounds", "indices", "round-rows"]),
+    // Lists of any length, loads as one object, a balance with its imbalance, steps that can be compared.
+    ("plan", &["shards", "loads", "load-summary", "imbalance", "rows", "step-bounds"]),
+    ("chunk-stream", &[]),
+    // Any number of ids, texts and samples.
+    ("split", &["part-of", "part-of-run", "part-of-keys", "members"]),
+    // Coordinates by the names of axes.
+    ("mesh", &["coordinates", "rank-at"]),
+    // Batches as objects, metrics as one.
+    ("batcher", &["take", "step", "metrics", "ratio", "wanted", "supply"]),
+    ("batch-stream", &["push", "take", "metrics", "ratio"]),
+];
+
+/// Records that users of Rust and JavaScript see.
+pub const RECORDS: [&str; 17] = [
+    "shard-place",
+    "source-place",
+    "round",
+    "place",
+    "fate",
+    "epoch-position",
+    "step-place",
+    "read-round",
+    "mixing-advice",
+    "batch-shape",
+    "batch-place",
+    "detection",
+    "text-kind",
+    "difference",
+    "event",
+    "committed-run",
+    "progress",
+];
+
 /// What parameters are if they are left out, in languages that have that: of a function, or of all.
 const DEFAULTS: [(&str, &str, &str); 4] =
     [("fate", "batch-size", "1"), ("fate", "taken", "0"), ("locate", "step", "0"), ("", "worker", "0")];
+
+pub fn is_listed(table: Table, of: &str, name: &str) -> bool {
+    table.iter().any(|(own, names)| *own == of && names.contains(&name))
+}
+
+pub fn has_class(resource: &str) -> bool {
+    CLASSES.iter().any(|(own, _)| *own == resource)
+}
+
+/// Whether the class of a resource has a function as it is in the WIT, in a language that has these more by hand.
+pub fn is_plain(wit: Wit<'_>, signature: &Signature<'_>, by_hand: Table) -> bool {
+    let resource = signature.function.kind.resource().map_or("", |id| wit.name(id));
+    signature.is_method
+        && has_class(resource)
+        && !is_listed(CLASSES, resource, signature.name)
+        && !is_listed(by_hand, resource, signature.name)
+        && !signature.value.is_some_and(|ty| matches!(wit.shape(&ty), Shape::Own(_)))
+}
 
 /// The name of a function in all languages, in the spelling of the WIT.
 pub fn name_of<'a>(resource: &str, function: &'a str) -> &'a str {

@@ -73,21 +73,6 @@ impl<'a> Wit<'a> {
         &self.resolve.interfaces[id]
     }
 
-    /// A type of an interface by its name.
-    pub fn find(self, interface: &str, name: &str) -> Result<TypeId, String> {
-        let found = self.interfaces().find(|(own, _)| *own == interface);
-        let found = found.and_then(|(_, id)| self.interface(id).types.get(name).copied());
-        found.ok_or_else(|| format!("{interface} has no {name}"))
-    }
-
-    /// The fields of a record of an interface.
-    pub fn record(self, interface: &str, name: &str) -> Result<(TypeId, &'a Record), String> {
-        match self.shape(&Type::Id(self.find(interface, name)?)) {
-            Shape::Record(id, record) => Ok((id, record)),
-            _ => Err(format!("{interface}.{name} is no record")),
-        }
-    }
-
     /// A resource by its name, which no two interfaces use, and its interface.
     pub fn resource(self, name: &str) -> Result<(&'a str, InterfaceId, TypeId), String> {
         let mut all = self.interfaces().flat_map(|(interface, id)| {

@@ -3,75 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use wit_parser::{InterfaceId, Type, TypeId};
+use wit_parser::{InterfaceId, Record, Type, TypeId};
 
 use super::text::{Text, comment};
 use super::{MADE, options};
-use crate::facade::{self, class_of, default_of, is_value, listed};
+use crate::facade::{self, RECORDS, Table, class_of, default_of, has_class, is_plain, is_value, listed};
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::{camel, capital, pascal, spread};
 
-/// A resource that users see.
-struct Facade {
-    resource: &'static str,
-    /// The instance that has its objects, and the parameter of a call, with what that has of the resource.
-    bindings: &'static str,
-    object: (&'static str, &'static str),
-    /// Functions that have another form in JavaScript.
-    by_hand: &'static [&'static str],
-}
-
-const fn facade(resource: &'static str, by_hand: &'static [&'static str]) -> Facade {
-    Facade { resource, bindings: "ComponentBindings", object: ("raw", "raw"), by_hand }
-}
-
-const FACADES: [Facade; 9] = [
-    Facade { bindings: "LightBindings", ..facade("sampler", SAMPLER) },
-    // `step` is that of all ranks.
-    facade("schedule", &["at-rank", "indices", "step"]),
-    // A batch has its samples, and steps say whether they are equal.
-    facade("reading", &["at-epoch", "resume", "step-bounds", "batch", "batch-at", "step", "indices", "round-rows"]),
-    // Runs have any length; a balance has its imbalance.
-    facade("plan", &["at-epoch", "shards", "loads", "load-summary", "imbalance", "rows", "step-bounds"]),
-    facade("chunk-stream", &[]),
-    // Lists and datasets of any length, and parts by their names.
-    facade("split", &["part-of", "part-of-run", "part-of-keys", "members"]),
-    // Coordinates have the names of the axes.
-    Facade { bindings: "LightBindings", ..facade("mesh", &["coordinates", "rank-at"]) },
-    Facade { object: ("{ plan }", "plan"), ..facade("batcher", BATCHER) },
-    facade("batch-stream", &["push", "take", "metrics", "ratio"]),
-];
-
-/// `setEpoch`, `setRank` and `resume` move a sampler. Runs have an end in place of a count, and any length. `step` is that of all ranks. Columns
-/// are properties.
-const SAMPLER: &[&str] = &[
-    "at-epoch",
-    "at-rank",
-    "rest",
-    "resume",
-    "indices",
-    "indices32",
-    "batch",
-    "batch32",
-    "step",
-    "locate-all",
-    "source-counts",
-];
-
-/// `setEpoch` and `resume` move a batcher. Batches are objects, as metrics are.
-const BATCHER: &[&str] = &["at-epoch", "resume", "replan", "metrics", "ratio", "take", "step", "wanted", "supply"];
-
-/// Records that users see, by their interfaces.
-const RECORDS: [(&str, &[&str]); 8] = [
-    ("types", &["spans"]),
-    ("sampling", &["shard-place", "source-place", "round", "place", "fate"]),
-    ("steps", &["epoch-position", "step-place"]),
-    ("readings", &["read-round", "mixing-advice"]),
-    ("batches", &["batch-shape", "batch-place"]),
-    ("ledger", &["event", "committed-run", "progress"]),
-    ("launch", &["detection"]),
-    ("texts", &["text-kind", "difference"]),
-];
+/// `batch` has any length of a batch, and columns are properties. A batch of a reading has its samples.
+const BY_HAND: Table = &[("sampler", &["batch", "locate-all"]), ("reading", &["batch", "batch-at"])];
 
 /// Metrics that may be beyond 2^53 - 1.
 const SUMS: [&str; 5] = ["tokens", "padded", "slowest", "cost", "slowest-cost"];
@@ -93,12 +34,13 @@ pub fn class_of_record(name: &str) -> String {
     if name == "event" { "LedgerEvent".to_owned() } else { class_of(name) }
 }
 
-pub fn has_class(resource: &str) -> bool {
-    FACADES.iter().any(|facade| facade.resource == resource)
+pub fn has_record(name: &str) -> bool {
+    name == "spans" || RECORDS.contains(&name)
 }
 
-pub fn has_record(name: &str) -> bool {
-    RECORDS.iter().any(|(_, records)| records.contains(&name))
+/// The parameter of a call, with what that has of a resource.
+fn object(resource: &str) -> (&'static str, &'static str) {
+    if resource == "batcher" { ("{ plan }", "plan") } else { ("raw", "raw") }
 }
 
 /// A module for each interface that has anything of this, and one of options.
@@ -145,16 +87,15 @@ impl Value {
 
 impl<'a> Module<'a> {
     fn body(&mut self) -> Result<String, String> {
-        let (own, mut body) = (self.name, String::new());
-        for (_, records) in RECORDS.iter().filter(|(interface, _)| *interface == own) {
-            for record in *records {
-                body += &self.record(record)?;
+        let mut body = String::new();
+        for (name, id) in self.wit.types(self.id) {
+            match self.wit.shape(&Type::Id(id)) {
+                Shape::Record(_, record) if has_record(name) => body += &self.record(name, id, record)?,
+                _ => {}
             }
         }
-        for (resource, id) in self.wit.resources(self.id) {
-            if let Some(facade) = FACADES.iter().find(|facade| facade.resource == resource) {
-                body += &self.class(facade, id)?;
-            }
+        for (resource, id) in self.wit.resources(self.id).filter(|(resource, _)| has_class(resource)) {
+            body += &self.class(resource, id)?;
         }
         Ok(body)
     }
@@ -196,8 +137,7 @@ impl<'a> Module<'a> {
     }
 
     /// An interface, and what makes one of what the component gives.
-    fn record(&mut self, name: &str) -> Result<String, String> {
-        let (id, record) = self.wit.record(self.name, name)?;
+    fn record(&mut self, name: &str, id: TypeId, record: &Record) -> Result<String, String> {
         let class = class_of_record(name);
         let text = self.text("undefined");
         let mut made = format!("\n{}export interface {class} {{\n", comment(&text.of(self.wit.docs(id)), 0));
@@ -234,9 +174,11 @@ impl<'a> Module<'a> {
         Ok(made)
     }
 
-    fn class(&mut self, facade: &Facade, id: TypeId) -> Result<String, String> {
-        let &Facade { bindings, object: (parameter, object), by_hand, .. } = facade;
-        let (class, raw) = (class_of(facade.resource), format!("Raw{}", pascal(facade.resource)));
+    fn class(&mut self, resource: &str, id: TypeId) -> Result<String, String> {
+        let (class, raw) = (class_of(resource), format!("Raw{}", pascal(resource)));
+        let (parameter, object) = object(resource);
+        // The instance that has its objects.
+        let bindings = if ["sampler", "mesh"].contains(&resource) { "LightBindings" } else { "ComponentBindings" };
         self.uses("../engine.js", "Facade");
         self.uses_type("../bindings/types.js", bindings);
         self.uses_type("../bindings/types.js", &raw);
@@ -247,12 +189,12 @@ impl<'a> Module<'a> {
         };
         let mut members = Vec::new();
         for signature in self.wit.signatures(self.id, Some(id)) {
-            if signature.is_method && !by_hand.contains(&signature.name) {
-                let member = self.member(facade, &signature);
+            if is_plain(self.wit, &signature, BY_HAND) {
+                let member = self.member(resource, &signature);
                 members.push(member.map_err(|error| format!("{}: {error}", signature.function.name))?);
             }
         }
-        let metrics = if facade.resource == "batcher" { self.metrics(id) } else { String::new() };
+        let metrics = if resource == "batcher" { self.metrics(id) } else { String::new() };
         Ok(format!(
             "\n/** What the interface has of the class `{class}`. */\n\
              export abstract class {class}Members{generic} extends Facade<{bindings}, {seat}> {{\n{}}}\n{metrics}",
@@ -281,10 +223,10 @@ impl<'a> Module<'a> {
     }
 
     /// A property or a method.
-    fn member(&mut self, facade: &Facade, signature: &Signature<'_>) -> Result<String, String> {
+    fn member(&mut self, resource: &str, signature: &Signature<'_>) -> Result<String, String> {
         let item = signature.name;
-        let name = name_of(facade.resource, item);
-        let (parameter, object) = facade.object;
+        let name = name_of(resource, item);
+        let (parameter, object) = object(resource);
         let value = is_value(signature);
         let none = if value { "undefined" } else { "null" };
         let given = &signature.parameters;
@@ -379,12 +321,12 @@ impl<'a> Module<'a> {
             }
             Shape::Record(id, record) => {
                 let own = self.wit.name(id);
-                let records = RECORDS
-                    .iter()
-                    .find(|(module, records)| records.contains(&own) && self.wit.find(module, own) == Ok(id));
-                let (module, _) = records.ok_or_else(|| format!("the record {own} has no form in TypeScript yet"))?;
+                if !has_record(own) {
+                    return Err(format!("the record {own} has no form in TypeScript yet"));
+                }
                 let (class, function) = (class_of_record(own), format!("{}Of", camel(own)));
-                if *module != self.name {
+                let other = self.wit.owner(id).filter(|owner| *owner != self.id);
+                if let Some(module) = other.and_then(|owner| self.wit.interface(owner).name.as_deref()) {
                     self.uses(&format!("./{module}.js"), &function);
                     self.uses_type(&format!("./{module}.js"), &class);
                 }

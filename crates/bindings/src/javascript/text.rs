@@ -75,7 +75,7 @@ impl<'a> Text<'a> {
         let inner = code.split_once('.').filter(|(first, _)| self.wit.interfaces().any(|(name, _)| name == *first));
         let path = inner.map_or(code, |(_, inner)| inner);
         if let Some((resource, function)) = path.split_once('.')
-            && facades::has_class(resource)
+            && facade::has_class(resource)
         {
             return format!("{}.{}", facade::class_of(resource), name_of(resource, function));
         }
@@ -83,7 +83,7 @@ impl<'a> Text<'a> {
     }
 
     fn word(&self, word: &str) -> String {
-        if word.contains('-') && (facades::has_class(word) || facades::has_record(word)) {
+        if word.contains('-') && (facade::has_class(word) || facades::has_record(word)) {
             return facades::class_of_record(word);
         }
         // Members of recipes are options.

@@ -6,28 +6,21 @@ use wit_parser::{Type, TypeId};
 
 use super::names::snake;
 use super::{Module, spread};
-use crate::facade::{default_of, is_value, listed, name_of};
+use crate::facade::{Table, default_of, has_class, is_listed, is_plain, is_value, listed, name_of};
 use crate::wit::{Shape, Signature};
 use crate::words::{capital, pascal};
 
-struct Facade {
-    resource: &'static str,
-    /// Its functions that Python has in another form, by hand.
-    by_hand: &'static [&'static str],
-    /// The values that the engine of an object knows without a call, as it takes the object to them.
-    known: &'static [&'static str],
-    /// The other values that change when the object moves. What is left never does, and the instance is asked once.
-    moving: &'static [&'static str],
-}
+/// Peers are as `torch.distributed` takes them.
+const BY_HAND: Table = &[("mesh", &["peers"])];
 
-const fn facade(resource: &'static str, by_hand: &'static [&'static str]) -> Facade {
-    Facade { resource, by_hand, known: &[], moving: &[] }
-}
+/// The values that the engine of an object knows without a call, as it takes the object to them.
+const KNOWN: Table = &[("sampler", &["epoch", "rank", "consumed"]), ("batcher", &["epoch"]), ("schedule", &["rank"])];
 
-const FACADES: &[Facade] = &[
-    Facade {
-        known: &["epoch", "rank", "consumed"],
-        moving: &[
+/// The other values that change when the object moves. What is left never does, and the instance is asked once.
+const MOVING: Table = &[
+    (
+        "sampler",
+        &[
             "epoch-length",
             "num-samples",
             "max-num-samples",
@@ -36,31 +29,9 @@ const FACADES: &[Facade] = &[
             "num-dropped",
             "num-rounds",
         ],
-        // Any number of indices, batches of all ranks, columns in a dictionary.
-        ..facade("sampler", &["indices", "indices32", "batch32", "step", "source-counts"])
-    },
-    Facade {
-        known: &["epoch"],
-        moving: &["consumed", "num-windows", "num-known-windows", "num-steps"],
-        // Batches as objects, metrics as one.
-        ..facade("batcher", &["take", "step", "metrics", "ratio", "wanted"])
-    },
-    // Arrays of any length, loads as one object, a balance with its imbalance, steps that can be compared.
-    Facade {
-        moving: &["epoch"],
-        ..facade("plan", &["shards", "loads", "load-summary", "imbalance", "rows", "step-bounds"])
-    },
-    // It holds what was pushed, and so has no engine of the kind that the others have.
-    facade("batch-stream", &["push", "flush", "take", "metrics", "ratio"]),
-    facade("chunk-stream", &[]),
-    // Arrays of any length, steps that can be compared.
-    facade("reading", &["step", "step-bounds", "indices", "round-rows"]),
-    // Any number of steps.
-    Facade { known: &["rank"], ..facade("schedule", &["step", "indices"]) },
-    // Any number of ids, texts and samples.
-    facade("split", &["part-of", "part-of-run", "part-of-keys", "members"]),
-    // Coordinates by the names of axes, peers as `torch.distributed` takes them.
-    facade("mesh", &["coordinates", "rank-at", "peers"]),
+    ),
+    ("batcher", &["consumed", "num-windows", "num-known-windows", "num-steps"]),
+    ("plan", &["epoch"]),
 ];
 
 /// What Python adds to a recipe.
@@ -68,23 +39,18 @@ const FROM_RECIPE: &str = "`recipe` is a dictionary, or a text of JSON. `memory_
                            most that it can use.";
 
 impl Module<'_> {
-    /// The facade of a resource, if it has one.
-    fn facade_of(&self, resource: TypeId) -> Option<&'static Facade> {
-        FACADES.iter().find(|facade| facade.resource == self.wit.name(resource))
-    }
-
     /// Whether the facade of its resource has a function in this form.
     pub(super) fn is_plain(&self, signature: &Signature<'_>) -> bool {
-        let facade = signature.function.kind.resource().and_then(|resource| self.facade_of(resource));
-        signature.is_method
-            && facade.is_some_and(|facade| !facade.by_hand.contains(&signature.name))
-            && signature.value.is_some_and(|ty| !matches!(self.wit.shape(&ty), Shape::Own(_)))
+        signature.value.is_some()
+            && is_plain(self.wit, signature, BY_HAND)
             && signature.parameters.iter().all(|(name, ty)| self.check(name, ty).is_some())
     }
 
     /// The class of a resource that has a facade.
     pub(super) fn facade(&self, resource: TypeId, name: &str) -> Result<String, String> {
-        let Some(facade) = self.facade_of(resource) else { return Ok(String::new()) };
+        if !has_class(name) {
+            return Ok(String::new());
+        }
         let class = pascal(name);
         let mut text = format!(
             "\nclass {class}Base(Answered):\n    \"\"\"What a `{class}` is asked, for the class that users have.\"\"\"\n\n"
@@ -92,7 +58,7 @@ impl Module<'_> {
         text += &self.options(name)?;
         for signature in self.wit.signatures(self.id, Some(resource)) {
             if self.is_plain(&signature) {
-                text += &self.plain_function(&signature, &class, facade)?;
+                text += &self.plain_function(&signature, name)?;
             } else if signature.is_constructor && matches!(signature.parameters[..], [(_, Type::String), ..]) {
                 text += &self.of_recipe(&signature)?;
             }
@@ -157,13 +123,13 @@ impl Module<'_> {
         .concat())
     }
 
-    fn plain_function(&self, signature: &Signature<'_>, class: &str, facade: &Facade) -> Result<String, String> {
+    fn plain_function(&self, signature: &Signature<'_>, resource: &str) -> Result<String, String> {
         let item = signature.name;
-        let name = snake(name_of(facade.resource, item));
+        let name = snake(name_of(resource, item));
         let result = signature.value.ok_or("a facade returns something")?;
         let returned = self.annotation(&result, false)?;
         let mut parameters = vec!["self".to_owned()];
-        let mut arguments = vec![format!("{class}.{}", snake(item))];
+        let mut arguments = vec![format!("{}.{}", pascal(resource), snake(item))];
         let default = |(name, ty): &(&str, Type)| match (item, *name) {
             _ if *ty == Type::Bool => Some("False"),
             ("step-of", "position") => Some("0"),
@@ -182,14 +148,14 @@ impl Module<'_> {
         // The number of steps is an attribute in every class, also where it may take a while.
         let value = is_value(signature) || item == "num-steps" && signature.parameters.is_empty();
         // Whoever has an array may change it.
-        let fixed = value && !facade.moving.contains(&item) && !returned.contains("NDArray");
+        let fixed = value && !is_listed(MOVING, resource, item) && !returned.contains("NDArray");
         let ask = match arguments.len() {
             1 if fixed => "self._engine.fact(",
             1 => "self._engine.use(",
             _ => "self._ask(",
         };
         let body = match () {
-            () if facade.known.contains(&item) => {
+            () if is_listed(KNOWN, resource, item) => {
                 format!("        found: {returned} = self._engine.config.{name}\n        return found\n")
             }
             () if self.is_samples(&result) => {

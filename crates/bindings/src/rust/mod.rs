@@ -13,14 +13,14 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use wit_parser::{Type, TypeId};
+use wit_parser::{Record, Type, TypeId};
 
-use crate::facade::{asks, is_value, name_of};
+use crate::facade::{RECORDS, asks, is_value, name_of};
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::{pascal, snake};
 use docs::{Docs, Place};
 use engines::Engine;
-use facades::{FACADES, Facade, Form, RECORDS, enumeration};
+use facades::{FACADES, Facade, Form, MORE_RECORDS, enumeration};
 
 const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here are lost.\n";
 const MADE_OF_MEMBERS: &str =
@@ -105,7 +105,7 @@ impl<'a> Rust<'a> {
         let is_used = |name: &String| [" ", "<", "("].iter().any(|before| code.contains(&format!("{before}{name}::")));
         let interfaces = interfaces.filter(is_used).map(|name| ("crate::engine", name));
         let named = USED.iter().map(|&(path, name)| (path, name.to_owned()));
-        let records = RECORDS.iter().flat_map(|(_, records)| *records).filter(|_| class_of.is_some());
+        let records = RECORDS.iter().chain(&MORE_RECORDS).filter(|_| class_of.is_some());
         let records = records.map(|name| ("super::records", class_of_record(name)));
         let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let named = named.chain(records).filter(|(_, name)| words.contains(name.as_str()));
@@ -232,16 +232,18 @@ impl<'a> Rust<'a> {
     /// The structures of all records that users get, with what makes them of those of the component.
     fn records(&self) -> Result<String, String> {
         let mut text = String::new();
-        for (interface, records) in RECORDS {
-            for name in *records {
-                text += &self.record(interface, name)?;
+        for (interface, id) in self.wit.interfaces() {
+            for (_, own) in self.wit.types(id) {
+                match self.wit.shape(&Type::Id(own)) {
+                    Shape::Record(_, record) if self.has_class(own) => text += &self.record(interface, own, record)?,
+                    _ => {}
+                }
             }
         }
         Ok(format!("{MADE}{}\n{text}", self.uses(&text, None)))
     }
 
-    fn record(&self, interface: &str, name: &str) -> Result<String, String> {
-        let (id, record) = self.wit.record(interface, name)?;
+    fn record(&self, interface: &str, id: TypeId, record: &Record) -> Result<String, String> {
         let own: Vec<_> = record.fields.iter().map(|field| field.name.as_str()).collect();
         let has_none = record.fields.iter().any(|field| self.is_maybe(&field.ty));
         let place = Place { interface, facade: None, own: &own, has_none };
@@ -258,7 +260,7 @@ impl<'a> Rust<'a> {
         }
         let docs = self.docs.note(self.wit.docs(id), place, 0);
         let copy = if record.fields.iter().any(|field| self.is_long(&field.ty)) { "" } else { "Copy, " };
-        let (class, wit) = (class_of_record(name), types::path(self.wit, id)?);
+        let (class, wit) = (class_of_record(self.wit.name(id)), types::path(self.wit, id)?);
         let (names, from) = (names.join(", "), from.join(", "));
         Ok(format!(
             "{docs}#[derive(Clone, {copy}Debug, PartialEq, Eq, Hash)]
@@ -308,8 +310,7 @@ impl<'a> Rust<'a> {
 
     /// Whether a type is a record of the facade.
     fn has_class(&self, id: TypeId) -> bool {
-        let owner = self.wit.owner(id).and_then(|owner| self.wit.interface(owner).name.as_deref());
-        RECORDS.iter().any(|(interface, names)| Some(*interface) == owner && names.contains(&self.wit.name(id)))
+        RECORDS.iter().chain(&MORE_RECORDS).any(|name| *name == self.wit.name(id))
     }
 
     /// Whether a type has texts or lists, which are no copies.

@@ -47,25 +47,20 @@ fn object(resource: &str) -> (&'static str, &'static str) {
 pub fn modules(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
     let mut files = BTreeMap::new();
     for (name, id) in wit.interfaces() {
-        let mut module = Module { wit, name, id, uses: BTreeMap::new() };
+        let module = Module { wit, name, id };
         let body = module.body().map_err(|error| format!("interface {name}: {error}"))?;
         if !body.is_empty() {
-            files.insert(format!("{name}.ts"), module.head() + &body);
+            files.insert(format!("{name}.ts"), module.head(&body) + &body);
         }
     }
     files.insert("options.ts".into(), options::module(&Text::new(wit, "undefined"))?);
     Ok(files)
 }
 
-/// What sorts a name, the name, and whether it is a type alone.
-type Use = (Vec<(char, bool)>, String, bool);
-
 struct Module<'a> {
     wit: Wit<'a>,
     name: &'a str,
     id: InterfaceId,
-    /// Names of other modules, in the order of the formatter: whether the module is near, and its path.
-    uses: BTreeMap<(bool, String), BTreeSet<Use>>,
 }
 
 /// How a value of the component becomes one of JavaScript: the type of that, and what makes it, with `_` for the value; none if it is that
@@ -86,7 +81,7 @@ impl Value {
 }
 
 impl<'a> Module<'a> {
-    fn body(&mut self) -> Result<String, String> {
+    fn body(&self) -> Result<String, String> {
         let mut body = String::new();
         for (name, id) in self.wit.types(self.id) {
             match self.wit.shape(&Type::Id(id)) {
@@ -100,36 +95,49 @@ impl<'a> Module<'a> {
         Ok(body)
     }
 
-    fn head(&self) -> String {
-        let mut head = format!("{MADE}\n");
-        for ((_, module), names) in &self.uses {
-            if names.iter().any(|(_, name, _)| name == "*") {
-                head += &format!("import type * as Raw from '{module}';\n");
-                continue;
+    /// The imports of what the code names, in the order of the formatter.
+    fn head(&self, body: &str) -> String {
+        let is_code = |line: &&str| !["/*", "*"].iter().any(|start| line.trim_start().starts_with(start));
+        let code: String = body.lines().filter(is_code).map(|line| format!("{line}\n")).collect();
+        let words: BTreeSet<_> = code.split(|c: char| !c.is_alphanumeric()).collect();
+        let import = |module: &str, names: &[&str]| {
+            let is_used = |name: &&&str| words.contains(name.trim_start_matches("type "));
+            let used = names.iter().filter(is_used).copied().collect::<Vec<_>>().join(", ");
+            // All of them are types, or each that is one says so.
+            let types = used.replace("type ", "");
+            match used.matches("type ").count() > used.matches(", ").count() {
+                _ if used.is_empty() => String::new(),
+                true => format!("import type {{ {types} }} from '{module}';\n"),
+                false => format!("import {{ {used} }} from '{module}';\n"),
             }
-            let all_types = names.iter().all(|(.., is_type)| *is_type);
-            let listed = names.iter().map(|(_, name, is_type)| match *is_type && !all_types {
-                true => format!("type {name}"),
-                false => name.clone(),
-            });
-            let listed = listed.collect::<Vec<_>>().join(", ");
-            head += &format!("import {}{{ {listed} }} from '{module}';\n", if all_types { "type " } else { "" });
+        };
+        let mut raw: Vec<_> = words.iter().filter(|word| word.len() > 3 && word.starts_with("Raw")).collect();
+        raw.sort_by_key(|word| word.to_lowercase());
+        let raw: Vec<_> = raw.iter().map(|word| format!("type {word}")).collect();
+        let raw = raw.iter().map(String::as_str);
+        let bindings = ["type ComponentBindings", "type Copied", "type LightBindings"].into_iter().chain(raw);
+        let mut head = format!("{MADE}\n");
+        head += &import("../bindings/types.js", &bindings.collect::<Vec<_>>());
+        head += &import("../checks.js", &["flag", "indexText", "integer", "stateText", "U64", "u32", "u53"]);
+        if words.contains("Raw") {
+            let name = self.name;
+            head += &format!("import type * as Raw from '../components/interfaces/samedeal-deal-{name}.js';\n");
+        }
+        head += &import("../engine.js", &["Facade"]);
+        head += &import("../lists.js", &["numbers"]);
+        head += &import("../options.js", &["plain"]);
+        head += &import("../values.js", &["type Integer", "type Layout", "type Remainder", "type SavedState"]);
+        for (name, id) in self.wit.interfaces().filter(|(_, id)| *id != self.id) {
+            for (record, _) in self.wit.types(id).filter(|(record, _)| has_record(record)) {
+                let class = class_of_record(record);
+                // A method may have the name of the function.
+                if words.contains(&*class) {
+                    let names = [format!("type {class}"), format!("{}Of", camel(record))];
+                    head += &import(&format!("./{name}.js"), &names.each_ref().map(String::as_str));
+                }
+            }
         }
         head
-    }
-
-    fn used(&mut self, module: &str, name: &str, is_type: bool) {
-        let names = self.uses.entry((module.starts_with("./"), module.to_owned())).or_default();
-        let letters = name.chars().map(|c| (c.to_ascii_lowercase(), c.is_lowercase()));
-        names.insert((letters.collect(), name.to_owned(), is_type));
-    }
-
-    fn uses(&mut self, module: &str, name: &str) {
-        self.used(module, name, false);
-    }
-
-    fn uses_type(&mut self, module: &str, name: &str) {
-        self.used(module, name, true);
     }
 
     fn text(&self, none: &'a str) -> Text<'a> {
@@ -137,7 +145,7 @@ impl<'a> Module<'a> {
     }
 
     /// An interface, and what makes one of what the component gives.
-    fn record(&mut self, name: &str, id: TypeId, record: &Record) -> Result<String, String> {
+    fn record(&self, name: &str, id: TypeId, record: &Record) -> Result<String, String> {
         let class = class_of_record(name);
         let text = self.text("undefined");
         let mut made = format!("\n{}export interface {class} {{\n", comment(&text.of(self.wit.docs(id)), 0));
@@ -162,8 +170,6 @@ impl<'a> Module<'a> {
         made += "}\n";
         if !same {
             // Field by field: a copy of all of them at once would take ten times as long.
-            self.uses_type(&format!("../components/interfaces/samedeal-deal-{}.js", self.name), "*");
-            self.uses_type("../bindings/types.js", "Copied");
             made += &format!(
                 "\n/** The same of what the component gives. */\n\
                  export function {}Of(raw: Copied<Raw.{}>): {class} {{\n  return {{\n{fields}  }};\n}}\n",
@@ -174,14 +180,11 @@ impl<'a> Module<'a> {
         Ok(made)
     }
 
-    fn class(&mut self, resource: &str, id: TypeId) -> Result<String, String> {
+    fn class(&self, resource: &str, id: TypeId) -> Result<String, String> {
         let (class, raw) = (class_of(resource), format!("Raw{}", pascal(resource)));
         let (parameter, object) = object(resource);
         // The instance that has its objects.
         let bindings = if ["sampler", "mesh"].contains(&resource) { "LightBindings" } else { "ComponentBindings" };
-        self.uses("../engine.js", "Facade");
-        self.uses_type("../bindings/types.js", bindings);
-        self.uses_type("../bindings/types.js", &raw);
         // What users make has more than the resource if that is a part of it.
         let (generic, seat) = match parameter == object {
             true => (String::new(), raw),
@@ -223,7 +226,7 @@ impl<'a> Module<'a> {
     }
 
     /// A property or a method.
-    fn member(&mut self, resource: &str, signature: &Signature<'_>) -> Result<String, String> {
+    fn member(&self, resource: &str, signature: &Signature<'_>) -> Result<String, String> {
         let item = signature.name;
         let name = name_of(resource, item);
         let (parameter, object) = object(resource);
@@ -237,7 +240,6 @@ impl<'a> Module<'a> {
         for (i, (parameter, ty)) in given.iter().enumerate() {
             let own = camel(parameter);
             let check = if is_flag(ty) {
-                self.uses("../checks.js", "flag");
                 parameters.push(format!("options?: {{ {own}?: boolean }}"));
                 format!("flag('{parameter}', '{own}', options)")
             } else {
@@ -290,27 +292,18 @@ impl<'a> Module<'a> {
     }
 
     /// The type of a name, if a text is one.
-    fn named(&mut self, name: &str) -> Option<String> {
-        let (_, ty) = NAMES.iter().find(|(own, _)| *own == name)?;
-        if !ty.starts_with('\'') {
-            self.uses_type("../values.js", ty);
-        }
-        Some((*ty).to_owned())
+    fn named(&self, name: &str) -> Option<String> {
+        NAMES.iter().find(|(own, _)| *own == name).map(|(_, ty)| (*ty).to_owned())
     }
 
-    fn value(&mut self, ty: &Type) -> Result<Value, String> {
+    fn value(&self, ty: &Type) -> Result<Value, String> {
         Ok(match self.wit.shape(ty) {
             _ if self.wit.is_exact(ty) => Value::new("number", Some("Number(_)")),
             Shape::Plain(Type::Bool) => Value::new("boolean", None),
             Shape::Plain(Type::U32) => Value::new("number", None),
             Shape::Plain(Type::String) => Value::new("string", None),
-            Shape::Plain(Type::U64 | Type::S64) => {
-                self.uses_type("../values.js", "Integer");
-                self.uses("../options.js", "plain");
-                Value::new("Integer", Some("plain(_)"))
-            }
+            Shape::Plain(Type::U64 | Type::S64) => Value::new("Integer", Some("plain(_)")),
             Shape::List(inner) if self.wit.is_exact(&inner) => {
-                self.uses("../lists.js", "numbers");
                 Value::new("Float64Array<ArrayBuffer>", Some("numbers(_)"))
             }
             Shape::List(Type::U32) => Value::new("Uint32Array<ArrayBuffer>", None),
@@ -325,11 +318,6 @@ impl<'a> Module<'a> {
                     return Err(format!("the record {own} has no form in TypeScript yet"));
                 }
                 let (class, function) = (class_of_record(own), format!("{}Of", camel(own)));
-                let other = self.wit.owner(id).filter(|owner| *owner != self.id);
-                if let Some(module) = other.and_then(|owner| self.wit.interface(owner).name.as_deref()) {
-                    self.uses(&format!("./{module}.js"), &function);
-                    self.uses_type(&format!("./{module}.js"), &class);
-                }
                 let is_same = |ty: &Type| matches!(self.option(ty).0, Type::U32 | Type::String | Type::Bool);
                 let is_converted = !record.fields.iter().all(|field| is_same(&field.ty));
                 Value::new(&class, is_converted.then_some(&*format!("{function}(_)")))
@@ -339,7 +327,7 @@ impl<'a> Module<'a> {
     }
 
     /// The type of a parameter, and what makes of it what crosses; `again` asks with another value.
-    fn argument(&mut self, name: &str, ty: &Type, again: &str) -> Result<(String, String), String> {
+    fn argument(&self, name: &str, ty: &Type, again: &str) -> Result<(String, String), String> {
         let own = camel(name);
         let (ty, function, rest) = match (self.wit.shape(ty), name) {
             _ if self.wit.is_exact(ty) => ("Integer", "u53", again),
@@ -349,13 +337,6 @@ impl<'a> Module<'a> {
             (Shape::Plain(Type::String), "index") => ("string | Uint8Array", "indexText", ""),
             _ => return Err(format!("the parameter {name} has no form in TypeScript yet")),
         };
-        self.uses("../checks.js", function);
-        if rest == "U64" {
-            self.uses("../checks.js", "U64");
-        }
-        for known in ["Integer", "SavedState"].into_iter().filter(|known| ty.contains(known)) {
-            self.uses_type("../values.js", known);
-        }
         let check =
             if rest.is_empty() { format!("{function}({own})") } else { format!("{function}('{name}', {own}, {rest})") };
         Ok((ty.to_owned(), check))

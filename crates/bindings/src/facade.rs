@@ -1,8 +1,6 @@
 //! What the facades of all languages have alike: which functions of a resource are values, what they are called, and what the text of a function
 //! says.
 
-use wit_parser::{Function, InterfaceId};
-
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::pascal;
 
@@ -72,7 +70,7 @@ pub fn has_class(resource: &str) -> bool {
 
 /// Whether the class of a resource has a function as it is in the WIT, in a language that has these more by hand.
 pub fn is_plain(wit: Wit<'_>, signature: &Signature<'_>, by_hand: Table) -> bool {
-    let resource = signature.function.kind.resource().map_or("", |id| wit.name(id));
+    let resource = signature.resource.map_or("", |id| wit.name(id));
     signature.is_method
         && has_class(resource)
         && !is_listed(CLASSES, resource, signature.name)
@@ -108,20 +106,16 @@ pub fn is_value(signature: &Signature<'_>) -> bool {
 
 /// Whether a function asks for lengths: it plans batches, as its text says.
 pub fn asks(signature: &Signature<'_>) -> bool {
-    paragraphs(comment(signature.function)).iter().any(|text| text.contains("Asks for lengths"))
-}
-
-pub fn comment(function: &Function) -> &str {
-    function.docs.contents.as_deref().unwrap_or_default()
+    paragraphs(signature.docs).iter().any(|text| text.contains("Asks for lengths"))
 }
 
 /// The numbers that a function gives by their names: each is an item of the list in its text.
-pub fn listed(function: &Function) -> Vec<(String, String)> {
+pub fn listed(docs: &str) -> Vec<(String, String)> {
     let item = |item: String| {
         let (name, about) = item.strip_prefix("- `")?.split_once("`: ")?;
         Some((name.to_owned(), about.to_owned()))
     };
-    paragraphs(comment(function)).into_iter().filter_map(item).collect()
+    paragraphs(docs).into_iter().filter_map(item).collect()
 }
 
 /// The text of a function: what it does, and what is said of its errors, which comes last in the WIT.
@@ -156,12 +150,12 @@ impl Text {
     }
 
     /// Reads the comment of a function, with the errors of functions of the same resource in place of what refers to them.
-    pub fn of_function(function: &Function, wit: Wit<'_>, interface: InterfaceId) -> Self {
-        let mut text = Self::of(comment(function));
+    pub fn of_function(signature: &Signature<'_>, wit: Wit<'_>) -> Self {
+        let mut text = Self::of(signature.docs);
         let of = |name: &str| {
-            let other = wit.signatures(interface, function.kind.resource()).find(|other| other.name == name)?;
-            other.function.docs.contents.as_ref()?;
-            Some(Self::of_function(other.function, wit, interface).errors)
+            let mut others = wit.signatures(signature.interface, signature.resource);
+            let other = others.find(|other| other.name == name && !other.docs.is_empty())?;
+            Some(Self::of_function(&other, wit).errors)
         };
         let resolved = |cause| match &cause {
             Cause::Same(same) => same.split('`').nth(1).and_then(of).unwrap_or_else(|| vec![cause]),
@@ -252,8 +246,8 @@ mod tests {
         let (package, _) = resolve.push_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../../wit")).unwrap();
         let wit = Wit { resolve: &resolve, package };
         let mut seen = 0;
-        for function in wit.interfaces().flat_map(|(_, id)| wit.interface(id).functions.values()) {
-            let text = Text::of(comment(function));
+        for function in wit.interfaces().flat_map(|(_, id)| wit.functions(id)) {
+            let text = Text::of(function.docs);
             for cause in &text.errors {
                 let is_known = match cause {
                     Cause::Kind(kind, _) => KINDS.contains(&&**kind),

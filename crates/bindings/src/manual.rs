@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 use wit_parser::{Docs, InterfaceId, Type, TypeDefKind, TypeId, WorldItem};
 
-use crate::wit::{Shape, Signature, Wit};
+use crate::wit::{self, Shape, Signature, Wit};
 use crate::words::spelled;
 
 /// The longest line of a signature.
@@ -31,7 +31,7 @@ pub fn pages(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
             let export = wit.interface(*id).name.as_deref().ok_or("an interface has no name")?;
             exports.push(format!("[{export}](#{export})"));
         }
-        let what = world.docs.contents.as_deref().unwrap_or_default().split("\n\n").next().unwrap_or_default();
+        let what = wit::text(&world.docs).split("\n\n").next().unwrap_or_default();
         let what = what.replace('\n', " ").replace('|', "\\|");
         let _ = writeln!(text, "| `{name}` | {what} | {} |", exports.join(", "));
     }
@@ -53,7 +53,7 @@ fn anchors(wit: Wit<'_>) -> BTreeSet<String> {
     let mut found = BTreeSet::new();
     for (name, id) in wit.interfaces() {
         let interface = wit.interface(id);
-        let functions = interface.functions.values().map(|function| path(wit, &wit.signature(function)));
+        let functions = wit.functions(id).map(|signature| path(wit, &signature));
         let items = interface.types.keys().cloned().chain(functions);
         found.extend(items.map(|item| format!("{name}.{item}")).chain([name.to_owned()]));
     }
@@ -62,7 +62,7 @@ fn anchors(wit: Wit<'_>) -> BTreeSet<String> {
 
 /// The name of a function in its interface: that of a method begins with its resource.
 fn path(wit: Wit<'_>, signature: &Signature<'_>) -> String {
-    match signature.function.kind.resource() {
+    match signature.resource {
         Some(resource) => format!("{}.{}", wit.name(resource), signature.name),
         None => signature.name.to_owned(),
     }
@@ -193,7 +193,7 @@ impl<'a> Manual<'a> {
             "" => "\n".to_owned(),
             _ => format!("{:indent$}{}\n", "", spelled(line, str::to_owned, linked)),
         };
-        docs.contents.as_deref().unwrap_or_default().lines().map(line).collect()
+        wit::text(docs).lines().map(line).collect()
     }
 }
 

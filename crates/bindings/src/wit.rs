@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use wit_parser::{
-    Enum, Function, FunctionKind, Handle, Interface, InterfaceId, PackageId, Record, Resolve, Type, TypeDefKind,
+    Docs, Enum, Function, FunctionKind, Handle, Interface, InterfaceId, PackageId, Record, Resolve, Type, TypeDefKind,
     TypeId, TypeOwner,
 };
 
@@ -52,8 +52,11 @@ impl Shape<'_> {
 /// What a function is to those who call it.
 pub struct Signature<'a> {
     pub function: &'a Function,
+    pub interface: InterfaceId,
+    pub resource: Option<TypeId>,
     /// Its name, without its resource; that of a constructor is `constructor`.
     pub name: &'a str,
+    pub docs: &'a str,
     pub is_constructor: bool,
     pub is_method: bool,
     /// Its parameters without the object itself.
@@ -62,6 +65,11 @@ pub struct Signature<'a> {
     pub value: Option<Type>,
     /// Whether it can fail by its arguments.
     pub fails: bool,
+}
+
+/// The text of a comment.
+pub fn text(docs: &Docs) -> &str {
+    docs.contents.as_deref().unwrap_or_default()
 }
 
 impl<'a> Wit<'a> {
@@ -84,29 +92,37 @@ impl<'a> Wit<'a> {
 
     /// The functions of an interface: those of a resource, or those of none.
     pub fn signatures(self, id: InterfaceId, resource: Option<TypeId>) -> impl Iterator<Item = Signature<'a>> {
-        let functions = self.interface(id).functions.values();
-        functions
-            .filter(move |function| function.kind.resource() == resource)
-            .map(move |function| self.signature(function))
+        self.functions(id).filter(move |signature| signature.resource == resource)
     }
 
-    pub fn signature(self, function: &'a Function) -> Signature<'a> {
-        let is_constructor = matches!(function.kind, FunctionKind::Constructor(_));
-        let is_method = matches!(function.kind, FunctionKind::Method(_));
-        let parameters = function.params.iter().skip(usize::from(is_method));
-        let (value, fails) = match function.result.map(|ty| self.shape(&ty)) {
-            Some(Shape::Result(value, _)) => (value, true),
-            _ => (function.result, false),
-        };
-        Signature {
-            function,
-            name: if is_constructor { "constructor" } else { function.item_name() },
-            is_constructor,
-            is_method,
-            parameters: parameters.map(|parameter| (parameter.name.as_str(), parameter.ty)).collect(),
-            value,
-            fails,
-        }
+    /// A function of a resource.
+    pub fn function(self, resource: TypeId, name: &str) -> Option<Signature<'a>> {
+        self.functions(self.owner(resource)?).find(|own| own.resource == Some(resource) && own.name == name)
+    }
+
+    /// All functions of an interface.
+    pub fn functions(self, id: InterfaceId) -> impl Iterator<Item = Signature<'a>> {
+        self.interface(id).functions.values().map(move |function| {
+            let is_constructor = matches!(function.kind, FunctionKind::Constructor(_));
+            let is_method = matches!(function.kind, FunctionKind::Method(_));
+            let parameters = function.params.iter().skip(usize::from(is_method));
+            let (value, fails) = match function.result.map(|ty| self.shape(&ty)) {
+                Some(Shape::Result(value, _)) => (value, true),
+                _ => (function.result, false),
+            };
+            Signature {
+                function,
+                interface: id,
+                resource: function.kind.resource(),
+                name: if is_constructor { "constructor" } else { function.item_name() },
+                docs: text(&function.docs),
+                is_constructor,
+                is_method,
+                parameters: parameters.map(|parameter| (parameter.name.as_str(), parameter.ty)).collect(),
+                value,
+                fails,
+            }
+        })
     }
 
     /// The resources of an interface.
@@ -132,9 +148,14 @@ impl<'a> Wit<'a> {
         }
     }
 
+    /// The name of the interface of a type, if it is another one.
+    pub fn other_owner(self, id: TypeId, than: InterfaceId) -> Option<&'a str> {
+        self.owner(id).filter(|owner| *owner != than).and_then(|owner| self.interface(owner).name.as_deref())
+    }
+
     /// The comment of a type.
     pub fn docs(self, id: TypeId) -> &'a str {
-        self.resolve.types[id].docs.contents.as_deref().unwrap_or_default()
+        text(&self.resolve.types[id].docs)
     }
 
     pub fn shape(self, ty: &Type) -> Shape<'a> {
@@ -181,14 +202,14 @@ impl<'a> Wit<'a> {
     }
 
     /// The names of functions, parameters and fields, which languages spell in their own way.
-    pub fn names(self, is_named: impl Fn(InterfaceId, &Function) -> bool) -> BTreeSet<&'a str> {
+    pub fn names(self, is_named: impl Fn(&Signature<'_>) -> bool) -> BTreeSet<&'a str> {
         let mut names = BTreeSet::new();
         for (_, id) in self.interfaces() {
-            for function in self.interface(id).functions.values() {
-                if is_named(id, function) {
-                    names.insert(function.item_name());
+            for signature in self.functions(id) {
+                if is_named(&signature) {
+                    names.insert(signature.name);
                 }
-                names.extend(function.params.iter().map(|parameter| parameter.name.as_str()));
+                names.extend(signature.parameters.iter().map(|(name, _)| *name));
             }
             for (_, own) in self.types(id) {
                 if let TypeDefKind::Record(record) = &self.resolve.types[own].kind {

@@ -8,7 +8,7 @@ use wit_parser::{InterfaceId, Record, Type, TypeId};
 use super::text::{Text, comment};
 use super::{MADE, options};
 use crate::facade::{self, RECORDS, Table, class_of, default_of, has_class, is_plain, is_value, listed};
-use crate::wit::{Shape, Signature, Wit};
+use crate::wit::{self, Shape, Signature, Wit};
 use crate::words::{camel, capital, pascal, spread};
 
 /// `batch` has any length of a batch, and columns are properties. A batch of a reading has its samples.
@@ -153,7 +153,7 @@ impl<'a> Module<'a> {
         let mut same = true;
         for field in &record.fields {
             let own = camel(&field.name);
-            made += &comment(&text.of(field.docs.contents.as_deref().unwrap_or_default()), 2);
+            made += &comment(&text.of(wit::text(&field.docs)), 2);
             let (ty, is_option) = self.option(&field.ty);
             let mut value = self.value(&ty)?;
             if let Some(named) = self.named(&field.name) {
@@ -211,9 +211,8 @@ impl<'a> Module<'a> {
         let mut made = "\n/** What batches amount to, of all ranks together: tokens, unless it says otherwise. Ratios have six decimal places. */\n\
                         export abstract class MetricsMembers {\n"
             .to_owned();
-        let functions = self.wit.signatures(self.id, Some(id));
-        for function in functions.filter(|signature| ["metrics", "ratio"].contains(&signature.name)) {
-            for (name, about) in listed(function.function) {
+        for function in ["metrics", "ratio"].into_iter().filter_map(|name| self.wit.function(id, name)) {
+            for (name, about) in listed(function.docs) {
                 // Next to `padded`.
                 let own = if name == "padding" { "padding-ratio" } else { &name };
                 let about = capital(&about.replace("1,000,000", "1"));
@@ -280,7 +279,7 @@ impl<'a> Module<'a> {
             (_, true, None) if none == "null" => format!("return {call} ?? null"),
             _ => format!("return {}", found.of(&call)),
         };
-        let docs = comment(&self.text(none).of_function(signature, self.id), 2);
+        let docs = comment(&self.text(none).of_function(signature), 2);
         Ok(format!("{docs}{head}{lines}    {body};\n  }}\n"))
     }
 

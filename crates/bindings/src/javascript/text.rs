@@ -2,8 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use wit_parser::InterfaceId;
-
 use super::facades::{self, name_of};
 use crate::facade::{self, Cause, grouped};
 use crate::wit::{Signature, Wit};
@@ -20,7 +18,7 @@ pub struct Text<'a> {
 
 impl<'a> Text<'a> {
     pub fn new(wit: Wit<'a>, none: &'a str) -> Self {
-        let mut values = wit.names(|_, _| true);
+        let mut values = wit.names(|_| true);
         values.extend(wit.interfaces().map(|(name, _)| name));
         Self { wit, none, values }
     }
@@ -31,8 +29,8 @@ impl<'a> Text<'a> {
     }
 
     /// Paragraphs, and an entry for each kind of error, in the order of their first mention.
-    pub fn of_function(&self, signature: &Signature<'_>, id: InterfaceId) -> Vec<String> {
-        let text = facade::Text::of_function(signature.function, self.wit, id);
+    pub fn of_function(&self, signature: &Signature<'_>) -> Vec<String> {
+        let text = facade::Text::of_function(signature, self.wit);
         let mut paragraphs: Vec<_> = text.paragraphs.iter().map(|paragraph| self.spelled(paragraph)).collect();
         let kinds = text.errors.into_iter().filter_map(|cause| match cause {
             Cause::Kind(kind, about) => Some((kind, about)),

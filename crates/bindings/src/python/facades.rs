@@ -68,10 +68,7 @@ impl Module<'_> {
 
     /// The class of numbers by name that a resource has, and of their ratios, if its text lists them.
     fn metrics(&self, resource: TypeId) -> String {
-        let of = |name: &str| {
-            let mut functions = self.wit.signatures(self.id, Some(resource));
-            functions.find(|signature| signature.name == name).map_or_else(Vec::new, |own| listed(own.function))
-        };
+        let of = |name: &str| self.wit.function(resource, name).map_or_else(Vec::new, |own| listed(own.docs));
         let (numbers, ratios) = (of("metrics"), of("ratio"));
         if numbers.is_empty() {
             return String::new();

@@ -16,7 +16,7 @@ use wit_parser::{EnumCase, InterfaceId, Type, TypeDefKind, TypeId};
 
 use self::names::{Known, TUPLE_METHODS, passed, snake, upper};
 use crate::facade::Text;
-use crate::wit::{Shape, Signature, Wit};
+use crate::wit::{self, Shape, Signature, Wit};
 use crate::words::{WIDTH, pascal};
 
 const MADE: &str = "Written by `cargo xtask build` from the WIT. Changes here are lost.";
@@ -64,8 +64,8 @@ impl Module<'_> {
         for (name, id) in sorted {
             body += &self.layout(name, id)?;
         }
-        for function in self.wit.interface(self.id).functions.values() {
-            body += &self.call(&self.wit.signature(function))?;
+        for signature in self.wit.functions(self.id) {
+            body += &self.call(&signature)?;
         }
         for (name, _) in self.wit.resources(self.id) {
             body += &spread(
@@ -154,8 +154,7 @@ impl Module<'_> {
                         true => "  # type: ignore[assignment]  # A tuple has it, too.",
                         false => "",
                     };
-                    let about = field.docs.contents.as_deref().unwrap_or_default();
-                    text += &format!("    {name}: {annotation}{hides}\n{}", self.known.note(about, 4));
+                    text += &format!("    {name}: {annotation}{hides}\n{}", self.known.note(wit::text(&field.docs), 4));
                 }
                 Ok(text + "\n")
             }
@@ -182,7 +181,7 @@ impl Module<'_> {
 
     /// The Python function.
     fn function(&self, signature: &Signature<'_>) -> Result<String, String> {
-        let is_free = signature.function.kind.resource().is_none();
+        let is_free = signature.resource.is_none();
         let name = if signature.is_constructor { "__init__".to_owned() } else { snake(signature.name) };
         let (first, before): (&[&str], &[&str]) = match () {
             () if signature.is_constructor => (&["self", "core: Core"], &["core"]),
@@ -219,7 +218,7 @@ impl Module<'_> {
 
     /// The text of a function, with the errors of the functions that it refers to.
     fn text_of(&self, signature: &Signature<'_>) -> Text {
-        let mut text = Text::of_function(signature.function, self.wit, self.id);
+        let mut text = Text::of_function(signature, self.wit);
         if text.paragraphs.is_empty() {
             text.paragraphs.push(format!("`{}` of the interface.", signature.name));
         }
@@ -284,7 +283,7 @@ impl Module<'_> {
     }
 
     fn call_name(&self, signature: &Signature<'_>) -> String {
-        let resource = signature.function.kind.resource().map(|id| format!("{}_", self.wit.name(id)));
+        let resource = signature.resource.map(|id| format!("{}_", self.wit.name(id)));
         crate::words::snake(&format!("call_{}{}", resource.unwrap_or_default(), signature.name))
     }
 }

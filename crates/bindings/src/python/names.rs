@@ -47,8 +47,7 @@ impl Known {
     /// What a word may name in the documentation of an interface. Elsewhere, `pad`, `split` and their like are names in recipes, and not
     /// functions and types.
     pub fn of(wit: Wit<'_>, within: InterfaceId) -> Known {
-        let values =
-            wit.names(|of, function| of == within || function.kind.resource().is_some() || function.name.contains('-'));
+        let values = wit.names(|own| own.interface == within || own.resource.is_some() || own.name.contains('-'));
         let types = wit.interfaces().flat_map(|(_, of)| wit.types(of).map(move |(name, id)| (of, name, id)));
         let is_class = |&(of, name, id): &(InterfaceId, &str, TypeId)| {
             (of == within || name.contains('-')) && !matches!(wit.shape(&Type::Id(id)), Shape::Enum(..))
@@ -64,10 +63,8 @@ impl Known {
 /// All records that a caller passes, and those that they hold.
 pub fn passed(wit: Wit<'_>) -> BTreeSet<TypeId> {
     let mut found = BTreeSet::new();
-    for (_, id) in wit.interfaces() {
-        for function in wit.interface(id).functions.values() {
-            function.params.iter().for_each(|parameter| reach(wit, &parameter.ty, &mut found));
-        }
+    for signature in wit.interfaces().flat_map(|(_, id)| wit.functions(id)) {
+        signature.parameters.iter().for_each(|(_, ty)| reach(wit, ty, &mut found));
     }
     found
 }

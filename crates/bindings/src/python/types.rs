@@ -17,8 +17,7 @@ impl Module<'_> {
     /// A type of this or another interface, by its name there as `form` has it.
     fn named(&self, id: TypeId, form: fn(&str) -> String) -> String {
         let name = form(self.wit.name(id));
-        let other = self.wit.owner(id).filter(|owner| *owner != self.id);
-        match other.and_then(|owner| self.wit.interface(owner).name.as_deref()) {
+        match self.wit.other_owner(id, self.id) {
             Some(interface) => format!("{}.{name}", snake(interface)),
             None => name,
         }

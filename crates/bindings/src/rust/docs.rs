@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::facades::{FACADES, FREE, Facade, Form};
-use crate::facade::{Cause, Text, comment, grouped, name_of, paragraphs};
+use crate::facade::{Cause, Text, grouped, name_of, paragraphs};
 use crate::wit::{Signature, Wit};
 use crate::words::{BOUND, WIDTH, filled, first_sentence, hanging, pascal, snake, spelled};
 
@@ -27,13 +27,12 @@ pub struct Docs<'a> {
 
 impl<'a> Docs<'a> {
     pub fn new(wit: Wit<'a>) -> Self {
-        Self { wit, names: wit.names(|_, _| true) }
+        Self { wit, names: wit.names(|_| true) }
     }
 
     /// The documentation of a method. `fails` says whether it can fail by its arguments; none, that it cannot fail at all.
-    pub fn method(&self, signature: &Signature<'_>, facade: &Facade, place: Place<'_>, fails: Option<bool>) -> String {
-        let Ok((_, interface, _)) = self.wit.resource(facade.resource) else { return String::new() };
-        let text = Text::of_function(signature.function, self.wit, interface);
+    pub fn method(&self, signature: &Signature<'_>, place: Place<'_>, fails: Option<bool>) -> String {
+        let text = Text::of_function(signature, self.wit);
         let mut lines = self.lines(&text.paragraphs, place, 4, true);
         if let Some(fails) = fails {
             lines.extend([String::new(), "# Errors".to_owned(), String::new()]);
@@ -92,9 +91,8 @@ impl<'a> Docs<'a> {
     }
 
     fn of_constructor(&self, place: Place<'_>) -> Option<Vec<Cause>> {
-        let (_, interface, id) = self.wit.resource(place.facade?.resource).ok()?;
-        let constructor = self.wit.signatures(interface, Some(id)).find(|signature| signature.is_constructor)?;
-        Some(Text::of(comment(constructor.function)).errors)
+        let (_, _, resource) = self.wit.resource(place.facade?.resource).ok()?;
+        Some(Text::of(self.wit.function(resource, "constructor")?.docs).errors)
     }
 
     /// A text in the words of Rust.
@@ -136,8 +134,8 @@ impl<'a> Docs<'a> {
 
     /// The name of a method of a facade in Rust, if it has one.
     fn linked(&self, facade: &Facade, name: &str) -> Option<String> {
-        let (_, interface, id) = self.wit.resource(facade.resource).ok()?;
-        self.wit.signatures(interface, Some(id)).find(|signature| signature.is_method && signature.name == name)?;
+        let (_, _, resource) = self.wit.resource(facade.resource).ok()?;
+        self.wit.function(resource, name).filter(|signature| signature.is_method)?;
         match facade.form(name) {
             Form::Absent => None,
             Form::As(name) => Some(name.to_owned()),

@@ -16,7 +16,7 @@ use std::process::{Command, Stdio};
 use wit_parser::{Record, Type, TypeId};
 
 use crate::facade::{RECORDS, asks, is_value, name_of};
-use crate::wit::{Shape, Signature, Wit};
+use crate::wit::{self, Shape, Signature, Wit};
 use crate::words::{pascal, snake};
 use docs::{Docs, Place};
 use engines::Engine;
@@ -226,7 +226,7 @@ impl<'a> Rust<'a> {
         let has_none = parameters.map(|(_, ty)| ty).chain(&signature.value).any(|ty| self.is_maybe(ty));
         let interface = self.wit.resource(facade.resource).map(|(name, ..)| name).unwrap_or_default();
         let place = Place { interface, facade: Some(facade), own: &own, has_none };
-        self.docs.method(signature, facade, place, fails)
+        self.docs.method(signature, place, fails)
     }
 
     /// The structures of all records that users get, with what makes them of those of the component.
@@ -250,7 +250,7 @@ impl<'a> Rust<'a> {
         let (mut fields, mut names, mut from) = (String::new(), Vec::new(), Vec::new());
         for field in &record.fields {
             let name = snake(&field.name);
-            fields += &self.docs.note(field.docs.contents.as_deref().unwrap_or_default(), place, 4);
+            fields += &self.docs.note(wit::text(&field.docs), place, 4);
             let _ = writeln!(fields, "pub {name}: {},", self.returned(&field.ty)?);
             from.push(match self.converted(&field.ty) {
                 Conversion(None) => name.clone(),

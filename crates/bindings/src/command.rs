@@ -1,10 +1,11 @@
 //! The options of the command that are members of recipes: a type with a table for each section, from the tables of the core.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use samedeal_core::{Described, Needed, Value};
 
+use crate::Files;
+use crate::wit::Wit;
 use crate::words::{either, small, spelled};
 
 /// A section whose members are options of a subcommand.
@@ -90,7 +91,7 @@ const TABLES: &[Table] = &[
 ];
 
 /// The modules: one, with all tables.
-pub fn modules() -> BTreeMap<String, String> {
+pub fn modules(_: Wit<'_>) -> Result<Files, String> {
     let all = samedeal_core::described();
     let mut text = String::from(
         "//! The options that are members of recipes.
@@ -115,7 +116,7 @@ impl Section for {name} {{
 "
         );
     }
-    BTreeMap::from([("mod.rs".to_owned(), text)])
+    Ok(Files::from([("mod.rs".to_owned(), text)]))
 }
 
 impl Table {

@@ -27,15 +27,33 @@ use wit_parser::Resolve;
 
 use wit::Wit;
 
+/// Texts by the names of their files.
+type Files = BTreeMap<String, String>;
+type Generator = fn(Wit<'_>) -> Result<Files, String>;
+
+/// What there is to write, by what it is for.
+const GENERATORS: [(&str, Generator); 7] = [
+    ("python", python::modules),
+    ("javascript", javascript::modules),
+    ("typescript", javascript::facades::modules),
+    ("rust", rust::modules),
+    ("interface", rust::interface::modules),
+    ("command", command::modules),
+    ("manual", manual::pages),
+];
+
 fn main() -> ExitCode {
     let words: Vec<_> = env::args().skip(1).collect();
-    let [what @ ("python" | "javascript" | "typescript" | "rust" | "interface" | "command" | "manual"), wit, folder] =
-        words.iter().map(String::as_str).collect::<Vec<_>>()[..]
-    else {
-        eprintln!("usage: bindings python|javascript|typescript|rust|interface|command|manual WIT FOLDER");
+    let generator = GENERATORS.iter().find(|(name, _)| words.first().is_some_and(|what| what == name));
+    let (Some((_, generator)), [_, wit, folder]) = (generator, &words[..]) else {
+        let names = GENERATORS.map(|(name, _)| name).join("|");
+        eprintln!("usage: bindings {names} WIT FOLDER");
         return ExitCode::from(2);
     };
-    match generated(what, wit).and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string())) {
+    let mut resolve = Resolve::default();
+    let read = resolve.push_dir(wit).map_err(|error| format!("{error:#}"));
+    let files = read.and_then(|(package, _)| generator(Wit { resolve: &resolve, package }));
+    match files.and_then(|files| write(&files, Path::new(folder)).map_err(|error| error.to_string())) {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("{wit}: {error}");
@@ -44,23 +62,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The files, by their names.
-fn generated(what: &str, wit: &str) -> Result<BTreeMap<String, String>, String> {
-    let mut resolve = Resolve::default();
-    let (package, _) = resolve.push_dir(wit).map_err(|error| format!("{error:#}"))?;
-    let wit = Wit { resolve: &resolve, package };
-    match what {
-        "python" => python::modules(wit),
-        "rust" => rust::modules(wit),
-        "interface" => rust::interface::modules(wit),
-        "command" => Ok(command::modules()),
-        "manual" => manual::pages(wit),
-        "typescript" => javascript::facades::modules(wit),
-        _ => javascript::modules(wit),
-    }
-}
-
-fn write(files: &BTreeMap<String, String>, folder: &Path) -> io::Result<()> {
+fn write(files: &Files, folder: &Path) -> io::Result<()> {
     fs::create_dir_all(folder)?;
     for entry in fs::read_dir(folder)? {
         let path = entry?.path();

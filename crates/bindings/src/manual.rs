@@ -1,11 +1,12 @@
 //! The interface as a page of the site, in Markdown: each interface, type and function has a heading and an anchor, and signatures link
 //! to the types that they name. The anchor of a method is `interface.resource.method`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use wit_parser::{Docs, InterfaceId, Type, TypeDefKind, TypeId, WorldItem};
 
+use crate::Files;
 use crate::wit::{self, Shape, Signature, Wit};
 use crate::words::spelled;
 
@@ -13,7 +14,7 @@ use crate::words::spelled;
 const WIDTH: usize = 76;
 
 /// The page, under its name.
-pub fn pages(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
+pub fn pages(wit: Wit<'_>) -> Result<Files, String> {
     let manual = Manual { wit, anchors: anchors(wit) };
     let package = &wit.resolve.packages[wit.package];
     let mut text = format!(
@@ -45,7 +46,7 @@ pub fn pages(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
     for (name, id) in wit.interfaces() {
         manual.interface(&mut text, name, id)?;
     }
-    Ok(BTreeMap::from([("wit.md".to_owned(), text)]))
+    Ok(Files::from([("wit.md".to_owned(), text)]))
 }
 
 /// All anchors of the page.
@@ -176,7 +177,7 @@ impl<'a> Manual<'a> {
             Shape::Tuple(types) => of("tuple", &types.iter().collect::<Vec<_>>()),
             Shape::Result(Some(ok), Some(error)) => of("result", &[&ok, &error]),
             Shape::Result(None, Some(error)) => Ok(format!("result&lt;_, {}&gt;", self.ty(&error)?)),
-            other => other.refused("the manual"),
+            _ => self.wit.refused(ty, "the manual"),
         }
     }
 

@@ -27,26 +27,9 @@ pub enum Shape<'a> {
     Own(TypeId),
     /// An object that is lent.
     Borrow(TypeId),
-    /// What no interface of the project has, by its kind.
-    Other(&'static str),
-}
-
-impl Shape<'_> {
-    /// Says that a language has nothing for it.
-    pub fn refused<T>(&self, language: &str) -> Result<T, String> {
-        let kind = match self {
-            Self::Plain(ty) => format!("{ty:?}"),
-            Self::List(_) => "a list".to_owned(),
-            Self::Option(_) => "an option".to_owned(),
-            Self::Tuple(_) => "a tuple".to_owned(),
-            Self::Result(..) => "a result".to_owned(),
-            Self::Record(..) => "a record".to_owned(),
-            Self::Enum(..) => "an enum".to_owned(),
-            Self::Own(_) | Self::Borrow(_) => "a resource".to_owned(),
-            Self::Other(kind) => format!("a {kind}"),
-        };
-        Err(format!("{kind} has no form in {language} yet"))
-    }
+    Resource,
+    /// What no interface of the project has.
+    Other,
 }
 
 /// What a function is to those who call it.
@@ -127,7 +110,7 @@ impl<'a> Wit<'a> {
 
     /// The resources of an interface.
     pub fn resources(self, id: InterfaceId) -> impl Iterator<Item = (&'a str, TypeId)> {
-        self.types(id).filter(move |(_, id)| matches!(self.resolve.types[*id].kind, TypeDefKind::Resource))
+        self.types(id).filter(move |(_, id)| matches!(self.shape(&Type::Id(*id)), Shape::Resource))
     }
 
     /// The types that an interface defines, without names of other types.
@@ -158,6 +141,15 @@ impl<'a> Wit<'a> {
         text(&self.resolve.types[id].docs)
     }
 
+    /// Says that a language has nothing for a type.
+    pub fn refused<T>(self, ty: &Type, language: &str) -> Result<T, String> {
+        let kind = match *ty {
+            Type::Id(id) => format!("a {}", self.resolve.types[self.root(id)].kind.as_str()),
+            plain => format!("{plain:?}"),
+        };
+        Err(format!("{kind} has no form in {language} yet"))
+    }
+
     pub fn shape(self, ty: &Type) -> Shape<'a> {
         let &Type::Id(id) = ty else { return Shape::Plain(*ty) };
         match &self.resolve.types[id].kind {
@@ -170,7 +162,8 @@ impl<'a> Wit<'a> {
             TypeDefKind::Enum(cases) => Shape::Enum(id, cases),
             TypeDefKind::Handle(Handle::Own(id)) => Shape::Own(self.root(*id)),
             TypeDefKind::Handle(Handle::Borrow(id)) => Shape::Borrow(self.root(*id)),
-            other => Shape::Other(other.as_str()),
+            TypeDefKind::Resource => Shape::Resource,
+            _ => Shape::Other,
         }
     }
 

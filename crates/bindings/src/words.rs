@@ -1,5 +1,7 @@
 //! Names and texts, as languages write them.
 
+use std::collections::BTreeSet;
+
 /// The longest line of what is written.
 pub const WIDTH: usize = 120;
 
@@ -52,6 +54,11 @@ pub fn reworded(text: &str, word: impl Fn(&str) -> String) -> String {
         rest = &rest[end..];
     }
     out + rest
+}
+
+/// The words of a code.
+pub fn words_of(code: &str) -> BTreeSet<&str> {
+    code.split(|c: char| !c.is_alphanumeric() && c != '_').collect()
 }
 
 /// Where the first sentence ends: at a full stop before a capital letter or a name.

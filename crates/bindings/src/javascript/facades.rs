@@ -1,15 +1,14 @@
 //! TypeScript of the JavaScript host: for each interface its records, and for each resource that users see the plain part of its class. What
 //! only JavaScript has, such as iterators, is in the class that the host builds upon it.
 
-use std::collections::{BTreeMap, BTreeSet};
-
 use wit_parser::{InterfaceId, Record, Type, TypeId};
 
 use super::text::{Text, comment};
 use super::{MADE, options};
-use crate::facade::{self, RECORDS, Table, class_of, default_of, has_class, is_plain, is_value, listed};
+use crate::Files;
+use crate::facade::{self, Table, class_of, default_of, has_class, is_plain, is_value, listed};
 use crate::wit::{self, Shape, Signature, Wit};
-use crate::words::{camel, capital, pascal, spread};
+use crate::words::{camel, capital, pascal, spread, words_of};
 
 /// `batch` has any length of a batch, and columns are properties. A batch of a reading has its samples.
 const BY_HAND: Table = &[("sampler", &["batch", "locate-all"]), ("reading", &["batch", "batch-at"])];
@@ -35,7 +34,7 @@ pub fn class_of_record(name: &str) -> String {
 }
 
 pub fn has_record(name: &str) -> bool {
-    name == "spans" || RECORDS.contains(&name)
+    facade::has_record(name, &["spans"])
 }
 
 /// The parameter of a call, with what that has of a resource.
@@ -44,8 +43,8 @@ fn object(resource: &str) -> (&'static str, &'static str) {
 }
 
 /// A module for each interface that has anything of this, and one of options.
-pub fn modules(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
-    let mut files = BTreeMap::new();
+pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
+    let mut files = Files::new();
     for (name, id) in wit.interfaces() {
         let module = Module { wit, name, id };
         let body = module.body().map_err(|error| format!("interface {name}: {error}"))?;
@@ -99,7 +98,7 @@ impl<'a> Module<'a> {
     fn head(&self, body: &str) -> String {
         let is_code = |line: &&str| !["/*", "*"].iter().any(|start| line.trim_start().starts_with(start));
         let code: String = body.lines().filter(is_code).map(|line| format!("{line}\n")).collect();
-        let words: BTreeSet<_> = code.split(|c: char| !c.is_alphanumeric()).collect();
+        let words = words_of(&code);
         let import = |module: &str, names: &[&str]| {
             let is_used = |name: &&&str| words.contains(name.trim_start_matches("type "));
             let used = names.iter().filter(is_used).copied().collect::<Vec<_>>().join(", ");
@@ -321,7 +320,7 @@ impl<'a> Module<'a> {
                 let is_converted = !record.fields.iter().all(|field| is_same(&field.ty));
                 Value::new(&class, is_converted.then_some(&*format!("{function}(_)")))
             }
-            other => return other.refused("TypeScript"),
+            _ => return self.wit.refused(ty, "TypeScript"),
         })
     }
 

@@ -5,19 +5,18 @@ pub mod facades;
 mod options;
 mod text;
 
-use std::collections::BTreeMap;
-
 use wit_parser::abi::AbiVariant;
 use wit_parser::{InterfaceId, Type, TypeId, WorldItem};
 
+use crate::Files;
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::camel;
 
 const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here are lost.";
 
 /// The modules of all worlds of a package, by the names of their files.
-pub fn modules(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
-    let mut files = BTreeMap::new();
+pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
+    let mut files = Files::new();
     for (name, &world) in &wit.resolve.packages[wit.package].worlds {
         let mut interfaces = Vec::new();
         for (key, item) in &wit.resolve.worlds[world].exports {
@@ -96,6 +95,6 @@ fn layout(wit: Wit<'_>, ty: &Type) -> Result<String, String> {
         }
         Shape::Own(id) => format!("['own', '{}']", wit.name(id)),
         Shape::Borrow(id) => format!("['borrow', '{}']", wit.name(id)),
-        other => return other.refused("JavaScript"),
+        _ => return wit.refused(ty, "JavaScript"),
     })
 }

@@ -9,22 +9,23 @@ mod names;
 mod options;
 mod types;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use wit_parser::abi::AbiVariant;
 use wit_parser::{EnumCase, InterfaceId, Type, TypeDefKind, TypeId};
 
 use self::names::{Known, TUPLE_METHODS, passed, snake, upper};
+use crate::Files;
 use crate::facade::Text;
 use crate::wit::{self, Shape, Signature, Wit};
-use crate::words::{WIDTH, pascal};
+use crate::words::{WIDTH, pascal, words_of};
 
 const MADE: &str = "Written by `cargo xtask build` from the WIT. Changes here are lost.";
 
 /// The modules of all interfaces of a package, and that of the package, by the names of their files.
-pub fn modules(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
+pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     let passed = passed(wit);
-    let mut files = BTreeMap::new();
+    let mut files = Files::new();
     let names: Vec<_> = wit.interfaces().map(|(name, _)| format!("\"{}\"", snake(name))).collect();
     let listed = spread("INTERFACES = (", &names, ")");
     files.insert(
@@ -83,7 +84,7 @@ impl Module<'_> {
         let about = self.wit.interface(self.id).docs.contents.as_deref().unwrap_or("An interface.");
         let docs = self.known.docstring(Text::of(&format!("{about}\n\n{MADE}")), &[], 0);
         let code: String = body.split("\"\"\"").step_by(2).collect();
-        let words: BTreeSet<_> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let words = words_of(&code);
         let import = |from: &str, names: &[&str], end: &str| {
             let is_used = |name: &&&str| words.contains(name.rsplit(' ').next().unwrap_or_default());
             let used: Vec<_> = names.iter().filter(is_used).copied().collect();
@@ -166,7 +167,7 @@ impl Module<'_> {
                 let class = spread(&format!("{class} = Literal["), &quoted, "]\n");
                 Ok(class + &self.known.note(&(about + &cases), 0) + &names)
             }
-            _ if matches!(self.wit.resolve.types[id].kind, TypeDefKind::Resource) => {
+            Shape::Resource => {
                 let mut text = format!("\nclass {class}(abi.Handle):\n{docs}\n");
                 for signature in self.wit.signatures(self.id, Some(id)) {
                     text += &self.function(&signature)?;
@@ -175,7 +176,7 @@ impl Module<'_> {
                 text += &format!("        call_{}_drop(self.core, self.handle)\n\n", snake(name));
                 Ok(text + &self.facade(id, name)?)
             }
-            other => other.refused("Python").map_err(|error| format!("{name}: {error}")),
+            _ => self.wit.refused(&Type::Id(id), "Python").map_err(|error| format!("{name}: {error}")),
         }
     }
 

@@ -42,7 +42,7 @@ impl Module<'_> {
                 _ if passed => format!("Sequence[{}]", inner(&ty)?),
                 _ => format!("tuple[{}, ...]", inner(&ty)?),
             },
-            other => return other.refused("Python"),
+            _ => return self.wit.refused(ty, "Python"),
         })
     }
 
@@ -63,7 +63,7 @@ impl Module<'_> {
                 Shape::Plain(Type::U64) => "abi.U64S".into(),
                 _ => format!("abi.listing({})", inner(&ty)?),
             },
-            other => return other.refused("Python"),
+            _ => return self.wit.refused(ty, "Python"),
         })
     }
 }

@@ -8,6 +8,9 @@ use super::docs::{comments, wrapped};
 use super::facades::{BUILDERS, Builder, enumeration};
 use crate::words::{either, pascal, spelled};
 
+const MADE: &str =
+    "// Written by `cargo xtask build` from the tables of members in `samedeal-core`. Changes here are lost.\n";
+
 /// The modules of all builders.
 pub fn modules() -> impl Iterator<Item = (&'static str, String)> {
     BUILDERS.iter().map(|builder| (builder.module, module(builder)))
@@ -23,7 +26,7 @@ fn module(builder: &Builder) -> String {
             section => builder.sections.contains(&section),
         })
         .collect();
-    let mut text = format!("impl{0} crate::{1}{0} {{\n", builder.generic, builder.class);
+    let mut text = format!("{MADE}impl{0} crate::{1}{0} {{\n", builder.generic, builder.class);
     for member in &members {
         text += &docs(builder, member, &members);
         let Described { section, name, .. } = member;

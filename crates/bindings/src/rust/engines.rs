@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use wit_parser::{InterfaceId, Type};
 
-use super::{MADE, formatted, types};
+use super::{MADE, types};
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::{pascal, snake};
 
@@ -29,7 +29,7 @@ pub fn module(wit: Wit<'_>, engine: Engine) -> Result<String, String> {
     for (name, id) in wit.interfaces() {
         text += &Calls { wit, engine, name: &snake(name), id }.module()?;
     }
-    formatted(&text)
+    Ok(text)
 }
 
 struct Calls<'a> {

@@ -1,24 +1,24 @@
 //! The types and traits of the interface in plain Rust, in the form that wit-bindgen gives them: then the same code implements them for the
 //! component, and for programs that link the core.
 
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use wit_parser::{InterfaceId, Type, TypeId};
 
 use super::{MADE, formatted, types};
+use crate::Files;
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::{pascal, snake};
 
 /// The file of the crate that implements the interface.
-pub fn modules(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
+pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     let mut text = format!(
         "{MADE}//! The types and traits of the interface, in the form that wit-bindgen gives them.\n#![allow(missing_docs)]\n\n"
     );
     for (name, id) in wit.interfaces() {
         text += &module(wit, name, id)?;
     }
-    Ok(BTreeMap::from([("mod.rs".to_owned(), formatted(&text)?)]))
+    Ok(Files::from([("mod.rs".to_owned(), formatted(&text)?)]))
 }
 
 fn module(wit: Wit<'_>, name: &str, id: InterfaceId) -> Result<String, String> {

@@ -15,17 +15,15 @@ use std::process::{Command, Stdio};
 
 use wit_parser::{Record, Type, TypeId};
 
-use crate::facade::{RECORDS, asks, is_value, name_of};
+use crate::Files;
+use crate::facade::{asks, has_record, is_value, name_of};
 use crate::wit::{self, Shape, Signature, Wit};
-use crate::words::{pascal, snake};
+use crate::words::{pascal, snake, words_of};
 use docs::{Docs, Place};
 use engines::Engine;
 use facades::{FACADES, Facade, Form, MORE_RECORDS, enumeration};
 
 const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here are lost.\n";
-const MADE_OF_MEMBERS: &str =
-    "// Written by `cargo xtask build` from the tables of members in `samedeal-core`. Changes here are lost.\n";
-
 /// Values that are asked for each time: they are long, or take a while.
 const ASKED: [&str; 5] = ["recipe", "initial-state", "lanes-read-once", "mixing-advice", "num-known-windows"];
 
@@ -41,32 +39,31 @@ const USED: [(&str, &str); 7] = [
 ];
 
 /// The modules, by the names of their files.
-pub fn modules(wit: Wit<'_>) -> Result<BTreeMap<String, String>, String> {
+pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     let rust = Rust { wit, docs: Docs::new(wit) };
     let mut files = BTreeMap::new();
     let mut all =
         format!("{MADE}//! What is generated from the interface: the plain part of each class, and records.\n\n");
+    let mut values = String::new();
     for facade in FACADES {
-        let name = snake(facade.resource);
-        files.insert(format!("{name}.rs"), formatted(&rust.facade(facade)?)?);
-        let _ = writeln!(all, "mod {name};");
+        files.insert(snake(facade.resource), rust.facade(facade)?);
+        if facade.is_constant {
+            let _ = writeln!(values, "pub(crate) use {}::{}Values;", snake(facade.resource), facade.class);
+        }
     }
     for (name, text) in builders::modules() {
-        files.insert(format!("{name}.rs"), formatted(&format!("{MADE_OF_MEMBERS}{text}"))?);
+        files.insert(name.to_owned(), text);
+    }
+    files.insert("records".to_owned(), rust.records()?);
+    for name in files.keys() {
         let _ = writeln!(all, "mod {name};");
     }
-    files.insert("component.rs".to_owned(), engines::module(wit, Engine::Component)?);
-    files.insert("native.rs".to_owned(), engines::module(wit, Engine::Native)?);
-    files.insert("records.rs".to_owned(), formatted(&rust.records()?)?);
-    all += "mod records;
-        #[cfg(feature = \"component\")] pub mod component;
-        #[cfg(not(feature = \"component\"))] pub mod native;\n\n";
-    for facade in FACADES.iter().filter(|facade| facade.is_constant) {
-        let _ = writeln!(all, "pub(crate) use {}::{}Values;", snake(facade.resource), facade.class);
-    }
-    all += "pub use records::*;\n";
-    files.insert("mod.rs".to_owned(), formatted(&all)?);
-    Ok(files)
+    files.insert("component".to_owned(), engines::module(wit, Engine::Component)?);
+    files.insert("native".to_owned(), engines::module(wit, Engine::Native)?);
+    let engines =
+        "#[cfg(feature = \"component\")] pub mod component; #[cfg(not(feature = \"component\"))] pub mod native;";
+    files.insert("mod".to_owned(), format!("{all}{engines}\n\n{values}pub use records::*;\n"));
+    files.into_iter().map(|(name, text)| Ok((format!("{name}.rs"), formatted(&text)?))).collect()
 }
 
 struct Rust<'a> {
@@ -100,13 +97,14 @@ impl<'a> Rust<'a> {
     /// What a module uses: that of a class has its path and its name, that of records has none.
     fn uses(&self, text: &str, class_of: Option<(&str, &str)>) -> String {
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
-        let words: BTreeSet<_> = code.split(|c: char| !c.is_alphanumeric() && c != '_').collect();
+        let words = words_of(&code);
         let interfaces = self.wit.interfaces().map(|(name, _)| snake(name));
         let is_used = |name: &String| [" ", "<", "("].iter().any(|before| code.contains(&format!("{before}{name}::")));
         let interfaces = interfaces.filter(is_used).map(|name| ("crate::engine", name));
         let named = USED.iter().map(|&(path, name)| (path, name.to_owned()));
-        let records = RECORDS.iter().chain(&MORE_RECORDS).filter(|_| class_of.is_some());
-        let records = records.map(|name| ("super::records", class_of_record(name)));
+        let types = self.wit.interfaces().flat_map(|(_, id)| self.wit.types(id));
+        let records = types.filter(|(_, id)| class_of.is_some() && self.has_class(*id));
+        let records = records.map(|(name, _)| ("super::records", class_of_record(name)));
         let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
         let named = named.chain(records).filter(|(_, name)| words.contains(name.as_str()));
         for (path, name) in interfaces.chain(named).chain(class_of.map(|(path, class)| (path, class.to_owned()))) {
@@ -310,7 +308,7 @@ impl<'a> Rust<'a> {
 
     /// Whether a type is a record of the facade.
     fn has_class(&self, id: TypeId) -> bool {
-        RECORDS.iter().chain(&MORE_RECORDS).any(|name| *name == self.wit.name(id))
+        has_record(self.wit.name(id), &MORE_RECORDS)
     }
 
     /// Whether a type has texts or lists, which are no copies.

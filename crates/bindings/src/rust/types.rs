@@ -24,7 +24,7 @@ pub fn owned(wit: Wit<'_>, ty: &Type, named: Named<'_>) -> Result<String, String
         }
         Shape::Record(id, _) | Shape::Enum(id, _) | Shape::Own(id) => named(id)?,
         Shape::Borrow(id) => format!("{}Borrow<'_>", named(id)?),
-        other => return other.refused("Rust"),
+        _ => return wit.refused(ty, "Rust"),
     })
 }
 

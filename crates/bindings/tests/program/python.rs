@@ -170,3 +170,57 @@ fn long_lines_are_wrapped_and_items_of_a_list_stay_apart() {
     assert!(text.contains("word\n      word"), "{text}");
     assert!(text.lines().all(|line| line.len() <= 120));
 }
+
+#[test]
+fn errors_are_read_one_by_one() {
+    let items = "/// Batch. Errors: `out-of-range` (`size` is 0; `batch`, or more (of them)),
+    /// `out-of-memory`.
+    batch: func(size: u32);
+    /// The same.
+    ///
+    /// Errors: as `batch`, and `contradiction` (`samples`).
+    more: func();
+    /// Adds. Errors:
+    ///
+    /// - `missing` (`a`: one, two);
+    /// - `out-of-range` (`b`, `c`).
+    add: func(b: u32, c: u32);
+    /// Errors of others: none.
+    others: func();";
+    let text = sample("errors", items).unwrap();
+    let batch = "        OutOfRangeError: `size` is 0; `batch`, or more (of them).\n        OutOfMemoryError: There is not enough memory.\n";
+    for part in [
+        format!("    \"\"\"Batch.\n\n    Raises:\n{batch}    \"\"\"\n"),
+        format!("    \"\"\"The same.\n\n    Raises:\n{batch}        ContradictionError: \"samples\".\n    \"\"\"\n"),
+        "    \"\"\"Adds.\n\n    Raises:\n        MissingError: \"a\": one, two.\n        OutOfRangeError: `b` or `c` is outside its range.\n"
+            .to_owned(),
+        "    \"\"\"Errors of others: none.\"\"\"\n".to_owned(),
+    ] {
+        assert!(text.contains(&part), "{part} is not in\n{text}");
+    }
+}
+
+#[test]
+fn every_error_of_the_interface_has_a_kind() {
+    let mut seen = 0;
+    for (file, text) in made("python", "kinds") {
+        assert!(!text.contains("rrors: "), "{file}");
+        for section in text.split("Raises:\n").skip(1) {
+            let section = section.split("\"\"\"").next().unwrap();
+            let indent = section.find(|c| c != ' ').unwrap();
+            let entries = section.lines().filter(|line| line.find(|c| c != ' ') == Some(indent));
+            for (class, about) in entries.filter_map(|entry| entry.trim().split_once(": ")) {
+                let is_known = match class {
+                    "SamedealError" => {
+                        ["As ", "Those of ", "With the first entry"].iter().any(|of| about.starts_with(of))
+                    }
+                    class => ["WrongType", "UnknownName", "OutOfRange", "Missing", "Contradiction", "OutOfMemory"]
+                        .contains(&class.trim_end_matches("Error")),
+                };
+                assert!(is_known, "{file}: {class}: {about}");
+                seen += 1;
+            }
+        }
+    }
+    assert!(seen > 100, "{seen}");
+}

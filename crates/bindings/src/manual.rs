@@ -121,7 +121,7 @@ impl<'a> Manual<'a> {
                     }
                 }
                 TypeDefKind::Resource => {
-                    for signature in self.wit.signatures(id, Some(own)) {
+                    for signature in self.wit.functions_of(own) {
                         self.function(text, "####", name, &signature)?;
                     }
                 }
@@ -164,8 +164,7 @@ impl<'a> Manual<'a> {
             && let id = self.defined(id)
             && let Some(name) = &self.wit.resolve.types[id].name
         {
-            let interface = self.wit.owner(id).and_then(|owner| self.wit.interface(owner).name.as_deref());
-            let interface = interface.ok_or("a type is of no interface")?;
+            let interface = self.wit.owner_name(id);
             return Ok(format!("<a href=\"#{interface}.{name}\">{name}</a>"));
         }
         match self.wit.shape(ty) {

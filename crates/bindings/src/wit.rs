@@ -64,13 +64,10 @@ impl<'a> Wit<'a> {
         &self.resolve.interfaces[id]
     }
 
-    /// A resource by its name, which no two interfaces use, and its interface.
-    pub fn resource(self, name: &str) -> Result<(&'a str, InterfaceId, TypeId), String> {
-        let mut all = self.interfaces().flat_map(|(interface, id)| {
-            self.resources(id).map(move |(own, resource)| (own, (interface, id, resource)))
-        });
-        let found = all.find(|(own, _)| *own == name).map(|(_, found)| found);
-        found.ok_or_else(|| format!("there is no resource {name}"))
+    /// A resource by its name, which no two interfaces use.
+    pub fn resource(self, name: &str) -> Option<TypeId> {
+        let mut all = self.interfaces().flat_map(|(_, id)| self.resources(id));
+        all.find(|(own, _)| *own == name).map(|(_, id)| id)
     }
 
     /// The functions of an interface: those of a resource, or those of none.
@@ -78,9 +75,14 @@ impl<'a> Wit<'a> {
         self.functions(id).filter(move |signature| signature.resource == resource)
     }
 
+    /// The functions of a resource.
+    pub fn functions_of(self, resource: TypeId) -> impl Iterator<Item = Signature<'a>> {
+        self.owner(resource).into_iter().flat_map(move |id| self.signatures(id, Some(resource)))
+    }
+
     /// A function of a resource.
     pub fn function(self, resource: TypeId, name: &str) -> Option<Signature<'a>> {
-        self.functions(self.owner(resource)?).find(|own| own.resource == Some(resource) && own.name == name)
+        self.functions_of(resource).find(|own| own.name == name)
     }
 
     /// All functions of an interface.
@@ -131,9 +133,9 @@ impl<'a> Wit<'a> {
         }
     }
 
-    /// The name of the interface of a type, if it is another one.
-    pub fn other_owner(self, id: TypeId, than: InterfaceId) -> Option<&'a str> {
-        self.owner(id).filter(|owner| *owner != than).and_then(|owner| self.interface(owner).name.as_deref())
+    /// The name of the interface of a type.
+    pub fn owner_name(self, id: TypeId) -> &'a str {
+        self.owner(id).and_then(|owner| self.interface(owner).name.as_deref()).unwrap_or_default()
     }
 
     /// The comment of a type.

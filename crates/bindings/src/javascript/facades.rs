@@ -190,7 +190,7 @@ impl<'a> Module<'a> {
             false => (format!("<R extends {{ {object}: {raw} }}>"), "R".into()),
         };
         let mut members = Vec::new();
-        for signature in self.wit.signatures(self.id, Some(id)) {
+        for signature in self.wit.functions_of(id) {
             if is_plain(self.wit, &signature, BY_HAND) {
                 let member = self.member(resource, &signature);
                 members.push(member.map_err(|error| format!("{}: {error}", signature.function.name))?);

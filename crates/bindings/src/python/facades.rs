@@ -56,7 +56,7 @@ impl Module<'_> {
             "\nclass {class}Base(Answered):\n    \"\"\"What a `{class}` is asked, for the class that users have.\"\"\"\n\n"
         );
         text += &self.options(name)?;
-        for signature in self.wit.signatures(self.id, Some(resource)) {
+        for signature in self.wit.functions_of(resource) {
             if self.is_plain(&signature) {
                 text += &self.plain_function(&signature, name)?;
             } else if signature.is_constructor && matches!(signature.parameters[..], [(_, Type::String), ..]) {

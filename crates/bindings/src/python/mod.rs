@@ -169,7 +169,7 @@ impl Module<'_> {
             }
             Shape::Resource => {
                 let mut text = format!("\nclass {class}(abi.Handle):\n{docs}\n");
-                for signature in self.wit.signatures(self.id, Some(id)) {
+                for signature in self.wit.functions_of(id) {
                     text += &self.function(&signature)?;
                 }
                 text += "    def drop(self) -> None:\n        \"\"\"Frees it in the instance. Do not use it after this.\"\"\"\n";

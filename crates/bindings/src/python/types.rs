@@ -17,9 +17,9 @@ impl Module<'_> {
     /// A type of this or another interface, by its name there as `form` has it.
     fn named(&self, id: TypeId, form: fn(&str) -> String) -> String {
         let name = form(self.wit.name(id));
-        match self.wit.other_owner(id, self.id) {
-            Some(interface) => format!("{}.{name}", snake(interface)),
-            None => name,
+        match self.wit.owner(id) == Some(self.id) {
+            true => name,
+            false => format!("{}.{name}", snake(self.wit.owner_name(id))),
         }
     }
 

@@ -91,7 +91,7 @@ impl<'a> Docs<'a> {
     }
 
     fn of_constructor(&self, place: Place<'_>) -> Option<Vec<Cause>> {
-        let (_, _, resource) = self.wit.resource(place.facade?.resource).ok()?;
+        let resource = self.wit.resource(place.facade?.resource)?;
         Some(Text::of(self.wit.function(resource, "constructor")?.docs).errors)
     }
 
@@ -118,7 +118,7 @@ impl<'a> Docs<'a> {
             [resource, method] => (place.interface, resource, Some(method)),
             _ => (place.interface, name, None),
         };
-        let is_there = self.wit.resource(resource).is_ok_and(|(of, ..)| of == interface);
+        let is_there = self.wit.resource(resource).is_some_and(|id| self.wit.owner_name(id) == interface);
         let facade = FACADES.iter().find(|facade| is_there && facade.resource == resource);
         match (facade, method) {
             (Some(facade), Some(method)) if let Some(method) = self.linked(facade, method) => {
@@ -134,7 +134,7 @@ impl<'a> Docs<'a> {
 
     /// The name of a method of a facade in Rust, if it has one.
     fn linked(&self, facade: &Facade, name: &str) -> Option<String> {
-        let (_, _, resource) = self.wit.resource(facade.resource).ok()?;
+        let resource = self.wit.resource(facade.resource)?;
         self.wit.function(resource, name).filter(|signature| signature.is_method)?;
         match facade.form(name) {
             Form::Absent => None,

@@ -72,7 +72,7 @@ impl Calls<'_> {
     fn call(&self, signature: &Signature<'_>, resource: &str) -> Result<String, String> {
         let lent = self.lent(signature)?;
         let made = match signature.value.map(|ty| self.wit.shape(&ty)) {
-            Some(Shape::Own(id)) => Some(format!("Object<{}>", types::path_within(self.wit, id, self.id)?)),
+            Some(Shape::Own(id)) => Some(format!("Object<{}>", types::path_within(self.wit, id, self.id))),
             _ => None,
         };
         let ask = match &made {
@@ -97,7 +97,7 @@ impl Calls<'_> {
         let returned = match (made, signature.value) {
             (Some(object), _) if object == format!("Object<{}>", pascal(resource)) => "Self".to_owned(),
             (Some(object), _) => object,
-            (None, Some(ty)) => types::owned(self.wit, &ty, &|id| types::path_within(self.wit, id, self.id))?,
+            (None, Some(ty)) => types::owned(self.wit, &ty, &|id| Ok(types::path_within(self.wit, id, self.id)))?,
             (None, None) => "()".to_owned(),
         };
         let name = if signature.is_constructor { "new".to_owned() } else { snake(signature.name) };
@@ -152,7 +152,7 @@ impl Calls<'_> {
 
     /// The type of an argument.
     fn passed(&self, ty: &Type) -> Result<String, String> {
-        let path = |id| types::path_within(self.wit, id, self.id);
+        let path = |id| Ok(types::path_within(self.wit, id, self.id));
         match self.wit.shape(ty) {
             Shape::Borrow(id) => Ok(format!("&Object<{}>", path(id)?)),
             _ => types::passed(self.wit, ty, &path),

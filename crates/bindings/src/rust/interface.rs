@@ -111,5 +111,5 @@ fn function(wit: Wit<'_>, signature: &Signature<'_>, id: InterfaceId) -> Result<
 }
 
 fn owned(wit: Wit<'_>, ty: &Type, within: InterfaceId) -> Result<String, String> {
-    types::owned(wit, ty, &|id| types::path_within(wit, id, within))
+    types::owned(wit, ty, &|id| Ok(types::path_within(wit, id, within)))
 }

@@ -73,14 +73,15 @@ struct Rust<'a> {
 
 impl<'a> Rust<'a> {
     fn facade(&self, facade: &Facade) -> Result<String, String> {
-        let &Facade { class, module, .. } = facade;
-        let (interface, id, resource) = self.wit.resource(facade.resource)?;
-        let methods: Vec<_> = self.wit.signatures(id, Some(resource)).filter(|signature| signature.is_method).collect();
+        let class = facade.class;
+        let missing = || format!("there is no resource {}", facade.resource);
+        let resource = self.wit.resource(facade.resource).ok_or_else(missing)?;
+        let methods: Vec<_> = self.wit.functions_of(resource).filter(|signature| signature.is_method).collect();
         let mut text = String::new();
         if facade.is_constant {
             let known: Vec<_> = methods.iter().filter(|signature| is_known(facade, signature)).collect();
-            let handle = format!("{}::{}", snake(interface), pascal(facade.resource));
-            text += &self.values(facade, &handle, &known)?;
+            let debug = if facade.has_debug { String::new() } else { debug(class, &known) };
+            text += &self.values(class, &types::path(self.wit, resource), &known, &debug)?;
         }
         let _ = writeln!(text, "impl {class} {{");
         for signature in &methods {
@@ -90,36 +91,33 @@ impl<'a> Rust<'a> {
             };
         }
         text += "}\n";
-        let module = format!("crate::{module}");
-        Ok(format!("{MADE}{}\n{text}", self.uses(&text, Some((module.trim_end_matches("::"), class)))))
+        Ok(format!("{MADE}{}\n{text}", self.uses(&text)))
     }
 
-    /// What a module uses: that of a class has its path and its name, that of records has none.
-    fn uses(&self, text: &str, class_of: Option<(&str, &str)>) -> String {
+    /// What a module uses of others.
+    fn uses(&self, text: &str) -> String {
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
         let words = words_of(&code);
-        let interfaces = self.wit.interfaces().map(|(name, _)| snake(name));
         let is_used = |name: &String| [" ", "<", "("].iter().any(|before| code.contains(&format!("{before}{name}::")));
-        let interfaces = interfaces.filter(is_used).map(|name| ("crate::engine", name));
-        let named = USED.iter().map(|&(path, name)| (path, name.to_owned()));
-        let types = self.wit.interfaces().flat_map(|(_, id)| self.wit.types(id));
-        let records = types.filter(|(_, id)| class_of.is_some() && self.has_class(*id));
-        let records = records.map(|(name, _)| ("super::records", class_of_record(name)));
-        let mut used: BTreeMap<&str, BTreeSet<String>> = BTreeMap::new();
-        let named = named.chain(records).filter(|(_, name)| words.contains(name.as_str()));
-        for (path, name) in interfaces.chain(named).chain(class_of.map(|(path, class)| (path, class.to_owned()))) {
-            used.entry(path).or_default().insert(name);
+        let interfaces = self.wit.interfaces().map(|(name, _)| snake(name)).filter(is_used);
+        let interfaces = interfaces.map(|name| ("crate::engine".to_owned(), name));
+        let named = USED.iter().map(|&(path, name)| (path.to_owned(), name.to_owned()));
+        let classes = FACADES.iter().map(|facade| (format!("crate::{}", facade.module), facade.class.to_owned()));
+        let types = self.wit.interfaces().flat_map(|(_, id)| self.wit.types(id)).filter(|(_, id)| self.has_class(*id));
+        let records = types.map(|(name, _)| ("super::records".to_owned(), class_of_record(name)));
+        let is_used = |name: &str| words.contains(name) && !code.contains(&format!("pub struct {name} "));
+        let named = named.chain(classes).chain(records).filter(|(_, name)| is_used(name));
+        let mut used: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for (path, name) in interfaces.chain(named) {
+            used.entry(path.trim_end_matches("::").to_owned()).or_default().insert(name);
         }
-        let line = |(path, names): (&&str, &BTreeSet<String>)| {
-            format!("use {path}::{{{}}};\n", names.iter().map(String::as_str).collect::<Vec<_>>().join(", "))
-        };
-        used.iter().map(line).collect()
+        let joined = |names: &BTreeSet<String>| names.iter().map(String::as_str).collect::<Vec<_>>().join(", ");
+        used.iter().map(|(path, names)| format!("use {path}::{{{}}};\n", joined(names))).collect()
     }
 
-    /// What is known of an object: a structure, the calls that fill it, and what the class shows of itself for debugging.
-    fn values(&self, facade: &Facade, handle: &str, known: &[&Signature<'_>]) -> Result<String, String> {
-        let class = facade.class;
-        let (mut fields, mut asked, mut shown) = (String::new(), String::new(), String::new());
+    /// What is known of an object: a structure, what is shown of it, and the calls that fill it.
+    fn values(&self, class: &str, handle: &str, known: &[&Signature<'_>], shown: &str) -> Result<String, String> {
+        let (mut fields, mut asked) = (String::new(), String::new());
         for signature in known {
             let (own, result) = (snake(signature.name), signature.value.ok_or("a value has no result")?);
             let _ = writeln!(fields, "pub(crate) {own}: {},", self.held(signature.name, &result)?);
@@ -129,27 +127,18 @@ impl<'a> Rust<'a> {
                 None => self.converted(&result).of(&call),
             };
             let _ = writeln!(asked, "{own}: {value},");
-            let _ = write!(shown, ".field(\"{own}\", &self.values.{own})");
         }
-        let debug = format!(
-            "impl std::fmt::Debug for {class} {{
-                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{
-                    f.debug_struct(\"{class}\"){shown}.finish_non_exhaustive()
-                }}
-            }}\n\n"
-        );
         Ok(format!(
             "/// What the component says of [`{class}`], which never changes.
             pub(crate) struct {class}Values {{
                 {fields}
             }}
 
-            {}impl {class}Values {{
+            {shown}impl {class}Values {{
                 pub(crate) fn ask(object: &Object<{handle}>) -> Result<Self, Error> {{
                     Ok(Self {{ {asked} }})
                 }}
-            }}\n\n",
-            if facade.has_debug { "" } else { &debug },
+            }}\n\n"
         ))
     }
 
@@ -178,7 +167,8 @@ impl<'a> Rust<'a> {
         let (mut parameters, mut arguments, mut checks) = (String::new(), Vec::new(), String::new());
         for (wit_name, ty) in &signature.parameters {
             let name = snake(wit_name);
-            let _ = write!(parameters, ", {name}: {}", types::passed(self.wit, ty, &|id| types::path(self.wit, id))?);
+            let _ =
+                write!(parameters, ", {name}: {}", types::passed(self.wit, ty, &|id| Ok(types::path(self.wit, id)))?);
             // What does not fit into the memory would stop the component before it can say so.
             match name.as_str() {
                 "state" => checks += "let state = checked_state(state, self.object.room())?;\n",
@@ -204,7 +194,7 @@ impl<'a> Rust<'a> {
                 ("Self".to_owned(), format!("self.another({asked}?)"))
             }
             Some(ty) => match (self.returned(&ty), self.converted(&ty)) {
-                (Err(_), _) if is_raw => (types::owned(self.wit, &ty, &|id| types::path(self.wit, id))?, asked),
+                (Err(_), _) if is_raw => (types::owned(self.wit, &ty, &|id| Ok(types::path(self.wit, id)))?, asked),
                 (returned, Conversion(None)) => (returned?, asked),
                 (returned, conversion) => (returned?, format!("let found = {asked}?;\nOk({})", conversion.of("found"))),
             },
@@ -222,7 +212,7 @@ impl<'a> Rust<'a> {
         let parameters = signature.parameters.iter();
         let own: Vec<_> = parameters.clone().map(|(name, _)| *name).chain([signature.name]).collect();
         let has_none = parameters.map(|(_, ty)| ty).chain(&signature.value).any(|ty| self.is_maybe(ty));
-        let interface = self.wit.resource(facade.resource).map(|(name, ..)| name).unwrap_or_default();
+        let interface = self.wit.interface(signature.interface).name.as_deref().unwrap_or_default();
         let place = Place { interface, facade: Some(facade), own: &own, has_none };
         self.docs.method(signature, place, fails)
     }
@@ -230,21 +220,19 @@ impl<'a> Rust<'a> {
     /// The structures of all records that users get, with what makes them of those of the component.
     fn records(&self) -> Result<String, String> {
         let mut text = String::new();
-        for (interface, id) in self.wit.interfaces() {
-            for (_, own) in self.wit.types(id) {
-                match self.wit.shape(&Type::Id(own)) {
-                    Shape::Record(_, record) if self.has_class(own) => text += &self.record(interface, own, record)?,
-                    _ => {}
-                }
+        for (_, id) in self.wit.interfaces().flat_map(|(_, id)| self.wit.types(id)) {
+            match self.wit.shape(&Type::Id(id)) {
+                Shape::Record(_, record) if self.has_class(id) => text += &self.record(id, record)?,
+                _ => {}
             }
         }
-        Ok(format!("{MADE}{}\n{text}", self.uses(&text, None)))
+        Ok(format!("{MADE}{}\n{text}", self.uses(&text)))
     }
 
-    fn record(&self, interface: &str, id: TypeId, record: &Record) -> Result<String, String> {
+    fn record(&self, id: TypeId, record: &Record) -> Result<String, String> {
         let own: Vec<_> = record.fields.iter().map(|field| field.name.as_str()).collect();
         let has_none = record.fields.iter().any(|field| self.is_maybe(&field.ty));
-        let place = Place { interface, facade: None, own: &own, has_none };
+        let place = Place { interface: self.wit.owner_name(id), facade: None, own: &own, has_none };
         let (mut fields, mut names, mut from) = (String::new(), Vec::new(), Vec::new());
         for field in &record.fields {
             let name = snake(&field.name);
@@ -258,7 +246,7 @@ impl<'a> Rust<'a> {
         }
         let docs = self.docs.note(self.wit.docs(id), place, 0);
         let copy = if record.fields.iter().any(|field| self.is_long(&field.ty)) { "" } else { "Copy, " };
-        let (class, wit) = (class_of_record(self.wit.name(id)), types::path(self.wit, id)?);
+        let (class, wit) = (class_of_record(self.wit.name(id)), types::path(self.wit, id));
         let (names, from) = (names.join(", "), from.join(", "));
         Ok(format!(
             "{docs}#[derive(Clone, {copy}Debug, PartialEq, Eq, Hash)]
@@ -335,6 +323,19 @@ impl Conversion {
         let with = self.0.as_ref()?;
         Some(with.strip_suffix("(@)").map_or_else(|| format!("|found| {}", self.of("found")), str::to_owned))
     }
+}
+
+/// What a class shows of itself for debugging: what is known of it.
+fn debug(class: &str, known: &[&Signature<'_>]) -> String {
+    let fields = known.iter().map(|signature| snake(signature.name));
+    let fields: String = fields.map(|own| format!(".field(\"{own}\", &self.values.{own})")).collect();
+    format!(
+        "impl std::fmt::Debug for {class} {{
+            fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {{
+                f.debug_struct(\"{class}\"){fields}.finish_non_exhaustive()
+            }}
+        }}\n\n"
+    )
 }
 
 /// Whether the value of a function is asked once.

@@ -39,12 +39,11 @@ pub fn passed(wit: Wit<'_>, ty: &Type, named: Named<'_>) -> Result<String, Strin
 }
 
 /// The path of a type, from a module that has one for each interface.
-pub fn path(wit: Wit<'_>, id: TypeId) -> Result<String, String> {
-    let owner = wit.owner(id).and_then(|owner| wit.interface(owner).name.as_deref());
-    Ok(format!("{}::{}", snake(owner.ok_or("a type is of no interface")?), pascal(wit.name(id))))
+pub fn path(wit: Wit<'_>, id: TypeId) -> String {
+    format!("{}::{}", snake(wit.owner_name(id)), pascal(wit.name(id)))
 }
 
 /// The path of a type from the module of an interface.
-pub fn path_within(wit: Wit<'_>, id: TypeId, within: InterfaceId) -> Result<String, String> {
-    if wit.owner(id) == Some(within) { Ok(pascal(wit.name(id))) } else { Ok(format!("super::{}", path(wit, id)?)) }
+pub fn path_within(wit: Wit<'_>, id: TypeId, within: InterfaceId) -> String {
+    if wit.owner(id) == Some(within) { pascal(wit.name(id)) } else { format!("super::{}", path(wit, id)) }
 }

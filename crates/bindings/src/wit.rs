@@ -184,16 +184,15 @@ impl<'a> Wit<'a> {
         self.name(*id) == "u53" || self.is_exact(inner)
     }
 
-    /// Whether a type, or one within it, has a shape.
-    pub fn any(self, ty: &Type, of: fn(&Shape<'_>) -> bool) -> bool {
-        let any = |ty: &Type| self.any(ty, of);
-        let shape = self.shape(ty);
-        of(&shape)
-            || match shape {
-                Shape::List(ty) | Shape::Option(ty) | Shape::Result(Some(ty), _) => any(&ty),
-                Shape::Record(_, record) => record.fields.iter().any(|field| any(&field.ty)),
-                _ => false,
-            }
+    /// Whether a type has texts or lists, which are no copies.
+    pub fn is_long(self, ty: &Type) -> bool {
+        match self.shape(ty) {
+            Shape::Plain(ty) => ty == Type::String,
+            Shape::List(_) => true,
+            Shape::Option(ty) => self.is_long(&ty),
+            Shape::Record(_, record) => record.fields.iter().any(|field| self.is_long(&field.ty)),
+            _ => false,
+        }
     }
 
     /// The names of functions, parameters and fields, which languages spell in their own way.
@@ -207,7 +206,7 @@ impl<'a> Wit<'a> {
                 names.extend(signature.parameters.iter().map(|(name, _)| *name));
             }
             for (_, own) in self.types(id) {
-                if let TypeDefKind::Record(record) = &self.resolve.types[own].kind {
+                if let Shape::Record(_, record) = self.shape(&Type::Id(own)) {
                     names.extend(record.fields.iter().map(|field| field.name.as_str()));
                 }
             }

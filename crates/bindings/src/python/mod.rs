@@ -163,7 +163,8 @@ impl Module<'_> {
                 let quoted: Vec<_> = kinds.cases.iter().map(|case| format!("\"{}\"", case.name)).collect();
                 let case = |case: &EnumCase| Some(format!("\n\n\"{}\": {}", case.name, case.docs.contents.as_deref()?));
                 let cases: String = kinds.cases.iter().filter_map(case).collect();
-                let names = spread(&format!("{}_NAMES: tuple[{class}, ...] = (", upper(name)), &quoted, ")\n\n");
+                let close = if quoted.len() == 1 { ",)\n\n" } else { ")\n\n" };
+                let names = spread(&format!("{}_NAMES: tuple[{class}, ...] = (", upper(name)), &quoted, close);
                 let class = spread(&format!("{class} = Literal["), &quoted, "]\n");
                 Ok(class + &self.known.note(&(about + &cases), 0) + &names)
             }

@@ -15,8 +15,6 @@ pub struct Place<'a> {
     pub facade: Option<&'a Facade>,
     /// The function and its parameters, or the fields of a record.
     pub own: &'a [&'a str],
-    /// Whether a value of it may be `None`.
-    pub has_none: bool,
 }
 
 pub struct Docs<'a> {
@@ -97,7 +95,7 @@ impl<'a> Docs<'a> {
 
     /// A text in the words of Rust.
     fn spelled(&self, text: &str, place: Place<'_>) -> String {
-        spelled(text, |part| plain(part, place.has_none), |name| self.name(name, place))
+        spelled(text, plain, |name| self.name(name, place))
     }
 
     /// A name between backticks: as a link, if it is of this class or of another one.
@@ -145,11 +143,8 @@ impl<'a> Docs<'a> {
 }
 
 /// What stands between names: without what the types of Rust say.
-fn plain(text: &str, has_none: bool) -> String {
+fn plain(text: &str) -> String {
     let text = text.replace(" (64-bit)", "").replace(", 64-bit", "");
-    if !has_none {
-        return text;
-    }
     text.replace("None if", "`None` if").replace(" none if", " `None` if").replace("is none", "is `None`")
 }
 

@@ -174,7 +174,7 @@ impl<'a> Rust<'a> {
                 "state" => checks += "let state = checked_state(state, self.object.room())?;\n",
                 "entry" => checks += "let entry = cut_entry(entry);\n",
                 "checkpoint" => checks += "let checkpoint = checkpoint.map(cut_entry);\n",
-                _ if !is_raw && self.is_long(ty) => {
+                _ if !is_raw && self.wit.is_long(ty) => {
                     let _ =
                         writeln!(checks, "self.object.check_room(\"{wit_name}\", {name}.len(), size_of_val({name}))?;");
                 }
@@ -209,11 +209,9 @@ impl<'a> Rust<'a> {
     }
 
     fn docs_of(&self, facade: &Facade, signature: &Signature<'_>, fails: Option<bool>) -> String {
-        let parameters = signature.parameters.iter();
-        let own: Vec<_> = parameters.clone().map(|(name, _)| *name).chain([signature.name]).collect();
-        let has_none = parameters.map(|(_, ty)| ty).chain(&signature.value).any(|ty| self.is_maybe(ty));
+        let own: Vec<_> = signature.parameters.iter().map(|(name, _)| *name).chain([signature.name]).collect();
         let interface = self.wit.interface(signature.interface).name.as_deref().unwrap_or_default();
-        let place = Place { interface, facade: Some(facade), own: &own, has_none };
+        let place = Place { interface, facade: Some(facade), own: &own };
         self.docs.method(signature, place, fails)
     }
 
@@ -231,8 +229,7 @@ impl<'a> Rust<'a> {
 
     fn record(&self, id: TypeId, record: &Record) -> Result<String, String> {
         let own: Vec<_> = record.fields.iter().map(|field| field.name.as_str()).collect();
-        let has_none = record.fields.iter().any(|field| self.is_maybe(&field.ty));
-        let place = Place { interface: self.wit.owner_name(id), facade: None, own: &own, has_none };
+        let place = Place { interface: self.wit.owner_name(id), facade: None, own: &own };
         let (mut fields, mut names, mut from) = (String::new(), Vec::new(), Vec::new());
         for field in &record.fields {
             let name = snake(&field.name);
@@ -245,7 +242,7 @@ impl<'a> Rust<'a> {
             names.push(name);
         }
         let docs = self.docs.note(self.wit.docs(id), place, 0);
-        let copy = if record.fields.iter().any(|field| self.is_long(&field.ty)) { "" } else { "Copy, " };
+        let copy = if record.fields.iter().any(|field| self.wit.is_long(&field.ty)) { "" } else { "Copy, " };
         let (class, wit) = (class_of_record(self.wit.name(id)), types::path(self.wit, id));
         let (names, from) = (names.join(", "), from.join(", "));
         Ok(format!(
@@ -297,16 +294,6 @@ impl<'a> Rust<'a> {
     /// Whether a type is a record of the facade.
     fn has_class(&self, id: TypeId) -> bool {
         has_record(self.wit.name(id), &MORE_RECORDS)
-    }
-
-    /// Whether a type has texts or lists, which are no copies.
-    fn is_long(&self, ty: &Type) -> bool {
-        self.wit.any(ty, |shape| matches!(shape, Shape::Plain(Type::String) | Shape::List(_)))
-    }
-
-    /// Whether a type has values that may be missing.
-    fn is_maybe(&self, ty: &Type) -> bool {
-        self.wit.any(ty, |shape| matches!(shape, Shape::Option(_)))
     }
 }
 

@@ -22,6 +22,9 @@ use crate::words::{WIDTH, pascal, words_of};
 
 const MADE: &str = "Written by `cargo xtask build` from the WIT. Changes here are lost.";
 
+/// What says that a type checker reads a module.
+const CHECKING: &str = "TYPE_CHECKING";
+
 /// The modules of all interfaces of a package, and that of the package, by the names of their files.
 pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     let passed = passed(wit);
@@ -85,38 +88,38 @@ impl Module<'_> {
         let docs = self.known.docstring(Text::of(&format!("{about}\n\n{MADE}")), &[], 0);
         let code: String = body.split("\"\"\"").step_by(2).collect();
         let words = words_of(&code);
-        let import = |from: &str, names: &[&str], end: &str| {
-            let is_used = |name: &&&str| words.contains(name.rsplit(' ').next().unwrap_or_default());
-            let used: Vec<_> = names.iter().filter(is_used).copied().collect();
-            if used.is_empty() { String::new() } else { format!("from {from} import {}\n{end}", used.join(", ")) }
+        let import = |from: &str, names: &[&str]| {
+            let is_used = |name: &str| words.contains(name.rsplit(' ').next().unwrap_or_default());
+            let used: Vec<_> = names.iter().copied().filter(|name| is_used(name) || *name == CHECKING).collect();
+            if used.is_empty() { String::new() } else { format!("from {from} import {}\n", used.join(", ")) }
         };
         let is_used = |name: &String| [" ", "(", "["].iter().any(|before| code.contains(&format!("{before}{name}.")));
         let interfaces = self.wit.interfaces().filter(|(_, id)| *id != self.id).map(|(name, _)| snake(name));
         let interfaces: String = interfaces.filter(is_used).map(|name| format!("from . import {name}\n")).collect();
-        let arrays = import("numpy.typing", &["ArrayLike", "NDArray"], "\n");
+        let numpy = if words.contains("np") { "import numpy as np\n" } else { "" };
         let types = [
-            import("collections.abc", &["Iterable", "Mapping", "Sequence"], "\n"),
-            if arrays.is_empty() { arrays } else { format!("import numpy as np\n{arrays}") },
-            import("..engine.sources", &["Source"], ""),
-            import("..compose.order", &["Order"], ""),
-            import("..engine.core", &["Core"], "\n"),
+            import("collections.abc", &["Iterable", "Mapping", "Sequence"]),
+            numpy.to_owned() + &import("numpy.typing", &["ArrayLike", "NDArray"]),
+            import("..compose.order", &["Order"])
+                + &import("..engine.core", &["Core"])
+                + &import("..engine.sources", &["Source"]),
         ];
-        let types: String =
-            types.concat().lines().map(|line| format!("    {line}\n").replace("    \n", "\n")).collect();
-        let (checking, types) = match types.is_empty() {
-            true => ("", types),
-            false => ("TYPE_CHECKING, ", format!("\nif TYPE_CHECKING:\n{types}")),
-        };
-        let typing = import("typing", &["Any", "Literal", "NamedTuple", "SupportsIndex"], "\n");
+        let indented = |group: &String| group.lines().map(|line| format!("    {line}\n")).collect::<String>() + "\n";
+        let mut types: String = types.iter().filter(|group| !group.is_empty()).map(indented).collect();
+        let mut typing = vec!["Any", "Literal", "NamedTuple", "SupportsIndex"];
+        if !types.is_empty() {
+            types = format!("\nif {CHECKING}:\n{types}");
+            typing.insert(0, CHECKING);
+        }
         [
             docs,
             "\nfrom __future__ import annotations\n\n".to_owned(),
-            import("types", &["SimpleNamespace"], ""),
-            typing.replace("import ", &format!("import {checking}")),
-            import("..", &["recipe as recipes"], ""),
-            import("..engine", &["abi"], ""),
-            import("..engine", &["arguments as check"], ""),
-            import("..engine.instance", &["Answered", "Self"], ""),
+            import("types", &["SimpleNamespace"]),
+            import("typing", &typing) + "\n",
+            import("..", &["recipe as recipes"]),
+            import("..engine", &["abi"]),
+            import("..engine", &["arguments as check"]),
+            import("..engine.instance", &["Answered", "Self"]),
             interfaces,
             types,
         ]

@@ -26,6 +26,7 @@ fn resources_come_and_go_by_their_handles() {
         both: func() -> tuple<thing, u32>;
     }";
     let text = sample("resources", items).unwrap();
+    assert!(text.contains("\nfrom typing import TYPE_CHECKING\n\nfrom ..engine import abi\n"), "{text}");
     assert!(text.contains("    def __init__(self, core: Core) -> None:"), "{text}");
     assert!(text.contains("    def other(self, lent: Thing, given: Thing | None) -> Thing:"), "{text}");
     assert!(text.contains("    def both(self) -> tuple[Thing, int]:"), "{text}");
@@ -103,6 +104,7 @@ fn results_are_values_or_errors() {
         c: func() -> result<option<list<u64>>, failure>;";
     let text = sample("results", items).unwrap();
     for line in [
+        "from typing import TYPE_CHECKING, NamedTuple\n\nfrom ..engine import abi\n",
         "def a(core: Core) -> int:",
         "def b(core: Core) -> None:",
         "def c(core: Core) -> NDArray[np.int64] | None:",

@@ -1,5 +1,4 @@
-//! What the facades of all languages have alike: which functions of a resource are values, what they are called, and what the text of a function
-//! says.
+//! What the facades of all languages have alike: which functions of a resource are values, what they are called, and what their texts say.
 
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::pascal;
@@ -14,8 +13,8 @@ const RENAMED: [(&str, &str, &str); 2] =
 /// Names by what they are of.
 pub type Table = &'static [(&'static str, &'static [&'static str])];
 
-/// Resources that users of Python and JavaScript see as classes, and their functions that have another form there, by hand; so has each that gives
-/// another object.
+/// Resources that users of Python and JavaScript see as classes, and their functions that have another form there, by hand. Each that gives
+/// another object has one, too.
 pub const CLASSES: Table = &[
     // Any number of indices, batches of all ranks, columns by their names.
     ("sampler", &["indices", "indices32", "batch32", "step", "source-counts"]),

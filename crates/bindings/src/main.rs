@@ -1,10 +1,5 @@
-//! `bindings python WIT FOLDER` writes the binding layer of the Python host: a module for each interface of the WIT. `bindings javascript
-//! WIT FOLDER` writes that of the JavaScript host: a module for each world. `bindings typescript WIT FOLDER` writes what the classes of that
-//! host have of the WIT: a module for each interface. `bindings rust WIT FOLDER` writes the plain part of the classes of the Rust host, and
-//! `bindings interface WIT FOLDER` the types and traits that the crate behind it implements. `bindings command WIT FOLDER` writes the
-//! tables of the options of the command.
-//! `bindings manual WIT FOLDER` writes the interface as a page of the site. A file that is as it should be is not written again, and a module
-//! that is no longer made is removed.
+//! `bindings WHAT WIT FOLDER` writes what follows from the WIT and from the core's tables of members. A file that is as it should be is not
+//! written again, and a module that is no longer made is removed.
 
 mod command;
 mod facade;
@@ -31,14 +26,21 @@ use wit::Wit;
 type Files = BTreeMap<String, String>;
 type Generator = fn(Wit<'_>) -> Result<Files, String>;
 
-/// What there is to write, by what it is for.
+/// What there is to write.
 const GENERATORS: [(&str, Generator); 7] = [
+    // The binding layer of the Python host: a module for each interface.
     ("python", python::modules),
+    // That of the JavaScript host: a module for each world.
     ("javascript", javascript::modules),
+    // What the classes of that host have of the WIT: a module for each interface.
     ("typescript", javascript::facades::modules),
+    // The plain part of the classes of the Rust host.
     ("rust", rust::modules),
+    // The types and traits that the crate behind it implements.
     ("interface", rust::interface::modules),
+    // The tables of the options of the command.
     ("command", command::modules),
+    // The interface as a page of the site.
     ("manual", manual::pages),
 ];
 

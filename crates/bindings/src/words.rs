@@ -26,7 +26,8 @@ pub fn capital(text: &str) -> String {
 
 /// The same with a small letter in front: a sentence after a colon.
 pub fn small(text: &str) -> String {
-    text[..1].to_lowercase() + &text[1..]
+    let first = text.chars().next().map_or(0, char::len_utf8);
+    text[..first].to_lowercase() + &text[first..]
 }
 
 /// `a, b or c`.

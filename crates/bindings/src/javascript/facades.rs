@@ -79,7 +79,7 @@ impl Value {
     }
 }
 
-impl<'a> Module<'a> {
+impl Module<'_> {
     fn body(&self) -> Result<String, String> {
         let mut body = String::new();
         for (name, id) in self.wit.types(self.id) {
@@ -139,14 +139,10 @@ impl<'a> Module<'a> {
         head
     }
 
-    fn text(&self, none: &'a str) -> Text<'a> {
-        Text::new(self.wit, none)
-    }
-
     /// An interface, and what makes one of what the component gives.
     fn record(&self, name: &str, id: TypeId, record: &Record) -> Result<String, String> {
         let class = class_of_record(name);
-        let text = self.text("undefined");
+        let text = Text::new(self.wit, "undefined");
         let mut made = format!("\n{}export interface {class} {{\n", comment(&text.of(self.wit.docs(id)), 0));
         let mut fields = String::new();
         let mut same = true;
@@ -206,7 +202,7 @@ impl<'a> Module<'a> {
 
     /// The numbers by name that a resource has, and their ratios.
     fn metrics(&self, id: TypeId) -> String {
-        let text = self.text("undefined");
+        let text = Text::new(self.wit, "undefined");
         let mut made = "\n/** What batches amount to, of all ranks together: tokens, unless it says otherwise. Ratios have six decimal places. */\n\
                         export abstract class MetricsMembers {\n"
             .to_owned();
@@ -278,7 +274,7 @@ impl<'a> Module<'a> {
             (_, true, None) if none == "null" => format!("return {call} ?? null"),
             _ => format!("return {}", found.of(&call)),
         };
-        let docs = comment(&self.text(none).of_function(signature), 2);
+        let docs = comment(&Text::new(self.wit, none).of_function(signature), 2);
         Ok(format!("{docs}{head}{lines}    {body};\n  }}\n"))
     }
 

@@ -8,115 +8,8 @@ use crate::facade::Text;
 use crate::members::{self, object, only_with};
 use crate::words::small;
 
-/// The constructors by their resources: what they do, and their parameters, a line each:
-///
-/// - `name: type = default  # text`: what is no member, or has a form that members have not
-/// - a name alone: one of `SHARED`
-/// - `*`: what comes from here on is passed by name
-/// - `section.name of recipe`: a member; with `*` for the name, all of the section, but those that stand behind `but`
-/// - `With ...:` is what members say first from here on
-const CONSTRUCTORS: &[(&str, &str, &str)] = &[
-    (
-        "sampler",
-        "Checks the configuration; costs O(1). An option that is None has its default. Orders that need a table build it at the first call that asks for an index.",
-        r#"samples: SupportsIndex | None = None  # Number of samples in the dataset, 0 to 2^53 - 1; orders that hold a table take at most 2^32 - 1 (`dotnet` 2^31 - 1), and no more than `memory_limit` has room for. None with an `Order`, which has its own.
-*
-seed
-epoch
-order: str | Order | None = None  # Name of the order, one of `samedeal.orders()`; `feistel` by default. Or an `Order`, such as a blend.
-rank: SupportsIndex = 0  # Number of this data-parallel reader, 0 to `world_size` - 1.
-deal.* of sampler
-consumed: SupportsIndex = 0  # How many positions of this epoch were dealt before, maybe to another number of ranks. They are the first ones; the other positions are dealt. 0 to `length`; with a `unit`, a multiple of it, or `length`. `resume` takes it from a state."#,
-    ),
-    (
-        "schedule",
-        "Checks the configuration. An option that is None has its default.",
-        r#"order_or_samples: Order | SupportsIndex  # Number of samples in the dataset, or an `Order`, such as a blend.
-batch_size: SupportsIndex | Iterable[tuple[SupportsIndex, SupportsIndex]]  # The global batch size: how many samples all ranks together take at a step, 1 to 2^32 - 1, a multiple of `world_size` * `unit`. Or a list of (from_step, batch_size), which begins with step 0 and ascends: the batch size from each of these steps on. Those before the last one need not be multiples of `world_size`, since another number of ranks may have taken their steps. This rank has no samples of them.
-*
-steps.epochs of schedule
-order: str | None = None  # Name of the order, one of `samedeal.orders()`; `feistel` by default. None with an `Order`.
-seed
-deal.* of schedule
-rank: SupportsIndex = 0  # The rank whose samples `indices` and `batch` give, 0 to `world_size` - 1."#,
-    ),
-    (
-        "reading",
-        "Deals epoch 0. An option that is None has its default. An option that the deal does not use is an error.",
-        r#"sizes: ArrayLike | Iterable[SupportsIndex] | None = None  # Number of samples in each shard, at most 2^53 - 1 in all of them together.
-*
-order: Order | None = None  # In place of the sizes, an `Order` that is made of orders `samedeal.sharded`: a blend of several datasets, or a view such as `exclude`. Its shards are those of these orders, one order after the other. It goes with `remainder`, the readers and the batches; it has the other options itself.
-deal: str = "samples"  # `"samples"` (the default): single positions of one order over the dataset. `"shards"`: whole shards.
-seed: SupportsIndex | None = None  # Seed of all shuffles, -2^63 to 2^63 - 1; 0 by default.
-shuffle: bool | None = None  # Whether the epoch is shuffled; True by default.
-deal.* of reading
-batch.* of reading
-With the deal "samples":
-order.lanes of sampler
-order.shuffle_window of sampler
-With the deal "shards":
-shards.shuffle_rows of plan
-shards.reshuffle of plan
-policy: str | None = None  # With the deal "shards": how shards are dealt to ranks, `size-aware` (the default) or `round-robin`.
-shards.worker_policy of plan
-shards.weight of plan
-bytes: ArrayLike | Iterable[SupportsIndex] | None = None  # With the weight `bytes`: number of bytes in each shard."#,
-    ),
-    (
-        "batcher",
-        "Checks the options. One that is None has its default; one that the strategy does not use is refused. Each window is planned when it is asked for.",
-        r#"lengths: Source | Mapping[str, Source]  # The length of every sample, in tokens, 0 to 2^32 - 1: an array, which may be a memory-mapped file, a column of Arrow or Hugging Face, any sequence, a `LengthsSource`, or a function of an array of sample indices, if the order says how many samples there are. It is not copied: only the lengths of some samples and of the windows that are planned are read. With a blend as `order`, also a dictionary: the lengths of each source, by its name.
-*
-seed: SupportsIndex | None = None  # Seed of the order, and of the order of steps, -2^63 to 2^63 - 1; 0 by default. None with an `Order`.
-epoch
-order: str | Order | Mapping[str, Any] | None = None  # The order of the epoch, one of `samedeal.orders()`; `feistel` by default. Or an `Order`, such as a blend, a view without some samples, or a dataset in shards; `lengths` has then the length of every sample index. Or what `Order.to_dict` gives.
-rank
-deal.* of batches
-batch.* of batches but lengths"#,
-    ),
-    (
-        "batch-stream",
-        "Checks the options. One that is None has its default; one that the strategy does not use is refused. With `too_long=\"error\"`, `push` fails.",
-        // Lengths are not known before.
-        r#"*
-seed: SupportsIndex | None = None  # Seed of the order of steps, -2^63 to 2^63 - 1; 0 by default.
-epoch
-rank
-deal.* of batches
-batch.* of batches but lengths, quantiles"#,
-    ),
-    (
-        "plan",
-        "Plans the epoch. An option that is None has its default; one that the policy does not use is refused.",
-        r#"sizes: ArrayLike | Iterable[SupportsIndex]  # Number of samples in each shard, at most 2^53 - 1 in all of them together.
-*
-bytes: ArrayLike | Iterable[SupportsIndex] | None = None  # Number of bytes in each shard, if they are to be balanced or reported.
-deal.* of plan
-holders: Sequence[Iterable[SupportsIndex]] | None = None  # For each shard, the numbers of the nodes that store it, at least one; with `policy` `locality-aware`.
-shards.rank_nodes of plan
-shards.* of plan but samples, shards, sizes, bytes, holders, holder_offsets, rank_nodes
-epoch"#,
-    ),
-    (
-        "chunk-stream",
-        "Checks the configuration; costs O(1). An option that is None has its default.",
-        r#"reader: SupportsIndex  # Number of this reader, 0 to `readers` - 1.
-readers: SupportsIndex  # Number of readers, 1 to 2^32 - 1.
-*
-order.chunks of chunk-stream
-order: str | None = None  # The order of the chunks in each cycle, one of `samedeal.orders()`; by default `feistel`, or `sequential` without `chunks`, which is then the only one.
-order.seed of chunk-stream
-epoch"#,
-    ),
-];
-
-/// Parameters of several constructors. The last one is that of all.
-const SHARED: [&str; 4] = [
-    "seed: SupportsIndex | None = None  # Seed of the order, -2^63 to 2^63 - 1; with the order `dotnet`, -2^31 to 2^31 - 1. 0 by default. None with an `Order`.",
-    "epoch: SupportsIndex = 0  # Number of the epoch, 0 to 2^64 - 1.",
-    "rank: SupportsIndex = 0  # The rank whose batches iteration gives, 0 to `world_size` - 1.",
-    "memory_limit: SupportsIndex = 2**31  # Bytes of memory that the engine may use; 2^31 is the most that it can use.",
-];
+/// What constructors are; the file says how it is read.
+const CONSTRUCTORS: &str = include_str!("constructors.txt");
 
 const RAISED: &str = "Errors: `out-of-range` (a number is outside its range), `unknown-name` (a name is not known), `wrong-type` (a value is not \
                       of the type that its parameter takes), `missing` (there is not what another option needs), `contradiction` (an option is \
@@ -134,9 +27,8 @@ struct Parts {
 }
 
 impl Parts {
-    fn own(&mut self, line: &str) {
-        let (declared, text) = line.split_once("  # ").unwrap_or((line, ""));
-        let (name, _) = declared.split_once(": ").unwrap_or((declared, ""));
+    fn own(&mut self, declared: &str, text: &str) {
+        let (name, _) = declared.split_once(':').unwrap_or((declared, ""));
         self.parameters.push(declared.to_owned());
         self.about.push((name.to_owned(), text.to_owned()));
         self.beside.push(format!("{name}={name}"));
@@ -171,20 +63,20 @@ impl Parts {
 impl Module<'_> {
     /// The constructor of the facade of a resource, if its parameters are options.
     pub(super) fn options(&self, resource: &str) -> Result<String, String> {
-        let Some((_, about, lines)) = CONSTRUCTORS.iter().find(|(of, ..)| *of == resource) else {
-            return Ok(String::new());
-        };
+        let (Some(entries), Some(shared)) = (entries(resource), entries("several")) else { return Ok(String::new()) };
         let all = samedeal_core::described();
         let mut parts = Parts::default();
         let mut with = "";
-        for line in lines.lines().chain(["memory_limit"]) {
-            if line == "*" {
-                parts.parameters.push(line.to_owned());
-            } else if line.starts_with("With ") {
-                with = line;
-            } else if line.contains("  # ") {
-                parts.own(line);
-            } else if let Some((members, recipe)) = line.split_once(" of ") {
+        for (entry, text) in
+            entries[1..].iter().map(|(entry, text)| (*entry, text)).chain([("memory_limit", &String::new())])
+        {
+            if entry == "*" {
+                parts.parameters.push(entry.to_owned());
+            } else if entry.starts_with("With ") {
+                with = entry;
+            } else if !text.is_empty() {
+                parts.own(entry, text);
+            } else if let Some((members, recipe)) = entry.split_once(" of ") {
                 let (section, name) = members.split_once('.').unwrap_or((members, ""));
                 let (recipe, but) = recipe.split_once(" but ").unwrap_or((recipe, ""));
                 let is_meant = |own: &str| if name == "*" { !but.split(", ").any(|it| it == own) } else { name == own };
@@ -192,10 +84,12 @@ impl Module<'_> {
                 found.peek().ok_or_else(|| format!("there is no `{name}` in {}", object(section, recipe)))?;
                 found.try_for_each(|member| parts.member(member, with))?;
             } else {
-                let shared = SHARED.iter().find(|shared| shared.starts_with(&format!("{line}: ")));
-                parts.own(shared.ok_or_else(|| format!("there is no parameter `{line}`"))?);
+                let shared = shared.iter().find(|(declared, _)| declared.starts_with(&format!("{entry}: ")));
+                let (declared, text) = shared.ok_or_else(|| format!("there is no parameter `{entry}`"))?;
+                parts.own(declared, text);
             }
         }
+        let about = &entries[0].1;
         let Parts { mut parameters, about: texts, sections, mut beside } = parts;
         parameters.insert(0, "self".to_owned());
         beside.insert(0, "sections".to_owned());
@@ -217,6 +111,20 @@ impl Module<'_> {
         ]
         .concat())
     }
+}
+
+/// What a constructor does, and its parameters, each with its text.
+fn entries(resource: &str) -> Option<Vec<(&'static str, String)>> {
+    let block = CONSTRUCTORS.split("\n\n").find_map(|block| block.strip_prefix(resource)?.strip_prefix(":\n"))?;
+    let mut entries = vec![("", String::new())];
+    for line in block.lines() {
+        match (line.strip_prefix("        "), entries.last_mut()) {
+            (Some(text), Some((_, whole))) if whole.is_empty() => text.clone_into(whole),
+            (Some(text), Some((_, whole))) => *whole += &format!(" {text}"),
+            _ => entries.push((line.trim(), String::new())),
+        }
+    }
+    Some(entries)
 }
 
 /// What a member is, what its names say, and where it belongs.

@@ -56,7 +56,12 @@ pub fn tests() -> Step {
     suites::suite("documentation", &[build::COMMAND, build::TOOLS, build::NPM, setup::PYTHON], || {
         suites::pytest_of(
             "target/venv",
-            &["tests/docs/test_pages.py", "tests/docs/test_links.py", "tests/docs/test_pictures.py"],
+            &[
+                "tests/docs/test_pages.py",
+                "tests/docs/test_links.py",
+                "tests/docs/test_once.py",
+                "tests/docs/test_pictures.py",
+            ],
         )
     })
     .made_from(&[

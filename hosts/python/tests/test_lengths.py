@@ -161,7 +161,7 @@ def test_a_function_gives_lengths_if_the_order_says_how_many() -> None:
     read: Any = LENGTHS.__getitem__
     batcher = Batcher(read, order=order, **OPTIONS)
     assert batcher.fingerprint() == Batcher(LENGTHS, **OPTIONS).fingerprint()
-    with fails(MissingError, "order"):
+    with fails(MissingError, "lengths"):
         Batcher(read, **OPTIONS)
 
 

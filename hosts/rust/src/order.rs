@@ -214,8 +214,8 @@ impl Order {
         Self::named("windows").with("length", length).list("sizes", sizes.into())
     }
 
-    /// Samples as often as their class says: `classes` has the class of each sample, and `factors` how often the samples of each class
-    /// are seen in an epoch, in millionths. Over epochs, each sample is seen as often as its factor says, to within one time. With
+    /// Samples as often as their class says: `classes` has the class of each sample, and `factors` has a factor for each
+    /// class, in millionths: 1,000,000 is once in an epoch. Over epochs, each sample is seen as often as its factor says, to within one time. With
     /// [`samples`](Self::samples), every epoch has so many positions, and only the proportions of the factors count.
     ///
     /// ```

@@ -231,5 +231,8 @@ fn others(count: u64) -> Failure {
 
 /// Failures: `lengths`, which are not there.
 pub(super) fn missing() -> Failure {
-    Failure::missing("lengths", "the tokens of every sample")
+    Failure::missing(
+        "lengths",
+        "the number of tokens of each sample; without a list of them, also an order, which says how many samples there are",
+    )
 }

@@ -46,10 +46,10 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
         "too_long",
         &[
             ("error", "It is an error."),
-            ("truncate", "Their beginning is kept."),
-            ("drop", "They are left out."),
-            ("split", "Each of them becomes several items."),
-            ("single", "Each of them is a batch of its own, also if it costs more than a batch may."),
+            ("truncate", "Its beginning is kept."),
+            ("drop", "It is left out."),
+            ("split", "It becomes several items."),
+            ("single", "It is a batch of its own, also if it costs more than a batch may."),
         ],
     ),
     (

@@ -3,11 +3,11 @@ import { counted } from './text.ts';
 
 /** The words of a recipe, for those who see them for the first time. */
 export const REMAINDER =
-  'What happens if the ranks do not divide the samples. pad: some samples are read twice, so that every rank has as many; they are marked. drop: a few samples are left out. uneven: every sample is read once, and some ranks have one more.';
+  'What happens if the ranks do not divide the samples. pad: some samples are read again, so that every rank has as many; they are marked. drop: a few samples are left out. uneven: every sample is read once, and some ranks have one unit more.';
 export const LAYOUT =
-  'Which positions of the epoch belong to a rank, of W ranks. strided: every W-th one, as in PyTorch. contiguous: one run of neighbours; a run cannot stop within it. rotated: one of each W positions, each time another one, for orders with a pattern, such as blends.';
+  'Which positions of the epoch belong to a rank, of W ranks. strided: every W-th unit, as in PyTorch. contiguous: one run of neighbours; a run cannot stop within it. rotated: one of each W units, each time another one, for orders with a pattern, such as blends.';
 export const UNIT =
-  'How many neighbouring positions always go to the same rank. 1 is usual. 4 keeps four answers to one prompt together, for example.';
+  'A unit is a number of neighbouring positions that stay on one rank. 1 is usual. 4 keeps four answers to one prompt together, for example.';
 
 const ORDERS: Readonly<Record<string, string>> = {
   feistel:

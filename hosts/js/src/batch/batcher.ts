@@ -135,7 +135,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
 
   #lengthsOf(samples: BigUint64Array<ArrayBuffer>) {
     const { lengths } = this.#recipe.document;
-    if (!lengths) fail('missing', 'lengths', '', 'the length of every sample, in tokens');
+    if (!lengths) fail('missing', 'lengths', '', 'lengths');
     return lengths.at(numbers(samples));
   }
 

@@ -28,10 +28,6 @@ export type Lengths =
 /**
  * What decides the batches of a stream. An option that the strategy or the counting does not use is an error, also if it has its
  * default value.
- *
- * Defaults that depend on others: `maxBatchSize` is 0 if `maxTokens` or `maxCost` limits the batch, 1 with `pack`, else 32. `batchWindow` is
- * the samples of 128 steps of average batches, at least 8,192; it follows `worldSize`. In a stream without `meanLength`, it is 2,048 for each
- * rank, at least 8,192 (at most 2^24), and `bucketWidth` is 64.
  */
 export interface BatchStreamOptions extends BatchDealOptions, BatchingOptions {
   /** Seed of the order of steps: any 64-bit signed integer, as a `bigint` beyond 2^53 - 1. Default 0. */

@@ -45,10 +45,8 @@ export interface ShardsOptions extends LaneOptions {
 }
 
 /**
- * The options of `blend`. `exhaustion` is about a source that has made `maxPasses` passes: with `repeat` it goes on, also over the ends of epochs;
- * with `stop` the epoch ends; with `renormalise` the other sources go on without it; with `fail`, `samples` is not allowed to be that many.
- * With the batch size as `runLength` here and as the `unit` of a sampler, every batch of a rank is of one source; `samples` and the
- * beginnings of stages are multiples of it, and bounds are so many times as wide; not with `renormalise`.
+ * The options of `blend`. With the batch size as `runLength` here and as the `unit` of a sampler, every batch of a rank is of one source;
+ * `samples` and the beginnings of stages are multiples of it, and bounds are so many times as wide; not with `renormalise`.
  */
 export interface BlendOptions extends SourceOptions {
   /** As in `order`. */

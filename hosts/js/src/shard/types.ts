@@ -102,9 +102,7 @@ export interface Verification {
 
 /** Which chunks a reader of a stream takes. */
 export interface ChunkStreamOptions extends ChunkOptions {
-  /**
-   * The order of the chunks in each cycle, one of `orders()`. Default `feistel`; if the number of chunks is not known, it is `sequential`.
-   */
+  /** One of `orders()`, for the chunks of a cycle. Default `feistel`; if the number of chunks is not known, it is `sequential`. */
   order?: OrderName;
   /** The epoch of the first cycle; each further cycle is the next one. Default 0. */
   epoch?: Integer;

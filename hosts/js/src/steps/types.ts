@@ -2,7 +2,7 @@ import type { EpochOptions, ScheduleDealOptions } from '../generated/options.js'
 import type { Integer, RecipeOptions, SamplerJson, SamplerOptions } from '../types.js';
 
 /**
- * The global batch size: how many samples all ranks together take at a step. Or the batch sizes by stages, as pairs: from which step on, and
+ * The global batch size. Or the batch sizes by stages, as pairs: from which step on, and
  * the size. Steps ascend, and the first one is 0. Each size is a multiple of `unit`, and the last one of `worldSize` * `unit`. Those before
  * need not be: they may be of a past with other ranks.
  */

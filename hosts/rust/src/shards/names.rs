@@ -16,7 +16,7 @@ names!(Policy, "policy", {
     SizeAware = "size-aware", RoundRobin = "round-robin", LocalityAware = "locality-aware"
 });
 
-/// How the shards of a rank are dealt to its workers. All workers of a rank run on its node.
+/// How workers get the shards of their rank. All workers of a rank run on its node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum WorkerPolicy {
     /// All workers get about the same weight, by the algorithm of [`Policy::SizeAware`]. The default.

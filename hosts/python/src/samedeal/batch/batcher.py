@@ -12,13 +12,13 @@ from ..bindings.batches import BatcherBase
 from ..compose.order import Order
 from ..deal.binding import orders
 from ..engine import arguments as check
-from ..engine.errors import MissingError, OutOfRangeError, SamedealError
+from ..engine.errors import OutOfRangeError, SamedealError
 from ..engine.instance import Engine
 from ..recipe import Recipe
 from .binding import Plan, Where, recipe_fingerprint, recipe_text
 from .index import text_of
 from .lengths import Lengths as Kept
-from .recipe import composed, lengths_of, written
+from .recipe import lengths_of, written
 from .records import Batch, Metrics, split
 
 if TYPE_CHECKING:
@@ -52,10 +52,6 @@ class Batcher(BatcherBase):
     def _configure(self, sections: Mapping[str, Mapping[str, Any]], **given: Any) -> None:
         recipe = written(sections, given["seed"], given["order"], given["boundaries"])
         lengths = lengths_of(given["lengths"], given["order"])
-        if lengths.samples is None and composed(given["order"]) is None:
-            raise MissingError(
-                "order", "", "an Order, which says how many samples there are: a function of lengths does not"
-            )
         self._open(recipe, lengths, given["epoch"], given["rank"], given["memory_limit"])
 
     @classmethod

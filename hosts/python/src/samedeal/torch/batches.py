@@ -55,7 +55,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         """Finds the rank of this process. Nothing is planned yet: a pass plans one window of the epoch at a time.
 
         Args:
-            lengths: The length of every sample, in tokens, as for `Batcher`; with a blend as `order`, also a dictionary
+            lengths: As for `samedeal.Batcher`; with a blend as `order`, also a dictionary
                 of the lengths of each source. With `column`, a dataset: the lengths are then those of
                 `lengths[column]`.
             column: The column of the dataset. It has lengths, or sequences whose lengths are taken.

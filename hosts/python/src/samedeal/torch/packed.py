@@ -115,7 +115,7 @@ class PackedDataset(Dataset[PackedRow]):
         Args:
             dataset: Gives samples by number.
             capacity: Number of tokens in a row.
-            lengths: The length of every sample, in tokens, as for `Batcher`.
+            lengths: As for `samedeal.Batcher`.
             column: In place of `lengths`: the column of the dataset that has lengths, or the sequences themselves. The
                 dataset gives it as `dataset[column]`, as those of Hugging Face do.
             unit: What to count in a column of texts, as for `BatchSampler`.

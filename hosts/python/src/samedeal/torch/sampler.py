@@ -92,9 +92,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
                 `shuffle`, "sequential". Or a `samedeal.Order`, such as a blend: the dataset has as many items as the
                 order has sample indices (`torch.utils.data.ConcatDataset` has the items of all sources), and the length
                 of a pass is that of the order.
-            unit: How many neighbouring positions always go to the same rank, 1 to 2**20; 1 by default. With
-                `order.copies(k)` and `unit=k`, all copies of a sample are on one rank. Batches whose size is a multiple
-                of `unit` have whole groups. States are taken after whole units.
+            unit: As for `samedeal.Sampler`. With `order.copies(k)` and `unit=k`, all copies of a sample are on one
+                rank. Batches whose size is a multiple of `unit` have whole groups. States are taken after whole units.
             mesh: For ranks that read the same data: a `samedeal.Mesh`, or the dimensions of a `DeviceMesh` that divide
                 the data, such as `mesh["dp"]` or `mesh["dp_replicate", "dp_shard"]`. Rank and number of ranks are then
                 those of the mesh.
@@ -151,7 +150,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @property
     def unit(self) -> int:
-        """How many neighbouring positions always go to the same rank."""
+        """The option `unit`; 1 by default."""
         return 1 if self._unit is None else self._unit
 
     @property

@@ -32,27 +32,27 @@ mod steps;
 mod texts;
 
 pub use batches::{
-    Batch, BatchBuilder, BatchRecipe, BatchStream, Batcher, Counting, Lengths, Metrics, Packing, RankBatches,
-    ReadyBatches, Strategy, Tail, TooLong, join_indices,
+    Batch, BatchBuilder, BatchRecipe, BatchStream, Batcher, Lengths, Metrics, RankBatches, ReadyBatches, join_indices,
 };
 pub use blend::SourceCounts;
 pub use builder::Builder;
 pub use error::{EngineError, Error, Failure, FailureKind, LengthsError, LogError};
 pub use generated::{
-    BatchPlace, BatchShape, Detection, Difference, EpochPosition, Fact, Fate, MixingAdvice, Place, ReadBatch,
-    ReadRound, Round, RoundRows, ShardPlace, SourcePlace, StepPlace, Steps, TextKind,
+    BatchPlace, BatchShape, Counting, Detection, Difference, EpochPosition, Exhaustion, Fact, Fate, IndexSpace, Layout,
+    MixingAdvice, Packing, Place, Policy, ReadBatch, ReadRound, Remainder, Round, RoundRows, ShardPlace, SourcePlace,
+    StepPlace, Steps, Strategy, Tail, TextKind, TooLong, Weight, WorkerPolicy,
 };
 pub use index::Index;
 pub use iter::{Batches, Indices};
 pub use launch::{detect_rank, detect_rank_in, rank_variables};
 pub use mesh::{Axis, Mesh, Role};
-pub use order::{Exhaustion, IndexSpace, Order, OrderOption, Source, SourceOrder};
-pub use place::{Layout, Remainder, Span};
+pub use order::{Order, OrderOption, Source, SourceOrder};
+pub use place::Span;
 pub use read::{Deal, Reading, ReadingBuilder, Rounds};
 pub use sampler::Sampler;
 pub use shards::{
-    ChunkStream, ChunkStreamBuilder, Chunks, LoadSummary, Loads, Overlap, PlanBuilder, Policy, ShardPlan, Tier,
-    Verification, Weight, WorkerPolicy, verify_runs, verify_shards,
+    ChunkStream, ChunkStreamBuilder, Chunks, LoadSummary, Loads, Overlap, PlanBuilder, ShardPlan, Tier, Verification,
+    verify_runs, verify_shards,
 };
 
 pub use split::{Part, Split, SplitBuilder};

@@ -5,7 +5,6 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::members::{Shared, exact};
-use crate::named::names;
 
 /// The most numbers of a list in a text; longer ones come beside it.
 const NAMED: usize = 256;
@@ -41,30 +40,6 @@ pub struct Order {
     members: Map<String, Value>,
     lists: Vec<Shared>,
 }
-
-/// What happens if a source of a blend has made [`max_passes`](Order::max_passes) passes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Exhaustion {
-    /// There is no limit: sources make as many passes as positions need. The default.
-    Repeat,
-    /// The epoch ends before any source would repeat.
-    Stop,
-    /// The source leaves, and the others go on in proportion to their weights, until none is left.
-    Renormalise,
-    /// It is an error if an epoch of [`samples`](Order::samples) positions would need more.
-    Fail,
-}
-names!(Exhaustion, "exhaustion", { Repeat = "repeat", Stop = "stop", Renormalise = "renormalise", Fail = "fail" });
-
-/// Which sample indices the sources of a blend have.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum IndexSpace {
-    /// Each source has indices of its own, one source after the other. The default.
-    Joined,
-    /// All sources are parts of one dataset, and give its indices.
-    Shared,
-}
-names!(IndexSpace, "index-space", { Joined = "joined", Shared = "shared" });
 
 /// What [`Builder::order`](crate::Builder::order) takes: the name of an order, or an [`Order`].
 #[derive(Clone, Debug)]

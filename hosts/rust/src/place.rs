@@ -1,30 +1,4 @@
 use crate::engine::types;
-use crate::named::names;
-
-/// What happens if `world_size` does not divide the number of samples.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Remainder {
-    /// Every rank gets as many whole units; the last positions, which are less than a unit for each rank, are not dealt.
-    Drop,
-    /// Every rank gets as many units; the missing positions repeat the order from its beginning. The default.
-    Pad,
-    /// Every sample is dealt exactly once; ranks may differ by one unit: one sample by default, and so maybe one batch.
-    Uneven,
-}
-names!(Remainder, "remainder", { Drop = "drop", Pad = "pad", Uneven = "uneven" });
-
-/// Which positions belong to a rank.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Layout {
-    /// Rank r of W takes the units r, r + W, r + 2 W, ...; a unit is one position by default. The default for orders that have each sample once.
-    Strided,
-    /// Each rank takes one run of neighbouring units, in the order of the ranks.
-    Contiguous,
-    /// As [`Strided`](Self::Strided), but each row of W units begins with another rank. The default for orders that can have a sample
-    /// twice in an epoch: a blend has a period, and with `Strided` a rank could get the samples of some sources only.
-    Rotated,
-}
-names!(Layout, "layout", { Strided = "strided", Contiguous = "contiguous", Rotated = "rotated" });
 
 /// Neighbouring rows of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]

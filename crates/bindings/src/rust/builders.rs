@@ -8,7 +8,7 @@ use super::docs::{comments, wrapped};
 use super::facades::{BUILDERS, Builder, enumeration};
 use crate::words::{either, pascal, spelled};
 
-const MADE: &str =
+pub const MADE: &str =
     "// Written by `cargo xtask build` from the tables of members in `samedeal-core`. Changes here are lost.\n";
 
 /// The modules of all builders.

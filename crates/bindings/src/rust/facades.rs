@@ -121,8 +121,8 @@ pub const FREE: &[(&str, &str)] = &[
 /// Records that users of Rust get beside those of all languages. Others come to the methods that are written by hand only.
 pub const MORE_RECORDS: [&str; 6] = ["fact", "step-bounds", "read-batch", "round-rows", "instruction", "claimed-run"];
 
-/// Texts that have an enum in Rust, by their names.
-const ENUMS: &[&str] = &[
+/// Members whose values are an enum in Rust.
+pub const ENUMS: &[&str] = &[
     "remainder",
     "layout",
     "strategy",
@@ -133,6 +133,8 @@ const ENUMS: &[&str] = &[
     "policy",
     "worker_policy",
     "weight",
+    "exhaustion",
+    "index_space",
 ];
 
 /// The enum of a value.

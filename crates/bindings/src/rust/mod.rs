@@ -6,6 +6,7 @@ mod docs;
 mod engines;
 mod facades;
 pub mod interface;
+mod names;
 mod types;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -55,6 +56,7 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
         files.insert(name.to_owned(), text);
     }
     files.insert("records".to_owned(), rust.records()?);
+    files.insert("names".to_owned(), names::module()?);
     for name in files.keys() {
         let _ = writeln!(all, "mod {name};");
     }
@@ -62,7 +64,7 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
     files.insert("native".to_owned(), engines::module(wit, Engine::Native)?);
     let engines =
         "#[cfg(feature = \"component\")] pub mod component; #[cfg(not(feature = \"component\"))] pub mod native;";
-    files.insert("mod".to_owned(), format!("{all}{engines}\n\n{values}pub use records::*;\n"));
+    files.insert("mod".to_owned(), format!("{all}{engines}\n\n{values}pub use names::*;\npub use records::*;\n"));
     files.into_iter().map(|(name, text)| Ok((format!("{name}.rs"), formatted(&text)?))).collect()
 }
 

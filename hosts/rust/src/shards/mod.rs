@@ -8,7 +8,7 @@ mod stream;
 mod verify;
 
 pub use builder::PlanBuilder;
-pub use names::{Policy, Tier, Weight, WorkerPolicy};
+pub use names::Tier;
 pub use plan::ShardPlan;
 pub use records::{LoadSummary, Loads};
 pub use stream::{ChunkStream, ChunkStreamBuilder, Chunks};

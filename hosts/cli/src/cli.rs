@@ -22,14 +22,13 @@ use crate::commands::state::StateArgs;
 use crate::commands::step::StepArgs;
 use crate::commands::summaries::{FingerprintArgs, OrdersArgs};
 use crate::commands::verify::VerifyArgs;
-use crate::examples;
 use crate::write::Problem;
 
 /// Same seed, same deal: which sample goes to which rank, batch and step of a training run.
 ///
 /// The numbers are those of the Python, JavaScript and Rust libraries: the same component computes all of them.
 #[derive(Parser)]
-#[command(name = "samedeal", version, after_help = examples::ALL, max_term_width = 110)]
+#[command(name = "samedeal", version, after_help = include_str!("help/all.txt"), max_term_width = 110)]
 pub struct Cli {
     #[command(subcommand)]
     pub command: Command,
@@ -101,76 +100,76 @@ fn suggesting(mut error: Error, command: &clap::Command) -> Error {
 #[derive(Subcommand)]
 pub enum Command {
     /// Show the samples of a rank, in order
-    #[command(after_help = examples::INDICES)]
+    #[command(after_help = include_str!("help/indices.txt"))]
     Indices(IndicesArgs),
     /// Show the batches of a rank
-    #[command(after_help = examples::BATCHES)]
+    #[command(after_help = include_str!("help/batches.txt"))]
     Batches(BatchesArgs),
     /// Find samples: which rank sees them, and in which batch
-    #[command(after_help = examples::LOCATE, mut_args(locate_epochs))]
+    #[command(after_help = include_str!("help/locate.txt"), mut_args(locate_epochs))]
     Locate(LocateArgs),
     /// Show the samples that all ranks read in a step
-    #[command(after_help = examples::STEP)]
+    #[command(after_help = include_str!("help/step.txt"))]
     // Made by itself, it would name the step last.
     #[command(
         override_usage = "samedeal step <STEP|RANGE> <PATH>...|--samples <N> --batch-size <SIZE>|--lengths [OPTIONS]"
     )]
     Step(StepArgs),
     /// Print the SHA-256 of the samples of a rank, and the SHA-256 of the configuration
-    #[command(after_help = examples::FINGERPRINT)]
+    #[command(after_help = include_str!("help/fingerprint.txt"))]
     Fingerprint(FingerprintArgs),
     /// Check an epoch over all ranks: every sample once, equal steps
-    #[command(after_help = examples::VERIFY)]
+    #[command(after_help = include_str!("help/verify.txt"))]
     Verify(VerifyArgs),
     /// Read a column of Parquet files in the order of a rank, and print the SHA-256 of the contents
-    #[command(after_help = examples::REPLAY)]
+    #[command(after_help = include_str!("help/replay.txt"))]
     Replay(ReplayArgs),
     /// Show what a blend of sources gives: counts, shares, passes and repeats; or write its recipe
-    #[command(after_help = examples::BLEND)]
+    #[command(after_help = include_str!("help/blend.txt"))]
     Blend(BlendArgs),
     /// Split samples into training, validation and test, or into folds: counts, lists, the part of each sample
-    #[command(after_help = examples::SPLIT)]
+    #[command(after_help = include_str!("help/split.txt"))]
     Split(SplitArgs),
     /// Show the steps of a training over the ends of epochs: batch sizes, samples consumed, epochs, and what every rank takes
-    #[command(after_help = examples::STEPS)]
+    #[command(after_help = include_str!("help/steps.txt"))]
     Steps(StepsArgs),
     /// Deal whole Parquet files to ranks and workers, and show the balance and the steps
-    #[command(after_help = examples::SHARDS)]
+    #[command(after_help = include_str!("help/shards.txt"))]
     Shards(ShardsArgs),
     /// Show which share of the data each rank of a mesh reads
-    #[command(after_help = examples::MESH)]
+    #[command(after_help = include_str!("help/mesh.txt"))]
     Mesh(MeshArgs),
     /// Show which rank this process is, by the variables of its launcher
-    #[command(after_help = examples::RANK)]
+    #[command(after_help = include_str!("help/rank.txt"))]
     Rank(DetectArgs),
     /// Print the recipe: everything that decides the deal or the batches, as one JSON document
-    #[command(after_help = examples::RECIPE, mut_args(explain_recipe))]
+    #[command(after_help = include_str!("help/recipe.txt"), mut_args(explain_recipe))]
     Recipe(RecipeArgs),
     /// Print the state of an epoch after some samples or steps, for --resume and for the libraries
-    #[command(after_help = examples::STATE)]
+    #[command(after_help = include_str!("help/state.txt"))]
     State(StateArgs),
     /// Print the index of batches by length: how many steps each window of an epoch has, for --index and for the libraries
-    #[command(after_help = examples::INDEX)]
+    #[command(after_help = include_str!("help/index.txt"))]
     Index(IndexArgs),
     /// Show the log of a ledger, or replay its samples for any number of readers
-    #[command(after_help = examples::LEDGER)]
+    #[command(after_help = include_str!("help/ledger.txt"))]
     Ledger(LedgerArgs),
     /// Show the states in a checkpoint, and what became of a sample or a step
-    #[command(after_help = examples::EXPLAIN, mut_args(explain_epoch))]
+    #[command(after_help = include_str!("help/explain.txt"), mut_args(explain_epoch))]
     Explain(ExplainArgs),
     /// Show what differs between two recipes, states or checkpoints
-    #[command(after_help = examples::DIFF)]
+    #[command(after_help = include_str!("help/diff.txt"))]
     Diff(DiffArgs),
     /// List the orders
     Orders(OrdersArgs),
     /// Print the JSON Schema of the answers in JSON: of one subcommand, or of all
-    #[command(after_help = examples::SCHEMA)]
+    #[command(after_help = include_str!("help/schema.txt"))]
     Schema(SchemaArgs),
     /// Print the completions of a shell
-    #[command(after_help = examples::COMPLETIONS)]
+    #[command(after_help = include_str!("help/completions.txt"))]
     Completions(CompletionsArgs),
     /// Print the pages of the manual
-    #[command(after_help = examples::MAN)]
+    #[command(after_help = include_str!("help/man.txt"))]
     Man(ManArgs),
 }
 

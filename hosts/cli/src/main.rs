@@ -3,7 +3,6 @@
 mod args;
 mod cli;
 mod commands;
-mod examples;
 // Written by the build.
 #[rustfmt::skip]
 mod generated;

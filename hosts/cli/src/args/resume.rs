@@ -39,7 +39,7 @@ impl EpochArgs {
         let why = match (saved.kind(), by_length) {
             (Kind::Worker, _) => "only the StatefulDataLoader of torchdata resumes it",
             (Kind::Steps, _) => "`samedeal steps --resume` continues it",
-            (Kind::Recipe(_), _) => "it does not say how far anything was read; give it with --recipe",
+            (Kind::Recipe, _) => "it does not say how far anything was read; give it with --recipe",
             (Kind::Log | Kind::Other, _) => {
                 "this version resumes states of version 1: of samplers, of batches and of datasets in files"
             }

@@ -17,7 +17,7 @@ use crate::args::deal::{AllRanks, EpochArgs, SHARDED};
 use crate::args::format::{Format, Output};
 use crate::args::resume::contradiction;
 use crate::args::values::{Numbers, Samples, numbers, samples};
-use crate::commands::locate::{LocateArgs, Located, LocatedIn, Reached, Status, in_epochs, to_come};
+use crate::commands::locate::{LocateArgs, Located, LocatedIn, Reached, Status, in_epochs, rows, to_come};
 use crate::commands::readers::{Source, Steps, left};
 use crate::commands::step::{self, StepArgs};
 use crate::commands::{batching, locate};
@@ -165,7 +165,7 @@ impl Facts {
         let extent = match composed {
             Ok(Some(sampler)) => Some((sampler.samples(), sampler.epoch_length())),
             Err(_) => None,
-            Ok(None) if saved.recipe_of().is_some_and(|of| of.name == "split") => {
+            Ok(None) if saved.recipe_of().is_some_and(|of| of == "split") => {
                 let samples = saved.field("split").and_then(|split| split.get("samples")?.as_u64());
                 samples.map(|samples| (samples, samples))
             }
@@ -189,7 +189,7 @@ impl Facts {
                 Some(rest.map_err(|problem| impossible(saved, problem))?)
             }
             // Batches have come further than the windows that are consumed.
-            Kind::Reading | Kind::Worker | Kind::Recipe(_) | Kind::Batcher => None,
+            Kind::Reading | Kind::Worker | Kind::Recipe | Kind::Batcher => None,
             _ => extent.zip(saved.number("consumed")).and_then(|((_, length), consumed)| length.checked_sub(consumed)),
         };
         let progress = extent.zip(left).and_then(|((_, length), left)| Some((length.checked_sub(left)?, left)));
@@ -203,91 +203,65 @@ fn impossible(saved: &Saved, why: impl Display) -> Problem {
     saved.refused(format!("{place}{}, but {why}", saved.described()))
 }
 
-/// What a state says, a row for each part of it.
+/// What a state says, a row for each part of it that it has.
 fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> Items {
-    let says = if saved.recipe_of().is_some() { "the recipe says" } else { "the state says" };
-    let mut items = Items::new(["what", says]);
-    let mut push = |what: &str, says: Cell| items.push([what.into(), says]);
-    let place = if saved.place.is_empty() { "the whole file" } else { &saved.place };
-    push("file", args.checkpoint.display().to_string().into());
-    push("place", place.into());
-    push("what it is", saved.described().into());
-    if saved.deals_shards() {
-        push("deal", "whole shards".into());
-    } else if !saved.order().is_empty() {
-        push("order", saved.order().into());
+    let is_recipe = saved.recipe_of().is_some();
+    let mut items = Items::new(["what", if is_recipe { "the recipe says" } else { "the state says" }]);
+    let mut push = |what: &str, says: Option<Cell>| says.into_iter().for_each(|says| items.push([what.into(), says]));
+    let number = |number: Option<u64>| number.map(Cell::from);
+    let text = |text: &str| Some(Cell::Words(text.to_owned()));
+    let member = |value: &Value| text(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    push("file", text(&args.checkpoint.display().to_string()));
+    push("place", text(if saved.place.is_empty() { "the whole file" } else { &saved.place }));
+    push("what it is", text(saved.described()));
+    match saved.deals_shards() {
+        true => push("deal", text("whole shards")),
+        false => push("order", text(saved.order()).filter(|_| !saved.order().is_empty())),
     }
-    if let Some(seed) = saved.seed() {
-        push("seed", seed.to_string().into());
-    }
-    if let Some(epoch) = saved.number("epoch") {
-        // A name, and no amount.
-        push("epoch", epoch.to_string().into());
-    }
-    if let Some((samples, length)) = facts.extent {
-        push("samples", samples.into());
-        if samples != length {
-            push("positions", length.into());
-        }
-    }
-    for (what, says) in made_of(saved) {
-        push(what, says.into());
-    }
+    // Seed and epoch are names, and no amounts.
+    push("seed", saved.seed().map(|seed| seed.to_string().into()));
+    push("epoch", saved.number("epoch").map(|epoch| epoch.to_string().into()));
+    push("samples", number(facts.extent.map(|(samples, _)| samples)));
+    push("positions", number(facts.extent.filter(|(samples, length)| samples != length).map(|(_, length)| length)));
+    made_of(saved).into_iter().for_each(|(what, says)| push(what, Some(says.into())));
     let named = RECIPE.iter().filter_map(|&name| Some((name, saved.field(name)?)));
     let batch = saved.batch().into_iter().flatten().map(|(name, value)| (name.as_str(), value));
     for (name, value) in named.chain(batch.filter(|(name, _)| *name != "lengths")) {
-        let says = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-        push(&name.replace('_', " "), says.into());
+        push(&name.replace('_', " "), member(value));
     }
     if let (Some((consumed, left)), Some((_, length))) = (facts.progress, facts.extent) {
         let share = percent(consumed as f64 / length.max(1) as f64);
-        let is_table = format == Format::Table;
-        push("consumed", if is_table { format!("{} ({share})", grouped(consumed)).into() } else { consumed.into() });
-        push("left", left.into());
+        let told = || text(&format!("{} ({share})", grouped(consumed)));
+        push("consumed", if format == Format::Table { told() } else { Some(consumed.into()) });
+        push("left", Some(left.into()));
     }
-    if let Some(consumed) = saved.number("consumed").filter(|_| saved.kind() == Kind::Batcher) {
-        push("before the window", consumed.into());
-    }
-    if let Some(step) = saved.number("step").filter(|_| saved.kind() == Kind::Steps) {
-        push("step", step.into());
-    }
-    for (what, says) in steps_of(saved).into_iter().chain(split_of(saved)) {
-        push(&what, says.into());
-    }
-    if let Some(of) = saved.recipe_of() {
-        for (name, value) in saved.recipe().and_then(|recipe| recipe.get("deal")?.as_object()).into_iter().flatten() {
-            push(&name.replace('_', " "), value.as_str().map_or_else(|| value.to_string(), str::to_owned).into());
+    push("before the window", number(saved.number("consumed").filter(|_| saved.kind() == Kind::Batcher)));
+    push("step", number(saved.number("step").filter(|_| saved.kind() == Kind::Steps)));
+    steps_of(saved).into_iter().chain(split_of(saved)).for_each(|(what, says)| push(what, Some(says.into())));
+    if is_recipe {
+        for (name, value) in saved.section("deal").as_object().into_iter().flatten() {
+            push(&name.replace('_', " "), member(value));
         }
-        let reads = saved.number("samedeal") == Some(1);
-        push(
-            "read by",
-            if reads { of.used_by } else { "nothing of this version, which reads recipes of version 1" }.into(),
-        );
+        push("read by", Some(used_by(saved, facts).into()));
         return items;
     }
     if saved.history.is_empty() {
         let none_yet = saved.kind() == Kind::Batcher && saved.number("consumed") == Some(0);
-        push(
-            "world size",
-            if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" }.into(),
-        );
+        let told = if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" };
+        push("world size", text(told));
     }
     // Whole rounds of loader workers, and whole windows, are samples in the state, and steps no longer.
     let is_rest = matches!(saved.kind(), Kind::Reading | Kind::Batcher)
         && saved.number("consumed").is_some_and(|consumed| consumed > 0);
     for past in &saved.history {
         match is_rest {
-            true => push("last steps", format!("{}; the samples before them are counted alone", said(past)).into()),
-            false => push("steps taken", said(past).into()),
+            true => push("last steps", text(&format!("{}; the samples before them are counted alone", said(past)))),
+            false => push("steps taken", text(&said(past))),
         }
     }
-    if let Some(size) = saved.batch_size {
-        push("batch size", size.into());
-    }
-    if let Some(batches) = saved.batches {
-        push("batches read", batches.into());
-    }
-    push("resumed by", resumed_by(saved, facts).into());
+    push("batch size", number(saved.batch_size));
+    push("batches read", number(saved.batches));
+    push("resumed by", Some(used_by(saved, facts).into()));
     items
 }
 
@@ -314,26 +288,26 @@ fn made_of(saved: &Saved) -> Vec<(&'static str, String)> {
 }
 
 /// The batch sizes of a schedule, if there is one.
-fn steps_of(saved: &Saved) -> Vec<(String, String)> {
-    let Some(steps) = saved.recipe().and_then(|recipe| recipe.get("steps")) else { return Vec::new() };
+fn steps_of(saved: &Saved) -> Vec<(&'static str, String)> {
+    let steps = saved.section("steps");
     let size = |of: &Value| of["batch_size"].as_u64().map_or_else(String::new, grouped);
-    let stages = steps["stages"].as_array().into_iter().flatten();
-    let stages = stages.map(|stage| {
+    let stages = steps["stages"].as_array().into_iter().flatten().map(|stage| {
         let from = stage["from"].as_u64().map_or_else(String::new, grouped);
-        ("batch size".to_owned(), format!("{} from step {from} on", size(stage)))
+        ("batch size", format!("{} from step {from} on", size(stage)))
     });
-    std::iter::once(("batch size".to_owned(), size(steps))).chain(stages).collect()
+    let first = (!steps.is_null()).then(|| ("batch size", size(&steps)));
+    first.into_iter().chain(stages).collect()
 }
 
 /// The seed and the parts of a split, if there is one.
-fn split_of(saved: &Saved) -> Vec<(String, String)> {
-    let Some(split) = saved.recipe().and_then(|recipe| recipe.get("split")) else { return Vec::new() };
+fn split_of(saved: &Saved) -> Vec<(&'static str, String)> {
+    let split = saved.section("split");
     let part = |part: &Value| {
         let share =
             ["weight", "size"].iter().find_map(|name| Some(format!("{name} {}", grouped(part.get(name)?.as_u64()?))));
-        ("part".to_owned(), format!("{}, {}", part["name"].as_str().unwrap_or_default(), share.unwrap_or_default()))
+        ("part", format!("{}, {}", part["name"].as_str().unwrap_or_default(), share.unwrap_or_default()))
     };
-    let seed = split.get("seed").map(|seed| ("seed".to_owned(), seed.to_string().replace('"', "")));
+    let seed = split.get("seed").map(|seed| ("seed", seed.to_string().replace('"', "")));
     seed.into_iter().chain(split["parts"].as_array().into_iter().flatten().map(part)).collect()
 }
 
@@ -351,18 +325,15 @@ fn said(past: &Segment) -> String {
     said
 }
 
-fn resumed_by(saved: &Saved, facts: &Facts) -> &'static str {
-    if saved.number("samedeal") != Some(1) {
-        return "nothing of this version, which reads states of version 1";
-    }
-    let is_named = matches!(saved.kind(), Kind::Sampler | Kind::Batcher | Kind::Steps);
-    match saved.kind() {
-        _ if is_named && !facts.is_known => "nothing of this version, which has no such order",
-        Kind::Worker => "StatefulDataLoader of torchdata",
-        Kind::Sampler | Kind::Batcher | Kind::Reading => "every library, and --resume",
-        Kind::Steps => "every library, and samedeal steps --resume",
-        Kind::Recipe(_) | Kind::Log | Kind::Other => "nothing of this version",
-    }
+/// Who reads it, or resumes it.
+fn used_by(saved: &Saved, facts: &Facts) -> String {
+    let nothing = match (saved.number("samedeal"), saved.kind()) {
+        (Some(1), Kind::Sampler | Kind::Batcher | Kind::Steps) if !facts.is_known => "has no such order",
+        (Some(1), _) => return saved.used_by(),
+        (_, Kind::Recipe) => "reads recipes of version 1",
+        _ => "reads states of version 1",
+    };
+    format!("nothing of this version, which {nothing}")
 }
 
 /// The states in a file.
@@ -404,7 +375,7 @@ impl<'a> State<'a> {
         Self {
             place: &saved.place,
             kind: if saved.recipe_of().is_some() { "recipe" } else { saved.word("kind") },
-            recipe_of: saved.recipe_of().map(|of| of.name),
+            recipe_of: saved.recipe_of(),
             order: saved.field("name"),
             seed: saved.seed().map(Whole::of),
             epoch: saved.number("epoch").map(Whole::of),
@@ -503,13 +474,13 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         (Some(ranks), Some(size)) => (ranks, size),
         (None, _) if args.step.is_none() && args.epoch.batch_size.is_none() => {
             let mut whole = args.epoch.deal.whole(&dataset)?;
-            return statuses(&args, &dataset, epochs, true, |epoch, sample| {
+            return statuses(&args, &dataset, epochs, |epoch, sample| {
                 if whole.epoch() != epoch {
                     whole.set_epoch(epoch)?;
                 }
-                let found = positions(&whole, sample)?.into_iter();
-                let found = found.map(|at| (reached.status(epoch, at), Some(at))).collect::<Vec<_>>();
-                Ok(if found.is_empty() { vec![(Status::Absent, None)] } else { found })
+                let place = |position| Position { position, status: reached.status(epoch, position) };
+                let places = positions(&whole, sample)?.into_iter().map(place).collect::<Vec<_>>();
+                Ok((places.first().map_or(Status::Absent, |place| place.status), Some(places)))
             });
         }
         (None, _) => return option("world-size", "how many ranks took it"),
@@ -563,40 +534,31 @@ fn positions(whole: &Sampler, sample: u64) -> Result<Vec<u64>, Problem> {
     Ok(fate.places.iter().map(|place| place.position).collect())
 }
 
-/// Whether samples were seen, without the ranks that saw them, which a state does not say. `find` gives one answer or several for a sample
-/// in an epoch.
+/// Whether samples were seen, without the ranks that saw them, which a state does not say. `find` says what became of a sample in an epoch,
+/// and its positions, where these are known.
 fn statuses(
     args: &ExplainArgs,
     dataset: &Dataset,
     epochs: Numbers,
-    has_position: bool,
-    mut find: impl FnMut(u64, u64) -> Result<Vec<(Status, Option<u64>)>, Problem>,
+    mut find: impl FnMut(u64, u64) -> Result<(Status, Option<Vec<Position>>), Problem>,
 ) -> Result<(), Problem> {
-    let epoch: &[&str] = if epochs.is_range { &["epoch"] } else { &[] };
-    let position: &[&str] = if has_position { &["position"] } else { &[] };
-    let mut items = Items::new([epoch, &["sample", "status"], position, dataset.columns()].concat());
-    let mut answers = Vec::new();
     let samples = args.sample.iter().flat_map(|samples| samples.of(dataset.samples)).collect::<Vec<_>>();
-    let found = in_epochs(epochs, &samples, |epoch, sample| Ok((epoch, sample, find(epoch, sample)?)))?;
-    for (epoch, sample, found) in found {
-        for (status, position) in &found {
-            let position = has_position.then(|| position.map_or_else(|| "".into(), Cell::from));
-            let row = epochs.is_range.then(|| epoch.into()).into_iter();
-            let row = row.chain([Cell::from(sample), status.name().into()]).chain(position);
-            items.push(row.chain(dataset.row(sample)));
-        }
-        let status = found.first().map_or(Status::Dropped, |(status, _)| *status);
-        let place = |&(status, position): &(Status, Option<u64>)| Some(Position { position: position?, status });
-        let places = has_position.then(|| found.iter().filter_map(place).collect());
-        answers.push(LocatedIn::new(epoch, sample, status, places, dataset));
-    }
+    let samples = in_epochs(epochs, &samples, |epoch, sample| {
+        let (status, places) = find(epoch, sample)?;
+        Ok(LocatedIn::new(epoch, sample, status, places, dataset))
+    })?;
+    let has_position = samples.iter().any(|one| one.places.is_some());
+    let items = || {
+        let of = |place: &Position| (place.status, vec![place.position.into()]);
+        rows(&samples, dataset, [epochs.is_range, true], &[("position", has_position)], dataset.columns(), of)
+    };
     let told = match has_position {
         true => {
             "The checkpoint does not say how many ranks took it. --world-size and --batch-size add rank, step and padding."
         }
         false => "`samedeal locate --resume` says which reader gets a sample that is to come.",
     };
-    answer::show(args.output.format(), || items, || Ok(told.to_owned()), || Ok(Located { samples: answers }))
+    answer::show(args.output.format(), items, || Ok(told.to_owned()), || Ok(Located { samples: &samples }))
 }
 
 /// What became of samples or of a step, by the state of a dataset in files.
@@ -607,9 +569,9 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let Some(steps) = args.step else {
         let asked = args.sample.iter().flat_map(|samples| samples.of(dataset.samples)).collect();
         let to_come = to_come(&saved, &dataset, &asked)?;
-        return statuses(&args, &dataset, epochs, false, |epoch, sample| {
+        return statuses(&args, &dataset, epochs, |epoch, sample| {
             let is_to_come = if epoch == own { to_come.contains(&sample) } else { epoch > own };
-            Ok(vec![(if is_to_come { Status::ToCome } else { Status::Seen }, None)])
+            Ok((if is_to_come { Status::ToCome } else { Status::Seen }, None))
         });
     };
     // The last group is asked, unless another is named.

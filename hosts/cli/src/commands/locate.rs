@@ -13,7 +13,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::{AllRanks, EpochArgs, OF_SHARDED};
 use crate::args::format::{Format, Output};
 use crate::args::values::{Numbers, Samples, samples};
-use crate::commands::readers::{Reader, Readers, Steps, left};
+use crate::commands::readers::{Readers, Steps, left};
 use crate::read::checkpoint::Saved;
 use crate::write::{Cell, Items, Problem, counted, progress, show};
 
@@ -81,8 +81,8 @@ impl LocateArgs {
 /// Samples, in each epoch that was asked for.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "SamplesWith{P}")]
-pub struct Located<P> {
-    pub samples: Vec<LocatedIn<P>>,
+pub struct Located<'a, P> {
+    pub samples: &'a [LocatedIn<P>],
 }
 
 /// A sample in an epoch.
@@ -103,18 +103,21 @@ pub struct LocatedIn<P> {
     pub file: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub row: Option<u64>,
+    /// How many more places a table does not show.
+    #[serde(skip)]
+    hidden: usize,
 }
 
 impl<P> LocatedIn<P> {
     pub fn new(epoch: u64, sample: u64, status: Status, places: Option<Vec<P>>, dataset: &Dataset) -> Self {
         let (file, row) = dataset.stored(sample).unzip();
-        Self { epoch, sample, status, copies: None, places, file, row }
+        Self { epoch, sample, status, copies: None, places, file, row, hidden: 0 }
     }
 }
 
 /// A place of a sample in the batches of a rank. A number that is not known is null; so is the batch of a place that
 /// `--drop-last` leaves out.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Place {
     /// In the order of the epoch.
     position: Option<u64>,
@@ -132,6 +135,24 @@ pub struct Place {
     worker: Option<Option<u32>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     worker_batch: Option<Option<u64>>,
+    /// How many more times the sample is dealt after it.
+    #[serde(skip)]
+    copies: Option<u32>,
+}
+
+impl Place {
+    /// Of a reader that is not known; `split` is whether ranks have workers.
+    fn unseen(position: Option<u64>, status: Status, split: bool) -> Self {
+        let worker = split.then_some(None);
+        let (rank, index, batch, index_in_batch, counted_from, copies) = (None, None, None, None, None, None);
+        let worker_batch = split.then_some(None);
+        Self { position, status, rank, index, batch, index_in_batch, counted_from, worker, worker_batch, copies }
+    }
+
+    /// Whether it is in a last, partial batch that is left out.
+    fn is_left_out(&self) -> bool {
+        self.rank.is_some() && self.batch.is_none()
+    }
 }
 
 /// From where steps, batches and samples are counted: the beginning of the epoch, the state that is resumed, or the open window of a
@@ -197,33 +218,22 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         return Err(Problem::message("--drop-last needs batches; add --batch-size"));
     }
     let (dataset, readers) = args.epoch.open()?;
-    let split = readers.workers.is_some();
     let samples = args.samples(dataset.samples);
     let epochs = args.epochs(readers.epoch()?);
     let mut search = Search::new(args, &dataset, readers, &samples)?;
-    let found = in_epochs(epochs, &samples, |epoch, sample| {
+    let samples = in_epochs(epochs, &samples, |epoch, sample| {
         search.set_epoch(epoch)?;
         search.find(sample)
     })?;
     let (format, several) = (args.output.format(), epochs.is_range);
-    let is_told = format != Format::Table || args.epoch.saved.is_some() || args.reached.is_some();
     let told = || {
-        let mut notes = search.notes(&found, several);
+        let mut notes = search.notes(&samples, several);
         notes.push(LocateArgs::of(epochs, &search.readers, dataset.samples)?);
         // What a ShardedDataset reads is another order, and nothing would look wrong.
         notes.extend(args.epoch.is_unsharded(&dataset).then(|| OF_SHARDED.to_owned()));
         Ok(notes.join("\n"))
     };
-    let items = || items(&found, &dataset, split, format, is_told, several);
-    show(format, items, told, || {
-        let from = if args.epoch.saved.is_some() { CountedFrom::State } else { CountedFrom::Epoch };
-        let samples = found.iter().map(|one| {
-            let places = one.places.iter().map(|place| Place::new(place, split, from)).collect();
-            let known = LocatedIn::new(one.epoch, one.sample, one.status, Some(places), &dataset);
-            LocatedIn { copies: Some(one.copies), ..known }
-        });
-        Ok(Located { samples: samples.collect() })
-    })
+    show(format, || search.items(&samples, several), told, || Ok(Located { samples: &samples }))
 }
 
 /// What is found of every sample in every epoch that is asked for.
@@ -244,95 +254,41 @@ pub fn in_epochs<T>(
     Ok(found)
 }
 
-/// What becomes of a sample.
-struct Found {
-    epoch: u64,
-    sample: u64,
-    status: Status,
-    /// How many more times it is dealt, as padding.
-    copies: u32,
-    places: Vec<Seen>,
-    /// How many more places a table does not show.
-    hidden: usize,
-}
-
-/// A place of a sample.
-#[derive(Clone, Copy)]
-struct Seen {
-    /// In the order of the epoch; none for a dataset in files, whose state has no numbers for it.
-    position: Option<u64>,
-    status: Status,
-    /// Who sees it, and when; none if that was before the state, which does not say it.
-    spot: Option<Spot>,
-}
-
-#[derive(Clone, Copy)]
-struct Spot {
-    rank: u32,
-    worker: u32,
-    index: u64,
-    /// The batch among those of the worker, and among those of the loader of its rank.
-    worker_batch: u64,
-    batch: u64,
-    index_in_batch: u64,
-    copies: u32,
-    /// False if the place is in a last, partial batch that is left out.
-    in_batch: bool,
-}
-
-impl Seen {
-    /// By the number of the sample among those of a reader; the batch is still that of the worker.
-    fn in_files(reader: &Reader<'_>, index: u64) -> Self {
-        let &Reader { rank, worker, size, .. } = reader;
-        let (worker_batch, index_in_batch) = (index / size, index % size);
-        let in_batch = worker_batch < reader.batches;
-        let batch = worker_batch;
-        let status = match (reader.is_padding(index), in_batch) {
-            (true, _) => Status::Padding,
-            (false, true) => Status::ToCome,
-            (false, false) => Status::Dropped,
-        };
-        let spot = Spot { rank, worker, index, worker_batch, batch, index_in_batch, copies: 0, in_batch };
-        Self { position: None, status, spot: Some(spot) }
-    }
-}
-
 /// Looks for samples.
 struct Search<'a> {
     readers: Readers,
     args: &'a LocateArgs,
+    dataset: &'a Dataset,
     /// Of a dataset in files: where the samples are, and which of them are left.
-    scanned: BTreeMap<u64, Vec<Seen>>,
+    scanned: BTreeMap<u64, Vec<Place>>,
     left: BTreeSet<u64>,
 }
 
 impl<'a> Search<'a> {
-    fn new(args: &'a LocateArgs, dataset: &Dataset, mut readers: Readers, asked: &[u64]) -> Result<Self, Problem> {
-        let (mut scanned, mut unread) = (BTreeMap::<u64, Vec<Seen>>::new(), BTreeSet::new());
-        if let Some(saved) = args.epoch.reading() {
-            let asked = asked.iter().copied().collect::<BTreeSet<_>>();
-            let spinner = progress::spinner("searching");
-            unread = to_come(saved, dataset, &asked)?;
-            for rank in 0..readers.world_size {
-                for worker in 0..readers.workers.unwrap_or(1) {
-                    let reader = readers.reader(rank, worker)?;
-                    let mut found = Vec::new();
-                    for window in reader.windows(0, reader.samples) {
-                        let (start, window) = window?;
-                        let asked = (start..).zip(window).filter(|(_, sample)| asked.contains(sample));
-                        found.extend(asked.map(|(index, sample)| (sample, Seen::in_files(&reader, index))));
-                    }
-                    for (sample, mut seen) in found {
-                        if let Some(spot) = seen.spot.as_mut().filter(|spot| spot.in_batch) {
-                            spot.batch = readers.step_of(rank, worker, spot.worker_batch)?;
-                        }
-                        scanned.entry(sample).or_default().push(seen);
-                    }
+    fn new(args: &'a LocateArgs, dataset: &'a Dataset, readers: Readers, asked: &[u64]) -> Result<Self, Problem> {
+        let mut search = Self { readers, args, dataset, scanned: BTreeMap::new(), left: BTreeSet::new() };
+        let Some(saved) = args.epoch.reading() else { return Ok(search) };
+        let asked = asked.iter().copied().collect::<BTreeSet<_>>();
+        let spinner = progress::spinner("searching");
+        search.left = to_come(saved, dataset, &asked)?;
+        for rank in 0..search.readers.world_size {
+            for worker in 0..search.readers.workers.unwrap_or(1) {
+                let reader = search.readers.reader(rank, worker)?;
+                let (size, mut found) = (reader.size, Vec::new());
+                for window in reader.windows(0, reader.samples) {
+                    let (start, window) = window?;
+                    let asked = (start..).zip(window).filter(|(_, sample)| asked.contains(sample));
+                    found.extend(asked.map(|(index, sample)| (sample, index, reader.is_padding(index))));
+                }
+                for (sample, index, is_padding) in found {
+                    let status = if is_padding { Status::Padding } else { Status::ToCome };
+                    let place = search.place([rank, worker], [index, index / size, index % size], status)?;
+                    search.scanned.entry(sample).or_default().push(place);
                 }
             }
-            spinner.finish_and_clear();
         }
-        Ok(Self { readers, args, scanned, left: unread })
+        spinner.finish_and_clear();
+        Ok(search)
     }
 
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
@@ -342,68 +298,88 @@ impl<'a> Search<'a> {
         Ok(())
     }
 
-    fn find(&mut self, sample: u64) -> Result<Found, Problem> {
+    fn find(&mut self, sample: u64) -> Result<LocatedIn<Place>, Problem> {
         let (args, size, epoch) = (self.args, self.readers.batch_size, self.readers.epoch()?);
+        let split = self.readers.workers.is_some();
         let mut places = Vec::new();
-        let Some(sampler) = self.readers.sampler() else {
-            if !self.left.contains(&sample) {
-                places.push(Seen { position: None, status: Status::Seen, spot: None });
+        let (mut without, mut hidden) = (Status::Dropped, 0);
+        let copies = if let Some(sampler) = self.readers.sampler() {
+            let (is_table, is_composed) = (args.output.format() == Format::Table, args.epoch.deal.is_composed);
+            let fate = sampler.fate(sample, size, 0)?;
+            if !fate.complete && !is_table {
+                return Err(Problem::message(format!(
+                    "sample {sample} has too many places in this epoch; a table shows some of them"
+                )));
             }
-            places.extend(self.scanned.get(&sample).into_iter().flatten());
+            let most = match (is_table, is_composed) {
+                (false, _) => usize::MAX,
+                (true, true) => PLACES,
+                (true, false) => SHOWN as usize + 1,
+            };
+            let before = fate.before.iter().take(most);
+            places.extend(before.map(|&position| Place::unseen(Some(position), Status::Seen, split)));
+            let first_padding = fate.places.len() - fate.num_padding as usize;
+            let ranks = self.readers.world_size;
+            for (number, place) in fate.places.iter().enumerate().take(most - places.len()) {
+                let status = match args.reached {
+                    _ if number >= first_padding => Status::Padding,
+                    None => Status::ToCome,
+                    Some(reached) => reached.status(epoch, place.position),
+                };
+                // The ranks of the sampler are the workers of all ranks.
+                let reader = [place.rank % ranks, place.rank / ranks];
+                let found = self.place(reader, [place.index, place.batch, place.index_in_batch.into()], status)?;
+                places.push(Place { position: Some(place.position), copies: Some(place.copies), ..found });
+            }
+            without = if fate.status == "absent" { Status::Absent } else { Status::Dropped };
+            hidden = if is_composed { fate.before.len() + fate.places.len() - places.len() } else { 0 };
+            // Those after the last one that is told are padding too.
+            fate.num_padding + fate.places.last().map_or(0, |place| place.copies)
+        } else {
+            if !self.left.contains(&sample) {
+                places.push(Place::unseen(None, Status::Seen, split));
+            }
+            places.extend(self.scanned.get(&sample).into_iter().flatten().cloned());
             places.sort_by_key(|place| place.status == Status::Padding);
             for (after, place) in (0..).zip(places.iter_mut().rev()) {
-                place.spot.iter_mut().for_each(|spot| spot.copies = after);
+                place.copies = place.rank.map(|_| after);
             }
-            let copies = places.iter().filter(|place| place.status == Status::Padding).count() as u32;
-            let status = places.first().map_or(Status::Dropped, |place| place.status);
-            return Ok(Found { epoch, sample, status, copies, places, hidden: 0 });
+            places.iter().filter(|place| place.status == Status::Padding).count() as u32
         };
-        let (is_table, is_composed) = (args.output.format() == Format::Table, args.epoch.deal.is_composed);
-        let fate = sampler.fate(sample, size, 0)?;
-        if !fate.complete && !is_table {
-            return Err(Problem::message(format!(
-                "sample {sample} has too many places in this epoch; a table shows some of them"
-            )));
-        }
-        let first_padding = fate.places.len() - fate.num_padding as usize;
-        // Those after the last one that is told are padding too.
-        let copies = fate.num_padding + fate.places.last().map_or(0, |place| place.copies);
-        let dealt = fate.places.iter().enumerate().map(|(number, place)| (Some(number), place.position));
-        let all = fate.before.iter().map(|&position| (None, position)).chain(dealt);
-        let most = match (is_table, is_composed) {
-            (false, _) => usize::MAX,
-            (true, true) => PLACES,
-            (true, false) => SHOWN as usize + 1,
-        };
-        for (number, position) in all.take(most) {
-            let spot = number.map(|number| self.spot(&fate.places[number])).transpose()?;
-            let status = match spot {
-                None => Status::Seen,
-                Some(_) if number >= Some(first_padding) => Status::Padding,
-                Some(spot) if !spot.in_batch => Status::Dropped,
-                Some(_) => args.reached.map_or(Status::ToCome, |reached| reached.status(epoch, position)),
-            };
-            places.push(Seen { position: Some(position), status, spot });
-        }
-        let without = if fate.status == "absent" { Status::Absent } else { Status::Dropped };
-        let hidden = if is_composed { fate.before.len() + fate.places.len() - places.len() } else { 0 };
         let status = places.first().map_or(without, |place| place.status);
-        Ok(Found { epoch, sample, status, copies, places, hidden })
+        let found = LocatedIn::new(epoch, sample, status, Some(places), self.dataset);
+        Ok(LocatedIn { copies: Some(copies), hidden, ..found })
     }
 
-    /// Who sees a place of the sampler, and when: its ranks are the workers of all ranks.
-    fn spot(&mut self, place: &samedeal::Place) -> Result<Spot, Problem> {
-        let ranks = self.readers.world_size;
-        let (rank, worker) = (place.rank % ranks, place.rank / ranks);
-        let in_batch = place.batch < self.readers.reader(rank, worker)?.batches;
-        let batch = if in_batch { self.readers.step_of(rank, worker, place.batch)? } else { place.batch };
-        let (index, worker_batch, index_in_batch) = (place.index, place.batch, place.index_in_batch.into());
-        Ok(Spot { rank, worker, index, worker_batch, batch, index_in_batch, copies: place.copies, in_batch })
+    /// Where a worker of a rank sees a sample, by its number among those of the worker, and in which batch of the worker. `status` is what
+    /// becomes of it if that batch is not left out.
+    fn place(
+        &mut self,
+        reader: [u32; 2],
+        [index, batch, index_in_batch]: [u64; 3],
+        status: Status,
+    ) -> Result<Place, Problem> {
+        let [rank, worker] = reader;
+        let in_batch = batch < self.readers.reader(rank, worker)?.batches;
+        let step = if in_batch { Some(self.readers.step_of(rank, worker, batch)?) } else { None };
+        let split = self.readers.workers.is_some();
+        Ok(Place {
+            position: None,
+            status: if in_batch || status == Status::Padding { status } else { Status::Dropped },
+            rank: Some(rank),
+            index: Some(index),
+            batch: step,
+            index_in_batch: step.map(|_| index_in_batch),
+            counted_from: Some(if self.args.epoch.saved.is_some() { CountedFrom::State } else { CountedFrom::Epoch }),
+            worker: split.then_some(Some(worker)),
+            worker_batch: split.then(|| step.map(|_| batch)),
+            copies: None,
+        })
     }
 
     /// What the table does not say.
-    fn notes(&self, found: &[Found], several: bool) -> Vec<String> {
-        let of = |one: &Found| match several {
+    fn notes(&self, found: &[LocatedIn<Place>], several: bool) -> Vec<String> {
+        let of = |one: &LocatedIn<Place>| match several {
             true => format!("sample {} in epoch {}", one.sample, one.epoch),
             false => format!("sample {}", one.sample),
         };
@@ -412,11 +388,14 @@ impl<'a> Search<'a> {
             let more = counted(one.hidden as u64, "more place", "more places");
             notes.push(format!("{} has {more} (--format text and json show all)", of(one)));
         }
-        for one in found.iter().filter(|one| one.copies > SHOWN && one.hidden == 0) {
-            let more = counted((one.copies - SHOWN).into(), "more time", "more times");
+        for (one, copies) in found.iter().filter(|one| one.hidden == 0).filter_map(|one| Some((one, one.copies?))) {
+            if copies <= SHOWN {
+                continue;
+            }
+            let more = counted((copies - SHOWN).into(), "more time", "more times");
             notes.push(format!("{} is dealt {more}, as padding (--format text and json show all)", of(one)));
         }
-        if found.iter().flat_map(|one| &one.places).any(|it| it.spot.is_some_and(|spot| !spot.in_batch)) {
+        if found.iter().flat_map(|one| &one.places).flatten().any(Place::is_left_out) {
             let left_out = "left out: in no batch, because --drop-last leaves out the last, partial one";
             notes.push(left_out.to_owned());
         }
@@ -442,6 +421,42 @@ impl<'a> Search<'a> {
         }
         notes
     }
+
+    /// For programs, the last part of a row says how many more times the sample is dealt. Rows say what becomes of the sample where it is
+    /// not the same of all.
+    fn items(&self, found: &[LocatedIn<Place>], several: bool) -> Items {
+        let is_to_come = |place: &Place| place.status == Status::ToCome;
+        let is_plain =
+            |one: &LocatedIn<Place>| one.status == Status::ToCome && one.places.iter().flatten().all(is_to_come);
+        let (args, split) = (self.args, self.readers.workers.is_some());
+        let is_table = args.output.format() == Format::Table;
+        let told = !is_table || args.epoch.saved.is_some() || args.reached.is_some() || !found.iter().all(is_plain);
+        let has_position = found.iter().flat_map(|one| &one.places).flatten().any(|place| place.position.is_some());
+        let columns = [
+            ("position", !is_table || has_position),
+            ("rank", true),
+            ("worker", split),
+            ("index", true),
+            ("worker batch", split),
+            ("batch", true),
+            ("index in batch", true),
+            ("copies", !is_table),
+        ];
+        rows(found, self.dataset, [several, told], &columns, self.dataset.columns(), |place| {
+            let batch = |number: Option<u64>| if place.is_left_out() { "left out".into() } else { number.into() };
+            let cells = vec![
+                place.position.into(),
+                place.rank.into(),
+                place.worker.flatten().into(),
+                place.index.into(),
+                batch(place.worker_batch.flatten()),
+                batch(place.batch),
+                place.index_in_batch.into(),
+                place.copies.into(),
+            ];
+            (place.status, cells)
+        })
+    }
 }
 
 /// Of some samples of a dataset in files, those that are to come. Costs what is left.
@@ -463,74 +478,25 @@ pub fn to_come(saved: &Saved, dataset: &Dataset, asked: &BTreeSet<u64>) -> Resul
     Ok(found)
 }
 
-/// A row for every place, or for a sample that has none. For programs, the last part says how many more times the sample is
-/// dealt. `told` is whether rows have to say what becomes of the sample, which they do where it is not the same of all, and `several`
-/// whether they say the epoch.
-fn items(found: &[Found], dataset: &Dataset, split: bool, format: Format, told: bool, several: bool) -> Items {
-    let is_plain = |one: &Found| {
-        one.places.iter().map(|place| place.status).chain([one.status]).all(|status| status == Status::ToCome)
-    };
-    let told = told || !found.iter().all(is_plain);
-    let is_table = format == Format::Table;
-    let has_position = !is_table || found.iter().flat_map(|one| &one.places).any(|place| place.position.is_some());
-    let columns = [
-        ("epoch", several),
-        ("sample", true),
-        ("status", told),
-        ("position", has_position),
-        ("rank", true),
-        ("worker", split),
-        ("index", true),
-        ("worker batch", split),
-        ("batch", true),
-        ("index in batch", true),
-        ("copies", !is_table),
-    ];
-    let shown = columns.iter().filter(|(_, is_shown)| *is_shown).map(|(name, _)| *name);
-    let mut items = Items::new(shown.chain(dataset.columns().iter().copied()));
-    let none = || Cell::from("");
+/// A row for every place, or for a sample that has none: the epoch if there are `several`, the sample, its status if that is `told`, what
+/// `of` says of a place in the columns, and where the sample is stored.
+pub fn rows<P>(
+    found: &[LocatedIn<P>],
+    dataset: &Dataset,
+    [several, told]: [bool; 2],
+    columns: &[(&'static str, bool)],
+    stored: &[&'static str],
+    of: impl Fn(&P) -> (Status, Vec<Cell>),
+) -> Items {
+    let begin = [("epoch", several), ("sample", true), ("status", told)];
+    let mut items = Items::some(begin.iter().chain(columns).copied(), stored.iter().copied());
     for one in found {
-        let empty = Seen { position: None, status: one.status, spot: None };
-        let places = if one.places.is_empty() { std::slice::from_ref(&empty) } else { &one.places };
-        for &Seen { position, status, spot } in places {
-            let of = |part: fn(Spot) -> Cell| spot.map_or_else(none, part);
-            let in_batch = |part: fn(Spot) -> Cell| {
-                of(if spot.is_some_and(|it| !it.in_batch) { |_| "left out".into() } else { part })
-            };
-            let inner = if spot.is_some_and(|it| !it.in_batch) { none() } else { of(|it| it.index_in_batch.into()) };
-            let cells = [
-                one.epoch.into(),
-                one.sample.into(),
-                status.name().into(),
-                position.map_or_else(none, Cell::from),
-                of(|it| it.rank.into()),
-                of(|it| it.worker.into()),
-                of(|it| it.index.into()),
-                in_batch(|it| it.worker_batch.into()),
-                in_batch(|it| it.batch.into()),
-                inner,
-                of(|it| it.copies.into()),
-            ];
-            let cells = cells.into_iter().zip(columns).filter(|(_, (_, is_shown))| *is_shown).map(|(cell, _)| cell);
-            items.push(cells.chain(dataset.row(one.sample)));
+        let places = one.places.iter().flatten().map(&of).collect::<Vec<_>>();
+        let nowhere = places.is_empty().then(|| (one.status, vec![Cell::None; columns.len()]));
+        for (status, cells) in places.into_iter().chain(nowhere) {
+            let begin = [one.epoch.into(), one.sample.into(), status.name().into()];
+            items.push(begin.into_iter().chain(cells).chain(dataset.row(one.sample)));
         }
     }
     items
-}
-
-impl Place {
-    fn new(&Seen { position, status, spot }: &Seen, split: bool, counted_from: CountedFrom) -> Self {
-        let placed = spot.filter(|spot| spot.in_batch);
-        Self {
-            position,
-            status,
-            rank: spot.map(|it| it.rank),
-            index: spot.map(|it| it.index),
-            batch: placed.map(|it| it.batch),
-            index_in_batch: placed.map(|it| it.index_in_batch),
-            counted_from: spot.map(|_| counted_from),
-            worker: split.then(|| spot.map(|it| it.worker)),
-            worker_batch: split.then(|| placed.map(|it| it.worker_batch)),
-        }
-    }
 }

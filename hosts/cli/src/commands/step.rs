@@ -1,6 +1,5 @@
 //! `samedeal step`: what all ranks read in a step.
 
-use std::iter::once;
 use std::ops::Range;
 
 use clap::Args;
@@ -56,14 +55,14 @@ pub struct StepArgs {
 /// What ranks read in each step that was asked for.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "StepsOf{R}")]
-pub struct StepsRead<R> {
-    steps: Vec<StepRead<R>>,
+pub struct StepsRead<'a, R> {
+    pub steps: &'a [StepRead<R>],
 }
 
 /// What ranks read in a step.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "StepOf{R}")]
-struct StepRead<R> {
+pub struct StepRead<R> {
     epoch: u64,
     /// Counted from the beginning of the epoch, or from the state that is resumed.
     step: u64,
@@ -72,17 +71,20 @@ struct StepRead<R> {
     /// What became of the step, if a checkpoint is explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<Status>,
-    ranks: Vec<R>,
+    pub ranks: Vec<R>,
+    /// Whether the steps are what a state has left of the epoch.
+    #[serde(skip)]
+    is_rest: bool,
 }
 
 /// The batch of a rank in a step.
 #[derive(Serialize, JsonSchema)]
 pub struct RankBatch {
-    rank: u32,
+    pub rank: u32,
     /// With `--workers`: whose batch it is; null if the rank has no batch left.
     #[serde(skip_serializing_if = "Option::is_none")]
     worker: Option<Option<u32>>,
-    samples: Vec<u64>,
+    pub samples: Vec<u64>,
     /// How many of them, the last ones, are padding.
     padding: u64,
     #[serde(flatten)]
@@ -90,7 +92,7 @@ pub struct RankBatch {
 }
 
 /// Where the samples of a batch are stored, and what they hold.
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 pub struct Held {
     /// If files are named: one for each sample.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -119,33 +121,32 @@ impl StepArgs {
         if self.explained.is_some() { "--step" } else { "STEP" }
     }
 
-    fn first(&self) -> u64 {
+    /// How many steps came before the one from which they are counted here.
+    pub fn first(&self) -> u64 {
         self.explained.as_ref().map_or(0, |explained| explained.first)
     }
 
     /// Which steps of how many these are, for people.
-    pub fn which<T>(&self, taken: &[Taken<T>], order: &str) -> String {
-        let number = |number: u64| grouped(number.saturating_add(self.first()));
-        let epoch = |one: &Taken<T>| match &self.explained {
+    pub fn which<R>(&self, read: &[StepRead<R>], order: &str) -> String {
+        let epoch = |one: &StepRead<R>| match &self.explained {
             Some(explained) => {
                 let from = match explained.from {
                     0 => "the beginning of the epoch".to_owned(),
                     from => format!("position {} on, where the window of the state begins", grouped(from)),
                 };
-                let told = explained.told(taken.iter().map(|it| it.step));
-                format!("epoch {} ({told}), counted from {from}", one.epoch)
+                format!("epoch {} ({}), counted from {from}", one.epoch, told(read))
             }
             None if one.is_rest => format!("what is left of epoch {}, counted from the state on", one.epoch),
             None => format!("epoch {}", one.epoch),
         };
-        let steps = match taken {
-            [one] => format!("step {} of the {} of {}", number(one.step), number(one.steps), epoch(one)),
+        let steps = match read {
+            [one] => format!("step {} of the {} of {}", grouped(one.step), grouped(one.num_steps), epoch(one)),
             [first, .., last] if first.epoch == last.epoch => {
-                let steps = [first.step, last.step, first.steps].map(number);
+                let steps = [first.step, last.step, first.num_steps].map(grouped);
                 format!("steps {} to {} of the {} of {}", steps[0], steps[1], steps[2], epoch(first))
             }
             [first, .., last] => {
-                let [from, to] = [first, last].map(|one| format!("step {} of {}", number(one.step), epoch(one)));
+                let [from, to] = [first, last].map(|one| format!("step {} of {}", grouped(one.step), epoch(one)));
                 format!("{from} to {to}")
             }
             [] => String::new(),
@@ -153,33 +154,17 @@ impl StepArgs {
         format!("{steps}, {order}")
     }
 
-    /// The first columns of a table of several steps: which step a row is of.
-    pub fn columns(&self) -> &'static [&'static str] {
-        match (self.step.is_range, self.global) {
-            (false, _) => &[],
-            (true, false) => &["step"],
-            (true, true) => &["epoch", "step"],
-        }
+    /// The first columns of a table of several steps, which say the step that a row is of.
+    pub fn columns(&self) -> [(&'static str, bool); 2] {
+        let several = self.step.is_range;
+        [("epoch", several && self.global), ("step", several)]
     }
+}
 
-    pub fn cells<T>(&self, one: &Taken<T>) -> impl Iterator<Item = Cell> + Clone + use<T> {
-        let cells = [one.epoch.into(), one.step.saturating_add(self.first()).into()];
-        cells.into_iter().skip(2 - self.columns().len())
-    }
-
-    /// The JSON answer; `of` is that of a rank in a step.
-    pub fn answer<T, R>(&self, taken: &[Taken<T>], of: impl Fn(u64, &T) -> R) -> StepsRead<R> {
-        let read = |one: &Taken<T>| {
-            let step = one.step.saturating_add(self.first());
-            StepRead {
-                epoch: one.epoch,
-                step,
-                num_steps: one.steps.saturating_add(self.first()),
-                status: self.explained.as_ref().map(|explained| explained.status(one.step)),
-                ranks: one.ranks.iter().map(|part| of(step, part)).collect(),
-            }
-        };
-        StepsRead { steps: taken.iter().map(read).collect() }
+impl<R> StepRead<R> {
+    /// What they say.
+    pub fn cells(&self) -> [Cell; 2] {
+        [self.epoch.into(), self.step.into()]
     }
 }
 
@@ -188,26 +173,15 @@ impl Explained {
     pub fn of_epoch(epoch: u64, reached: Reached) -> Self {
         Self { epoch, reached, from: 0, group: None, first: 0 }
     }
+}
 
-    /// Of a step, as it is counted here.
-    fn status(&self, step: u64) -> Status {
-        self.reached.status(self.epoch, step.saturating_add(self.first))
-    }
-
-    /// What became of steps, one after the other.
-    fn told(&self, mut steps: impl Iterator<Item = u64>) -> String {
-        let status = steps.next().map_or(Status::ToCome, |step| self.status(step));
-        match steps.find(|step| self.status(*step) != status) {
-            None => status.name().to_owned(),
-            Some(next) => {
-                let next_status = self.status(next).name();
-                format!(
-                    "{} before step {}, then {next_status}",
-                    status.name(),
-                    grouped(next.saturating_add(self.first))
-                )
-            }
-        }
+/// What became of steps, one after the other.
+fn told<R>(steps: &[StepRead<R>]) -> String {
+    let name = |step: &StepRead<R>| step.status.unwrap_or(Status::ToCome).name();
+    let first = steps.first().map_or(Status::ToCome.name(), name);
+    match steps.iter().find(|step| name(step) != first) {
+        None => first.to_owned(),
+        Some(next) => format!("{first} before step {}, then {}", grouped(next.step), name(next)),
     }
 }
 
@@ -223,22 +197,12 @@ pub fn ranks(rank: Option<u32>, world_size: u32) -> Result<Range<u32>, Problem> 
     }
 }
 
-/// What ranks read in a step.
-pub struct Taken<T> {
-    pub epoch: u64,
-    pub step: u64,
-    /// How many steps there are, and whether they are what a state has left of the epoch.
-    pub steps: u64,
-    pub is_rest: bool,
-    pub ranks: Vec<T>,
-}
-
 /// What the ranks read in every step that is asked for. `part` is that of a rank, with how many samples it has.
-pub fn taken<S: Steps, T>(
+pub fn read<S: Steps, R>(
     epochs: &mut S,
     args: &StepArgs,
-    mut part: impl FnMut(&mut S, u32, u64) -> Result<(T, usize), Problem>,
-) -> Result<Vec<Taken<T>>, Problem> {
+    mut part: impl FnMut(&mut S, u32, u64) -> Result<(R, usize), Problem>,
+) -> Result<Vec<StepRead<R>>, Problem> {
     let (ranks, asked) = (ranks(args.rank, args.epoch.deal.world_size())?, args.step);
     if !args.global {
         // The last one of a range is refused before anything is read.
@@ -268,7 +232,10 @@ pub fn taken<S: Steps, T>(
             return Err(Problem::message(format!("{what}; allowed at once: {fewer}")));
         }
         let ranks = parts.into_iter().map(|(part, _)| part).collect();
-        all.push(Taken { epoch: epochs.epoch()?, step, steps: epochs.steps()?, is_rest: epochs.is_rest()?, ranks });
+        let (epoch, is_rest) = (epochs.epoch()?, epochs.is_rest()?);
+        let [number, num_steps] = [step, epochs.steps()?].map(|number| number.saturating_add(args.first()));
+        let status = args.explained.as_ref().map(|it| it.reached.status(it.epoch, number));
+        all.push(StepRead { epoch, step: number, num_steps, status, ranks, is_rest });
         bar.inc(1);
     }
     bar.finish_and_clear();
@@ -338,21 +305,26 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
     if let Some(workers) = readers.workers.filter(|&workers| workers > MOST) {
         return Err(Problem::message(format!("--workers is {workers}; allowed here: 1 to {MOST}")));
     }
-    let taken = taken(&mut readers, args, |readers, rank, step| {
-        let part = Part::new(readers, rank, step)?;
-        let samples = part.samples.len();
-        Ok((part, samples))
+    let mut steps = read(&mut readers, args, |readers, rank, step| {
+        let batch = RankBatch::read(readers, rank, step)?;
+        let samples = batch.samples.len();
+        Ok((batch, samples))
     })?;
-    let parts = || taken.iter().flat_map(|one| one.ranks.iter().map(move |part| (args.cells(one), part)));
-    let samples = parts().flat_map(|(_, part)| part.samples.iter().copied());
-    let contents = &Contents::read(dataset, &args.column, samples.clone())?;
+    let samples = steps.iter().flat_map(|one| &one.ranks).flat_map(|batch| batch.samples.iter().copied());
+    let count = counted(samples.clone().count() as u64, "sample", "samples");
+    let contents = &Contents::read(dataset, &args.column, samples)?;
     let (deal, format) = (&args.epoch.deal, args.output.format());
-    let (is_table, has_workers) = (format == Format::Table, deal.workers.is_some());
+    if format == Format::Json {
+        let batches = steps.iter_mut().flat_map(|one| &mut one.ranks);
+        batches.for_each(|batch| batch.held = Held::new(&batch.samples, dataset, contents));
+    }
+    let is_table = format == Format::Table;
     let is_short = is_table && dataset.files.is_empty();
-    let listed = Listed { columns: args.columns(), has_workers, dataset, contents };
-    let items = || if is_short { listed.short(parts()) } else { listed.long(parts(), !is_table) };
+    let listed = Listed { columns: args.columns(), has_workers: deal.workers.is_some(), dataset, contents };
+    let batches = || steps.iter().flat_map(|one| one.ranks.iter().map(|batch| (one.cells(), batch)));
+    let items = || if is_short { listed.short(batches()) } else { listed.long(batches(), !is_table) };
     let told = || {
-        let which = args.which(&taken, &readers.order()?);
+        let which = args.which(&steps, &readers.order()?);
         let who = match args.rank {
             Some(rank) => format!("rank {rank} of {}", deal.world_size()),
             None => counted(deal.world_size().into(), "rank", "ranks"),
@@ -360,98 +332,73 @@ pub fn show(args: &StepArgs, dataset: &Dataset, mut readers: Readers) -> Result<
         let more = if is_short { "; --format text shows all of them" } else { "" };
         // What a ShardedDataset reads is another order, and nothing would look wrong.
         let of_files = if args.epoch.is_unsharded(dataset) { format!("\n{OF_SHARDED}") } else { String::new() };
-        let samples = counted(samples.clone().count() as u64, "sample", "samples");
-        Ok(format!("{which}: {samples} on {who}{more}{of_files}"))
+        Ok(format!("{which}: {count} on {who}{more}{of_files}"))
     };
-    answer::show(format, items, told, || {
-        Ok(args.answer(&taken, |_, part| RankBatch {
-            rank: part.rank,
-            worker: has_workers.then_some(part.worker),
-            samples: part.samples.clone(),
-            padding: part.padding,
-            held: Held::new(&part.samples, dataset, contents),
-        }))
-    })
+    answer::show(format, items, told, || Ok(StepsRead { steps: &steps }))
 }
 
-/// What a rank reads in a step.
-pub struct Part {
-    pub rank: u32,
-    /// Whose batch it is; none if the rank has no batch left, or no workers of its own.
-    pub worker: Option<u32>,
-    pub samples: Vec<u64>,
-    /// How many of them, the last ones, are padding.
-    pub padding: u64,
-}
+impl RankBatch {
+    /// Without workers and padding.
+    pub fn new(rank: u32, samples: Vec<u64>) -> Self {
+        Self { rank, worker: None, samples, padding: 0, held: Held::default() }
+    }
 
-impl Part {
-    fn new(readers: &mut Readers, rank: u32, step: u64) -> Result<Self, Problem> {
-        let Some((worker, batch)) = readers.turn(rank, step)? else {
-            return Ok(Self { rank, worker: None, samples: Vec::new(), padding: 0 });
-        };
+    fn read(readers: &mut Readers, rank: u32, step: u64) -> Result<Self, Problem> {
         let has_workers = readers.workers.is_some();
+        let Some((worker, batch)) = readers.turn(rank, step)? else {
+            return Ok(Self { worker: has_workers.then_some(None), ..Self::new(rank, Vec::new()) });
+        };
         let reader = readers.reader(rank, worker)?;
         let samples = reader.batch(batch)?;
         let end = batch * reader.size + samples.len() as u64;
         let padding = (end - samples.len() as u64..end).filter(|&index| reader.is_padding(index)).count() as u64;
-        Ok(Self { rank, worker: has_workers.then_some(worker), samples, padding })
-    }
-
-    /// The samples, each with its number and whether it is padding.
-    fn numbered(&self) -> impl Iterator<Item = (u64, u64, bool)> {
-        let real = self.samples.len() as u64 - self.padding;
-        (0..).zip(&self.samples).map(move |(index, &sample)| (index, sample, index >= real))
-    }
-
-    fn who(&self, has_workers: bool) -> impl Iterator<Item = Cell> {
-        once(self.rank.into()).chain(has_workers.then(|| self.worker.map_or("".into(), Cell::from)))
+        Ok(Self { worker: has_workers.then_some(Some(worker)), padding, ..Self::new(rank, samples) })
     }
 }
 
-/// What ranks read, in rows. Each part comes with cells for the first `columns`.
+/// What ranks read, in rows. Each batch comes with cells for the first `columns`.
 pub struct Listed<'a> {
-    pub columns: &'a [&'a str],
+    pub columns: [(&'static str, bool); 2],
     pub has_workers: bool,
     pub dataset: &'a Dataset,
     pub contents: &'a Contents,
 }
 
 impl Listed<'_> {
-    fn columns(&self, more: &[&str]) -> Items {
-        let who: &[&str] = if self.has_workers { &["rank", "worker"] } else { &["rank"] };
-        Items::new([self.columns, who, more].concat())
+    fn items(&self, columns: &[(&'static str, bool)], more: &[&str]) -> Items {
+        let who = [("rank", true), ("worker", self.has_workers)];
+        Items::some([&self.columns, &who, columns].concat(), more.iter().copied())
+    }
+
+    fn who([first, second]: [Cell; 2], batch: &RankBatch) -> [Cell; 4] {
+        [first, second, batch.rank.into(), batch.worker.flatten().into()]
     }
 
     /// A row for each rank.
-    pub fn short<'p>(&self, parts: impl Iterator<Item = (impl IntoIterator<Item = Cell>, &'p Part)>) -> Items {
-        let mut items = self.columns(&["size", "samples"]);
-        for (first, part) in parts {
-            let mut samples = abridged(&part.samples);
-            if part.padding > 0 {
-                samples.push_str(&format!(" (the last {} padding)", if part.padding == 1 { "is" } else { "are" }));
+    pub fn short<'b>(&self, batches: impl Iterator<Item = ([Cell; 2], &'b RankBatch)>) -> Items {
+        let mut items = self.items(&[], &["size", "samples"]);
+        for (first, batch) in batches {
+            let mut samples = abridged(&batch.samples);
+            if batch.padding > 0 {
+                samples.push_str(&format!(" (the last {} padding)", if batch.padding == 1 { "is" } else { "are" }));
             }
-            let row = first.into_iter().chain(part.who(self.has_workers));
-            items.push(row.chain([(part.samples.len() as u64).into(), samples.into()]));
+            let row = [(batch.samples.len() as u64).into(), samples.into()];
+            items.push(Self::who(first, batch).into_iter().chain(row));
         }
         items
     }
 
     /// A row for each sample; `noted` if one for each is also to say that it is no padding.
-    pub fn long<'p, C: IntoIterator<Item = Cell, IntoIter: Clone>>(
-        &self,
-        parts: impl Iterator<Item = (C, &'p Part)> + Clone,
-        noted: bool,
-    ) -> Items {
-        let noted = noted || parts.clone().any(|(_, part)| part.padding > 0);
-        let note: &[&str] = if noted { &["note"] } else { &[] };
-        let held = self.contents.columns();
-        let mut items = self.columns(&[&["index in batch", "sample"], note, self.dataset.columns(), &held].concat());
-        for (first, part) in parts {
-            let first = first.into_iter();
-            for (index, sample, is_padding) in part.numbered() {
-                let note = noted.then(|| Cell::from(if is_padding { "padding" } else { "" }));
-                let row = first.clone().chain(part.who(self.has_workers)).chain([index.into(), sample.into()]);
-                items.push(row.chain(note).chain(self.dataset.row(sample)).chain(self.contents.cells(sample)));
+    pub fn long<'b>(&self, batches: impl Iterator<Item = ([Cell; 2], &'b RankBatch)> + Clone, noted: bool) -> Items {
+        let noted = noted || batches.clone().any(|(_, batch)| batch.padding > 0);
+        let columns = [("index in batch", true), ("sample", true), ("note", noted)];
+        let mut items = self.items(&columns, &[self.dataset.columns(), &self.contents.columns()].concat());
+        for (first, batch) in batches {
+            let real = batch.samples.len() as u64 - batch.padding;
+            for (index, &sample) in (0..).zip(&batch.samples) {
+                let note = if index >= real { "padding" } else { "" };
+                let row = Self::who(first.clone(), batch).into_iter().chain([index.into(), sample.into(), note.into()]);
+                items.push(row.chain(self.dataset.row(sample)).chain(self.contents.cells(sample)));
             }
         }
         items

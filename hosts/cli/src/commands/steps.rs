@@ -10,7 +10,7 @@ use serde_json::Value;
 
 use crate::args::format::Format;
 use crate::args::steps::{Opened, StepsArgs};
-use crate::commands::step::{Held, Listed, Part, ranks};
+use crate::commands::step::{Held, Listed, RankBatch, ranks};
 use crate::read::contents::Contents;
 use crate::write::{Cell, Items, Problem, Recipe, counted, grouped, progress, show, write_text};
 
@@ -230,7 +230,7 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
     let bar = progress::bar("reading", u64::from(ranks.end - ranks.start));
     let read = |rank: u32| {
         bar.inc(1);
-        Ok::<_, Problem>(Part { rank, worker: None, samples: schedule.at_rank(rank)?.batch(step)?, padding: 0 })
+        Ok::<_, Problem>(RankBatch::new(rank, schedule.at_rank(rank)?.batch(step)?))
     };
     let parts = ranks.map(read).collect::<Result<Vec<_>, _>>()?;
     bar.finish_and_clear();
@@ -238,8 +238,8 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
     let contents = &Contents::read(dataset, &args.column, samples.clone())?;
     let format = args.output.format();
     let is_short = format == Format::Table && dataset.files.is_empty();
-    let listed = Listed { columns: &[], has_workers: false, dataset, contents };
-    let all = || parts.iter().map(|part| ([], part));
+    let listed = Listed { columns: [("epoch", false), ("step", false)], has_workers: false, dataset, contents };
+    let all = || parts.iter().map(|part| ([Cell::None, Cell::None], part));
     let items = || if is_short { listed.short(all()) } else { listed.long(all(), false) };
     let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
     let told = || {
@@ -250,11 +250,8 @@ fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
     };
     show(format, items, told, || {
         let (head, batch_size) = (Head::of(opened)?, schedule.batch_size(step)?);
-        let of = |Part { rank, samples, .. }: &'_ Part| Read {
-            rank: *rank,
-            samples: samples.clone(),
-            held: Held::new(samples, dataset, contents),
-        };
+        let held = |part: &RankBatch| Held::new(&part.samples, dataset, contents);
+        let of = |part: &RankBatch| Read { rank: part.rank, samples: part.samples.clone(), held: held(part) };
         Ok(Taken { head, step, epoch, position, batch_size, ranks: parts.iter().map(of).collect() })
     })
 }

@@ -17,6 +17,8 @@ const SHORTENED: &str = "Some values are shortened, or shown in one line; --form
 /// Items with as many parts each: rows for people, or for other programs.
 pub struct Items {
     columns: Vec<String>,
+    /// Which of the first parts of an item are shown; all others are.
+    shown: Vec<bool>,
     pub items: Vec<Vec<Cell>>,
 }
 
@@ -36,11 +38,22 @@ pub enum Cell {
 
 impl Items {
     pub fn new<'a>(columns: impl IntoIterator<Item = &'a str>) -> Self {
-        Self { columns: columns.into_iter().map(str::to_owned).collect(), items: Vec::new() }
+        Self::some([], columns)
+    }
+
+    /// The first columns are shown if that is said of them, as are their parts of items; `more` columns always.
+    pub fn some<'a>(
+        columns: impl IntoIterator<Item = (&'a str, bool)>,
+        more: impl IntoIterator<Item = &'a str>,
+    ) -> Self {
+        let (names, shown): (Vec<_>, Vec<_>) = columns.into_iter().unzip();
+        let names = names.into_iter().zip(&shown).filter_map(|(name, is_shown)| is_shown.then_some(name));
+        Self { columns: names.chain(more).map(str::to_owned).collect(), shown, items: Vec::new() }
     }
 
     pub fn push(&mut self, item: impl IntoIterator<Item = Cell>) {
-        self.items.push(item.into_iter().collect());
+        let shown = self.shown.iter().copied().chain(std::iter::repeat(true));
+        self.items.push(item.into_iter().zip(shown).filter_map(|(cell, is_shown)| is_shown.then_some(cell)).collect());
     }
 
     pub fn len(&self) -> usize {
@@ -163,6 +176,13 @@ pub fn excerpt(text: &str, letters: usize) -> String {
 impl From<u64> for Cell {
     fn from(number: u64) -> Self {
         Self::Number(number)
+    }
+}
+
+/// What is not known is nothing.
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(known: Option<T>) -> Self {
+        known.map_or(Self::None, Into::into)
     }
 }
 

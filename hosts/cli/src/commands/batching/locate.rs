@@ -11,7 +11,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::lists;
 use crate::args::format::Format;
 use crate::args::recipe::order_of;
-use crate::commands::locate::{CountedFrom, LocateArgs, Located, LocatedIn, Status, in_epochs};
+use crate::commands::locate::{CountedFrom, LocateArgs, Located, LocatedIn, Status, in_epochs, rows};
 use crate::read::lengths::Lengths;
 use crate::write::{Cell, Items, Problem, counted, grouped, show};
 
@@ -20,7 +20,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let lengths = args.by_length.read(&args.epoch)?;
     let samples = args.samples(lengths.values.len() as u64);
     let mut parts = Parts::new(args, &lengths)?;
-    let Lengths { dataset, .. } = lengths;
+    let dataset = &lengths.dataset;
     // Without --resume and `samedeal explain`, that of --epoch.
     let own = args.epoch.deal.epochs.map_or(parts.rest.epoch(), |epochs| epochs.first);
     let epochs = args.epochs(own);
@@ -30,7 +30,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         if steps.last().is_none_or(|(last, _)| *last != epoch) {
             steps.push((epoch, parts.planned().num_steps()?));
         }
-        parts.find(sample)
+        parts.find(sample, dataset)
     })?;
     let format = args.output.format();
     let is_told = format != Format::Table || parts.is_begun();
@@ -53,14 +53,8 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
         });
         Ok(lines.collect::<Vec<_>>().join("\n"))
     };
-    let items = || items(&found, &dataset, format, is_told, epochs.is_range);
-    show(format, items, told, || {
-        let samples = found.iter().map(|one| {
-            let places = one.places.iter().map(PlaceInBatches::new).collect();
-            LocatedIn::new(one.epoch, one.sample, one.status(), Some(places), &dataset)
-        });
-        Ok(Located { samples: samples.collect() })
-    })
+    let items = || items(&found, dataset, format, is_told, epochs.is_range);
+    show(format, items, told, || Ok(Located { samples: &found }))
 }
 
 /// A place of a sample in batches by length, or of a part of it.
@@ -140,39 +134,37 @@ impl Parts {
         self.other.as_ref().unwrap_or(&self.rest)
     }
 
-    fn find(&self, sample: u64) -> Result<Found, Problem> {
+    fn find(&self, sample: u64, dataset: &Dataset) -> Result<LocatedIn<PlaceInBatches>, Problem> {
+        let planned = self.planned();
         let mut places = Vec::new();
-        if let Some(batcher) = &self.other {
-            let passed = if batcher.epoch() < self.rest.epoch() { Status::Seen } else { Status::ToCome };
+        let mut without = Status::Dropped;
+        if self.other.is_some() {
+            let passed = if planned.epoch() < self.rest.epoch() { Status::Seen } else { Status::ToCome };
             // Without a state, the epoch of the rest is the first of several.
-            for place in batcher.locate(sample)? {
-                let status = if is_repeated(batcher, place)? { Status::Padding } else { passed };
-                let world_size = batcher.world_size();
-                places.push(Seen { status, place, first: 0, counted_from: CountedFrom::Epoch, world_size });
+            for place in planned.locate(sample)? {
+                places.push(PlaceInBatches::new(planned, place, passed, 0, CountedFrom::Epoch)?);
             }
-            return Ok(Found { epoch: batcher.epoch(), sample, places, is_passed: false });
-        }
-        for Before { batcher, steps, first } in &self.before {
-            for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
-                let status = if is_repeated(batcher, place)? { Status::Padding } else { Status::Seen };
-                let world_size = batcher.world_size();
-                places.push(Seen { status, place, first: *first, counted_from: self.begin(), world_size });
+        } else {
+            for Before { batcher, steps, first } in &self.before {
+                for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
+                    places.push(PlaceInBatches::new(batcher, place, Status::Seen, *first, self.begin())?);
+                }
             }
-        }
-        for place in self.rest.locate(sample)? {
-            let status = if is_repeated(&self.rest, place)? { Status::Padding } else { Status::ToCome };
-            let (first, world_size) = (self.first, self.rest.world_size());
-            let is_begin = self.before.is_empty() || first > 0;
+            let is_begin = self.before.is_empty() || self.first > 0;
             let counted_from = if is_begin { self.begin() } else { CountedFrom::State };
-            places.push(Seen { status, place, first, counted_from, world_size });
-        }
-        let is_passed = match &self.order {
-            Some(order) if places.is_empty() => {
-                order.fate(sample, 1, 0)?.places.iter().any(|place| place.position < self.rest.consumed())
+            for place in planned.locate(sample)? {
+                places.push(PlaceInBatches::new(planned, place, Status::ToCome, self.first, counted_from)?);
             }
-            _ => false,
-        };
-        Ok(Found { epoch: self.rest.epoch(), sample, places, is_passed })
+            // A window before the open one of a state, which does not say the batch.
+            if let (Some(order), true) = (&self.order, places.is_empty()) {
+                let is_passed = order.fate(sample, 1, 0)?.places.iter().any(|it| it.position < planned.consumed());
+                without = if is_passed { Status::Seen } else { Status::Dropped };
+            }
+        }
+        // That of the first place that is no repetition.
+        let real = places.iter().find(|place| place.status != Status::Padding);
+        let status = real.or(places.first()).map_or(without, |place| place.status);
+        Ok(LocatedIn::new(planned.epoch(), sample, status, Some(places), dataset))
     }
 
     /// From where the steps of the history are counted.
@@ -189,76 +181,43 @@ fn order_alone(args: &LocateArgs, batcher: &Batcher) -> Result<Sampler, Problem>
     Ok(lists.fold(builder, |it, (path, list)| it.list(path, list)).build()?)
 }
 
-/// Whether a place is in a row that is repeated, which the last ones of a batch are.
-fn is_repeated(batcher: &Batcher, place: BatchPlace) -> Result<bool, Problem> {
-    let batch = batcher.batch_of(place.rank, place.step)?;
-    Ok(u64::from(place.row) + u64::from(batch.repeated) >= batch.row_ends.len() as u64)
-}
-
-/// What becomes of a sample.
-struct Found {
-    epoch: u64,
-    sample: u64,
-    places: Vec<Seen>,
-    /// Whether it was in a window before the open one of a state, which does not say the batch.
-    is_passed: bool,
-}
-
-/// A place of a sample, or of a part of it.
-struct Seen {
-    status: Status,
-    place: BatchPlace,
-    /// How many steps came before those that the place counts, from what its step is counted.
-    first: u64,
-    counted_from: CountedFrom,
-    /// How many ranks there are.
-    world_size: u32,
-}
-
-impl Found {
-    /// That of the first place that is no repetition.
-    fn status(&self) -> Status {
-        let real = self.places.iter().find(|place| place.status != Status::Padding);
-        let none = if self.is_passed { Status::Seen } else { Status::Dropped };
-        real.or(self.places.first()).map_or(none, |place| place.status)
-    }
-}
-
 /// A row for every place, or for a sample that has none; `told` if each is to say what becomes of the sample, `several` if its epoch.
-fn items(found: &[Found], dataset: &Dataset, format: Format, told: bool, several: bool) -> Items {
-    let plain = |one: &Found| !one.places.is_empty() && one.places.iter().all(|it| it.status == Status::ToCome);
-    let told = told || !found.iter().all(plain);
-    let told_of: &[&str] = if told { &["status"] } else { &[] };
-    let ranks: &[&str] = if told || format != Format::Table { &["world size"] } else { &[] };
-    let epoch: &[&str] = if several { &["epoch"] } else { &[] };
-    let columns = [epoch, &["sample"], told_of, &["step", "rank"], ranks, &["row", "index in row", "start"]].concat();
-    let mut items = Items::new([&columns[..], &["file", "row in file"]].concat());
-    for one in found {
-        let mut push = |status: Status, parts: Vec<Cell>| {
-            let mut row =
-                several.then(|| Cell::from(one.epoch)).into_iter().chain([one.sample.into()]).collect::<Vec<_>>();
-            row.extend(told.then(|| Cell::from(status.name())));
-            row.extend(parts);
-            row.resize_with(columns.len(), || "".into());
-            items.push(row.into_iter().chain(dataset.row(one.sample)));
-        };
-        if one.places.is_empty() {
-            push(one.status(), Vec::new());
-        }
-        for seen in &one.places {
-            let BatchPlace { step, rank, row, index_in_row, start, .. } = seen.place;
-            let mut parts = vec![(seen.first + step).into(), rank.into()];
-            parts.extend((!ranks.is_empty()).then(|| Cell::from(seen.world_size)));
-            parts.extend([Cell::from(row), index_in_row.into(), start.into()]);
-            push(seen.status, parts);
-        }
-    }
-    items
+fn items(found: &[LocatedIn<PlaceInBatches>], dataset: &Dataset, format: Format, told: bool, several: bool) -> Items {
+    let is_plain = |one: &LocatedIn<PlaceInBatches>| {
+        let mut statuses = one.places.iter().flatten().map(|place| place.status).peekable();
+        statuses.peek().is_some() && statuses.all(|status| status == Status::ToCome)
+    };
+    let told = told || !found.iter().all(is_plain);
+    let columns = [
+        ("step", true),
+        ("rank", true),
+        ("world size", told || format != Format::Table),
+        ("row", true),
+        ("index in row", true),
+        ("start", true),
+    ];
+    rows(found, dataset, [several, told], &columns, &["file", "row in file"], |place| {
+        let &PlaceInBatches { status, step, rank, world_size, row, index_in_row, start, .. } = place;
+        let cells = [rank, world_size, row, index_in_row, start].map(Cell::from);
+        (status, [step.into()].into_iter().chain(cells).collect())
+    })
 }
 
 impl PlaceInBatches {
-    fn new(&Seen { status, place, first, counted_from, world_size }: &Seen) -> Self {
+    /// A place of a batcher, `first` steps after the one from which steps are counted. `status` is what becomes of it if it is no
+    /// repetition: the last rows of a batch may be repeated.
+    fn new(
+        batcher: &Batcher,
+        place: BatchPlace,
+        status: Status,
+        first: u64,
+        counted_from: CountedFrom,
+    ) -> Result<Self, Problem> {
         let BatchPlace { step, rank, row, index_in_row, start, .. } = place;
-        Self { status, step: first + step, rank, world_size, row, index_in_row, start, counted_from }
+        let batch = batcher.batch_of(rank, step)?;
+        let is_repeated = u64::from(row) + u64::from(batch.repeated) >= batch.row_ends.len() as u64;
+        let status = if is_repeated { Status::Padding } else { status };
+        let (step, world_size) = (first + step, batcher.world_size());
+        Ok(Self { status, step, rank, world_size, row, index_in_row, start, counted_from })
     }
 }

@@ -1,6 +1,7 @@
 //! The batches of a rank.
 
 use std::io::Write;
+use std::ops::Range;
 
 use samedeal::{Batch, Batcher};
 use schemars::JsonSchema;
@@ -27,12 +28,12 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
         let mut items = Items::new(if is_table { &TABLE[..] } else { &ROWS }.iter().copied());
         let mut rows = args.shown.window.rows(format)?;
         for (step, batch) in steps.zip(batcher.batches(start..start + count)?) {
-            let batch = batch?;
+            let batch = BatchOf::new(step, batch?);
             if is_table {
                 let lengths = [(batch.row_ends.len() as u64).into(), batch.padded_length.into(), batch.cost.into()];
-                items.push([step.into()].into_iter().chain(lengths).chain([abridged(&batch).into()]));
+                items.push([step.into()].into_iter().chain(lengths).chain([batch.abridged().into()]));
             } else {
-                parts(&batch).try_for_each(|part| rows.push(&mut items, [step.into()].into_iter().chain(part)))?;
+                batch.parts().try_for_each(|part| rows.push(&mut items, [step.into()].into_iter().chain(part)))?;
             }
             bar.inc(1);
         }
@@ -44,13 +45,13 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
         begin(&mut sink, &BatchesOf::new(batcher, start)?)?;
     }
     for (step, batch) in steps.zip(batcher.batches(start..start + count)?) {
-        let batch = batch?;
+        let batch = BatchOf::new(step, batch?);
         match format {
             Format::Json => {
                 let separator = if step == start { "" } else { "," };
-                write!(sink, "{separator}{}", json(&BatchOf::new(step, &batch))?)?;
+                write!(sink, "{separator}{}", json(&batch)?)?;
             }
-            _ => writeln!(sink, "{}", line(step, &batch))?,
+            _ => writeln!(sink, "{}", batch.line())?,
         }
         bar.inc(1);
     }
@@ -63,18 +64,6 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
 /// The columns for people, with a row for each step; for programs, with a row for each item.
 const TABLE: [&str; 5] = ["step", "rows", "padded length", "cost", "samples"];
 const ROWS: [&str; 7] = ["step", "row", "index in row", "sample", "start", "length", "note"];
-
-/// Each item of a batch: its row, its index there, the sample, what part of it this is, and whether the row is repeated.
-pub fn parts(batch: &Batch) -> impl Iterator<Item = [Cell; 6]> {
-    let places =
-        batch.rows().enumerate().flat_map(|(row, samples)| (0..samples.len() as u64).map(move |index| (row, index)));
-    places.enumerate().map(|(item, (row, index))| {
-        let is_repeated = row + batch.repeated as usize >= batch.row_ends.len();
-        let note = Cell::from(if is_repeated { "repeated" } else { "" });
-        let (sample, start, length) = (batch.samples[item], batch.starts[item], batch.lengths[item]);
-        [(row as u64).into(), index.into(), sample.into(), start.into(), length.into(), note]
-    })
-}
 
 /// What is said below a table of the steps before `last`.
 fn told(batcher: &Batcher, summary: &str, last: u64, count: u64) -> Result<String, Problem> {
@@ -117,68 +106,80 @@ impl BatchesOf {
 pub struct BatchOf {
     step: u64,
     /// One for each item of the batch, row after row.
-    samples: Vec<u64>,
+    pub samples: Vec<u64>,
     /// The first token of the sample that the item has, and how many tokens.
     starts: Vec<u32>,
-    lengths: Vec<u32>,
+    pub lengths: Vec<u32>,
     /// For each row, the number of the item after its last one.
-    row_ends: Vec<u32>,
+    pub row_ends: Vec<u32>,
     /// The tokens of a row, with its padding.
-    padded_length: u32,
-    cost: u64,
+    pub padded_length: u32,
+    pub cost: u64,
     /// How many rows, the last ones, repeat others.
-    repeated: u32,
+    pub repeated: u32,
 }
 
 impl BatchOf {
-    pub fn new(step: u64, batch: &Batch) -> Self {
-        let Batch { samples, starts, lengths, row_ends, padded_length, cost, repeated, .. } = batch.clone();
+    pub fn new(step: u64, batch: Batch) -> Self {
+        let Batch { samples, starts, lengths, row_ends, padded_length, cost, repeated, .. } = batch;
         Self { step, samples, starts, lengths, row_ends, padded_length, cost, repeated }
     }
-}
 
-/// For programs: step, rows, padded length, cost, repeated rows, and then a part for each row.
-fn line(step: u64, batch: &Batch) -> String {
-    let Batch { row_ends, padded_length, cost, repeated, .. } = batch;
-    let mut line = format!("{step}\t{}\t{padded_length}\t{cost}\t{repeated}", row_ends.len());
-    for row in rows(batch) {
-        line.push('\t');
-        line.push_str(&row.join(","));
+    /// Each item: its row, its index there, the sample, what part of it this is, and whether the row is repeated.
+    pub fn parts(&self) -> impl Iterator<Item = [Cell; 6]> {
+        self.rows().enumerate().flat_map(move |(row, items)| {
+            let is_repeated = row + self.repeated as usize >= self.row_ends.len();
+            (0_u64..).zip(items).map(move |(index, item)| {
+                let note = if is_repeated { "repeated" } else { "" };
+                let (sample, start, length) = (self.samples[item], self.starts[item], self.lengths[item]);
+                [(row as u64).into(), index.into(), sample.into(), start.into(), length.into(), note.into()]
+            })
+        })
     }
-    line
-}
 
-/// For people: as many samples as are easily read in a line.
-fn abridged(batch: &Batch) -> String {
-    let (mut text, mut shown) = (String::new(), 0);
-    for row in rows(batch) {
-        if shown >= SHOWN {
-            text.push_str(" ...");
-            break;
+    /// The numbers of the items of each row.
+    fn rows(&self) -> impl Iterator<Item = Range<usize>> {
+        let ends = self.row_ends.iter().map(|&end| end as usize);
+        ends.scan(0, |next, end| Some(std::mem::replace(next, end)..end))
+    }
+
+    /// The samples of each row, and where in a sample an item begins that is a later part of it.
+    fn words(&self) -> impl Iterator<Item = Vec<String>> {
+        let word = |item: usize| match (self.samples[item], self.starts[item]) {
+            (sample, 0) => sample.to_string(),
+            (sample, start) => format!("{sample}@{start}"),
+        };
+        self.rows().map(move |items| items.map(word).collect())
+    }
+
+    /// For programs: step, rows, padded length, cost, repeated rows, and then a part for each row.
+    fn line(&self) -> String {
+        let Self { step, row_ends, padded_length, cost, repeated, .. } = self;
+        let mut line = format!("{step}\t{}\t{padded_length}\t{cost}\t{repeated}", row_ends.len());
+        self.words().for_each(|row| line += &format!("\t{}", row.join(",")));
+        line
+    }
+
+    /// For people: as many samples as are easily read in a line.
+    fn abridged(&self) -> String {
+        let (mut text, mut shown) = (String::new(), 0);
+        for row in self.words() {
+            if shown >= SHOWN {
+                text.push_str(" ...");
+                break;
+            }
+            let separator = if shown == 0 { "" } else { " " };
+            let some = &row[..row.len().min(SHOWN_OF_ROW)];
+            text.push_str(&format!("{separator}{}", some.join(",")));
+            if row.len() > some.len() {
+                text.push_str(&format!(",(+{})", row.len() - some.len()));
+            }
+            shown += some.len();
         }
-        let separator = if shown == 0 { "" } else { " " };
-        let some = &row[..row.len().min(SHOWN_OF_ROW)];
-        text.push_str(&format!("{separator}{}", some.join(",")));
-        if row.len() > some.len() {
-            text.push_str(&format!(",(+{})", row.len() - some.len()));
+        if self.repeated > 0 {
+            let many = counted(self.repeated.into(), "row is", "rows are");
+            text.push_str(&format!(" (the last {many} repeated)"));
         }
-        shown += some.len();
+        text
     }
-    if batch.repeated > 0 {
-        let many = counted(batch.repeated.into(), "row is", "rows are");
-        text.push_str(&format!(" (the last {many} repeated)"));
-    }
-    text
-}
-
-/// The samples of each row, and where in a sample an item begins that is a later part of it.
-fn rows(batch: &Batch) -> impl Iterator<Item = Vec<String>> {
-    let starts = batch.row_ends.iter().scan(0, |next, &end| Some(std::mem::replace(next, end as usize)));
-    starts.zip(&batch.row_ends).map(|(start, &end)| {
-        let items = start..end as usize;
-        let items = batch.samples[items.clone()].iter().zip(&batch.starts[items]);
-        items
-            .map(|(sample, start)| if *start == 0 { sample.to_string() } else { format!("{sample}@{start}") })
-            .collect()
-    })
 }

@@ -1,18 +1,18 @@
 //! What all ranks read in a step of batches by length.
 
 use indicatif::ProgressBar;
-use samedeal::{Batch, Batcher};
+use samedeal::Batcher;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::Value;
 
+use super::plan;
 use super::show::BatchOf;
-use super::{plan, show};
 use crate::args::dataset::Dataset;
 use crate::args::format::Format;
 use crate::args::recipe::order_of;
 use crate::commands::readers::Steps;
-use crate::commands::step::{Explained, Held, StepArgs, Taken, taken};
+use crate::commands::step::{Explained, Held, StepArgs, StepRead, StepsRead, read};
 use crate::read::contents::Contents;
 use crate::read::lengths::Lengths;
 use crate::write::{Cell, Items, Problem, note, print_json};
@@ -31,27 +31,26 @@ pub fn run(args: &StepArgs) -> Result<(), Problem> {
         }
     }
     let Lengths { dataset, unit, .. } = lengths;
-    let taken = taken(&mut batcher, args, |batcher, rank, step| {
-        let batch = batcher.batch_of(rank, step)?;
+    let mut steps = read(&mut batcher, args, |batcher, rank, step| {
+        let batch = BatchOf::new(step.saturating_add(args.first()), batcher.batch_of(rank, step)?);
         let samples = batch.samples.len();
-        Ok(((rank, batch), samples))
+        Ok((RankBatchOf { rank, batch, held: Held::default() }, samples))
     })?;
-    let samples = taken.iter().flat_map(|one| &one.ranks).flat_map(|(_, batch)| batch.samples.iter().copied());
+    let samples = steps.iter().flat_map(|one| &one.ranks).flat_map(|it| it.batch.samples.iter().copied());
     let contents = &Contents::read(&dataset, &args.column, samples)?;
     match args.output.format() {
         Format::Table => {
-            items(&taken, &dataset, args, contents, false).print(Format::Table)?;
-            sums(&taken, args, unit).print(Format::Table)?;
-            note(args.which(&taken, &order_of(&batcher.recipe()?)))
+            items(&steps, &dataset, args, contents, false).print(Format::Table)?;
+            sums(&steps, args, unit).print(Format::Table)?;
+            note(args.which(&steps, &order_of(&batcher.recipe()?)))
         }
         Format::Json => {
-            let of = |step, (rank, batch): &(u32, Batch)| {
-                let (batch, held) = (BatchOf::new(step, batch), Held::new(&batch.samples, &dataset, contents));
-                RankBatchOf { rank: *rank, batch, held }
-            };
-            print_json(&args.answer(&taken, of))
+            for it in steps.iter_mut().flat_map(|one| &mut one.ranks) {
+                it.held = Held::new(&it.batch.samples, &dataset, contents);
+            }
+            print_json(&StepsRead { steps: &steps })
         }
-        format => items(&taken, &dataset, args, contents, true).print(format),
+        format => items(&steps, &dataset, args, contents, true).print(format),
     }
 }
 
@@ -90,33 +89,37 @@ impl Steps for Batcher {
 }
 
 /// A row for each item; `noted` if each is also to say that it is not repeated.
-fn items(taken: &[Taken<(u32, Batch)>], dataset: &Dataset, args: &StepArgs, contents: &Contents, noted: bool) -> Items {
-    let batches = || taken.iter().flat_map(|one| one.ranks.iter().map(move |(rank, batch)| (one, rank, batch)));
-    let noted = noted || batches().any(|(.., batch)| batch.repeated > 0);
-    let note: &[&str] = if noted { &["note"] } else { &[] };
-    let columns = ["rank", "row", "index in row", "sample", "start", "length"];
-    let held = contents.columns();
-    let mut items = Items::new([args.columns(), &columns, note, &["file", "row in file"], &held].concat());
-    for (one, rank, batch) in batches() {
-        for (part, &sample) in show::parts(batch).zip(&batch.samples) {
-            let parts = part.into_iter().take(if noted { 6 } else { 5 });
-            let row = args.cells(one).chain([(*rank).into()]).chain(parts);
-            items.push(row.chain(dataset.row(sample)).chain(contents.cells(sample)));
+fn items(
+    steps: &[StepRead<RankBatchOf>],
+    dataset: &Dataset,
+    args: &StepArgs,
+    contents: &Contents,
+    noted: bool,
+) -> Items {
+    let noted = noted || steps.iter().flat_map(|one| &one.ranks).any(|it| it.batch.repeated > 0);
+    let columns = ["rank", "row", "index in row", "sample", "start", "length"].map(|name| (name, true));
+    let columns = args.columns().into_iter().chain(columns).chain([("note", noted)]);
+    let mut items = Items::some(columns, ["file", "row in file"].into_iter().chain(contents.columns()));
+    for one in steps {
+        for RankBatchOf { rank, batch, .. } in &one.ranks {
+            for (part, &sample) in batch.parts().zip(&batch.samples) {
+                let row = one.cells().into_iter().chain([(*rank).into()]).chain(part);
+                items.push(row.chain(dataset.row(sample)).chain(contents.cells(sample)));
+            }
         }
     }
     items
 }
 
 /// A row for each rank: what it computes.
-fn sums(taken: &[Taken<(u32, Batch)>], args: &StepArgs, unit: &str) -> Items {
-    let columns: &[&str] = &["rank", "rows", "items", unit, "padded length", "cost"];
-    let mut items = Items::new([args.columns(), columns].concat());
-    for one in taken {
-        for (rank, batch) in &one.ranks {
+fn sums(steps: &[StepRead<RankBatchOf>], args: &StepArgs, unit: &str) -> Items {
+    let mut items = Items::some(args.columns(), ["rank", "rows", "items", unit, "padded length", "cost"]);
+    for one in steps {
+        for RankBatchOf { rank, batch, .. } in &one.ranks {
             let length = batch.lengths.iter().map(|&length| u64::from(length)).sum::<u64>();
             let (rows, count) = (batch.row_ends.len() as u64, batch.samples.len() as u64);
-            let sums = [rows.into(), count.into(), length.into(), batch.padded_length.into(), batch.cost.into()];
-            items.push(args.cells(one).chain([Cell::from(*rank)]).chain(sums));
+            let sums = [rows, count, length, batch.padded_length.into(), batch.cost].map(Cell::from);
+            items.push(one.cells().into_iter().chain([(*rank).into()]).chain(sums));
         }
     }
     items

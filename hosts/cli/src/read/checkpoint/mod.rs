@@ -49,6 +49,8 @@ const NAMED: usize = 4;
 
 /// The members of a state.
 type Fields = Rc<Map<String, Value>>;
+/// What a text says, and what it is.
+type Known = (Fields, &'static Form);
 
 /// A state, and what stands beside it.
 #[derive(Clone, Debug, PartialEq)]
@@ -66,9 +68,7 @@ pub struct Saved {
     pub batch_size: Option<u64>,
     /// How many batches of the epoch were read, if Lightning's checkpoint says so.
     pub batches: Option<u64>,
-    kind: Kind,
-    /// Whether it is of one loader worker alone.
-    of_worker: bool,
+    form: &'static Form,
 }
 
 /// What can be done with a state.
@@ -84,53 +84,58 @@ pub enum Kind {
     /// Of steps over epochs.
     Steps,
     /// No state: what decides a run.
-    Recipe(&'static RecipeOf),
+    Recipe,
     /// The first entry of the log of a ledger.
     Log,
     Other,
 }
 
-impl Kind {
-    /// What the core says of a text.
-    fn of(text: &str) -> Self {
-        let Ok(found) = samedeal::inspect(text) else { return Self::Other };
-        match (&*found.form, &*found.of) {
-            ("state", "sampler") => Self::Sampler,
-            ("state", "batches") => Self::Batcher,
-            ("state", "reading") => Self::Reading,
-            ("state", "schedule") => Self::Steps,
-            ("log", _) => Self::Log,
-            ("recipe", of) => RECIPES.iter().find(|it| it.name == of).map_or(Self::Other, Self::Recipe),
-            _ => Self::Other,
-        }
-    }
-}
-
-/// What a recipe is of.
+/// What a text is.
 #[derive(Debug, PartialEq, Eq, Hash)]
-pub struct RecipeOf {
-    /// For programs, as the core has it.
-    pub name: &'static str,
+struct Form {
+    kind: Kind,
+    /// Its form, and what it belongs to, as the core has it.
+    names: [&'static str; 2],
+    /// In words, and who reads it besides every library.
     described: &'static str,
-    /// Who reads it.
-    pub used_by: &'static str,
+    used_by: &'static str,
 }
 
-static RECIPES: [RecipeOf; 7] = {
-    const fn of(name: &'static str, described: &'static str, used_by: &'static str) -> RecipeOf {
-        RecipeOf { name, described, used_by }
+static WORKER: Form = form(Kind::Worker, "", "", "the state of one worker of a loader", "");
+static OTHER: Form = form(Kind::Other, "", "", "a state of an unknown kind", "");
+static FORMS: [Form; 12] = [
+    form(Kind::Sampler, "state", "sampler", "the state of a sampler", "--resume"),
+    form(Kind::Batcher, "state", "batches", "the state of batches of samples of different length", "--resume"),
+    form(Kind::Reading, "state", "reading", "the state of a dataset in files", "--resume"),
+    form(Kind::Steps, "state", "schedule", "the state of steps over epochs", "samedeal steps --resume"),
+    form(Kind::Log, "log", "sampler", "the first entry of the log of a ledger", ""),
+    recipe("sampler", "the recipe of a sampler", "--recipe of the commands that show samples"),
+    recipe("batches", "the recipe of batches of samples of different length", "--recipe with --lengths"),
+    recipe("plan", "the recipe of a plan, which deals whole files", ""),
+    recipe("reading", "the recipe of a reading, a dataset in files with loader workers", ""),
+    recipe("chunk-stream", "the recipe of a stream of chunks", ""),
+    recipe("split", "the recipe of a split", "samedeal split --recipe"),
+    recipe("schedule", "the recipe of steps over epochs", "samedeal steps --recipe"),
+];
+
+type Word = &'static str;
+
+const fn form(kind: Kind, form: Word, of: Word, described: Word, used_by: Word) -> Form {
+    Form { kind, names: [form, of], described, used_by }
+}
+
+const fn recipe(of: Word, described: Word, used_by: Word) -> Form {
+    form(Kind::Recipe, "recipe", of, described, used_by)
+}
+
+impl Form {
+    /// What the core says of a text.
+    fn of(text: &str) -> &'static Self {
+        let found = samedeal::inspect(text).ok();
+        let form = found.and_then(|found| FORMS.iter().find(|it| it.names == [&*found.form, &*found.of]));
+        form.unwrap_or(&OTHER)
     }
-    let (with_lengths, libraries) = ("every library, and --recipe with --lengths", "every library");
-    [
-        of("sampler", "the recipe of a sampler", "every library, and --recipe of the commands that show samples"),
-        of("batches", "the recipe of batches of samples of different length", with_lengths),
-        of("plan", "the recipe of a plan, which deals whole files", libraries),
-        of("reading", "the recipe of a reading, a dataset in files with loader workers", libraries),
-        of("chunk-stream", "the recipe of a stream of chunks", libraries),
-        of("split", "the recipe of a split", "every library, and samedeal split --recipe"),
-        of("schedule", "the recipe of steps over epochs", "every library, and samedeal steps --recipe"),
-    ]
-};
+}
 
 /// Steps that every rank of a group took.
 #[derive(Clone, Debug, PartialEq, Serialize, JsonSchema)]
@@ -206,38 +211,39 @@ impl Saved {
     pub fn is_composed(&self) -> Result<bool, Error> {
         let order = self.order();
         let is_plain = order.is_empty() || order == SHARDED || samedeal::orders()?.iter().any(|name| name == order);
-        let is_of_order = matches!(self.kind(), Kind::Sampler | Kind::Batcher | Kind::Steps | Kind::Recipe(_));
+        let is_of_order = matches!(self.kind(), Kind::Sampler | Kind::Batcher | Kind::Steps | Kind::Recipe);
         Ok(is_of_order && !is_plain)
     }
 
     /// What decides every epoch, by the states that have it.
     pub fn recipe(&self) -> Option<&Map<String, Value>> {
         match self.kind() {
-            Kind::Recipe(_) => Some(&self.fields),
+            Kind::Recipe => Some(&self.fields),
             _ => self.fields.get("recipe").and_then(Value::as_object),
         }
     }
 
     pub fn kind(&self) -> Kind {
-        if self.of_worker { Kind::Worker } else { self.kind }
+        self.form.kind
     }
 
-    /// What a recipe is of.
-    pub fn recipe_of(&self) -> Option<&'static RecipeOf> {
-        if let Kind::Recipe(of) = self.kind() { Some(of) } else { None }
+    /// What a recipe is of, as the core has it.
+    pub fn recipe_of(&self) -> Option<&'static str> {
+        (self.kind() == Kind::Recipe).then_some(self.form.names[1])
     }
 
     /// What the state is of, in words.
     pub fn described(&self) -> &'static str {
-        match self.kind() {
-            Kind::Sampler => "the state of a sampler",
-            Kind::Batcher => "the state of batches of samples of different length",
-            Kind::Reading => "the state of a dataset in files",
-            Kind::Worker => "the state of one worker of a loader",
-            Kind::Steps => "the state of steps over epochs",
-            Kind::Recipe(of) => of.described,
-            Kind::Log => "the first entry of the log of a ledger",
-            Kind::Other => "a state of an unknown kind",
+        self.form.described
+    }
+
+    /// Who reads it.
+    pub fn used_by(&self) -> String {
+        match (self.kind(), self.form.used_by) {
+            (Kind::Worker, _) => "StatefulDataLoader of torchdata".to_owned(),
+            (Kind::Log | Kind::Other, _) => "nothing of this version".to_owned(),
+            (_, "") => "every library".to_owned(),
+            (_, command) => format!("every library, and {command}"),
         }
     }
 
@@ -378,8 +384,7 @@ fn of_pickle(bytes: &[u8]) -> Result<Vec<Saved>, String> {
 /// The states in a text: JSON of them, or of anything that holds them.
 fn of_text(text: &str) -> Result<Vec<Saved>, String> {
     if let Some(fields) = state(text) {
-        let kind = Kind::of(text);
-        return Ok(vec![Saved::new(String::new(), text.into(), Rc::new(fields), kind)]);
+        return Ok(vec![Saved::new(String::new(), text.into(), (Rc::new(fields), Form::of(text)))]);
     }
     match Values::of_json(text) {
         Ok(values) => of_values(&values),
@@ -470,7 +475,7 @@ fn state(text: &str) -> Option<Map<String, Value>> {
 }
 
 impl Saved {
-    fn new(place: String, text: Rc<str>, fields: Fields, kind: Kind) -> Self {
+    fn new(place: String, text: Rc<str>, (fields, form): Known) -> Self {
         let past = |past: &Value| {
             let number = |name: &str| past.get(name).and_then(Value::as_u64);
             let (world_size, steps) = (number("world_size")?, number("steps")?);
@@ -480,7 +485,7 @@ impl Saved {
         let history = fields.get("history").and_then(Value::as_array);
         let history = history.map_or(Vec::new(), |history| history.iter().filter_map(past).collect());
         let path = PathBuf::new();
-        Self { path, place, text, fields, history, batch_size: None, batches: None, kind, of_worker: false }
+        Self { path, place, text, fields, history, batch_size: None, batches: None, form }
     }
 }
 
@@ -488,7 +493,7 @@ impl Saved {
 struct Search {
     states: Vec<Saved>,
     /// What the texts of states say, and what they are: a text that is there many times is read once, and the core is asked once.
-    known: HashMap<Rc<str>, (Fields, Kind)>,
+    known: HashMap<Rc<str>, Known>,
     /// How much memory the states take, about, and how long their places are.
     taken: usize,
     /// How much more is looked at in dictionaries that could be states.
@@ -566,23 +571,23 @@ impl Search {
             }
             node => return Ok(node.held().is_empty()),
         };
-        let Some((text, fields, kind)) = self.state(&text)? else { return Ok(values.get(id).held().is_empty()) };
-        let mut saved = Saved::new(place(values, way, label, before), text, fields, kind);
+        let Some((text, known)) = self.state(&text)? else { return Ok(values.get(id).held().is_empty()) };
+        let mut saved = Saved::new(place(values, way, label, before), text, known);
         beside(values, way, &mut saved);
         self.add(saved)?;
         Ok(true)
     }
 
     /// What a text says, if it is a state.
-    fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Fields, Kind)>, String> {
-        if let Some((text, (fields, kind))) = self.known.get_key_value(text) {
-            return Ok(Some((Rc::clone(text), Rc::clone(fields), *kind)));
+    fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Known)>, String> {
+        if let Some((text, known)) = self.known.get_key_value(text) {
+            return Ok(Some((Rc::clone(text), known.clone())));
         }
         let Some(fields) = state(text) else { return Ok(None) };
         self.take(weight(text))?;
-        let (text, fields, kind) = (Rc::<str>::from(text), Rc::new(fields), Kind::of(text));
-        self.known.insert(Rc::clone(&text), (Rc::clone(&fields), kind));
-        Ok(Some((text, fields, kind)))
+        let (text, known) = (Rc::<str>::from(text), (Rc::new(fields), Form::of(text)));
+        self.known.insert(Rc::clone(&text), known.clone());
+        Ok(Some((text, known)))
     }
 
     fn add(&mut self, saved: Saved) -> Result<(), String> {
@@ -632,7 +637,9 @@ fn place(values: &Values<'_>, way: &[Step], label: Label, before: &str) -> Strin
 fn beside(values: &Values<'_>, way: &[Step], saved: &mut Saved) {
     let (Some(root), Some(holder)) = (way.first(), way.last()) else { return };
     saved.batches = values.number(holder.id, "batches");
-    saved.of_worker = values.field(holder.id, "reader").is_some_and(|it| !values.get(it).held().is_empty());
+    if values.field(holder.id, "reader").is_some_and(|it| !values.get(it).held().is_empty()) {
+        saved.form = &WORKER;
+    }
     // Trainer's state has it beside its callbacks, one of which is ours.
     if saved.place.contains("SamedealState") && saved.kind() == Kind::Sampler {
         saved.batch_size = values.number(root.id, "train_batch_size").filter(|&size| size > 0);
@@ -642,7 +649,7 @@ fn beside(values: &Values<'_>, way: &[Step], saved: &mut Saved) {
 /// Of several states, those that differ.
 fn distinct(states: &[Saved]) -> Vec<&Saved> {
     let mut known = HashSet::new();
-    states.iter().filter(|saved| known.insert((&saved.text, saved.of_worker))).collect()
+    states.iter().filter(|saved| known.insert((&saved.text, saved.kind()))).collect()
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 use std::path::PathBuf;
 
-use clap::builder::PossibleValue;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 /// How an answer is printed.
@@ -8,11 +8,18 @@ use clap::{Args, ValueEnum};
 #[command(next_help_heading = "Output")]
 pub struct Output {
     /// How to print the answer
-    #[arg(long, value_enum, default_value = "table")]
+    #[arg(long, value_parser = without_arrays(), default_value = "table")]
     format: Format,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
+}
+
+/// All formats but that of arrays.
+fn without_arrays() -> impl TypedValueParser<Value = Format> {
+    let formats = Format::value_variants().iter().filter(|format| **format != Format::Npy);
+    let names = formats.filter_map(Format::to_possible_value);
+    PossibleValuesParser::new(names).try_map(|name| Format::from_str(&name, false))
 }
 
 impl Output {
@@ -39,7 +46,7 @@ pub struct TextOutput {
 pub struct ArrayOutput {
     /// How to print the numbers
     #[arg(long, value_enum, default_value = "table")]
-    format: ArrayFormat,
+    format: Format,
     /// The same as --format json
     #[arg(long, conflicts_with = "format")]
     json: bool,
@@ -49,12 +56,12 @@ pub struct ArrayOutput {
 }
 
 impl ArrayOutput {
-    pub fn format(&self) -> ArrayFormat {
-        if self.json { ArrayFormat::Shown(Format::Json) } else { self.format }
+    pub fn format(&self) -> Format {
+        if self.json { Format::Json } else { self.format }
     }
 }
 
-/// The ways to show any answer.
+/// The ways to show an answer.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Format {
     /// For people
@@ -69,43 +76,13 @@ pub enum Format {
     Parquet,
     /// One JSON object; all its numbers are exact, also 64-bit seeds and epochs
     Json,
-}
-
-/// The ways to show many numbers: those for any answer, and one more.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub enum ArrayFormat {
-    Shown(Format),
+    /// A NumPy array of int64
     Npy,
 }
 
-impl ArrayFormat {
-    /// The format, if it has a row with several columns for each item.
-    pub fn rows(self) -> Option<Format> {
-        match self {
-            Self::Shown(format) => Some(format).filter(|format| !matches!(format, Format::Text | Format::Json)),
-            Self::Npy => None,
-        }
-    }
-}
-
-impl ValueEnum for ArrayFormat {
-    fn value_variants<'a>() -> &'a [Self] {
-        use ArrayFormat::{Npy, Shown};
-        &[
-            Shown(Format::Table),
-            Shown(Format::Text),
-            Shown(Format::Csv),
-            Shown(Format::Jsonl),
-            Shown(Format::Parquet),
-            Shown(Format::Json),
-            Npy,
-        ]
-    }
-
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        match self {
-            Self::Shown(format) => format.to_possible_value(),
-            Self::Npy => Some(PossibleValue::new("npy").help("A NumPy array of int64")),
-        }
+impl Format {
+    /// Whether many numbers have a row with several columns for each item.
+    pub fn has_rows(self) -> bool {
+        !matches!(self, Self::Text | Self::Json | Self::Npy)
     }
 }

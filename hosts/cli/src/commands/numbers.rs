@@ -1,6 +1,5 @@
 //! `samedeal indices` and `samedeal batches`: the numbers of one reader.
 
-use std::fmt::Display;
 use std::io::Write;
 
 use clap::Args;
@@ -10,7 +9,7 @@ use serde::Serialize;
 
 use crate::args::by_length::{ByLengthArgs, CompareArgs};
 use crate::args::deal::{EpochArgs, ReaderArgs};
-use crate::args::format::{ArrayFormat, ArrayOutput, Format};
+use crate::args::format::{ArrayOutput, Format};
 use crate::args::values::number;
 use crate::commands::readers::Reader;
 use crate::write::{Cell, Head, Items, Problem, Rows, Sink, begin, counted, grouped, progress};
@@ -87,33 +86,24 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let ShownArgs { reader, window: shown } = &args.shown;
     let reader = readers.reader(reader.rank, reader.worker.unwrap_or(0))?;
     let count = shown.run(20, reader.samples)?;
-    let windows = reader.windows(shown.start, shown.start + count);
-    if let Some(format) = shown.output.format().rows() {
-        let is_table = format == Format::Table;
-        let note: &[&str] = if is_table { &[] } else { &["note"] };
-        let mut items = Items::new([&["index", "sample"], note, dataset.columns()].concat());
-        let mut rows = shown.rows(format)?;
-        let spinner = progress::spinner("reading");
-        for window in windows {
-            let (start, window) = window?;
-            for (index, sample) in (start..).zip(window) {
-                let padding = if reader.is_padding(index) { "padding" } else { "" };
-                let is_marked = is_table && !padding.is_empty();
-                let number = if is_marked { format!("{} (padding)", grouped(sample)).into() } else { sample.into() };
-                let note = (!is_table).then(|| Cell::from(padding));
-                rows.push(&mut items, [index.into(), number].into_iter().chain(note).chain(dataset.row(sample)))?;
-            }
-        }
-        spinner.finish_and_clear();
-        let all = counted(reader.samples, "sample", "samples");
-        return shown.told(rows, &items, count, reader.told(count, &all), reader.samples);
+    let is_table = shown.output.format() == Format::Table;
+    let columns = [("index", true), ("sample", true), ("note", !is_table)];
+    let items = Items::some(columns, dataset.columns().iter().copied());
+    let indices = Indices { head: reader.head()?, start: shown.start, indices: Vec::new() };
+    let mut answer = Answer::new(shown, items, &indices, &[count])?;
+    for window in reader.windows(shown.start, shown.start + count) {
+        let (mut index, window) = window?;
+        answer.add(&window, |&sample| {
+            let note = if reader.is_padding(index) { "padding" } else { "" };
+            let is_marked = is_table && !note.is_empty();
+            let number = if is_marked { format!("{} (padding)", grouped(sample)).into() } else { sample.into() };
+            let row = [index.into(), number, note.into()];
+            index += 1;
+            row.into_iter().chain(dataset.row(sample))
+        })?;
     }
-    let mut answer =
-        Answer::new(shown, &Indices { head: reader.head()?, start: shown.start, indices: Vec::new() }, &[count])?;
-    for window in windows {
-        answer.add_numbers(&window?.1)?;
-    }
-    answer.finish()
+    let all = counted(reader.samples, "sample", "samples");
+    answer.finish(&shown.told(count, reader.told(count, &all), reader.samples))
 }
 
 /// `samedeal batches`
@@ -123,101 +113,120 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
     let ShownArgs { reader, window: shown } = &args.shown;
     let reader = readers.reader(reader.rank, reader.worker.unwrap_or(0))?;
     let count = shown.run(5, reader.batches)?;
-    let numbers = shown.start..shown.start + count;
-    if let Some(format) = shown.output.format().rows() {
-        let is_table = format == Format::Table;
-        let columns: &[&str] =
-            if is_table { &["batch", "size", "samples"] } else { &["batch", "index in batch", "sample", "note"] };
-        let mut items = Items::new([columns, if is_table { &[] } else { dataset.columns() }].concat());
-        let mut rows = shown.rows(format)?;
-        let spinner = progress::spinner("reading");
-        for batch in numbers {
-            let samples = reader.batch(batch)?;
-            if is_table {
-                items.push([batch.into(), (samples.len() as u64).into(), abridged(&samples).into()]);
-                continue;
-            }
-            for (index, &sample) in (0..).zip(&samples) {
-                let note = if reader.is_padding(batch * reader.size + index) { "padding" } else { "" };
-                let row = [batch.into(), index.into(), sample.into(), note.into()];
-                rows.push(&mut items, row.into_iter().chain(dataset.row(sample)))?;
-            }
-        }
-        spinner.finish_and_clear();
-        let all = counted(reader.batches, "batch", "batches");
-        return shown.told(rows, &items, count, reader.told(count, &all), reader.batches);
-    }
-    let full = reader.samples / reader.size;
-    if shown.output.format() == ArrayFormat::Npy && shown.start + count > full {
+    let format = shown.output.format();
+    let (is_table, full) = (format == Format::Table, reader.samples / reader.size);
+    if format == Format::Npy && shown.start + count > full {
         return Err(Problem::message(format!(
             "batch {full} has fewer samples than the others, which an array cannot hold; leave it out with --drop-last"
         )));
     }
-    let mut answer = Answer::new(
-        shown,
-        &Batches { head: reader.head()?, start: shown.start, batches: Vec::new() },
-        &[count, reader.size],
-    )?;
-    for batch in numbers {
+    let items = match is_table {
+        true => Items::new(["batch", "size", "samples"]),
+        false => Items::new([&["batch", "index in batch", "sample", "note"], dataset.columns()].concat()),
+    };
+    let answer = Batches { head: reader.head()?, start: shown.start, batches: Vec::new() };
+    let mut answer = Answer::new(shown, items, &answer, &[count, reader.size])?;
+    for batch in shown.start..shown.start + count {
         let samples = reader.batch(batch)?;
-        match answer.format {
-            ArrayFormat::Shown(Format::Text) => answer.add(&(joined(&samples, "\t") + "\n"), 1),
-            ArrayFormat::Npy => answer.add_values(&samples, 1),
-            _ => answer.add(&format!("[{}]", joined(&samples, ",")), 1),
-        }?;
+        match format {
+            Format::Table => {
+                answer.push([batch.into(), (samples.len() as u64).into(), abridged(&samples).into()])?;
+            }
+            Format::Text => answer.write(&(joined(&samples, "\t") + "\n"), samples.len())?,
+            Format::Json => answer.write(&format!("[{}]", joined(&samples, ",")), samples.len())?,
+            _ => {
+                let mut index = 0..;
+                answer.add(&samples, |&sample| {
+                    let index = index.next().unwrap_or_default();
+                    let note = if reader.is_padding(batch * reader.size + index) { "padding" } else { "" };
+                    let row = [batch.into(), index.into(), sample.into(), note.into()];
+                    row.into_iter().chain(dataset.row(sample))
+                })?;
+            }
+        }
     }
-    answer.finish()
+    let all = counted(reader.batches, "batch", "batches");
+    answer.finish(&shown.told(count, reader.told(count, &all), reader.batches))
 }
 
-/// Many numbers on their way out, for programs.
+/// Many numbers on their way out.
 pub struct Answer {
-    sink: Sink,
-    pub format: ArrayFormat,
+    out: Out,
+    pub format: Format,
     bar: ProgressBar,
-    separator: &'static str,
+}
+
+enum Out {
+    /// With a row for each of them.
+    Rows(Rows, Items),
+    /// Bare, or in JSON, with what comes before the next one.
+    Bare(Sink, &'static str),
 }
 
 impl Answer {
-    /// `answer` is one in JSON, whose last member is the list that the numbers go into.
-    pub fn new(shown: &WindowArgs, answer: &impl Serialize, shape: &[u64]) -> Result<Self, Problem> {
-        let (mut sink, format) = (shown.open()?, shown.output.format());
-        match format {
-            ArrayFormat::Npy => npy_header(&mut sink, shape)?,
-            ArrayFormat::Shown(Format::Json) => begin(&mut sink, answer)?,
-            ArrayFormat::Shown(_) => {}
+    /// `items` has the columns of rows, and `answer` is one in JSON, whose last member is the list that the numbers go into.
+    pub fn new(shown: &WindowArgs, items: Items, answer: &impl Serialize, shape: &[u64]) -> Result<Self, Problem> {
+        let format = shown.output.format();
+        let mut sink = Sink::new(shown.output.output.as_deref())?;
+        if format == Format::Npy && sink.is_terminal() {
+            return Err(Problem::message("a terminal cannot show an array; name a file with --output FILE"));
         }
-        Ok(Self { sink, format, bar: progress::bar("writing", shape[0]), separator: "" })
+        match format {
+            Format::Npy => npy_header(&mut sink, shape)?,
+            Format::Json => begin(&mut sink, answer)?,
+            _ => {}
+        }
+        let out = if format.has_rows() { Out::Rows(Rows::new(sink, format)?, items) } else { Out::Bare(sink, "") };
+        Ok(Self { out, format, bar: progress::bar("writing", shape.iter().product()) })
     }
 
-    pub fn add(&mut self, text: &str, count: usize) -> Result<(), Problem> {
-        write!(self.sink, "{}{text}", self.separator)?;
-        self.separator = if self.format == ArrayFormat::Shown(Format::Json) { "," } else { "" };
+    /// Adds numbers; `row` is that of a number, which is asked for one after the other.
+    pub fn add<R: IntoIterator<Item = Cell>>(
+        &mut self,
+        numbers: &[u64],
+        row: impl FnMut(&u64) -> R,
+    ) -> Result<(), Problem> {
+        match &mut self.out {
+            Out::Rows(..) => numbers.iter().map(row).try_for_each(|row| self.push(row)),
+            Out::Bare(..) if numbers.is_empty() => Ok(()),
+            Out::Bare(sink, _) if self.format == Format::Npy => {
+                // Every index is below 2^53, and so the same number as int64.
+                let bytes = numbers.iter().flat_map(|number| number.to_le_bytes()).collect::<Vec<u8>>();
+                self.bar.inc(numbers.len() as u64);
+                Ok(sink.write_all(&bytes)?)
+            }
+            Out::Bare(..) if self.format == Format::Text => self.write(&(joined(numbers, "\n") + "\n"), numbers.len()),
+            Out::Bare(..) => self.write(&joined(numbers, ","), numbers.len()),
+        }
+    }
+
+    /// Adds a row, where there are rows.
+    pub fn push(&mut self, row: impl IntoIterator<Item = Cell>) -> Result<(), Problem> {
+        self.bar.inc(1);
+        if let Out::Rows(rows, items) = &mut self.out { rows.push(items, row) } else { Ok(()) }
+    }
+
+    /// Adds `count` items as they are written, where there are no rows.
+    pub fn write(&mut self, text: &str, count: usize) -> Result<(), Problem> {
+        let Out::Bare(sink, separator) = &mut self.out else { return Ok(()) };
+        write!(sink, "{separator}{text}")?;
+        *separator = if self.format == Format::Json { "," } else { "" };
         self.bar.inc(count as u64);
         Ok(())
     }
 
-    /// Adds items of a list of numbers.
-    pub fn add_numbers(&mut self, numbers: &[u64]) -> Result<(), Problem> {
-        match self.format {
-            _ if numbers.is_empty() => Ok(()),
-            ArrayFormat::Shown(Format::Text) => self.add(&(joined(numbers, "\n") + "\n"), numbers.len()),
-            ArrayFormat::Shown(_) => self.add(&joined(numbers, ","), numbers.len()),
-            ArrayFormat::Npy => self.add_values(numbers, numbers.len()),
+    /// Ends the answer. Below a table stands `told`.
+    pub fn finish(self, told: &str) -> Result<(), Problem> {
+        self.bar.finish_and_clear();
+        match self.out {
+            Out::Rows(rows, items) => rows.finish(&items, told),
+            Out::Bare(mut sink, _) => {
+                if self.format == Format::Json {
+                    writeln!(sink, "]}}")?;
+                }
+                sink.finish()
+            }
         }
-    }
-
-    fn add_values(&mut self, values: &[u64], count: usize) -> Result<(), Problem> {
-        // Every index is below 2^53, and so the same number as int64.
-        let bytes = values.iter().flat_map(|value| value.to_le_bytes()).collect::<Vec<u8>>();
-        self.bar.inc(count as u64);
-        Ok(self.sink.write_all(&bytes)?)
-    }
-
-    pub fn finish(mut self) -> Result<(), Problem> {
-        if self.format == ArrayFormat::Shown(Format::Json) {
-            writeln!(self.sink, "]}}")?;
-        }
-        self.sink.finish()
     }
 }
 
@@ -232,28 +241,14 @@ impl WindowArgs {
                 Err(Problem::message(format!("--count is {count}; allowed: 0 to {most} from {start}, or --all")))
             }
             Some(count) => Ok(count),
-            None if self.all || self.output.format() != ArrayFormat::Shown(Format::Table) => Ok(most),
+            None if self.all || self.output.format() != Format::Table => Ok(most),
             None => Ok(most.min(some)),
         }
     }
 
-    fn open(&self) -> Result<Sink, Problem> {
-        let sink = Sink::new(self.output.output.as_deref())?;
-        if self.output.format() == ArrayFormat::Npy && sink.is_terminal() {
-            return Err(Problem::message("a terminal cannot show an array; name a file with --output FILE"));
-        }
-        Ok(sink)
-    }
-
-    /// Rows on their way out.
-    pub fn rows(&self, format: Format) -> Result<Rows, Problem> {
-        Rows::new(self.open()?, format)
-    }
-
-    /// Ends the rows. Below a table stands `told`, and how to show more if these are not all of `end` items.
-    pub fn told(&self, rows: Rows, items: &Items, count: u64, told: impl Display, end: u64) -> Result<(), Problem> {
-        let more = if self.start + count < end { "; --start, --count and --all show more" } else { "" };
-        rows.finish(items, &format!("{told}{more}"))
+    /// What is said below a table, and how to show more if these are not all of `end` items.
+    pub fn told(&self, count: u64, told: String, end: u64) -> String {
+        if self.start + count < end { told + "; --start, --count and --all show more" } else { told }
     }
 }
 

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::args::dataset::{Dataset, find};
-use crate::args::format::{ArrayFormat, Format};
+use crate::args::format::Format;
 use crate::args::split::{SplitArgs, SplitSamples};
 use crate::commands::numbers::Answer;
 use crate::read::lengths;
@@ -219,17 +219,11 @@ impl Shown<'_> {
         let window = &self.args.window;
         let count = window.run(20, all)?;
         let dataset = &self.found.dataset;
-        let mut items = Items::new([&["sample"], dataset.columns()].concat());
-        let mut rows = window.output.format().rows().map(|format| window.rows(format)).transpose()?;
-        let mut answer = match &rows {
-            Some(_) => None,
-            None => {
-                let [is_in, is_other] = [is_in, !is_in].map(|named| named.then(|| part.to_owned()));
-                let (head, start) = (self.head(), window.start);
-                let members = Members { head, part: is_in, other_than: is_other, start, indices: Vec::new() };
-                Some(Answer::new(window, &members, &[count])?)
-            }
-        };
+        let [in_part, other_than] = [is_in, !is_in].map(|named| named.then(|| part.to_owned()));
+        let members =
+            Members { head: self.head(), part: in_part, other_than, start: window.start, indices: Vec::new() };
+        let columns = [&["sample"], dataset.columns()].concat();
+        let mut answer = Answer::new(window, Items::new(columns), &members, &[count])?;
         let (mut passed, mut left) = (window.start, count);
         self.walk("listing", |start, parts| {
             let found =
@@ -240,20 +234,12 @@ impl Shown<'_> {
             found.drain(..skipped as usize);
             found.truncate(usize::try_from(left).unwrap_or(usize::MAX));
             left -= found.len() as u64;
-            answer.iter_mut().try_for_each(|answer| answer.add_numbers(&found))?;
-            if let Some(rows) = &mut rows {
-                let mut push =
-                    |&sample| rows.push(&mut items, [Cell::from(sample)].into_iter().chain(dataset.row(sample)));
-                found.iter().try_for_each(&mut push)?;
-            }
+            answer.add(&found, |&sample| [sample.into()].into_iter().chain(dataset.row(sample)))?;
             Ok(left > 0)
         })?;
-        if let Some(rows) = rows {
-            let all_of = counted(all, "sample", "samples");
-            let of = if is_in { format!("of part {part}") } else { format!("of the other parts than {part}") };
-            return window.told(rows, &items, count, format!("{} of the {all_of} {of}", grouped(count)), all);
-        }
-        answer.map_or(Ok(()), Answer::finish)
+        let of = if is_in { format!("of part {part}") } else { format!("of the other parts than {part}") };
+        let told = format!("{} of the {} {of}", grouped(count), counted(all, "sample", "samples"));
+        answer.finish(&window.told(count, told, all))
     }
 
     /// The part of each sample.
@@ -262,37 +248,26 @@ impl Shown<'_> {
         let count = window.run(20, samples)?;
         let (names, dataset, end) = (self.split.parts(), &self.found.dataset, window.start + count);
         let starts = (window.start..end).step_by(WINDOW as usize);
-        let windows = starts.map(|start| {
-            let parts = self.found.window(self.split, start, (end - start).min(WINDOW))?;
-            Ok::<_, Problem>((start..).zip(parts.into_owned()))
-        });
-        if let Some(format) = window.output.format().rows() {
-            let mut items = Items::new([&["sample", "part"], dataset.columns()].concat());
-            let mut rows = window.rows(format)?;
-            for found in windows {
-                for (sample, part) in found? {
-                    let row = [Cell::from(sample), names[part as usize].as_str().into()];
-                    rows.push(&mut items, row.into_iter().chain(dataset.row(sample)))?;
-                }
-            }
-            let told = format!("{} of the {}", grouped(count), counted(samples, "sample", "samples"));
-            return window.told(rows, &items, count, told, samples);
-        }
         let each = Each { head: self.head(), names: names.to_vec(), start: window.start, part_of: Vec::new() };
-        let mut answer = Answer::new(window, &each, &[count])?;
-        for window in windows {
-            let parts = window?.collect::<Vec<_>>();
-            match answer.format {
-                ArrayFormat::Shown(Format::Text) => {
-                    let line = |(sample, part): &(u64, u32)| {
-                        format!("{sample}\t{}\n", Cell::from(names[*part as usize].as_str()))
-                    };
-                    answer.add(&parts.iter().map(line).collect::<String>(), parts.len())?;
-                }
-                _ => answer.add_numbers(&parts.iter().map(|(_, part)| u64::from(*part)).collect::<Vec<_>>())?,
+        let items = Items::new([&["sample", "part"], dataset.columns()].concat());
+        let mut answer = Answer::new(window, items, &each, &[count])?;
+        for start in starts {
+            let parts = self.found.window(self.split, start, (end - start).min(WINDOW))?;
+            if answer.format == Format::Text {
+                let line =
+                    |(sample, part): (u64, &u32)| format!("{sample}\t{}\n", Cell::from(names[*part as usize].as_str()));
+                answer.write(&(start..).zip(&*parts).map(line).collect::<String>(), parts.len())?;
+                continue;
             }
+            let mut samples = start..;
+            let parts = parts.iter().map(|&part| part.into()).collect::<Vec<_>>();
+            answer.add(&parts, |&part: &u64| {
+                let sample = samples.next().unwrap_or_default();
+                [sample.into(), names[part as usize].as_str().into()].into_iter().chain(dataset.row(sample))
+            })?;
         }
-        answer.finish()
+        let told = format!("{} of the {}", grouped(count), counted(samples, "sample", "samples"));
+        answer.finish(&window.told(count, told, samples))
     }
 
     /// How many samples each part has.
@@ -302,11 +277,12 @@ impl Shown<'_> {
             let what = "--start, --count and --all are for --members, --others and --each; add one of them";
             return Err(Problem::message(what));
         }
-        let ArrayFormat::Shown(format) = window.output.format() else {
+        let format = window.output.format();
+        if format == Format::Npy {
             let what =
                 "the counts of parts are no array; add --members PART, --others PART or --each, or use --format json";
             return Err(Problem::message(what));
-        };
+        }
         let (counts, samples) = (self.counts()?, self.found.samples);
         let parts = self.recipe["split"]["parts"].as_array().map_or(&[][..], Vec::as_slice);
         let share = if parts.iter().all(|part| part.get("size").is_some()) { "size" } else { "weight" };

@@ -129,7 +129,7 @@ fn plain(sink: &mut Sink, items: &Items, format: Format, is_first: bool) -> Resu
             }
         }
         // A line for every item, with tabs between its parts.
-        Format::Text | Format::Json | Format::Parquet => {
+        Format::Text | Format::Json | Format::Parquet | Format::Npy => {
             for item in &items.items {
                 let line = item.iter().map(Cell::to_string).collect::<Vec<_>>().join("\t");
                 writeln!(sink, "{line}")?;

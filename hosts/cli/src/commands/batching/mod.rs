@@ -20,7 +20,7 @@ pub use step::{RankBatchOf, run as step};
 
 use crate::args::by_length::{ByLengthArgs, worded};
 use crate::args::deal::EpochArgs;
-use crate::args::format::ArrayFormat;
+use crate::args::format::Format;
 use crate::commands::numbers::BatchesArgs;
 use crate::read::lengths::Lengths;
 use crate::write::{Problem, progress};
@@ -28,10 +28,11 @@ use crate::write::{Problem, progress};
 /// `samedeal batches` with `--lengths`
 pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
     args.compare.check()?;
-    let ArrayFormat::Shown(format) = args.shown.window.output.format() else {
+    let format = args.shown.window.output.format();
+    if format == Format::Npy {
         let what = "batches of different size do not fit into an array";
         return Err(Problem::message(format!("{what}; use --format text or json, or the libraries")));
-    };
+    }
     let lengths = args.by_length.read(&args.epoch)?;
     if args.compare.is_given() || !args.by_length.limits().is_empty() {
         args.by_length.without_index()?;

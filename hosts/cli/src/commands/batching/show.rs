@@ -8,9 +8,9 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::figures::{self, Figures};
-use crate::args::format::{ArrayFormat, Format};
+use crate::args::format::Format;
 use crate::commands::numbers::BatchesArgs;
-use crate::write::{Cell, Items, Problem, Recipe, Sink, begin, counted, grouped, json, progress};
+use crate::write::{Cell, Items, Problem, Recipe, Rows, Sink, begin, counted, grouped, json, progress};
 
 /// How many items of a batch a table shows, and of a row that is shared.
 const SHOWN: usize = 8;
@@ -23,10 +23,10 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
     let count = args.shown.window.run(5, end)?;
     let steps = start..start + count;
     let bar = progress::bar("writing", count);
-    if let Some(format) = ArrayFormat::Shown(format).rows() {
+    if format.has_rows() {
         let is_table = format == Format::Table;
         let mut items = Items::new(if is_table { &TABLE[..] } else { &ROWS }.iter().copied());
-        let mut rows = args.shown.window.rows(format)?;
+        let mut rows = Rows::new(Sink::new(args.shown.window.output.output.as_deref())?, format)?;
         for (step, batch) in steps.zip(batcher.batches(start..start + count)?) {
             let batch = BatchOf::new(step, batch?);
             if is_table {

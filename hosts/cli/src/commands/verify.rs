@@ -1,7 +1,6 @@
 //! `samedeal verify`: whether the readers together get what they should.
 
 use std::collections::BTreeMap;
-use std::ops::RangeInclusive;
 
 use clap::Args;
 use samedeal::{Remainder, Sampler};
@@ -231,7 +230,7 @@ impl Epoch {
         }
         for sample in pending {
             epoch.padding += 1;
-            epoch.stray += u64::from(!bits.is_set(sample));
+            epoch.stray += u64::from(bits.is_set(sample) == Some(false));
         }
         Ok(epoch)
     }
@@ -243,29 +242,28 @@ impl Epoch {
             let whole = args.epoch.deal.whole(dataset)?.at_epoch(sampler.epoch())?;
             return Ok(Marks::Left(left_of(&whole, self.consumed)?));
         }
-        let mut bits = Bits::new(dataset.samples)?;
+        let mut marks =
+            Marks::Dealt(zeros(dataset.samples.div_ceil(64), dataset.samples.div_ceil(8), "one bit")?, dataset.samples);
         if let Some(saved) = args.epoch.reading() {
             let mut left = left(saved, dataset)?;
             let reader = left.reader(0, 0)?;
             self.consumed = dataset.samples - reader.samples;
             for window in reader.windows(0, reader.samples) {
-                window?.1.into_iter().for_each(|sample| {
-                    bits.set(sample);
-                });
+                window?.1.into_iter().for_each(|sample| _ = marks.set(sample));
             }
-            bits.words.iter_mut().for_each(|word| *word = !*word);
+            if let Marks::Dealt(words, _) = &mut marks {
+                words.iter_mut().for_each(|word| *word = !*word);
+            }
         } else if let Some(sampler) = readers.sampler().filter(|sampler| sampler.consumed() > 0) {
             self.consumed = sampler.consumed();
             let mut whole = args.epoch.deal.whole(dataset)?;
             whole.set_epoch(sampler.epoch())?;
             for start in (0..self.consumed).step_by(1 << 16) {
                 let window = whole.window::<u64>(start, (self.consumed - start).min(1 << 16) as u32)?;
-                window.into_iter().for_each(|sample| {
-                    bits.set(sample);
-                });
+                window.into_iter().for_each(|sample| _ = marks.set(sample));
             }
         }
-        Ok(Marks::Dealt(bits))
+        Ok(marks)
     }
 
     /// Samples that no rank was dealt.
@@ -278,17 +276,17 @@ impl Epoch {
         self.dealt.saturating_sub(self.seen)
     }
 
-    /// How much padding the deal promises, and how many dropped samples.
-    fn promised(&self, readers: &Readers, samples: u64) -> [RangeInclusive<u64>; 2] {
+    /// How much padding the deal promises, and how many dropped samples: the least and the most.
+    fn promised(&self, readers: &Readers, samples: u64) -> [[u64; 2]; 2] {
         let count = u64::from(readers.world_size) * u64::from(readers.workers.unwrap_or(1)) * readers.unit();
         let over = (samples - self.consumed) % count;
         // A group that goes on divided what was left when it began, which the state of a dataset in files does not say.
         let is_exact = readers.sampler().is_some();
-        let range = |number: u64| if is_exact { number..=number } else { 0..=count - 1 };
+        let range = |number: u64| if is_exact { [number; 2] } else { [0, count - 1] };
         match readers.remainder {
-            Some(Remainder::Drop) => [0..=0, range(over)],
-            Some(Remainder::Pad) => [range((count - over) % count), 0..=0],
-            Some(Remainder::Uneven) | None => [0..=0, 0..=0],
+            Some(Remainder::Drop) => [[0; 2], range(over)],
+            Some(Remainder::Pad) => [range((count - over) % count), [0; 2]],
+            Some(Remainder::Uneven) | None => [[0; 2]; 2],
         }
     }
 
@@ -296,10 +294,11 @@ impl Epoch {
     fn checks(&self, readers: &Readers, samples: u64, has_batches: bool) -> Vec<Check> {
         let (left, dropped) = (samples - self.consumed, self.dropped(samples));
         let [promised_padding, promised_drops] = self.promised(readers, samples);
-        let expected = |range: &RangeInclusive<u64>| match range.start() == range.end() {
-            true => grouped(*range.end()),
-            false => format!("at most {}", grouped(*range.end())),
+        let expected = |[least, most]: [u64; 2]| match least == most {
+            true => grouped(most),
+            false => format!("at most {}", grouped(most)),
         };
+        let is_within = |number: u64, [least, most]: [u64; 2]| (least..=most).contains(&number);
         let said = |whether: bool, what: String| if whether { what } else { String::new() };
         let left_out = said(readers.drop_last, format!("; {} left out by --drop-last", grouped(self.left_out())));
         let in_batches = format!("; {} in the batches", grouped(self.held.saturating_sub(self.seen)));
@@ -318,7 +317,7 @@ impl Epoch {
             Remainder::Uneven => workers * readers.spread(),
             Remainder::Drop | Remainder::Pad => 0,
         });
-        let is_covered = promised_drops.contains(&dropped) && self.stray == 0 && self.held == self.to_be_held;
+        let is_covered = is_within(dropped, promised_drops) && self.stray == 0 && self.held == self.to_be_held;
         let equal = has_batches.then_some(self.steps.len() == 1);
         let steps = by(&self.steps, ranks, ["batch", "batches"]);
         let batches = || self.steps.iter().map(|(&batches, &count)| Batches { count, batches }).collect();
@@ -335,7 +334,7 @@ impl Epoch {
         };
         let dealt_twice = counted(self.repeated, "sample", "samples");
         let (seen, left, dropped) = (grouped(self.seen), counted(left, names[0], names[1]), grouped(dropped));
-        let drops = expected(&promised_drops);
+        let drops = expected(promised_drops);
         [
             (
                 "disjoint",
@@ -351,17 +350,17 @@ impl Epoch {
                     seen: self.seen,
                     of: samples - self.consumed,
                     dropped: self.dropped(samples),
-                    expected_dropped: [*promised_drops.start(), *promised_drops.end()],
+                    expected_dropped: promised_drops,
                     left_out: self.left_out(),
                 }),
             ),
             (
                 "padding",
-                Some(promised_padding.contains(&self.padding) && self.stray == 0),
-                format!("{} repeated, expected {}{in_batches}", grouped(self.padding), expected(&promised_padding)),
+                Some(is_within(self.padding, promised_padding) && self.stray == 0),
+                format!("{} repeated, expected {}{in_batches}", grouped(self.padding), expected(promised_padding)),
                 Some(Counted::Padding {
                     repeated: self.padding,
-                    expected: [*promised_padding.start(), *promised_padding.end()],
+                    expected: promised_padding,
                     in_batches: self.held.saturating_sub(self.seen),
                 }),
             ),
@@ -383,13 +382,7 @@ fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 
 
 /// How many times each sample is to be dealt from a position of an epoch on.
 fn left_of(whole: &Sampler, from: u64) -> Result<Vec<u32>, Problem> {
-    let mut left = Vec::new();
-    let count = usize::try_from(whole.samples()).ok().filter(|count| left.try_reserve_exact(*count).is_ok());
-    let Some(count) = count else {
-        let needed = grouped(whole.samples().saturating_mul(4));
-        return Err(Problem::message(format!("no memory for 4 bytes a sample, {needed} bytes; verify fewer samples")));
-    };
-    left.resize(count, 0_u32);
+    let mut left = zeros::<u32>(whole.samples(), whole.samples().saturating_mul(4), "4 bytes")?;
     for start in (from..whole.epoch_length()).step_by(1 << 16) {
         for sample in whole.window::<u64>(start, (whole.epoch_length() - start).min(1 << 16) as u32)? {
             let times = left.get_mut(sample as usize);
@@ -400,88 +393,66 @@ fn left_of(whole: &Sampler, from: u64) -> Result<Vec<u32>, Problem> {
     Ok(left)
 }
 
-/// What was dealt so far: each sample once, or, of an order that may have it several times, how many times it is left.
+/// So many zeros, of so many bytes together, which `each` sample needs.
+fn zeros<T: Clone + Default>(count: u64, bytes: u64, each: &str) -> Result<Vec<T>, Problem> {
+    let mut zeros = Vec::new();
+    match usize::try_from(count).ok().filter(|count| zeros.try_reserve_exact(*count).is_ok()) {
+        Some(count) => zeros.resize(count, T::default()),
+        None => {
+            let needed = grouped(bytes);
+            return Err(Problem::message(format!(
+                "no memory for {each} a sample, {needed} bytes; verify fewer samples"
+            )));
+        }
+    }
+    Ok(zeros)
+}
+
+/// What was dealt so far.
 enum Marks {
-    Dealt(Bits),
+    /// A bit for each of so many samples.
+    Dealt(Vec<u64>, u64),
+    /// Of an order that may have a sample several times, how many times it is left.
     Left(Vec<u32>),
 }
 
 impl Marks {
-    /// Deals a sample, if there is such a sample, and gives whether it was dealt as often as it should be before.
-    fn set(&mut self, sample: u64) -> Option<bool> {
+    /// Whether a sample was dealt as often as it should be, if there is such a sample.
+    fn is_set(&self, sample: u64) -> Option<bool> {
         match self {
-            Self::Dealt(bits) => bits.set(sample),
-            Self::Left(left) => {
-                let left = left.get_mut(usize::try_from(sample).ok()?)?;
-                let is_over = *left == 0;
-                *left = left.saturating_sub(1);
-                Some(is_over)
+            Self::Dealt(words, samples) => {
+                (sample < *samples).then(|| words[(sample / 64) as usize] & 1 << (sample % 64) != 0)
             }
+            Self::Left(left) => left.get(usize::try_from(sample).ok()?).map(|left| *left == 0),
         }
+    }
+
+    /// Deals a sample, and gives what it was before.
+    fn set(&mut self, sample: u64) -> Option<bool> {
+        let was = self.is_set(sample)?;
+        match self {
+            Self::Dealt(words, _) => words[(sample / 64) as usize] |= 1 << (sample % 64),
+            Self::Left(left) => left[sample as usize] = left[sample as usize].saturating_sub(1),
+        }
+        Some(was)
     }
 
     /// Takes that back.
     fn unset(&mut self, sample: u64) {
         match self {
-            Self::Dealt(bits) => bits.unset(sample),
+            Self::Dealt(words, _) => words[(sample / 64) as usize] &= !(1 << (sample % 64)),
             Self::Left(left) => left[sample as usize] += 1,
-        }
-    }
-
-    fn is_set(&self, sample: u64) -> bool {
-        match self {
-            Self::Dealt(bits) => bits.is_set(sample),
-            Self::Left(left) => left[sample as usize] == 0,
         }
     }
 
     fn copy(&self) -> Result<Self, Problem> {
         Ok(match self {
-            Self::Dealt(bits) => Self::Dealt(bits.copy()?),
+            Self::Dealt(words, samples) => {
+                let mut copy = zeros(words.len() as u64, samples.div_ceil(8), "one bit")?;
+                copy.copy_from_slice(words);
+                Self::Dealt(copy, *samples)
+            }
             Self::Left(left) => Self::Left(left.clone()),
         })
-    }
-}
-
-/// One bit for every sample.
-struct Bits {
-    words: Vec<u64>,
-    length: u64,
-}
-
-impl Bits {
-    fn new(length: u64) -> Result<Self, Problem> {
-        let mut words = Vec::new();
-        let count = usize::try_from(length.div_ceil(64)).ok();
-        let reserved = count.filter(|count| words.try_reserve_exact(*count).is_ok());
-        let Some(count) = reserved else {
-            let needed = grouped(length.div_ceil(8));
-            return Err(Problem::message(format!(
-                "no memory for one bit a sample, {needed} bytes; verify fewer samples"
-            )));
-        };
-        words.resize(count, 0);
-        Ok(Self { words, length })
-    }
-
-    /// Sets the bit of a sample, if there is such a sample, and gives what it was.
-    fn set(&mut self, sample: u64) -> Option<bool> {
-        let was = (sample < self.length).then(|| self.is_set(sample))?;
-        self.words[(sample / 64) as usize] |= 1 << (sample % 64);
-        Some(was)
-    }
-
-    fn unset(&mut self, sample: u64) {
-        self.words[(sample / 64) as usize] &= !(1 << (sample % 64));
-    }
-
-    fn is_set(&self, sample: u64) -> bool {
-        self.words[(sample / 64) as usize] & 1 << (sample % 64) != 0
-    }
-
-    fn copy(&self) -> Result<Self, Problem> {
-        let mut copy = Self::new(self.length)?;
-        copy.words.copy_from_slice(&self.words);
-        Ok(copy)
     }
 }

@@ -3,7 +3,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use samedeal::{FailureKind, Overlap, Steps, Verification, verify_shards};
+use samedeal::{FailureKind, Overlap, Steps, verify_shards};
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -17,22 +17,18 @@ use crate::write::{Cell, Items, Problem, counted, grouped, print};
 /// How many overlaps and how many gaps are named below a table.
 const NAMED: usize = 20;
 
-/// What is wrong with what readers read.
-pub struct Checked {
-    pub found: Verification,
-    /// What only a plan says; none of what readers really read.
-    planned: Option<OfPlan>,
-}
-
 /// What a check of the files of all readers found.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// Null if nothing failed, but the steps were not checked.
-    passed: Option<bool>,
+    pub passed: Option<bool>,
     /// Whether all ranks take the same number of steps; null if that was not checked.
     equal_steps: Option<bool>,
     overlaps: Vec<Again>,
     gaps: Vec<Gap>,
+    /// What only a plan says, and none of what readers really read: the workers of each rank, and the steps, if there is a batch size.
+    #[serde(skip)]
+    of_plan: Option<(u32, Option<Steps>)>,
 }
 
 /// A file that two readers read.
@@ -53,29 +49,42 @@ struct Gap {
     last_path: String,
 }
 
-struct OfPlan {
-    /// In each rank.
-    workers: u32,
-    /// None without a batch size.
-    steps: Option<Steps>,
-}
-
 /// Checks the plan over all its readers, or what readers really read, as a file has it.
-pub fn run(planned: &Planned, args: &ShardsArgs, file: Option<&Path>) -> Result<Checked, Problem> {
-    let Some(file) = file else {
-        let plan = &planned.plan;
-        let steps = args.batch_size.map(|size| plan.steps(size, args.drop_last)).transpose()?;
-        return Ok(Checked { found: plan.verify()?, planned: Some(OfPlan { workers: plan.workers(), steps }) });
-    };
-    let assigned = read(planned, file)?;
-    let shards = planned.dataset.files.len() as u32;
-    let found = verify_shards(shards, &assigned).map_err(|error| match error.failure() {
-        Some(failure) if failure.field == "assigned" && failure.kind == FailureKind::OutOfRange => {
-            Problem::of(file, format!("shard {}; allowed: {}", failure.value, failure.allowed))
+pub fn run(planned: &Planned, args: &ShardsArgs, file: Option<&Path>) -> Result<Answer, Problem> {
+    let plan = &planned.plan;
+    let (found, of_plan) = match file {
+        None => {
+            let steps = args.batch_size.map(|size| plan.steps(size, args.drop_last)).transpose()?;
+            (plan.verify()?, Some((plan.workers(), steps)))
         }
-        _ => error.into(),
-    })?;
-    Ok(Checked { found, planned: None })
+        Some(file) => {
+            let assigned = read(planned, file)?;
+            let found = verify_shards(planned.dataset.files.len() as u32, &assigned);
+            let found = found.map_err(|error| match error.failure() {
+                Some(failure) if failure.field == "assigned" && failure.kind == FailureKind::OutOfRange => {
+                    Problem::of(file, format!("shard {}; allowed: {}", failure.value, failure.allowed))
+                }
+                _ => error.into(),
+            })?;
+            (found, None)
+        }
+    };
+    let equal_steps = of_plan.and_then(|(_, steps)| Some(steps?.is_equal()));
+    let passed = all_passed([Some(found.is_ok())].into_iter().chain(of_plan.map(|_| equal_steps)));
+    let again = |Overlap { shard, first_reader, other_reader, .. }| Again {
+        shard,
+        path: planned.path(shard),
+        first_reader,
+        other_reader,
+    };
+    let gap = |Range { start, end }| Gap {
+        first_shard: start,
+        num_shards: end - start,
+        first_path: planned.path(start),
+        last_path: planned.path(end - 1),
+    };
+    let (overlaps, gaps) = (found.overlaps.into_iter().map(again), found.gaps.into_iter().map(gap));
+    Ok(Answer { passed, equal_steps, overlaps: overlaps.collect(), gaps: gaps.collect(), of_plan })
 }
 
 /// Reads a list, for each reader, of the numbers or the paths of its shards.
@@ -105,19 +114,10 @@ fn read(planned: &Planned, file: &Path) -> Result<Vec<Vec<u32>>, Problem> {
     readers.into_iter().map(|shards| shards.into_iter().map(shard).collect()).collect()
 }
 
-impl Checked {
-    /// Whether all that was checked holds: `None` if nothing failed, but the steps were not checked.
-    pub fn passed(&self) -> Option<bool> {
-        all_passed([Some(self.found.is_ok())].into_iter().chain(self.planned.as_ref().map(|_| self.equal_steps())))
-    }
-
-    fn equal_steps(&self) -> Option<bool> {
-        Some(self.planned.as_ref()?.steps?.is_equal())
-    }
-
+impl Answer {
     pub fn print(&self, planned: &Planned, format: Format) -> Result<(), Problem> {
-        let Verification { overlaps, gaps, .. } = &self.found;
-        let missed = gaps.iter().map(|gap| u64::from(gap.end - gap.start)).sum::<u64>();
+        let Self { overlaps, gaps, .. } = self;
+        let missed = gaps.iter().map(|gap| u64::from(gap.num_shards)).sum::<u64>();
         let [again, files] = [overlaps.len(), planned.dataset.files.len()].map(|it| it as u64);
         let mut items = Items::new(["check", "result", "found"]);
         let mut push = |check: &str, passed: Option<bool>, found: Value, told: String| {
@@ -128,85 +128,58 @@ impl Checked {
         push("overlaps", Some(overlaps.is_empty()), json!({ "too_many": again }), told);
         let told = format!("{} of {} read by no reader", grouped(missed), counted(files, "file", "files"));
         push("gaps", Some(gaps.is_empty()), json!({ "missed": missed, "of": files }), told);
-        match self.planned.as_ref().map(|plan| plan.steps) {
+        match self.of_plan {
             None => {}
-            Some(None) => push("equal steps", None, Value::Null, "--batch-size N checks them".to_owned()),
-            Some(Some(Steps { least, most, .. })) => {
-                let told = format!("ranks take {} to {} steps", grouped(least), grouped(most));
-                let told =
-                    if least == most { format!("every rank takes {}", counted(most, "step", "steps")) } else { told };
-                push("equal steps", self.equal_steps(), json!({ "least": least, "most": most }), told);
+            Some((_, None)) => push("equal steps", None, Value::Null, "--batch-size N checks them".to_owned()),
+            Some((_, Some(Steps { least, most, .. }))) => {
+                let told = match least == most {
+                    true => format!("every rank takes {}", counted(most, "step", "steps")),
+                    false => format!("ranks take {} to {} steps", grouped(least), grouped(most)),
+                };
+                push("equal steps", self.equal_steps, json!({ "least": least, "most": most }), told);
             }
         }
         items.print(format)?;
-        if !matches!(format, Format::Table | Format::Text) {
-            return Ok(());
-        }
-        let mut lines = Vec::new();
-        let named = if format == Format::Table { NAMED } else { usize::MAX };
-        let name =
-            |shard: u32| if format == Format::Table { planned.path(shard) } else { escaped(planned.path(shard)) };
-        for &Overlap { shard, first_reader, other_reader, .. } in overlaps.iter().take(named) {
-            lines.push(match format {
+        let named = match format {
+            Format::Table => NAMED,
+            Format::Text => usize::MAX,
+            _ => return Ok(()),
+        };
+        for Again { shard, path, first_reader, other_reader } in overlaps.iter().take(named) {
+            print(match format {
                 Format::Table => {
-                    let [first, other] = [first_reader, other_reader].map(|reader| self.reader(reader));
-                    format!("{}: read by {first}, and again by {other}", name(shard))
+                    let [first, other] = [first_reader, other_reader].map(|reader| self.reader(*reader));
+                    format!("{path}: read by {first}, and again by {other}")
                 }
-                _ => format!("overlap\t{shard}\t{}\t{first_reader}\t{other_reader}", name(shard)),
-            });
+                _ => format!("overlap\t{shard}\t{}\t{first_reader}\t{other_reader}", escaped(path)),
+            })?;
         }
-        for Range { start, end } in gaps.iter().take(named) {
-            let (first, last) = (name(*start), name(end - 1));
-            lines.push(match (format, start + 1 == *end) {
-                (Format::Table, true) => format!("{first}: read by no reader"),
-                (Format::Table, false) => format!("{first} to {last}, {}: read by no reader", files_of(end - start)),
-                _ => format!("gap\t{start}\t{}\t{first}\t{last}", end - start),
-            });
+        for Gap { first_shard, num_shards, first_path, last_path } in gaps.iter().take(named) {
+            print(match (format, num_shards) {
+                (Format::Table, 1) => format!("{first_path}: read by no reader"),
+                (Format::Table, count) => {
+                    let files = counted((*count).into(), "file", "files");
+                    format!("{first_path} to {last_path}, {files}: read by no reader")
+                }
+                _ => format!("gap\t{first_shard}\t{num_shards}\t{}\t{}", escaped(first_path), escaped(last_path)),
+            })?;
         }
-        let left = [overlaps.len(), gaps.len()].map(|found| found.saturating_sub(named)).iter().sum::<usize>();
-        if left > 0 {
-            lines.push(format!("and {} more, which --format text and json name", grouped(left as u64)));
-        }
-        lines.iter().try_for_each(print)
-    }
-
-    pub fn answer(&self, planned: &Planned) -> Answer {
-        let Verification { overlaps, gaps, .. } = &self.found;
-        let again = |&Overlap { shard, first_reader, other_reader, .. }: &Overlap| Again {
-            shard,
-            path: planned.path(shard),
-            first_reader,
-            other_reader,
-        };
-        let gap = |&Range { start, end }: &Range<u32>| Gap {
-            first_shard: start,
-            num_shards: end - start,
-            first_path: planned.path(start),
-            last_path: planned.path(end - 1),
-        };
-        Answer {
-            passed: self.passed(),
-            equal_steps: self.equal_steps(),
-            overlaps: overlaps.iter().map(again).collect(),
-            gaps: gaps.iter().map(gap).collect(),
+        match [overlaps.len(), gaps.len()].map(|found| found.saturating_sub(named)).iter().sum::<usize>() {
+            0 => Ok(()),
+            left => print(format!("and {} more, which --format text and json name", grouped(left as u64))),
         }
     }
 
     /// A reader, as people know it.
     fn reader(&self, reader: u32) -> String {
-        match self.planned {
-            Some(OfPlan { workers, .. }) => format!("worker {} of rank {}", reader % workers, reader / workers),
+        match self.of_plan {
+            Some((workers, _)) => format!("worker {} of rank {}", reader % workers, reader / workers),
             None => format!("reader {reader}"),
         }
     }
 }
 
-/// How many files there are, for people.
-fn files_of(count: u32) -> String {
-    counted(count.into(), "file", "files")
-}
-
 /// What would end a part of a line is escaped.
-fn escaped(path: String) -> String {
-    crate::write::Cell::from(path).to_string()
+fn escaped(path: &str) -> String {
+    Cell::from(path).to_string()
 }

@@ -7,7 +7,6 @@ mod totals;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use check::Checked;
 use samedeal::ShardPlan;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -58,10 +57,10 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
         let _ = writeln!(io::stderr(), "warning: {problem}; left out");
     }
     let checked = args.verify.as_ref().map(|file| check::run(&planned, args, file.as_deref())).transpose()?;
-    let passed = checked.as_ref().map_or(Some(true), Checked::passed);
+    let passed = checked.as_ref().map_or(Some(true), |checked| checked.passed);
     let format = args.output.format();
     let printed = if format == Format::Json {
-        print_json(&planned.answer(args, checked.map(|checked| checked.answer(&planned)))?)
+        print_json(&planned.answer(args, checked)?)
     } else {
         show(&planned, args, checked.as_ref(), format)
     };
@@ -69,7 +68,7 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
 }
 
 /// What the plan deals, and what was verified. What readers really had says nothing of the plan, which is left out then.
-fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&Checked>, format: Format) -> Result<(), Problem> {
+fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&check::Answer>, format: Format) -> Result<(), Problem> {
     if let (Some(checked), Some(Some(_))) = (checked, &args.verify) {
         let below = if format == Format::Table { Some(totals::files(planned)?) } else { None };
         checked.print(planned, format)?;

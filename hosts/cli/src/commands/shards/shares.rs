@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::Planned;
 use crate::args::format::Format;
 use crate::args::plan::ShardsArgs;
-use crate::write::{Cell, Items, Problem, grouped, note};
+use crate::write::{Items, Problem, grouped, note};
 
 /// How many rows a table shows.
 const SHOWN: usize = 64;
@@ -17,18 +17,15 @@ pub fn print_loads(planned: &Planned, format: Format) -> Result<(), Problem> {
     let (ranks, each) = (loads(planned, Tier::Ranks)?, planned.plan.workers() as usize);
     // A worker alone has what its rank has.
     let workers = if each > 1 { loads(planned, Tier::Workers)? } else { Vec::new() };
-    let rows = (0..ranks.len()).flat_map(|rank| {
-        let own = workers.iter().skip(rank * each).take(each).zip(0_u64..);
-        let own = own.map(move |(load, worker)| (rank, worker.into(), load));
-        std::iter::once((rank, "all".into(), &ranks[rank])).chain(own)
+    let rows = ranks.iter().zip(0_u64..).flat_map(|(load, rank)| {
+        let own = workers.iter().skip(rank as usize * each).take(each).zip(0_u64..);
+        std::iter::once((rank, "all".into(), load)).chain(own.map(move |(load, worker)| (rank, worker.into(), load)))
     });
-    let who: &[&str] = if each > 1 { &["rank", "worker"] } else { &["rank"] };
-    let mut items = Items::new([who, &["files", "samples", "bytes"]].concat());
+    let mut items = Items::some([("rank", true), ("worker", each > 1)], ["files", "samples", "bytes"]);
     let count = ranks.len() + workers.len();
     let shown = if format == Format::Table { count.min(SHOWN) } else { count };
     for (rank, worker, &Load { shards, samples, bytes }) in rows.take(shown) {
-        let who = [(rank as u64).into(), worker].into_iter().take(who.len());
-        items.push(who.chain([shards, samples, bytes].map(Cell::from)));
+        items.push([rank.into(), worker, shards.into(), samples.into(), bytes.into()]);
     }
     print_items(&items, format, count - shown)
 }

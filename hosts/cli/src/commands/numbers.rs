@@ -89,8 +89,8 @@ pub fn indices(args: &IndicesArgs) -> Result<(), Problem> {
     let is_table = shown.output.format() == Format::Table;
     let columns = [("index", true), ("sample", true), ("note", !is_table)];
     let items = Items::some(columns, dataset.columns().iter().copied());
-    let indices = Indices { head: reader.head()?, start: shown.start, indices: Vec::new() };
-    let mut answer = Answer::new(shown, items, &indices, &[count])?;
+    let answer = || Ok(Indices { head: reader.head()?, start: shown.start, indices: Vec::new() });
+    let mut answer = Answer::new(shown, items, answer, &[count])?;
     for window in reader.windows(shown.start, shown.start + count) {
         let (mut index, window) = window?;
         answer.add(&window, |&sample| {
@@ -124,8 +124,8 @@ pub fn batches(args: &BatchesArgs) -> Result<(), Problem> {
         true => Items::new(["batch", "size", "samples"]),
         false => Items::new([&["batch", "index in batch", "sample", "note"], dataset.columns()].concat()),
     };
-    let answer = Batches { head: reader.head()?, start: shown.start, batches: Vec::new() };
-    let mut answer = Answer::new(shown, items, &answer, &[count, reader.size])?;
+    let answer = || Ok(Batches { head: reader.head()?, start: shown.start, batches: Vec::new() });
+    let mut answer = Answer::new(shown, items, answer, &[count, reader.size])?;
     for batch in shown.start..shown.start + count {
         let samples = reader.batch(batch)?;
         match format {
@@ -164,8 +164,13 @@ enum Out {
 }
 
 impl Answer {
-    /// `items` has the columns of rows, and `answer` is one in JSON, whose last member is the list that the numbers go into.
-    pub fn new(shown: &WindowArgs, items: Items, answer: &impl Serialize, shape: &[u64]) -> Result<Self, Problem> {
+    /// `items` has the columns of rows, and `answer` makes one in JSON, whose last member is the list that the numbers go into.
+    pub fn new<T: Serialize>(
+        shown: &WindowArgs,
+        items: Items,
+        answer: impl FnOnce() -> Result<T, Problem>,
+        shape: &[u64],
+    ) -> Result<Self, Problem> {
         let format = shown.output.format();
         let mut sink = Sink::new(shown.output.output.as_deref())?;
         if format == Format::Npy && sink.is_terminal() {
@@ -173,7 +178,7 @@ impl Answer {
         }
         match format {
             Format::Npy => npy_header(&mut sink, shape)?,
-            Format::Json => begin(&mut sink, answer)?,
+            Format::Json => begin(&mut sink, &answer()?)?,
             _ => {}
         }
         let out = if format.has_rows() { Out::Rows(Rows::new(sink, format)?, items) } else { Out::Bare(sink, "") };

@@ -220,10 +220,10 @@ impl Shown<'_> {
         let count = window.run(20, all)?;
         let dataset = &self.found.dataset;
         let [in_part, other_than] = [is_in, !is_in].map(|named| named.then(|| part.to_owned()));
-        let members =
-            Members { head: self.head(), part: in_part, other_than, start: window.start, indices: Vec::new() };
+        let (head, start) = (self.head(), window.start);
+        let answer = || Ok(Members { head, part: in_part, other_than, start, indices: Vec::new() });
         let columns = [&["sample"], dataset.columns()].concat();
-        let mut answer = Answer::new(window, Items::new(columns), &members, &[count])?;
+        let mut answer = Answer::new(window, Items::new(columns), answer, &[count])?;
         let (mut passed, mut left) = (window.start, count);
         self.walk("listing", |start, parts| {
             let found =
@@ -248,9 +248,9 @@ impl Shown<'_> {
         let count = window.run(20, samples)?;
         let (names, dataset, end) = (self.split.parts(), &self.found.dataset, window.start + count);
         let starts = (window.start..end).step_by(WINDOW as usize);
-        let each = Each { head: self.head(), names: names.to_vec(), start: window.start, part_of: Vec::new() };
+        let each = || Ok(Each { head: self.head(), names: names.to_vec(), start: window.start, part_of: Vec::new() });
         let items = Items::new([&["sample", "part"], dataset.columns()].concat());
-        let mut answer = Answer::new(window, items, &each, &[count])?;
+        let mut answer = Answer::new(window, items, each, &[count])?;
         for start in starts {
             let parts = self.found.window(self.split, start, (end - start).min(WINDOW))?;
             if answer.format == Format::Text {

@@ -1,6 +1,5 @@
 //! The batches of a rank.
 
-use std::io::Write;
 use std::ops::Range;
 
 use samedeal::{Batch, Batcher};
@@ -9,8 +8,8 @@ use serde::Serialize;
 
 use super::figures::{self, Figures};
 use crate::args::format::Format;
-use crate::commands::numbers::BatchesArgs;
-use crate::write::{Cell, Items, Problem, Recipe, Rows, Sink, begin, counted, grouped, json, progress};
+use crate::commands::numbers::{Answer, BatchesArgs};
+use crate::write::{Cell, Items, Problem, Recipe, counted, grouped, json};
 
 /// How many items of a batch a table shows, and of a row that is shared.
 const SHOWN: usize = 8;
@@ -18,47 +17,26 @@ const SHOWN_OF_ROW: usize = 4;
 
 /// Prints or writes the batches that are asked for; `summary` is of the lengths.
 pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format) -> Result<(), Problem> {
-    let end = batcher.num_steps()?;
-    let start = args.shown.window.start;
-    let count = args.shown.window.run(5, end)?;
-    let steps = start..start + count;
-    let bar = progress::bar("writing", count);
-    if format.has_rows() {
-        let is_table = format == Format::Table;
-        let mut items = Items::new(if is_table { &TABLE[..] } else { &ROWS }.iter().copied());
-        let mut rows = Rows::new(Sink::new(args.shown.window.output.output.as_deref())?, format)?;
-        for (step, batch) in steps.zip(batcher.batches(start..start + count)?) {
-            let batch = BatchOf::new(step, batch?);
-            if is_table {
-                let lengths = [(batch.row_ends.len() as u64).into(), batch.padded_length.into(), batch.cost.into()];
-                items.push([step.into()].into_iter().chain(lengths).chain([batch.abridged().into()]));
-            } else {
-                batch.parts().try_for_each(|part| rows.push(&mut items, [step.into()].into_iter().chain(part)))?;
-            }
-            bar.inc(1);
-        }
-        bar.finish_and_clear();
-        return rows.finish(&items, &told(batcher, summary, start + count, count)?);
-    }
-    let mut sink = Sink::new(args.shown.window.output.output.as_deref())?;
-    if format == Format::Json {
-        begin(&mut sink, &BatchesOf::new(batcher, start)?)?;
-    }
-    for (step, batch) in steps.zip(batcher.batches(start..start + count)?) {
+    let shown = &args.shown.window;
+    let start = shown.start;
+    let count = shown.run(5, batcher.num_steps()?)?;
+    let is_table = format == Format::Table;
+    let items = Items::new(if is_table { &TABLE[..] } else { &ROWS }.iter().copied());
+    let mut answer = Answer::new(shown, items, || BatchesOf::new(batcher, start), &[count])?;
+    for (step, batch) in (start..).zip(batcher.batches(start..start + count)?) {
         let batch = BatchOf::new(step, batch?);
         match format {
-            Format::Json => {
-                let separator = if step == start { "" } else { "," };
-                write!(sink, "{separator}{}", json(&batch)?)?;
+            Format::Table => {
+                let rows = batch.row_ends.len() as u64;
+                let (length, cost) = (batch.padded_length.into(), batch.cost.into());
+                answer.push([step.into(), rows.into(), length, cost, batch.abridged().into()])?;
             }
-            _ => writeln!(sink, "{}", batch.line())?,
+            Format::Text => answer.write(&(batch.line() + "\n"), 1)?,
+            Format::Json => answer.write(&json(&batch)?, 1)?,
+            _ => batch.parts().try_for_each(|part| answer.push([step.into()].into_iter().chain(part)))?,
         }
-        bar.inc(1);
     }
-    if format == Format::Json {
-        writeln!(sink, "]}}")?;
-    }
-    sink.finish()
+    answer.finish(&if is_table { told(batcher, summary, start + count, count)? } else { String::new() })
 }
 
 /// The columns for people, with a row for each step; for programs, with a row for each item.

@@ -56,31 +56,23 @@ impl EpochArgs {
         let (world_size, workers) = (self.deal.world_size(), self.deal.workers);
         let Some(saved) = self.reading() else {
             let sampler = self.resumed(self.deal.sampler(dataset)?)?;
-            let batch_size = self.batch_size.unwrap_or(1);
+            let (batch_size, drop_last) = (self.batch_size.unwrap_or(1), self.drop_last);
             // The sampler refuses a size that cannot be.
-            sampler.num_batches(batch_size, self.drop_last)?;
+            sampler.num_batches(batch_size, drop_last)?;
             let remainder = Some(sampler.remainder());
             let source = Source::Sampler(Box::new(sampler));
-            return Ok(Readers {
-                source,
-                world_size,
-                workers,
-                batch_size,
-                drop_last: self.drop_last,
-                remainder,
-                turns: None,
-            });
+            return Ok(Readers { source, world_size, workers, batch_size, drop_last, remainder, turns: None });
         };
         let (batch_size, drop_last) = self.group(saved);
-        let mut builder = builder(saved, dataset).world_size(world_size).batch_size(batch_size).drop_last(drop_last);
-        builder = workers.into_iter().fold(builder, ReadingBuilder::workers);
         let mut remainder = self.deal.deal.text("remainder").and_then(|name| name.parse().ok());
         if remainder.is_none() && !saved.deals_shards() {
             // The state says whether its last group dropped the remainder.
             let is_dropped = last(saved, |past| past.drop_last).unwrap_or(false);
             remainder = Some(if is_dropped { Remainder::Drop } else { Remainder::Pad });
         }
-        builder = remainder.into_iter().fold(builder, ReadingBuilder::remainder);
+        let builder = builder(saved, dataset).world_size(world_size).batch_size(batch_size).drop_last(drop_last);
+        let builder = workers.into_iter().fold(builder, ReadingBuilder::workers);
+        let builder = remainder.into_iter().fold(builder, ReadingBuilder::remainder);
         let source = Source::Reading(resumed(builder, saved)?);
         Ok(Readers { source, world_size, workers, batch_size, drop_last, remainder, turns: None })
     }
@@ -157,12 +149,16 @@ impl Readers {
         }
     }
 
-    /// The order, for people.
-    pub fn order(&self) -> Result<String, Problem> {
-        Ok(order_of(&match &self.source {
+    fn recipe(&self) -> Result<String, Problem> {
+        Ok(match &self.source {
             Source::Sampler(sampler) => sampler.recipe()?,
             Source::Reading(reading) => reading.recipe()?,
-        }))
+        })
+    }
+
+    /// The order, for people.
+    pub fn order(&self) -> Result<String, Problem> {
+        Ok(order_of(&self.recipe()?))
     }
 
     /// How many neighbouring positions always go to the same reader.
@@ -312,20 +308,19 @@ impl Reader<'_> {
 
     /// What an answer in JSON begins with.
     pub fn head(&self) -> Result<Head, Problem> {
-        let Readers { source, world_size, workers, batch_size, .. } = self.readers;
-        let (head, batch_size) = match source {
-            Source::Sampler(sampler) => (Head::of(sampler)?, None),
-            Source::Reading(reading) => {
-                let (recipe, epoch) = (Recipe::of(&reading.recipe()?), reading.epoch());
-                let (num_samples, num_padding) = (self.samples, self.padding);
-                let (rank, consumed, num_dropped, reader) = (None, None, None, None);
-                let head = Head { recipe, epoch, rank, consumed, num_samples, num_padding, num_dropped, reader };
-                (head, Some(*batch_size))
-            }
-        };
-        let (rank, worker) = (self.rank, self.worker);
-        let reader = ReaderOf { rank, world_size: *world_size, worker, workers: workers.unwrap_or(1), batch_size };
-        let is_worker = workers.is_some() || self.readers.sampler().is_none();
-        Ok(Head { reader: is_worker.then_some(reader), ..head })
+        let Readers { world_size, workers, batch_size, .. } = *self.readers;
+        let (rank, worker, sampler) = (self.rank, self.worker, self.readers.sampler());
+        let batch_size = sampler.is_none().then_some(batch_size);
+        let reader = ReaderOf { rank, world_size, worker, workers: workers.unwrap_or(1), batch_size };
+        Ok(Head {
+            recipe: Recipe::of(&self.readers.recipe()?),
+            epoch: self.readers.epoch()?,
+            rank: sampler.map(Sampler::rank),
+            consumed: sampler.map(Sampler::consumed),
+            num_samples: self.samples,
+            num_padding: self.padding,
+            num_dropped: sampler.map(Sampler::num_dropped),
+            reader: (workers.is_some() || sampler.is_none()).then_some(reader),
+        })
     }
 }

@@ -4,7 +4,6 @@
 use std::borrow::Cow;
 use std::io::Write;
 
-use samedeal::Sampler;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -113,21 +112,6 @@ pub struct ReaderOf {
     /// Samples in a batch, if a state says it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub batch_size: Option<u32>,
-}
-
-impl Head {
-    pub fn of(sampler: &Sampler) -> Result<Self, Problem> {
-        Ok(Self {
-            recipe: Recipe::of(&sampler.recipe()?),
-            epoch: sampler.epoch(),
-            rank: Some(sampler.rank()),
-            consumed: Some(sampler.consumed()),
-            num_samples: sampler.num_samples(),
-            num_padding: sampler.num_padding(),
-            num_dropped: Some(sampler.num_dropped()),
-            reader: None,
-        })
-    }
 }
 
 /// Where a sample is stored.

@@ -1,9 +1,9 @@
 //! `samedeal explain`: what the states in a checkpoint say.
 
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
-use std::rc::Rc;
 
 use clap::{Arg, Args};
 use samedeal::{Error, FailureKind, Sampler};
@@ -13,7 +13,7 @@ use serde_json::{Map, Value};
 
 use crate::args::by_length::ByLengthArgs;
 use crate::args::dataset::Dataset;
-use crate::args::deal::{AllRanks, EpochArgs, SHARDED};
+use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::{Format, Output};
 use crate::args::resume::contradiction;
 use crate::args::values::{Numbers, Samples, numbers, samples};
@@ -115,15 +115,12 @@ fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
     }
     // The same state may be there many times, and an order of many sources takes a while.
     let mut known = HashMap::new();
-    let mut facts = Vec::<Rc<Facts>>::new();
     for saved in states {
-        let key = (Rc::clone(&saved.text), saved.kind());
-        if !known.contains_key(&key) {
-            known.insert(key.clone(), Rc::new(Facts::of(saved)?));
+        if let Entry::Vacant(entry) = known.entry((&saved.text, saved.kind())) {
+            entry.insert(Facts::of(saved)?);
         }
-        facts.push(Rc::clone(&known[&key]));
     }
-    let states = states.iter().zip(&facts);
+    let states = states.iter().map(|saved| (saved, &known[&(&saved.text, saved.kind())]));
     match args.output.format() {
         Format::Json => {
             let states = states.map(|(saved, facts)| State::new(saved, facts)).collect();
@@ -154,14 +151,12 @@ struct Facts {
 impl Facts {
     /// Refuses what cannot be of any run.
     fn of(saved: &Saved) -> Result<Self, Problem> {
-        let order = saved.order();
-        let is_plain = order == SHARDED || samedeal::orders()?.iter().any(|name| name == order);
         let composed = saved.composed();
         let is_unknown = |error: &Error| {
             let failure = error.failure();
             failure.is_some_and(|it| it.kind == FailureKind::UnknownName && it.field == "order")
         };
-        let is_known = is_plain || !composed.as_ref().is_err_and(is_unknown);
+        let is_known = !composed.as_ref().is_err_and(is_unknown);
         let extent = match composed {
             Ok(Some(sampler)) => Some((sampler.samples(), sampler.epoch_length())),
             Err(_) => None,

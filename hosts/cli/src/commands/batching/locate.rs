@@ -22,7 +22,7 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let mut parts = Parts::new(args, &lengths)?;
     let dataset = &lengths.dataset;
     // Without --resume and `samedeal explain`, that of --epoch.
-    let own = args.epoch.deal.epochs.map_or(parts.rest.epoch(), |epochs| epochs.first);
+    let own = args.epoch.deal.epochs.map_or(parts.rest.batcher.epoch(), |epochs| epochs.first);
     let epochs = args.epochs(own);
     let mut steps = Vec::new();
     let found = in_epochs(epochs, &samples, |epoch, sample| {
@@ -43,10 +43,11 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
             true => format!("all steps are counted from {begin}"),
             false => format!("steps to come are counted from the state on, steps seen from {begin}"),
         };
-        let (ranks, order) = (parts.rest.world_size(), order_of(&parts.rest.recipe()?));
+        let rest = &parts.rest.batcher;
+        let (ranks, order) = (rest.world_size(), order_of(&rest.recipe()?));
         let lines = steps.iter().map(|&(epoch, steps)| {
             let steps = counted(steps, "step", "steps");
-            match args.epoch.saved.is_none() || epoch != parts.rest.epoch() {
+            match args.epoch.saved.is_none() || epoch != rest.epoch() {
                 true => format!("epoch {epoch}: {steps}, {order}"),
                 false => format!("epoch {epoch}: {steps} left on a world size of {ranks}, {order}; {from}"),
             }
@@ -74,47 +75,52 @@ pub struct PlaceInBatches {
     counted_from: CountedFrom,
 }
 
-/// The epoch as it was read: the segments of its history, and what is left.
+/// The epoch as it was read: what was planned of it before, and what is left.
 struct Parts {
-    before: Vec<Before>,
-    rest: Batcher,
+    before: Vec<Part>,
+    rest: Part,
     /// Another epoch, as this world size reads all of it.
-    other: Option<Batcher>,
-    /// How many steps came before those of the rest, as these are counted.
-    first: u64,
+    other: Option<Part>,
     /// The positions of the order, if there were windows before the open one: nothing says which batches these had.
     order: Option<Sampler>,
 }
 
-/// A segment: what a world size planned, and how many steps of it were taken.
-struct Before {
+/// What a world size planned.
+struct Part {
     batcher: Batcher,
+    /// How many steps of it were taken, or will be; the first of them comes so many steps after the one that others are counted from.
     steps: u64,
-    /// How many steps came before it.
     first: u64,
+    counted_from: CountedFrom,
+    /// What becomes of samples in them.
+    status: Status,
 }
 
 impl Parts {
     fn new(args: &LocateArgs, lengths: &Lengths) -> Result<Self, Problem> {
-        let rest = plan(&args.by_length, &args.epoch, 0, lengths)?;
+        let batcher = plan(&args.by_length, &args.epoch, 0, lengths)?;
+        let consumed = args.epoch.saved.as_ref().and_then(|saved| saved.number("consumed")).unwrap_or(0);
+        let order = if consumed == 0 { None } else { Some(order_alone(args, &batcher)?) };
+        let begin = if order.is_some() { CountedFrom::Window } else { CountedFrom::Epoch };
         let (mut before, mut first, given) = (Vec::new(), 0_u64, lengths.given(&ProgressBar::hidden()));
         if let Some(saved) = &args.epoch.saved {
             for (number, past) in saved.history.iter().enumerate() {
                 let batcher = args.by_length.past(&args.epoch.deal, given.clone(), saved, number)?;
-                before.push(Before { batcher, steps: past.steps, first });
+                let (steps, status) = (past.steps, Status::Seen);
+                before.push(Part { batcher, steps, first, counted_from: begin, status });
                 first = first.saturating_add(past.steps);
             }
         }
-        let consumed = args.epoch.saved.as_ref().and_then(|saved| saved.number("consumed")).unwrap_or(0);
-        let order = if consumed == 0 { None } else { Some(order_alone(args, &rest)?) };
         // `samedeal explain` counts all steps from the beginning of the epoch.
         let first = if args.is_explained { first } else { 0 };
-        Ok(Self { before, rest, other: None, first, order })
+        let counted_from = if before.is_empty() || first > 0 { begin } else { CountedFrom::State };
+        let rest = Part { batcher, steps: u64::MAX, first, counted_from, status: Status::ToCome };
+        Ok(Self { before, rest, other: None, order })
     }
 
     /// How many positions came before the open window, if there is a state.
     fn consumed(&self) -> u64 {
-        if self.order.is_some() { self.rest.consumed() } else { 0 }
+        if self.order.is_some() { self.rest.batcher.consumed() } else { 0 }
     }
 
     /// Whether something was taken of the epoch.
@@ -123,53 +129,45 @@ impl Parts {
     }
 
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
+        let rest = &self.rest.batcher;
         if self.planned().epoch() != epoch {
-            self.other = if self.rest.epoch() == epoch { None } else { Some(self.rest.at_epoch(epoch)?) };
+            let status = if epoch < rest.epoch() { Status::Seen } else { Status::ToCome };
+            let part = |batcher| Part { batcher, steps: u64::MAX, first: 0, counted_from: CountedFrom::Epoch, status };
+            self.other = if rest.epoch() == epoch { None } else { Some(part(rest.at_epoch(epoch)?)) };
         }
         Ok(())
     }
 
     /// The epoch that is searched, or what is left of it.
     fn planned(&self) -> &Batcher {
-        self.other.as_ref().unwrap_or(&self.rest)
+        &self.other.as_ref().unwrap_or(&self.rest).batcher
     }
 
     fn find(&self, sample: u64, dataset: &Dataset) -> Result<LocatedIn<PlaceInBatches>, Problem> {
-        let planned = self.planned();
+        // Without a state, the epoch of the rest is the first of several.
+        let parts = match &self.other {
+            Some(other) => vec![other],
+            None => self.before.iter().chain([&self.rest]).collect(),
+        };
         let mut places = Vec::new();
-        let mut without = Status::Dropped;
-        if self.other.is_some() {
-            let passed = if planned.epoch() < self.rest.epoch() { Status::Seen } else { Status::ToCome };
-            // Without a state, the epoch of the rest is the first of several.
-            for place in planned.locate(sample)? {
-                places.push(PlaceInBatches::new(planned, place, passed, 0, CountedFrom::Epoch)?);
-            }
-        } else {
-            for Before { batcher, steps, first } in &self.before {
-                for place in batcher.locate(sample)?.into_iter().filter(|place| place.step < *steps) {
-                    places.push(PlaceInBatches::new(batcher, place, Status::Seen, *first, self.begin())?);
-                }
-            }
-            let is_begin = self.before.is_empty() || self.first > 0;
-            let counted_from = if is_begin { self.begin() } else { CountedFrom::State };
-            for place in planned.locate(sample)? {
-                places.push(PlaceInBatches::new(planned, place, Status::ToCome, self.first, counted_from)?);
-            }
-            // A window before the open one of a state, which does not say the batch.
-            if let (Some(order), true) = (&self.order, places.is_empty()) {
-                let is_passed = order.fate(sample, 1, 0)?.places.iter().any(|it| it.position < planned.consumed());
-                without = if is_passed { Status::Seen } else { Status::Dropped };
+        for part in parts {
+            let found = part.batcher.locate(sample)?.into_iter().filter(|place| place.step < part.steps);
+            for place in found {
+                places.push(PlaceInBatches::new(part, place)?);
             }
         }
+        // Or in a window before the open one of a state, which does not say the batch.
+        let is_passed = match &self.order {
+            Some(order) if places.is_empty() && self.other.is_none() => {
+                order.fate(sample, 1, 0)?.places.iter().any(|place| place.position < self.consumed())
+            }
+            _ => false,
+        };
+        let without = if is_passed { Status::Seen } else { Status::Dropped };
         // That of the first place that is no repetition.
         let real = places.iter().find(|place| place.status != Status::Padding);
         let status = real.or(places.first()).map_or(without, |place| place.status);
-        Ok(LocatedIn::new(planned.epoch(), sample, status, Some(places), dataset))
-    }
-
-    /// From where the steps of the history are counted.
-    fn begin(&self) -> CountedFrom {
-        if self.order.is_some() { CountedFrom::Window } else { CountedFrom::Epoch }
+        Ok(LocatedIn::new(self.planned().epoch(), sample, status, Some(places), dataset))
     }
 }
 
@@ -204,15 +202,9 @@ fn items(found: &[LocatedIn<PlaceInBatches>], dataset: &Dataset, format: Format,
 }
 
 impl PlaceInBatches {
-    /// A place of a batcher, `first` steps after the one from which steps are counted. `status` is what becomes of it if it is no
-    /// repetition: the last rows of a batch may be repeated.
-    fn new(
-        batcher: &Batcher,
-        place: BatchPlace,
-        status: Status,
-        first: u64,
-        counted_from: CountedFrom,
-    ) -> Result<Self, Problem> {
+    /// The last rows of a batch may be repeated.
+    fn new(part: &Part, place: BatchPlace) -> Result<Self, Problem> {
+        let &Part { ref batcher, first, counted_from, status, .. } = part;
         let BatchPlace { step, rank, row, index_in_row, start, .. } = place;
         let batch = batcher.batch_of(rank, step)?;
         let is_repeated = u64::from(row) + u64::from(batch.repeated) >= batch.row_ends.len() as u64;

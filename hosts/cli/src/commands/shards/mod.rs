@@ -11,6 +11,7 @@ use samedeal::ShardPlan;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::json;
+use totals::Totals;
 
 use crate::args::dataset::{Dataset, Unreadable};
 use crate::args::format::Format;
@@ -21,7 +22,7 @@ use crate::write::{Problem, Recipe, print, print_json, progress, verdict};
 #[derive(Serialize, JsonSchema)]
 pub struct Dealt {
     #[serde(flatten)]
-    totals: totals::Totals,
+    totals: Totals,
     recipe: Recipe,
     epoch: u64,
     /// By the numbers of the shards.
@@ -70,14 +71,15 @@ pub fn run(args: &ShardsArgs) -> Result<bool, Problem> {
 /// What the plan deals, and what was verified. What readers really had says nothing of the plan, which is left out then.
 fn show(planned: &Planned, args: &ShardsArgs, checked: Option<&check::Answer>, format: Format) -> Result<(), Problem> {
     if let (Some(checked), Some(Some(_))) = (checked, &args.verify) {
-        let below = if format == Format::Table { Some(totals::files(planned)?) } else { None };
+        let below = if format == Format::Table { Some(Totals::new(planned, args)?.files()) } else { None };
         checked.print(planned, format)?;
         return below.map_or(Ok(()), print);
     }
     // Before anything is printed, since it can be refused.
+    let totals = Totals::new(planned, args)?;
     let below = match format {
-        Format::Table => Some(totals::lines(planned, args)?.join("\n")),
-        _ => totals::steps_line(planned, args)?.filter(|_| format == Format::Text),
+        Format::Table => Some(totals.lines(&planned.plan)?.join("\n")),
+        _ => totals.steps_line().filter(|_| format == Format::Text),
     };
     // One answer has the columns of one table.
     if let (Some(checked), false) = (checked, matches!(format, Format::Table | Format::Text)) {
@@ -148,7 +150,7 @@ impl Planned {
         let files =
             self.dataset.files.iter().map(|it| File { path: path(&it.path), samples: it.count, bytes: it.bytes });
         Ok(Dealt {
-            totals: totals::Totals::new(self, args)?,
+            totals: Totals::new(self, args)?,
             recipe: Recipe::of(&self.plan.recipe()?),
             epoch: self.plan.epoch(),
             files: files.collect(),

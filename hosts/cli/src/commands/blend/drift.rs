@@ -6,6 +6,7 @@ use samedeal::Sampler;
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::samples;
 use super::shares::{Shares, millionths};
 use crate::write::{Problem, grouped};
 
@@ -15,26 +16,20 @@ const LOOKS: u64 = 32;
 /// From the lowest value to the highest one.
 const BARS: [char; 8] = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/// For each source, the drift that is farthest from 0 in each column, in millionths of a sample.
+/// For each source, the drift that is farthest from 0 in each column.
 pub struct Drift {
     start: u64,
     end: u64,
-    sources: Vec<Line>,
+    pub sources: Vec<Drifting>,
 }
 
 /// How far the count of a source is from its share, in samples.
-#[derive(Serialize, JsonSchema)]
+#[derive(Clone, Serialize, JsonSchema)]
 pub struct Drifting {
     source: String,
     bound: f64,
     /// The drift that is farthest from 0 in each of up to 64 parts of the positions.
     values: Vec<f64>,
-}
-
-struct Line {
-    name: String,
-    bound: u64,
-    values: Vec<i128>,
 }
 
 impl Drift {
@@ -43,10 +38,9 @@ impl Drift {
             let what = "--plot is not for --exhaustion renormalise, where the shares change when a source leaves";
             return Err(Problem::message(what));
         }
-        let names = sampler.sources()?;
-        let bounds = sampler.source_bounds()?;
-        let lines = names.into_iter().zip(bounds).map(|(name, bound)| Line { name, bound, values: Vec::new() });
-        let mut sources = lines.collect::<Vec<_>>();
+        let sources = sampler.sources()?.into_iter().zip(sampler.source_bounds()?);
+        let line = |(source, bound)| Drifting { source, bound: samples(i128::from(bound)), values: Vec::new() };
+        let mut sources = sources.map(line).collect::<Vec<_>>();
         // Before the epoch, all epochs of a blend that goes on.
         let before = sampler.source_counts(0..0)?.first;
         let goes_on = shares.position(0) > 0;
@@ -68,24 +62,17 @@ impl Drift {
                     }
                 }
             }
-            sources.iter_mut().zip(most).for_each(|(line, value)| line.values.push(value));
+            sources.iter_mut().zip(most).for_each(|(line, value)| line.values.push(samples(value)));
         }
         Ok(Self { start, end, sources })
     }
-
-    pub fn answer(&self) -> Vec<Drifting> {
-        let line = |line: &Line| {
-            let values = line.values.iter().map(|&value| value as f64 / 1e6).collect();
-            Drifting { source: line.name.clone(), bound: line.bound as f64 / 1e6, values }
-        };
-        self.sources.iter().map(line).collect()
-    }
 }
 
-impl Line {
+impl Drifting {
     /// The bar of a value, between the bounds.
-    fn bar(&self, value: i128) -> char {
-        let (bound, last) = (i128::from(self.bound.max(1)), BARS.len() as i128 - 1);
+    fn bar(&self, value: f64) -> char {
+        let [value, bound] = [value, self.bound].map(|samples| (samples * 1e6).round() as i128);
+        let (bound, last) = (bound.max(1), BARS.len() as i128 - 1);
         let level = ((value + bound) * last + bound) / (2 * bound);
         BARS[level.clamp(0, last) as usize]
     }
@@ -93,14 +80,14 @@ impl Line {
 
 impl fmt::Display for Drift {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let name = |line: &Line| line.name.chars().filter(|letter| !letter.is_control()).take(24).collect::<String>();
+        let name =
+            |line: &Drifting| line.source.chars().filter(|letter| !letter.is_control()).take(24).collect::<String>();
         let width = self.sources.iter().map(|line| name(line).chars().count()).max().unwrap_or(0);
         writeln!(f, "drift of each source: its count less its share, in samples. ▁ is -bound, █ is +bound")?;
         for line in &self.sources {
             let bars = line.values.iter().map(|&value| line.bar(value)).collect::<String>();
-            let most = line.values.iter().map(|value| value.abs()).max().unwrap_or(0) as f64 / 1e6;
-            let bound = line.bound as f64 / 1e6;
-            writeln!(f, "{:<width$} {bars} farthest {most:.3}, bound {bound:.3}", name(line))?;
+            let most = line.values.iter().map(|value| value.abs()).fold(0.0, f64::max);
+            writeln!(f, "{:<width$} {bars} farthest {most:.3}, bound {:.3}", name(line), line.bound)?;
         }
         write!(f, "{:<width$} positions {} to {}", "", grouped(self.start), grouped(self.end))
     }
@@ -112,11 +99,9 @@ mod tests {
 
     #[test]
     fn bars_go_from_bound_to_bound() {
-        let line = Line { name: "a".to_owned(), bound: 1_500_000, values: Vec::new() };
-        assert_eq!([-1_500_000, 1_500_000, -9_000_000].map(|value| line.bar(value)), ['▁', '█', '▁']);
-        assert_eq!([-1_000_000, 1_000_000].map(|value| line.bar(value)), ['▂', '▇']);
-        assert!(['▄', '▅'].contains(&line.bar(0)));
-        let none = Line { name: "b".to_owned(), bound: 0, values: Vec::new() };
-        assert!(['▄', '▅'].contains(&none.bar(0)));
+        let line = |bound| Drifting { source: "a".to_owned(), bound, values: Vec::new() };
+        assert_eq!([-1.5, 1.5, -9.0].map(|value| line(1.5).bar(value)), ['▁', '█', '▁']);
+        assert_eq!([-1.0, 1.0].map(|value| line(1.5).bar(value)), ['▂', '▇']);
+        assert!([1.5, 0.0].iter().all(|bound| ['▄', '▅'].contains(&line(*bound).bar(0.0))));
     }
 }

@@ -99,7 +99,7 @@ fn report(args: &BlendArgs, sampler: &Sampler) -> Result<(), Problem> {
     let format = args.output.format();
     let json = || {
         let (epoch, length) = (sampler.epoch(), sampler.epoch_length());
-        let (recipe, drift) = (Recipe::of(&sampler.recipe()?), drift.as_ref().map(drift::Drift::answer));
+        let (recipe, drift) = (Recipe::of(&sampler.recipe()?), drift.as_ref().map(|drift| drift.sources.clone()));
         Ok(Blended { recipe, epoch, length, rank: args.rank, start: args.start, end, sources: &sources, drift })
     };
     show(format, || items(&sources), || Ok(said(sampler, args, end)), json)?;
@@ -225,10 +225,10 @@ fn items(sources: &[Source]) -> Items {
             Cell::Share(*share_asked),
             (*count).into(),
             Cell::Share(*share),
-            deviation.map_or(Cell::None, Cell::Ratio),
-            bound.map_or(Cell::None, Cell::Ratio),
-            passes.as_ref().map_or(Cell::None, |it| whole(it).into()),
-            passes.as_ref().map_or(Cell::None, |it| it.repeats.into()),
+            deviation.map(Cell::Ratio).into(),
+            bound.map(Cell::Ratio).into(),
+            passes.as_ref().map(whole).into(),
+            passes.as_ref().map(|it| it.repeats).into(),
         ]);
     }
     items

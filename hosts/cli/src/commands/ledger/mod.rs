@@ -7,7 +7,7 @@ use std::io::Write;
 use std::path::PathBuf;
 
 use clap::Args;
-use readers::Done;
+use readers::{Next, ReaderOf};
 use samedeal::ledger::{Progress, Schedule};
 use samedeal::{Builder, Failure, FailureKind, Sampler};
 use schemars::JsonSchema;
@@ -39,28 +39,6 @@ struct ProgressOf {
     /// Of the log.
     entries: u64,
     finished: bool,
-}
-
-/// What a reader did.
-#[derive(Serialize, JsonSchema)]
-struct ReaderOf {
-    reader: u32,
-    claims: u64,
-    commits: u64,
-    /// Samples that it committed.
-    samples: u64,
-    /// Samples that it gave back, or that others took over after its lease.
-    released: u64,
-    /// Samples that it still held when another process joined with its number.
-    freed: u64,
-    /// Who claimed these next.
-    claimed_next_by: Vec<Next>,
-}
-
-#[derive(Serialize, JsonSchema)]
-struct Next {
-    reader: u32,
-    samples: u64,
 }
 
 /// The samples that a reader replays.
@@ -121,11 +99,7 @@ fn summary(args: &LedgerArgs, mut schedule: Schedule<Lines>) -> Result<(), Probl
     }
     let (progress, state, readers) = (schedule.progress()?, state(&schedule)?, readers.readers);
     let format = args.output.format();
-    let reader = |(reader, Done { claims, commits, samples, released, freed, next })| {
-        let next = next.into_iter().map(|(reader, samples)| Next { reader, samples });
-        ReaderOf { reader, claims, commits, samples, released, freed, claimed_next_by: next.collect() }
-    };
-    let readers = readers.into_iter().map(reader).collect::<Vec<_>>();
+    let readers = readers.into_values().collect::<Vec<_>>();
     let items = || {
         let mut items = Items::new([
             "reader",

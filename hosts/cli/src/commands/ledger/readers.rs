@@ -3,25 +3,35 @@
 use std::collections::BTreeMap;
 
 use samedeal::ledger::Event;
+use schemars::JsonSchema;
+use serde::Serialize;
 
-/// What a reader has done.
-#[derive(Debug, Default, PartialEq)]
-pub struct Done {
+/// What a reader did.
+#[derive(Default, Serialize, JsonSchema)]
+pub struct ReaderOf {
+    pub reader: u32,
     pub claims: u64,
     pub commits: u64,
+    /// Samples that it committed.
     pub samples: u64,
-    /// What it gave back, and what others took after its lease ended: the log does not tell them apart.
+    /// Samples that it gave back, or that others took over after its lease.
     pub released: u64,
-    /// What it still held when another process joined with its number.
+    /// Samples that it still held when another process joined with its number.
     pub freed: u64,
-    /// Which readers claimed these positions next, and how many of them.
-    pub next: BTreeMap<u32, u64>,
+    /// Who claimed these next.
+    pub claimed_next_by: Vec<Next>,
+}
+
+#[derive(Serialize, JsonSchema)]
+pub struct Next {
+    pub reader: u32,
+    pub samples: u64,
 }
 
 /// A log on the way from entry to entry.
 #[derive(Default)]
 pub struct Log {
-    pub readers: BTreeMap<u32, Done>,
+    pub readers: BTreeMap<u32, ReaderOf>,
     /// The claims that are not over, by their numbers: the reader, and how many positions are not committed.
     held: BTreeMap<u64, (u32, u64)>,
     /// The readers of claims that left something.
@@ -33,13 +43,18 @@ impl Log {
     pub fn add(&mut self, event: &Event) {
         let Event { reader, claim, taken_from, .. } = *event;
         let count = u64::from(event.count);
-        let done = self.readers.entry(reader).or_default();
+        let done = self.readers.entry(reader).or_insert_with(|| ReaderOf { reader, ..ReaderOf::default() });
         match event.kind.as_str() {
             "claim" => {
                 done.claims += 1;
                 self.held.insert(claim, (reader, count));
-                if let Some(of) = taken_from.and_then(|of| self.left.remove(&of)) {
-                    *self.readers.entry(of).or_default().next.entry(reader).or_default() += count;
+                let left = taken_from.and_then(|of| self.left.remove(&of));
+                if let Some(of) = left.and_then(|of| self.readers.get_mut(&of)) {
+                    let next = &mut of.claimed_next_by;
+                    match next.binary_search_by_key(&reader, |next| next.reader) {
+                        Ok(place) => next[place].samples += count,
+                        Err(place) => next.insert(place, Next { reader, samples: count }),
+                    }
                 }
             }
             "commit" => {

@@ -55,33 +55,19 @@ pub struct BlendArgs {
 pub struct SourcesArgs {
     /// A source: its name, its number of samples, and its weight, which is a whole number. May be repeated
     #[arg(long, value_name = "NAME:SAMPLES:WEIGHT", value_parser = source, required_unless_present = "recipe")]
-    source: Vec<Part>,
+    source: Vec<Value>,
     /// Keep every source within one sample of its share. The weights must be small: their sum, without a common divisor, is at most 2^20
     #[arg(long)]
     exact: bool,
     /// Other weights, one for each source, from a position on, which is counted over all epochs. May be repeated
     #[arg(long, value_name = "FROM:W,W,...", value_parser = stage)]
-    stage: Vec<Weights>,
+    stage: Vec<Value>,
     #[command(flatten)]
     given: Given<Blend>,
 }
 
-/// What --source says.
-#[derive(Clone)]
-struct Part {
-    name: String,
-    samples: u64,
-    weight: u64,
-}
-
-/// What --stage says.
-#[derive(Clone)]
-struct Weights {
-    from: u64,
-    weights: Vec<u64>,
-}
-
-fn source(text: &str) -> Result<Part, String> {
+/// What --source says, as a recipe has it.
+fn source(text: &str) -> Result<Value, String> {
     // A name may have colons.
     let parts = text.rsplit_once(':').and_then(|(rest, weight)| Some((rest.rsplit_once(':')?, weight)));
     let ((name, samples), weight) = parts.ok_or("allowed: NAME:SAMPLES:WEIGHT, such as web:1e6:70")?;
@@ -91,29 +77,25 @@ fn source(text: &str) -> Result<Part, String> {
         Err(_) if is_share => Err("a weight is a whole number: 7 and 3 in place of 0.7 and 0.3".to_owned()),
         read => read,
     }?;
-    Ok(Part { name: name.to_owned(), samples: number(samples)?, weight })
+    Ok(json!({ "name": name, "samples": number(samples)?, "weight": weight }))
 }
 
-fn stage(text: &str) -> Result<Weights, String> {
+/// What --stage says.
+fn stage(text: &str) -> Result<Value, String> {
     let (from, weights) = text.split_once(':').ok_or("allowed: FROM:W,W,..., such as 50000:20,80")?;
     let weights = weights.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
-    Ok(Weights { from: number(from)?, weights })
+    Ok(json!({ "from": number(from)?, "weights": weights }))
 }
 
 impl SourcesArgs {
     /// What the options say, as members of the order of a recipe.
     pub fn members(&self) -> Map<String, Value> {
         let mut members = self.given.members().clone();
-        let mut set = |name: &str, values: Vec<Value>| {
+        for (name, values) in [("sources", &self.source), ("stages", &self.stage)] {
             if !values.is_empty() {
-                members.insert(name.to_owned(), values.into());
+                members.insert(name.to_owned(), values.clone().into());
             }
-        };
-        let source =
-            |Part { name, samples, weight }: &Part| json!({ "name": name, "samples": samples, "weight": weight });
-        set("sources", self.source.iter().map(source).collect());
-        let stage = |Weights { from, weights }: &Weights| json!({ "from": from, "weights": weights });
-        set("stages", self.stage.iter().map(stage).collect());
+        }
         if self.exact {
             members.insert("name".to_owned(), "blend-exact".into());
         }
@@ -127,10 +109,8 @@ mod tests {
 
     #[test]
     fn sources_and_stages_are_read() {
-        let Part { name, samples, weight } = source("s3://a:5:7").ok().unwrap();
-        assert_eq!((name.as_str(), samples, weight), ("s3://a", 5, 7));
-        let Weights { from, weights } = stage("1e3:2,0,50").ok().unwrap();
-        assert_eq!((from, weights), (1_000, vec![2, 0, 50]));
+        assert_eq!(source("s3://a:5:7"), Ok(json!({ "name": "s3://a", "samples": 5, "weight": 7 })));
+        assert_eq!(stage("1e3:2,0,50"), Ok(json!({ "from": 1_000, "weights": [2, 0, 50] })));
         for text in ["", "web", "web:5", "web:5:0.7", "web:x:1"] {
             assert!(source(text).is_err(), "{text}");
         }

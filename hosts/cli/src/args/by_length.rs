@@ -94,12 +94,8 @@ impl ByLengthArgs {
 
     /// Refuses an index where nothing uses it.
     pub fn without_index(&self) -> Result<(), Problem> {
-        let refused = || {
-            Problem::message(
-                "--index has no meaning here: it is of the batches that one set of options makes; leave it out",
-            )
-        };
-        self.index.as_ref().map_or(Ok(()), |_| Err(refused()))
+        let what = "--index has no meaning here: it is of the batches that one set of options makes; leave it out";
+        if self.index.is_some() { Err(Problem::message(what)) } else { Ok(()) }
     }
 
     /// Takes the number of steps of each window from the index, if there is one.

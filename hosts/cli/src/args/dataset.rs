@@ -72,11 +72,8 @@ impl Dataset {
     }
 
     /// The same, where `broken` says what becomes of a file that cannot be read.
-    pub fn of(paths: &[PathBuf], broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
-        Self::read(find(paths)?, broken)
-    }
-
-    fn read(paths: Vec<Found>, mut broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
+    pub fn of(paths: &[PathBuf], mut broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
+        let paths = find(paths)?;
         let mut dataset = Self { files: Vec::with_capacity(paths.len()), ..Self::default() };
         let bar = progress::bar("reading footers", paths.len() as u64);
         for Found { path, named } in paths {

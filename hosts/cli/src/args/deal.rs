@@ -189,7 +189,7 @@ impl DealArgs {
                 Error::from(failure).into()
             }
             // Only a composed order has a name that the library knows and does not list.
-            (Error::Failure(_), Some(name)) if self.decided.is_none() && !is_plain(name) => {
+            (Error::Failure(_), Some(name)) if self.decided.is_none() && is_plain(name).is_ok_and(|it| !it) => {
                 let what = format!(
                     "--order is {name:?}, which is made of other orders; allowed: --recipe FILE (samedeal blend --recipe-out \
                      writes the recipe of a blend)"
@@ -207,9 +207,9 @@ pub fn needs_files() -> Problem {
     Problem::message(format!("--order {SHARDED} needs samples that are stored in files; {needed}"))
 }
 
-/// Whether an order needs no more than options.
-fn is_plain(order: &str) -> bool {
-    order == SHARDED || samedeal::orders().unwrap_or_default().iter().any(|plain| plain == order)
+/// Whether an order needs no more than options: it is not made of others.
+pub fn is_plain(order: &str) -> Result<bool, Error> {
+    Ok(order == SHARDED || samedeal::orders()?.iter().any(|plain| plain == order))
 }
 
 /// What --list says.

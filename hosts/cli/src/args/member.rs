@@ -95,13 +95,11 @@ impl Member {
     fn arg(&self) -> Arg {
         let arg = Arg::new(self.option).long(self.option).help(self.help);
         match self.kind {
-            Kind::Short(range) => {
-                arg.value_name("N").value_parser(move |text: &str| natural(text, u32::MAX.into(), range))
-            }
-            Kind::Long(range) => arg.value_name("N").value_parser(move |text: &str| natural(text, u64::MAX, range)),
-            Kind::Longs(range) => {
-                let arg = arg.value_name("N").value_parser(move |text: &str| natural(text, u64::MAX, range));
-                arg.action(ArgAction::Append)
+            Kind::Short(range) | Kind::Long(range) | Kind::Longs(range) => {
+                let most = if matches!(self.kind, Kind::Short(_)) { u32::MAX.into() } else { u64::MAX };
+                let is_repeated = matches!(self.kind, Kind::Longs(_));
+                let arg = arg.value_name("N").value_parser(move |text: &str| natural(text, most, range));
+                arg.action(if is_repeated { ArgAction::Append } else { ArgAction::Set })
             }
             Kind::Integer => arg.value_name("N").value_parser(integer),
             Kind::Flag(_) => arg.action(ArgAction::SetTrue),

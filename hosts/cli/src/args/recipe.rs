@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 use serde_json::{Map, Value};
 
 use crate::args::dataset::Dataset;
-use crate::args::deal::{EpochArgs, SHARDED, lists};
+use crate::args::deal::{EpochArgs, SHARDED, is_plain, lists};
 use crate::read::numbers::whole;
 use crate::write::{Problem, counted, grouped};
 
@@ -55,7 +55,7 @@ impl EpochArgs {
         check_samples(samples, &dataset).map_err(|why| Problem::of(path, why))?;
         let recipe: Value = serde_json::from_str(&sampler.recipe()?).unwrap_or_default();
         self.deal.order.replace(&recipe["order"]);
-        (self.deal.decided, self.deal.is_composed) = (Some(builder), is_composed(&sampler)?);
+        (self.deal.decided, self.deal.is_composed) = (Some(builder), !is_plain(sampler.order())?);
         if self.dataset.paths.is_empty() {
             self.dataset.samples = Some(samples);
         }
@@ -125,11 +125,6 @@ pub fn text(path: &Path) -> Result<String, Problem> {
     }
 }
 
-/// Whether an order is made of others, so that it has more than a name.
-fn is_composed(sampler: &Sampler) -> Result<bool, Error> {
-    Ok(sampler.lanes().is_none() && !samedeal::orders()?.iter().any(|name| name == sampler.order()))
-}
-
 /// The sampler of a recipe, and its options. Files are its `sizes`, except with an order that has none.
 fn sampler(text: &str, lists: Vec<(String, Vec<u64>)>, files: Option<&Dataset>) -> Result<(Builder, Sampler), Error> {
     let builder = lists.into_iter().fold(Sampler::from_recipe(text), |it, (path, list)| it.list(path, list));
@@ -178,20 +173,18 @@ pub fn explained(error: &Error, has_no_lists: bool) -> String {
     if is_of(error, FailureKind::Missing, "sizes") {
         return format!("{error}. Name the files of the run or their directories");
     }
-    if is_of(error, FailureKind::Contradiction, "sizes") {
-        return format!("{error}. The files are not those of the recipe: name the files of the run, in their order");
+    let is_other = |field: &str| is_of(error, FailureKind::Contradiction, field);
+    match () {
+        () if is_other("sizes") => {
+            format!("{error}. The files are not those of the recipe: name the files of the run, in their order")
+        }
+        () if is_other("batch") => {
+            "the recipe is of batches of samples of different length; batches, locate, step, explain and recipe \
+                                    take it with --lengths and the files that tell lengths"
+                .to_owned()
+        }
+        () if is_other("steps") => "the recipe is of steps over epochs; `samedeal steps` takes it".to_owned(),
+        () if is_other("split") => "the recipe is of a split; `samedeal split` takes it".to_owned(),
+        () => error.to_string(),
     }
-    if is_of(error, FailureKind::Contradiction, "batch") {
-        let what = "the recipe is of batches of samples of different length";
-        return format!(
-            "{what}; batches, locate, step, explain and recipe take it with --lengths and the files that tell lengths"
-        );
-    }
-    if is_of(error, FailureKind::Contradiction, "steps") {
-        return "the recipe is of steps over epochs; `samedeal steps` takes it".to_owned();
-    }
-    if is_of(error, FailureKind::Contradiction, "split") {
-        return "the recipe is of a split; `samedeal split` takes it".to_owned();
-    }
-    error.to_string()
 }

@@ -67,7 +67,7 @@ pub struct ScheduleArgs {
     /// How many samples all ranks together take in a step: a multiple of --world-size times --unit. 512@1000 is the size from step 1000 on;
     /// may be repeated, in the order of steps
     #[arg(long, value_name = "SIZE[@STEP]", value_parser = stage)]
-    batch_size: Vec<Stage>,
+    batch_size: Vec<Value>,
     #[command(flatten)]
     steps: Given<Steps>,
     #[command(flatten)]
@@ -89,18 +89,15 @@ pub struct ScheduleArgs {
     list: Vec<(String, PathBuf)>,
 }
 
-/// A batch size, and the step that it begins with; none for the first steps.
-#[derive(Clone, Debug, PartialEq)]
-struct Stage {
-    from: Option<u64>,
-    batch_size: u32,
-}
-
-fn stage(text: &str) -> Result<Stage, String> {
+/// A batch size, and the step that it begins with, as a recipe has them; no step for the first steps.
+fn stage(text: &str) -> Result<Value, String> {
     let (size, from) = text.split_once('@').map_or((text, None), |(size, from)| (size, Some(from)));
     let batch_size = within(1, u32::MAX)(size);
     let batch_size = batch_size.map_err(|allowed| format!("{allowed}, and from which step on, such as 512@1000"))?;
-    Ok(Stage { from: from.map(number).transpose()?.filter(|from| *from > 0), batch_size })
+    Ok(match from.map(number).transpose()?.unwrap_or(0) {
+        0 => json!({ "batch_size": batch_size }),
+        from => json!({ "from": from, "batch_size": batch_size }),
+    })
 }
 
 /// A schedule, and what it is of.
@@ -168,14 +165,14 @@ impl ScheduleArgs {
     fn steps(&self) -> Result<Map<String, Value>, Problem> {
         let mut members = self.steps.members().clone();
         let mut stages = Vec::new();
-        for (number, Stage { from, batch_size }) in self.batch_size.iter().enumerate() {
-            match from {
-                Some(from) => stages.push(json!({ "from": from, "batch_size": batch_size })),
-                None if number == 0 => _ = members.insert("batch_size".to_owned(), (*batch_size).into()),
+        for (number, stage) in self.batch_size.iter().enumerate() {
+            let size = &stage["batch_size"];
+            match stage.get("from") {
+                Some(_) => stages.push(stage.clone()),
+                None if number == 0 => _ = members.insert("batch_size".to_owned(), size.clone()),
                 None => {
-                    let what =
-                        format!("--batch-size {batch_size} is there besides another one: say from which step on");
-                    return Err(Problem::message(format!("{what}, such as --batch-size {batch_size}@1000")));
+                    let what = format!("--batch-size {size} is there besides another one: say from which step on");
+                    return Err(Problem::message(format!("{what}, such as --batch-size {size}@1000")));
                 }
             }
         }
@@ -208,8 +205,8 @@ mod tests {
 
     #[test]
     fn stages_are_read() {
-        assert_eq!(stage("1,024@1e3"), Ok(Stage { from: Some(1_000), batch_size: 1_024 }));
-        assert_eq!(stage("256@0"), Ok(Stage { from: None, batch_size: 256 }));
+        assert_eq!(stage("1,024@1e3"), Ok(json!({ "from": 1_000, "batch_size": 1_024 })));
+        assert_eq!(stage("256@0"), Ok(json!({ "batch_size": 256 })));
         for text in ["", "@5", "0.5", "256@", "256@x", "-1"] {
             assert!(stage(text).is_err(), "{text}");
         }

@@ -139,22 +139,10 @@ mod tests {
 
     #[test]
     fn numbers_are_read_in_the_ways_people_write_them() {
-        for (text, value) in [
-            ("50000", 50_000),
-            ("50_000", 50_000),
-            ("5e4", 50_000),
-            ("50,000", 50_000),
-            ("1,234,567", 1_234_567),
-            ("1_0", 10),
-            ("1.5e3", 1_500),
-            ("1.50E1", 15),
-            ("5k", 5_000),
-            ("2M", 2_000_000),
-            ("1_000.25K", 1_000_250),
-            ("0.5G", 500_000_000),
-            ("18446744073709551615", u64::MAX),
-        ] {
-            assert_eq!(number(text), Ok(value), "{text}");
+        let all = "50000=50000 50_000=50000 5e4=50000 50,000=50000 1,234,567=1234567 1_0=10 1.5e3=1500 1.50E1=15 5k=5000 \
+            2M=2000000 1_000.25K=1000250 0.5G=500000000 18446744073709551615=18446744073709551615";
+        for (text, value) in all.split(' ').filter_map(|pair| pair.split_once('=')) {
+            assert_eq!(number(text).map(|number| number.to_string()).as_deref(), Ok(value), "{text}");
         }
         // The first of them is empty.
         let none = " -1 1.7 NaN 18446744073709551616 1e20 2e19 1e e3 0x10 1, ,1 1,00 1234,567 1,_00 _5 \

@@ -74,10 +74,7 @@ impl Whole {
 
 /// The same as a value.
 pub fn written(number: impl Into<i128>) -> Value {
-    match Whole::of(number) {
-        Whole::Number(exact) => exact.into(),
-        Whole::Digits(digits) => digits.into(),
-    }
+    serde_json::to_value(Whole::of(number)).unwrap_or_default()
 }
 
 #[cfg(test)]

@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde_json::{Map, Value, json};
 use values::{Id, Node, Values};
 
-use crate::args::deal::SHARDED;
+use crate::args::deal::{SHARDED, is_plain};
 use crate::read::numbers::whole;
 use crate::write::{Problem, grouped};
 
@@ -210,9 +210,8 @@ impl Saved {
     /// Whether the order is made of others: it has a name that no plain order has.
     pub fn is_composed(&self) -> Result<bool, Error> {
         let order = self.order();
-        let is_plain = order.is_empty() || order == SHARDED || samedeal::orders()?.iter().any(|name| name == order);
         let is_of_order = matches!(self.kind(), Kind::Sampler | Kind::Batcher | Kind::Steps | Kind::Recipe);
-        Ok(is_of_order && !is_plain)
+        Ok(is_of_order && !order.is_empty() && !is_plain(order)?)
     }
 
     /// What decides every epoch, by the states that have it.
@@ -460,17 +459,12 @@ fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
     Ok(search.states)
 }
 
-/// Whether a text is worth reading as a state.
-fn may_be_state(text: &str) -> bool {
-    text.contains("\"samedeal\"") && weight(text) <= WEIGHT_OF_ONE
-}
-
 /// What a text says, if it is a state.
 fn state(text: &str) -> Option<Map<String, Value>> {
-    if !may_be_state(text) {
+    if !text.contains("\"samedeal\"") || weight(text) > WEIGHT_OF_ONE {
         return None;
     }
-    let Ok(Value::Object(fields)) = serde_json::from_str(text) else { return None };
+    let fields = serde_json::from_str::<Map<String, Value>>(text).ok()?;
     fields.get("samedeal")?.is_number().then_some(fields)
 }
 

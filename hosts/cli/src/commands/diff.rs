@@ -82,13 +82,11 @@ fn print(args: &DiffArgs, found: &[Differing]) -> Result<(), Problem> {
         return note("nothing differs");
     }
     let has_places = found.iter().any(|it| !it.place.is_empty()) || !is_table;
-    let place: &[&str] = if has_places { &["place"] } else { &[] };
     let items = || {
-        let mut items = Items::new([place, &["member", "one", "other", "what it decides"]].concat());
+        let mut items = Items::some([("place", has_places)], ["member", "one", "other", "what it decides"]);
         for Differing { place, member, one, other, decides } in found {
             let [one, other] = [one, other].map(|value| said(value, is_table));
-            let place = has_places.then_some(place.as_str());
-            items.push(place.into_iter().chain([member, one.as_str(), &other, told(decides)]).map(Cell::from));
+            items.push([place.as_str(), member, one.as_str(), &other, told(decides)].map(Cell::from));
         }
         items
     };

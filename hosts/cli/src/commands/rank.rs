@@ -34,14 +34,17 @@ pub fn run(args: &DetectArgs) -> Result<(), Problem> {
     if args.output.format() == Format::Json {
         return print_json(&Rank { rank, world_size, local_rank, local_world_size, launcher, used, warnings });
     }
-    let known = |number: Option<u32>| number.map_or("".into(), Cell::from);
     let mut items = Items::new(["what", "found"]);
-    items.push(["rank".into(), rank.into()]);
-    items.push(["world size".into(), world_size.into()]);
-    items.push(["local rank".into(), known(local_rank)]);
-    items.push(["local world size".into(), known(local_world_size)]);
-    items.push(["launcher".into(), launcher.into()]);
-    items.push(["used".into(), used.join(" ").into()]);
+    for (what, found) in [
+        ("rank", Cell::from(rank)),
+        ("world size", world_size.into()),
+        ("local rank", local_rank.into()),
+        ("local world size", local_world_size.into()),
+        ("launcher", launcher.into()),
+        ("used", used.join(" ").into()),
+    ] {
+        items.push([what.into(), found]);
+    }
     items.print(args.output.format())?;
     for warning in warnings {
         // Whether anybody reads it or not, the answer stands.

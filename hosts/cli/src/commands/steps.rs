@@ -119,7 +119,7 @@ fn said(schedule: &Schedule) -> String {
 }
 
 /// Where a step begins, and why it is shown.
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 struct Row {
     step: u64,
     /// Nothing for a step that was asked for.
@@ -168,13 +168,13 @@ impl Row {
 fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     let Opened { schedule, resumed, .. } = opened;
     let first = resumed.unwrap_or(0);
-    let mut steps = BTreeMap::<u64, (Vec<Why>, Vec<u64>)>::new();
+    let mut steps = BTreeMap::<u64, Row>::new();
     let mut add = |step: u64, why: Why, begun: Option<u64>| {
-        let (whys, begins) = steps.entry(step).or_default();
-        if !whys.contains(&why) {
-            whys.push(why);
+        let row = steps.entry(step).or_default();
+        if !row.why.contains(&why) {
+            row.why.push(why);
         }
-        begins.extend(begun);
+        row.begins.extend(begun);
     };
     add(first, if resumed.is_some() { Why::Resumed } else { Why::First }, None);
     let recipe: Value = serde_json::from_str(&schedule.recipe()?).unwrap_or_default();
@@ -193,15 +193,14 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     for step in &args.at {
         steps.entry(*step).or_default();
     }
-    let row = |(step, (why, begins)): (u64, (Vec<Why>, Vec<u64>))| -> Result<Row, Problem> {
+    let row = |(step, row): (u64, Row)| -> Result<Row, Problem> {
         let asked = |error: samedeal::Error| match error.failure() {
             Some(failure) => Problem::message(format!("--at is {step}; allowed: {}", failure.allowed)),
             None => error.into(),
         };
         let batch_size = schedule.batch_size(step).map_err(asked)?;
-        let samples_consumed = schedule.samples_consumed(step)?;
         let EpochPosition { epoch, position, .. } = schedule.place_of(step)?;
-        Ok(Row { step, why, begins, batch_size, samples_consumed, epoch, position })
+        Ok(Row { step, batch_size, samples_consumed: schedule.samples_consumed(step)?, epoch, position, ..row })
     };
     let rows = steps.into_iter().map(row).collect::<Result<Vec<_>, _>>()?;
     let items = || {
@@ -272,32 +271,26 @@ fn found(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
             let most = schedule.samples() - 1;
             return Err(Problem::message(format!("--locate is {sample}; allowed: 0 to {most}")));
         }
+        let mut push = |cells: [Cell; 6]| {
+            items.push([sample.into()].into_iter().chain(cells).chain(dataset.row(sample)));
+        };
         let (mut places, mut next) = (Vec::new(), Some(from));
         while let Some(step) = next.filter(|_| places.len() < args.times as usize) {
-            let place = schedule.locate(sample, step)?;
-            places.extend(place);
-            next = place.map(|place| place.step + 1).filter(|step| *step < schedule.num_steps());
-        }
-        for StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch, .. } in places.iter().copied() {
-            let epoch = epoch.to_string().into();
-            let before = samples_consumed.into();
-            let row = [sample.into(), step.into(), rank.into(), index_in_batch.into(), epoch, position.into(), before];
-            items.push(row.into_iter().chain(dataset.row(sample)));
+            next = None;
+            if let Some(StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch, .. }) =
+                schedule.locate(sample, step)?
+            {
+                let (index, name) = (index_in_batch.into(), epoch.to_string().into());
+                push([step.into(), rank.into(), index, name, position.into(), samples_consumed.into()]);
+                places.push(Place { samples_consumed, epoch, position, step, rank, index_in_batch });
+                next = Some(step + 1).filter(|step| *step < schedule.num_steps());
+            }
         }
         if places.is_empty() {
-            let none = (1..columns.len()).map(|column| if column == 1 { "never".into() } else { Cell::from("") });
-            items.push(std::iter::once(sample.into()).chain(none).chain(dataset.row(sample)));
+            push(["never".into(), Cell::None, Cell::None, Cell::None, Cell::None, Cell::None]);
         }
-        let place = |StepPlace { samples_consumed, epoch, position, step, rank, index_in_batch, .. }| Place {
-            samples_consumed,
-            epoch,
-            position,
-            step,
-            rank,
-            index_in_batch,
-        };
         let (file, row) = dataset.stored(sample).unzip();
-        answers.push(Sample { sample, places: places.into_iter().map(place).collect(), file, row });
+        answers.push(Sample { sample, places, file, row });
     }
     spinner.finish_and_clear();
     let told = || Ok(format!("from step {} on; {}", grouped(from), said(schedule)));

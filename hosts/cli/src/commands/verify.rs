@@ -256,11 +256,9 @@ impl Epoch {
             }
         } else if let Some(sampler) = readers.sampler().filter(|sampler| sampler.consumed() > 0) {
             self.consumed = sampler.consumed();
-            let mut whole = args.epoch.deal.whole(dataset)?;
-            whole.set_epoch(sampler.epoch())?;
-            for start in (0..self.consumed).step_by(1 << 16) {
-                let window = whole.window::<u64>(start, (self.consumed - start).min(1 << 16) as u32)?;
-                window.into_iter().for_each(|sample| _ = marks.set(sample));
+            let whole = args.epoch.deal.whole(dataset)?.at_epoch(sampler.epoch())?;
+            for sample in whole.iter().take(self.consumed as usize) {
+                marks.set(sample?);
             }
         }
         Ok(marks)
@@ -383,12 +381,10 @@ fn by(counts: &BTreeMap<u64, u64>, [who, whose]: [&str; 2], [one, many]: [&str; 
 /// How many times each sample is to be dealt from a position of an epoch on.
 fn left_of(whole: &Sampler, from: u64) -> Result<Vec<u32>, Problem> {
     let mut left = zeros::<u32>(whole.samples(), whole.samples().saturating_mul(4), "4 bytes")?;
-    for start in (from..whole.epoch_length()).step_by(1 << 16) {
-        for sample in whole.window::<u64>(start, (whole.epoch_length() - start).min(1 << 16) as u32)? {
-            let times = left.get_mut(sample as usize);
-            // A number that is no sample is found when it is dealt.
-            times.into_iter().for_each(|times| *times = times.saturating_add(1));
-        }
+    for sample in whole.iter().rev().take((whole.epoch_length() - from) as usize) {
+        // A number that is no sample is found when it is dealt.
+        let times = left.get_mut(sample? as usize);
+        times.into_iter().for_each(|times| *times = times.saturating_add(1));
     }
     Ok(left)
 }

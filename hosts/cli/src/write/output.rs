@@ -16,26 +16,21 @@ pub struct Sink {
 
 impl Sink {
     pub fn new(path: Option<&Path>) -> Result<Self, Problem> {
-        let Some(path) = path else {
-            return Ok(Self {
-                writer: BufWriter::with_capacity(1 << 16, Box::new(io::stdout())),
-                file: None,
-                is_standard: true,
-            });
+        let (writer, file): (Box<dyn Write + Send>, _) = match path {
+            None => (Box::new(io::stdout()), None),
+            Some(path) => {
+                let failed = |error: io::Error| Problem::of(path, error);
+                let name = path.file_name().ok_or_else(|| Problem::of(path, "is not the name of a file"))?;
+                if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
+                    // A device or a pipe: a renaming would put a file in its place. A folder cannot be written.
+                    (Box::new(File::options().write(true).open(path).map_err(failed)?), None)
+                } else {
+                    let (partial, file) = Partial::create(path, name).map_err(failed)?;
+                    (Box::new(file), Some(partial))
+                }
+            }
         };
-        let name = path.file_name().ok_or_else(|| Problem::of(path, "is not the name of a file"))?;
-        if fs::metadata(path).is_ok_and(|known| !known.is_file()) {
-            // A device or a pipe: a renaming would put a file in its place. A folder cannot be written.
-            let device = File::options().write(true).open(path).map_err(|error| Problem::of(path, error))?;
-            return Ok(Self {
-                writer: BufWriter::with_capacity(1 << 16, Box::new(device)),
-                file: None,
-                is_standard: false,
-            });
-        }
-        let (partial, file) = Partial::create(path, name).map_err(|error| Problem::of(path, error))?;
-        let writer = BufWriter::with_capacity(1 << 16, Box::new(file) as Box<dyn Write + Send>);
-        Ok(Self { writer, file: Some(partial), is_standard: false })
+        Ok(Self { writer: BufWriter::with_capacity(1 << 16, writer), file, is_standard: path.is_none() })
     }
 
     /// Whether bytes would go to a terminal, which shows them as rubbish.

@@ -19,10 +19,9 @@ use crate::write::{Cell, Items, Problem, Recipe, Rows, Sink, counted, grouped, p
 struct Outcome {
     candidate: Candidate,
     options: Members,
-    recipe: Recipe,
+    made: Made,
     world_size: u32,
     metrics: Metrics,
-    correlation: Option<f64>,
 }
 
 /// What strategies make of the same lengths.
@@ -38,7 +37,7 @@ pub struct Compared<'a> {
 struct Strategy<'a> {
     name: &'static str,
     #[serde(flatten)]
-    made: Made<'a>,
+    made: &'a Made,
 }
 
 /// What limits make of the same lengths.
@@ -54,13 +53,13 @@ pub struct Swept<'a> {
 struct Limit<'a> {
     max_tokens: u64,
     #[serde(flatten)]
-    made: Made<'a>,
+    made: &'a Made,
 }
 
 /// Batches of one recipe.
 #[derive(Serialize, JsonSchema)]
-struct Made<'a> {
-    recipe: &'a Recipe,
+struct Made {
+    recipe: Recipe,
     metrics: Figures,
     /// How much the lengths of neighbours in the run are alike, from -1 to 1; null if there is no such number.
     neighbour_correlation: Option<f64>,
@@ -99,7 +98,7 @@ pub fn run(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<(), 
     }
     let sink = Sink::new(args.shown.window.output.output.as_deref())?;
     if format == Format::Json {
-        let strategies = outcomes.iter().map(|it| Strategy { name: it.candidate.name, made: it.made() }).collect();
+        let strategies = outcomes.iter().map(|it| Strategy { name: it.candidate.name, made: &it.made }).collect();
         let compared = Compared { samples: lengths.values.len(), unit: lengths.unit, strategies };
         return write_json(sink, &compared);
     }
@@ -127,7 +126,7 @@ pub fn sweep(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<()
     bar.finish_and_clear();
     let sink = Sink::new(window.output.output.as_deref())?;
     if format == Format::Json {
-        let sweep = outcomes.iter().map(|(limit, it)| Limit { max_tokens: *limit, made: it.made() }).collect();
+        let sweep = outcomes.iter().map(|(limit, it)| Limit { max_tokens: *limit, made: &it.made }).collect();
         return write_json(sink, &Swept { samples: lengths.values.len(), unit: lengths.unit, sweep });
     }
     let rows = outcomes.iter().map(|(limit, outcome)| ((*limit).into(), outcome));
@@ -137,14 +136,9 @@ pub fn sweep(args: &BatchesArgs, lengths: &Lengths, format: Format) -> Result<()
 impl Outcome {
     fn of(candidate: Candidate, options: Members, batcher: &Batcher) -> Result<Self, Problem> {
         let metrics = batcher.metrics().map_err(worded)?;
-        let correlation = neighbours::correlation(batcher)?;
-        let (recipe, world_size) = (figures::recipe(batcher)?, batcher.world_size());
-        Ok(Self { candidate, options, recipe, world_size, metrics, correlation })
-    }
-
-    fn made(&self) -> Made<'_> {
-        let metrics = Figures::of(&self.metrics);
-        Made { recipe: &self.recipe, metrics, neighbour_correlation: self.correlation }
+        let (recipe, neighbour_correlation) = (figures::recipe(batcher)?, neighbours::correlation(batcher)?);
+        let made = Made { recipe, metrics: Figures::of(&metrics), neighbour_correlation };
+        Ok(Self { candidate, options, made, world_size: batcher.world_size(), metrics })
     }
 
     /// Whether the strategy is for models that compute no padding.
@@ -198,8 +192,8 @@ fn table<'a>(first: &str, outcomes: impl Iterator<Item = (Cell, &'a Outcome)>, f
             if outcome.candidate.name == "pad-to-max" { "".into() } else { Cell::Share(metrics.budget_utilisation()) },
             padded(metrics.slowest_rank_utilisation()),
             Cell::Ratio(metrics.cost_imbalance()),
-            if metrics.packs_bound == 0 { "".into() } else { metrics.packs_bound.into() },
-            outcome.correlation.map_or("".into(), Cell::Ratio),
+            Some(metrics.packs_bound).filter(|bound| *bound > 0).into(),
+            outcome.made.neighbour_correlation.map(Cell::Ratio).into(),
             (metrics.dropped + metrics.too_long).into(),
             metrics.truncated.into(),
         ]);

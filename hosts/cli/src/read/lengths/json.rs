@@ -23,16 +23,12 @@ pub fn read_array(file: impl BufRead, field: Option<&str>, lengths: &mut Collect
 
 /// Adds the lengths of a file with an object whose field is a list of them, or with objects one after the other.
 pub fn read_objects(file: impl BufRead, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
-    let mut values = serde_json::Deserializer::from_reader(file).into_iter::<Value>();
-    let mut next = || values.next().transpose().map_err(|error| broken(&error));
-    let Some(first) = next()? else { return Ok(()) };
-    let Some(second) = next()? else { return of_list(first, field, lengths) };
-    let numbered = |number: u64, why: String| format!("item {number}{why}");
-    add(first, field, lengths).map_err(|why| numbered(0, why))?;
-    let (mut value, mut number) = (Some(second), 1);
-    while let Some(read) = value {
-        add(read, field, lengths).map_err(|why| numbered(number, why))?;
-        (value, number) = (next()?, number + 1);
+    let values = serde_json::Deserializer::from_reader(file).into_iter();
+    let mut values = values.map(|value| value.map_err(|error| broken(&error)));
+    let Some(first) = values.next().transpose()? else { return Ok(()) };
+    let Some(second) = values.next().transpose()? else { return of_list(first, field, lengths) };
+    for (number, value) in (0_u64..).zip([Ok(first), Ok(second)].into_iter().chain(values)) {
+        add(value?, field, lengths).map_err(|why| format!("item {number}{why}"))?;
     }
     Ok(())
 }

@@ -49,18 +49,12 @@ impl Rows<'_> {
     fn read_group(&mut self, reader: ColumnReader) -> Result<(), String> {
         use ColumnReader::*;
         match (self.column.kind, reader) {
-            (Kind::Numbers { is_signed: true }, Int32ColumnReader(reader)) => {
-                self.values(reader, |lengths, &value| lengths.number(value.into()))
-            }
-            (Kind::Numbers { is_signed: false }, Int32ColumnReader(reader)) => {
-                self.values(reader, |lengths, value| lengths.number(value.cast_unsigned().into()))
-            }
-            (Kind::Numbers { is_signed: true }, Int64ColumnReader(reader)) => {
-                self.values(reader, |lengths, &value| lengths.number(value.into()))
-            }
-            (Kind::Numbers { is_signed: false }, Int64ColumnReader(reader)) => {
-                self.values(reader, |lengths, value| lengths.number(value.cast_unsigned().into()))
-            }
+            (Kind::Numbers { is_signed }, Int32ColumnReader(reader)) => self.values(reader, |lengths, &value| {
+                lengths.number(if is_signed { value.into() } else { value.cast_unsigned().into() })
+            }),
+            (Kind::Numbers { is_signed }, Int64ColumnReader(reader)) => self.values(reader, |lengths, &value| {
+                lengths.number(if is_signed { value.into() } else { value.cast_unsigned().into() })
+            }),
             (Kind::Text, ByteArrayColumnReader(reader)) => {
                 self.values(reader, |lengths, value| lengths.encoded(value.as_bytes()))
             }

@@ -14,20 +14,8 @@ pub const STYLE: &str = "\
 .lengths { fill: #77aadd } .padding { fill: #ee8866 } .waiting { fill: #dd77bb }
 }";
 
-/// Where a text is, of the place that it is given.
-#[derive(Clone, Copy)]
-pub enum Anchor {
-    Start,
-    Middle,
-    End,
-}
-
-pub fn text(class: &str, anchor: Anchor, x: f64, y: f64, content: &str) -> Text {
-    let anchor = match anchor {
-        Anchor::Start => "start",
-        Anchor::Middle => "middle",
-        Anchor::End => "end",
-    };
+/// `anchor` says which part of the text is at the place: start, middle or end.
+pub fn text(class: &str, anchor: &str, x: f64, y: f64, content: &str) -> Text {
     Text::new(clean(content)).set("class", class).set("text-anchor", anchor).set("x", tenths(x)).set("y", tenths(y))
 }
 

@@ -1,6 +1,6 @@
 use svg::node::element::Group;
 
-use super::draw::{Anchor, bar, line, text};
+use super::draw::{bar, line, text};
 use super::scale::{Scale, round_up};
 use crate::write::{counted, grouped};
 
@@ -47,7 +47,7 @@ impl Histogram {
         for mark in up.marks() {
             let y = up.at(mark);
             group = group.add(line("grid", [left, y], [right, y]));
-            group = group.add(text("faint", Anchor::End, left - 8.0, y + 4.0, &grouped(mark as u64)));
+            group = group.add(text("faint", "end", left - 8.0, y + 4.0, &grouped(mark as u64)));
         }
         for (number, &count) in (0_u64..).zip(&self.counts).filter(|(_, count)| **count > 0) {
             let width = u64::from(self.width);
@@ -62,22 +62,22 @@ impl Histogram {
         for mark in across.marks() {
             let x = across.at(mark);
             group = group.add(line("axis", [x, bottom], [x, bottom + 4.0]));
-            group = group.add(text("faint", Anchor::Middle, x, bottom + 18.0, &grouped(mark as u64)));
+            group = group.add(text("faint", "middle", x, bottom + 18.0, &grouped(mark as u64)));
         }
         if let Some(limit) = limit.filter(|&limit| f64::from(limit) < across.end) {
             let x = across.at(f64::from(limit));
             let says = format!("--max-length {}", grouped(limit.into()));
             group = group.add(line("limit", [x, top], [x, bottom]).set("stroke-dasharray", "4 3"));
-            group = group.add(text("ink", Anchor::End, x - 5.0, top + 10.0, &says));
+            group = group.add(text("ink", "end", x - 5.0, top + 10.0, &says));
         }
-        group = group.add(text("ink", Anchor::Middle, (left + right) / 2.0, bottom + 38.0, &self.axis(unit)));
+        group = group.add(text("ink", "middle", (left + right) / 2.0, bottom + 38.0, &self.axis(unit)));
         let (x, y) = (left - 68.0, (top + bottom) / 2.0);
         let samples = if self.width == 1 {
             "samples".to_owned()
         } else {
             format!("samples per {} {unit}", grouped(self.width.into()))
         };
-        group.add(text("ink", Anchor::Middle, x, y, &samples).set("transform", format!("rotate(-90 {x} {y})")))
+        group.add(text("ink", "middle", x, y, &samples).set("transform", format!("rotate(-90 {x} {y})")))
     }
 
     fn axis(&self, unit: &str) -> String {

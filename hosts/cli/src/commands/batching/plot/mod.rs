@@ -7,7 +7,7 @@ mod waste;
 
 use std::path::Path;
 
-use draw::{Anchor, STYLE, clean, text};
+use draw::{STYLE, clean, text};
 use histogram::Histogram;
 use svg::Document;
 use svg::node::element::{Description, Rectangle, Style, Title};
@@ -51,8 +51,8 @@ impl Plot<'_> {
             .add(Description::new().add(svg::node::Text::new(clean(below))))
             .add(Style::new(STYLE))
             .add(Rectangle::new().set("class", "page").set("width", WIDTH).set("height", height))
-            .add(text("ink", Anchor::Start, 24.0, 30.0, title).set("font-size", 16).set("font-weight", 600))
-            .add(text("faint", Anchor::Start, 24.0, 50.0, below))
+            .add(text("ink", "start", 24.0, 30.0, title).set("font-size", 16).set("font-weight", 600))
+            .add(text("faint", "start", 24.0, 50.0, below))
             .add(Histogram::new(&lengths.values).draw(lengths.unit, limit, [LEFT, top], [WIDTH - 48.0, bottom]))
             .add(waste::draw(waste, [LEFT, bars], [WIDTH - 200.0, end]))
     }

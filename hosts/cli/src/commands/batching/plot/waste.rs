@@ -1,6 +1,6 @@
 use svg::node::element::{Group, Rectangle};
 
-use super::draw::{Anchor, bar, line, text};
+use super::draw::{bar, line, text};
 use super::scale::Scale;
 use crate::write::percent;
 
@@ -26,7 +26,7 @@ pub fn draw(all: &[Waste], [left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> 
     for mark in across.marks() {
         let x = across.at(mark);
         group = group.add(line("grid", [x, top], [x, bottom]));
-        group = group.add(text("faint", Anchor::Middle, x, bottom + 18.0, &shown(mark)));
+        group = group.add(text("faint", "middle", x, bottom + 18.0, &shown(mark)));
     }
     for (place, waste) in (0_u32..).zip(all) {
         let Waste { strategy, padding, waiting, says } = waste;
@@ -34,21 +34,21 @@ pub fn draw(all: &[Waste], [left, top]: [f64; 2], [right, bottom]: [f64; 2]) -> 
         let (end_of_padding, end) = (across.at(100.0 * padding), across.at(100.0 * (padding + waiting)));
         let height = PITCH - 8.0;
         let named = |what: &str, share: f64| format!("{strategy}: {} {what}", percent(share));
-        group = group.add(text("ink", Anchor::End, left - 8.0, y + height / 2.0 + 4.0, strategy));
+        group = group.add(text("ink", "end", left - 8.0, y + height / 2.0 + 4.0, strategy));
         group = group.add(bar("padding", [left, y], [end_of_padding - left, height], &named("padding", *padding)));
         group =
             group.add(bar("waiting", [end_of_padding, y], [end - end_of_padding, height], &named("waiting", *waiting)));
         let total = format!("{}, {says}", percent(padding + waiting));
-        group = group.add(text("faint", Anchor::Start, right + 12.0, y + height / 2.0 + 4.0, &total));
+        group = group.add(text("faint", "start", right + 12.0, y + height / 2.0 + 4.0, &total));
     }
     group = group.add(line("axis", [left, top], [left, bottom]));
     let title = "waste, in % of what all ranks compute while they wait for the slowest";
-    group = group.add(text("ink", Anchor::Middle, (left + right) / 2.0, bottom + 38.0, title));
+    group = group.add(text("ink", "middle", (left + right) / 2.0, bottom + 38.0, title));
     let legend = [("padding", "padding", 0.0), ("waiting", "waiting for the slowest rank", 90.0)];
     for (class, name, x) in legend {
         let key = Rectangle::new().set("class", class).set("x", left + x).set("y", top - 21.0);
         group = group.add(key.set("width", 11).set("height", 11));
-        group = group.add(text("ink", Anchor::Start, left + x + 16.0, top - 11.0, name));
+        group = group.add(text("ink", "start", left + x + 16.0, top - 11.0, name));
     }
     group
 }

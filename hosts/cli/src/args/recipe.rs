@@ -174,15 +174,13 @@ pub fn explained(error: &Error, has_no_lists: bool) -> String {
         return format!("{error}. Name the files of the run or their directories");
     }
     let is_other = |field: &str| is_of(error, FailureKind::Contradiction, field);
+    let of_batches = "the recipe is of batches of samples of different length; batches, locate, step, explain and recipe take it with \
+                      --lengths and the files that tell lengths";
     match () {
         () if is_other("sizes") => {
             format!("{error}. The files are not those of the recipe: name the files of the run, in their order")
         }
-        () if is_other("batch") => {
-            "the recipe is of batches of samples of different length; batches, locate, step, explain and recipe \
-                                    take it with --lengths and the files that tell lengths"
-                .to_owned()
-        }
+        () if is_other("batch") => of_batches.to_owned(),
         () if is_other("steps") => "the recipe is of steps over epochs; `samedeal steps` takes it".to_owned(),
         () if is_other("split") => "the recipe is of a split; `samedeal split` takes it".to_owned(),
         () => error.to_string(),

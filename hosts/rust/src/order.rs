@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::{Map, Value, json};
 
 use crate::members::{Shared, exact};
+use crate::{Exhaustion, IndexSpace};
 
 /// The most numbers of a list in a text; longer ones come beside it.
 const NAMED: usize = 256;

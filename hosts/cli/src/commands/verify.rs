@@ -284,7 +284,7 @@ impl Epoch {
         match readers.remainder {
             Some(Remainder::Drop) => [[0; 2], range(over)],
             Some(Remainder::Pad) => [range((count - over) % count), [0; 2]],
-            Some(Remainder::Uneven) | None => [[0; 2]; 2],
+            _ => [[0; 2]; 2],
         }
     }
 
@@ -311,10 +311,8 @@ impl Epoch {
         };
         let spread = shares.keys().max().unwrap_or(&0) - shares.keys().min().unwrap_or(&0);
         let workers = if readers.sampler().is_some() { 1 } else { readers.workers.unwrap_or(1).into() };
-        let most = readers.remainder.map(|remainder| match remainder {
-            Remainder::Uneven => workers * readers.spread(),
-            Remainder::Drop | Remainder::Pad => 0,
-        });
+        let spread_of = |remainder| if remainder == Remainder::Uneven { workers * readers.spread() } else { 0 };
+        let most = readers.remainder.map(spread_of);
         let is_covered = is_within(dropped, promised_drops) && self.stray == 0 && self.held == self.to_be_held;
         let equal = has_batches.then_some(self.steps.len() == 1);
         let steps = by(&self.steps, ranks, ["batch", "batches"]);

@@ -29,7 +29,7 @@ fn a_group_is_never_torn() {
                 let groups = match remainder {
                     Remainder::Drop => 101 / world_size * world_size,
                     Remainder::Pad => 101_u32.div_ceil(world_size) * world_size,
-                    Remainder::Uneven => 101,
+                    _ => 101,
                 };
                 assert_eq!(seen.len(), groups as usize, "{layout} {remainder} {world_size}");
                 seen.sort_unstable();

@@ -51,7 +51,7 @@ fn names_of_choices() {
     assert_eq!("uneven".parse(), Ok(Remainder::Uneven));
     assert_eq!("contiguous".parse(), Ok(Layout::Contiguous));
     let failure = "Pad".parse::<Remainder>().unwrap_err();
-    assert_eq!(failure.to_string(), "remainder is \"Pad\"; known: drop, pad, uneven");
+    assert_eq!(failure.to_string(), "remainder is \"Pad\"; known: pad, drop, uneven");
     assert_eq!("".parse::<Layout>().unwrap_err().allowed, "strided, contiguous, rotated");
 }
 

@@ -37,7 +37,7 @@ const DISTRIBUTED: &str = "hosts/python/tests/distributed";
 /// The tests under what people train with, and the tutorials.
 const FRAMEWORKS: &str = "hosts/python/tests/frameworks";
 /// A training job in Python that is killed, and the rest of its epoch by the other hosts.
-const RESUME: &str = "tests/resume";
+const RESUME: &str = "tests/crossing/training";
 /// What hosts write on the machine of a user: the folder of compiled code, attacked by another user, and a home full of files.
 const GUEST: &str = "tests/guest";
 /// The component in other people's programs.
@@ -148,8 +148,10 @@ fn slow() -> Vec<Step> {
             &["hosts/cli", "hosts/rust", GUEST],
         ]),
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
-        suite(crossing::SUITE, crossing::NEEDS, || machine::with_browser(pytest("target/venv", "tests/crossing")))
-            .made_from(crossing::INPUTS),
+        suite(crossing::SUITE, crossing::NEEDS, || {
+            machine::with_browser(pytest("target/venv", "tests/crossing/test_crossing.py"))
+        })
+        .made_from(crossing::INPUTS),
         docs::tests_with_torch(),
         docs::site(),
         suite("growth: an earlier host, a newer component", &[build::COMPONENT_STEP, build::GROWN], || {

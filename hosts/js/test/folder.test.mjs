@@ -1,4 +1,4 @@
-// The log in a folder: as other logs, shared by processes, and replaced. tests/resume shares a folder with Python.
+// The log in a folder: as other logs, shared by processes, and replaced. tests/crossing/training shares a folder with Python.
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs';

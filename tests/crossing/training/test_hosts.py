@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 import train
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 HANG = 1800
 """Seconds after which a process will never end."""
 Ranks = list[list[list[int]]]

@@ -10,7 +10,7 @@ from pathlib import Path
 from samedeal import Sampler
 from samedeal.ledger import FolderLog, Schedule
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 SAMPLES, BLOCK, LEASE, SECONDS = 1200, 10, 1.0, 0.005
 PYTHON = """
 import sys, time

@@ -3,7 +3,7 @@
 //     { "samples": 100 or "lengths": [...], "options": { "world_size": 4, ... }, "state": "...", "batchSize": 8 }
 
 import { text } from 'node:stream/consumers';
-import { Batcher, Sampler } from '../../hosts/js/dist/index-files.js';
+import { Batcher, Sampler } from '../../../hosts/js/dist/index-files.js';
 
 const { samples, lengths, options, state, batchSize } = JSON.parse(await text(process.stdin));
 const { world_size: worldSize, ...others } = options;

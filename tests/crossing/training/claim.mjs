@@ -1,7 +1,7 @@
 // One reader of a ledger in a folder: `claim.mjs FOLDER READER SAMPLES BLOCK LEASE SECONDS`. It prints what it committed.
 import { setTimeout } from 'node:timers/promises';
-import { openLedger, Sampler } from '../../hosts/js/dist/index-files.js';
-import { FolderLog } from '../../hosts/js/dist/node.js';
+import { openLedger, Sampler } from '../../../hosts/js/dist/index-files.js';
+import { FolderLog } from '../../../hosts/js/dist/node.js';
 
 const [path, ...numbers] = process.argv.slice(2);
 const [reader, samples, block, lease, seconds] = numbers.map(Number);

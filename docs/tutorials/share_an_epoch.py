@@ -18,7 +18,7 @@ from collections import Counter
 from pathlib import Path
 
 from samedeal import Sampler
-from samedeal.ledger import FileLog, Ledger, Schedule
+from samedeal.ledger import FileLog, Ledger, Replay
 
 SAMPLES = 1200
 BATCH = 10
@@ -68,19 +68,19 @@ def main(path):
         process.join()
     print("exit codes:", [process.exitcode for process in readers])
 
-    schedule = Schedule(FileLog(path))
+    replay = Replay(FileLog(path))
     shares = Counter()
-    for commit in schedule.commits:
+    for commit in replay.commits:
         shares[commit.reader] += commit.count
-    print(f"{schedule}; samples of each reader: {dict(sorted(shares.items()))}")
-    assert schedule.progress().finished
+    print(f"{replay}; samples of each reader: {dict(sorted(shares.items()))}")
+    assert replay.progress().finished
     assert shares[0] > shares[1]
 
     # The log is the schedule: the first reader's samples again, and those of all in the order in which they were read.
     order = Sampler(SAMPLES, seed=42)
-    first = [sample for run in schedule.replay(order, reader=0, readers=3) for sample in run.tolist()]
+    first = [sample for run in replay.samples(order, reader=0, readers=3) for sample in run.tolist()]
     assert len(first) == shares[0]
-    every = [sample for run in schedule.replay(order) for sample in run.tolist()]
+    every = [sample for run in replay.samples(order) for sample in run.tolist()]
     assert sorted(every) == [*range(SAMPLES)]
     print(f"each of {SAMPLES} samples once; the first that were read: {every[:5]}")
 

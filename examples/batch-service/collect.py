@@ -6,7 +6,7 @@ import json
 import sys
 from pathlib import Path
 
-from samedeal.ledger import FileLog, Schedule
+from samedeal.ledger import FileLog, Replay
 
 
 def collect(log: Path, results: Path) -> dict[int, str]:
@@ -15,7 +15,7 @@ def collect(log: Path, results: Path) -> dict[int, str]:
     A file whose claim was not committed is left over from a trainer that was stopped. Its samples were dealt again.
     """
     collected: dict[int, str] = {}
-    for run in Schedule(FileLog(log)).commits:
+    for run in Replay(FileLog(log)).commits:
         for sample, result in json.loads((results / f"{run.claim}.json").read_text(encoding="utf-8")).items():
             if int(sample) in collected:
                 raise SystemExit(f"sample {sample} was committed twice")

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from samedeal import Sampler
-from samedeal.ledger import FileLog, Ledger, MemoryLog, Schedule
+from samedeal.ledger import FileLog, Ledger, MemoryLog, Replay
 
 READERS = 4
 SLOW = 4
@@ -61,8 +61,8 @@ def read(deal: Any, samples: int, path: Path, reader: int, block: int, pause: fl
         work(batch, own)
 
 
-def measured(deal: Any, samples: int, block: int, pause: float) -> tuple[float, Schedule | None]:
-    """Seconds until the last reader is through, and the schedule, if there is one."""
+def measured(deal: Any, samples: int, block: int, pause: float) -> tuple[float, Replay | None]:
+    """Seconds until the last reader is through, and the replay, if there is one."""
     context = multiprocessing.get_context("spawn")
     with tempfile.TemporaryDirectory() as folder:
         path, ready = Path(folder) / "log", context.Barrier(READERS + 1)
@@ -76,7 +76,7 @@ def measured(deal: Any, samples: int, block: int, pause: float) -> tuple[float, 
             process.join()
         taken = time.perf_counter() - began
         assert all(process.exitcode == 0 for process in processes)
-        return taken, Schedule(FileLog(path)) if path.exists() else None
+        return taken, Replay(FileLog(path)) if path.exists() else None
 
 
 def main() -> None:
@@ -94,12 +94,12 @@ def main() -> None:
     shares: dict[str, float] = {"fixed": 1 / READERS}
     for _ in range(rounds):
         for name, deal, block in deals:
-            taken, schedule = measured(deal, samples, block, pause)
+            taken, replay = measured(deal, samples, block, pause)
             times[name].append(taken)
-            if schedule is not None:
-                every = np.concatenate([*schedule.replay(Sampler(samples, seed=1))])
+            if replay is not None:
+                every = np.concatenate([*replay.samples(Sampler(samples, seed=1))])
                 assert sorted(every) == list(range(samples)), "not every sample once"
-                own = sum(commit.count for commit in schedule.commits if commit.reader == READERS - 1)
+                own = sum(commit.count for commit in replay.commits if commit.reader == READERS - 1)
                 shares[name] = own / samples
     for name, taken_in in times.items():
         print(f"{name:<24}{median(taken_in):>9.2f}{median(taken_in) / ideal:>10.3f}{shares[name]:>18.1%}")

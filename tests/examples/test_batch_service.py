@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 from samedeal import Sampler
-from samedeal.ledger import FileLog, Schedule
+from samedeal.ledger import FileLog, Replay
 from shown import EXAMPLES, environment, run, scripts
 
 SERVICE = EXAMPLES / "batch-service/service.mjs"
@@ -28,12 +28,12 @@ def test_exactly_once() -> None:
     assert kinds.count("join") >= 5
     assert kinds.count("claim") > kinds.count("commit")
     # The Python host reads the log of the npm package.
-    schedule = Schedule(FileLog(folder / "epoch.log"))
-    replayed = [sample for batch in schedule.replay(Sampler(2000, seed=42)) for sample in batch.tolist()]
+    replay = Replay(FileLog(folder / "epoch.log"))
+    replayed = [sample for batch in replay.samples(Sampler(2000, seed=42)) for sample in batch.tolist()]
     assert sorted(replayed) == list(range(2000))
     # Results that do not count were deleted, but for those of the trainer that was killed.
     results = {int(path.stem) for path in (folder / "results").glob("*.json")}
-    committed = {run.claim for run in schedule.commits}
+    committed = {run.claim for run in replay.commits}
     assert committed <= results
     assert len(results - committed) <= 1
 

@@ -35,8 +35,7 @@ from samedeal import (
     ShardPlan,
     Split,
 )
-from samedeal.ledger import FileLog, Ledger, MemoryLog
-from samedeal.ledger import Schedule as Replay
+from samedeal.ledger import FileLog, Ledger, MemoryLog, Replay
 
 TARGET = 0.002
 """Seconds that one measurement of a kind should take."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from ledgers import committed
 from samedeal import Sampler
-from samedeal.ledger import FileLog, Schedule
+from samedeal.ledger import FileLog, Replay
 from tally import Tally, require
 
 READER = Path(__file__).resolve().with_name("reader.py")
@@ -96,7 +96,7 @@ def _run(drawn: Drawn, folder: Path) -> Tally:
     unheard = drawn.samples - len(known)
     require(unheard <= tally.kills * drawn.block, "a reader that lives hears of its commits", unheard)
     sampler = Sampler(drawn.samples, seed=5)
-    replayed = [sample for part in Schedule(FileLog(path)).replay(sampler) for sample in part.tolist()]
+    replayed = [sample for part in Replay(FileLog(path)).samples(sampler) for sample in part.tolist()]
     require(sorted(replayed) == list(range(drawn.samples)), "the replay has every sample once", replayed)
     tally.samples = len(replayed)
     return tally

@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 
 from samedeal import SamedealError
-from samedeal.ledger import FileLog, Ledger, MemoryLog, Schedule
+from samedeal.ledger import FileLog, Ledger, MemoryLog, Replay
 from simulated import Drawn, Reader, finish, time_of
 from stores import Connection, LateError, Store, World
 from tally import Tally, require
@@ -112,8 +112,8 @@ def _check(drawn: Drawn, entries: list[str], owned: dict[int, int], unknown: lis
         if owned.get(position) != number:
             known = position not in owned and any(r == number and a <= position < b for r, a, b in unknown)
             require(known, "the log and the readers agree", position, number, owned.get(position))
-    schedule = Schedule(MemoryLog(entries))
-    found = sorted(sample for part in schedule.replay(drawn.sampler) for sample in part.tolist())
+    replay = Replay(MemoryLog(entries))
+    found = sorted(sample for part in replay.samples(drawn.sampler) for sample in part.tolist())
     require(found == sorted(drawn.sampler.indices().tolist()), "the replay has every sample once", found)
 
 
@@ -172,7 +172,7 @@ def over_changed_lines(drawn: Drawn, rng: random.Random) -> Tally:
         tally.kills += 1
         changed = MemoryLog(entries)
         try:
-            Schedule(changed)
+            Replay(changed)
         except SamedealError:
             # Whoever reads all of it must refuse it, too.
             _refused(drawn, entries)

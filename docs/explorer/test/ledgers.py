@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import samedeal
-from samedeal.ledger import FileLog, Schedule
+from samedeal.ledger import FileLog, Replay
 from samedeal.ledger.binding import Machine
 
 sys.path.append(str(Path(__file__).parent.parent / "src/views/ledger/examples"))
@@ -95,6 +95,6 @@ def ledger_replay(log, reader, readers):
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "epoch-0.log")
         path.write_text(log)
-        schedule = Schedule(FileLog(path))
-        runs = list(schedule.replay(samedeal.Sampler.from_recipe(order), reader=reader, readers=readers))
+        replay = Replay(FileLog(path))
+        runs = list(replay.samples(samedeal.Sampler.from_recipe(order), reader=reader, readers=readers))
     return {"runs": len(runs), "samples": [int(sample) for run in runs for sample in run]}

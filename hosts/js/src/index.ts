@@ -15,7 +15,7 @@ import { over } from './engine.js';
 import type { Detection } from './generated/launch.js';
 import type { Difference, TextKind } from './generated/texts.js';
 import { type Ledger, openWith } from './ledger/ledger.js';
-import { LedgerSchedule } from './ledger/schedule.js';
+import { LedgerReplay } from './ledger/replay.js';
 import type { LedgerOptions, Log, LogLines, ReplayOptions } from './ledger/types.js';
 import { BaseReading } from './read/reading.js';
 import { BaseShardPlan } from './shard/plan.js';
@@ -42,7 +42,7 @@ export type { EpochPosition, StepPlace } from './generated/steps.js';
 export type { Difference, TextKind } from './generated/texts.js';
 export type { Spans } from './generated/types.js';
 export { type Attempt, type Claim, type Ledger, MemoryLog } from './ledger/ledger.js';
-export type { LedgerSchedule } from './ledger/schedule.js';
+export type { LedgerReplay } from './ledger/replay.js';
 export type * from './ledger/types.js';
 export { balance, blend, grown, order, sharded, windows } from './order/make.js';
 export type { BlendSource, BlendSources, Order, OrderOrSamples } from './order/order.js';
@@ -131,8 +131,8 @@ export const openLedger = (sampler: BaseSampler, log: Log, options: LedgerOption
  * The schedule of a log once more, for one of any number of readers. `lines` are its entries, or a file of them, as text or as bytes.
  * Errors: `reader`, `readers`, `lines`, `entry`, `state`, `block` (it is no log).
  */
-export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerSchedule =>
-  new LedgerSchedule(component(), Sampler, lines, options);
+export const replayLedger = (lines: LogLines, options?: ReplayOptions): LedgerReplay =>
+  new LedgerReplay(component(), Sampler, lines, options);
 
 /**
  * The batches of an epoch of sequences of these lengths, in tokens: the same number of steps on every rank, and no batch over its

@@ -317,14 +317,14 @@ test('the types hold in a strict project', async () => {
     ['es2022', 'dom'],
   );
   check(
-    `import { type Claim, type Ledger, type CommittedRun, type Log, MemoryLog, openLedger, replayLedger, Sampler, type LedgerSchedule } from 'samedeal';
+    `import { type Claim, type Ledger, type CommittedRun, type Log, MemoryLog, openLedger, replayLedger, Sampler, type LedgerReplay } from 'samedeal';
     const store: Log = { read: (from) => ['entry'].slice(from), append: async (number, entry) => entry.length === number };
     const sampler = new Sampler(10);
     const ledger: Ledger = await openLedger(sampler, store, { reader: 1n, block: 64, lease: 500 });
     for await (const claim of ledger) { await claim.commit(3n); claim.samples(0, claim.count).at(-1)?.toFixed(); }
     const attempt = await ledger.tryClaim();
     const next: Claim | number = 'claim' in attempt ? attempt.claim : 'wait' in attempt ? attempt.wait : 0;
-    const schedule: LedgerSchedule = replayLedger(new MemoryLog().entries, { reader: 0, readers: 2n });
+    const schedule: LedgerReplay = replayLedger(new MemoryLog().entries, { reader: 0, readers: 2n });
     const runs: CommittedRun[] = [...schedule];
     const finished: boolean = schedule.progress().finished;
     const kind: string | undefined = schedule.nextEvent()?.kind;

@@ -23,7 +23,7 @@ from limits import HANG
 from notebook import cells
 from samedeal import ContradictionError, OutOfRangeError, SamedealError, Sampler, UnknownNameError, WrongTypeError
 from samedeal.bindings.ledger import Instruction
-from samedeal.ledger import Claim, FileLog, FolderLog, Ledger, MemoryLog, Schedule, copy_log
+from samedeal.ledger import Claim, FileLog, FolderLog, Ledger, MemoryLog, Replay, copy_log
 from samedeal.ledger.binding import Client
 
 READER = """
@@ -72,20 +72,18 @@ def test_every_sample_once_although_a_reader_is_killed(tmp_path: Path) -> None:
     told = [process.communicate(timeout=HANG)[0] for process in processes]
     assert [process.returncode for process in processes] == [0, -signal.SIGKILL, 0]
     order = Sampler(600, seed=5, order="torch")
-    schedule = Schedule(FileLog(path))
-    assert schedule.progress().finished
-    replayed = np.concatenate([*schedule.replay(order)])
+    replay = Replay(FileLog(path))
+    assert replay.progress().finished
+    replayed = np.concatenate([*replay.samples(order)])
     assert sorted(replayed) == list(range(600))
     for number in (0, 2):
         # The very same again, on as many readers.
-        own = np.concatenate([*schedule.replay(order, number, 3)])
+        own = np.concatenate([*replay.samples(order, number, 3)])
         assert own.tolist() == [int(word) for line in told[number].splitlines() for word in line.split()]
-    counts = {
-        number: sum(commit.count for commit in schedule.commits if commit.reader == number) for number in range(3)
-    }
+    counts = {number: sum(commit.count for commit in replay.commits if commit.reader == number) for number in range(3)}
     assert counts[0] > counts[2] > counts[1] > 0
     # By fewer readers, each of which takes what those did whose number is its own modulo theirs.
-    even, odd = (np.concatenate([*schedule.replay(order, number, 2)]) for number in range(2))
+    even, odd = (np.concatenate([*replay.samples(order, number, 2)]) for number in range(2))
     assert len(even) == counts[0] + counts[2]
     assert len(odd) == counts[1]
 
@@ -116,21 +114,21 @@ def test_what_is_left_of_an_epoch(tmp_path: Path) -> None:
     for claim in Ledger(rest, FileLog(tmp_path / "log"), reader=0, block=7):
         seen.append(claim.samples)
     assert sorted(np.concatenate(seen)) == list(range(50))
-    schedule = Schedule(FileLog(tmp_path / "log"))
-    assert len(np.concatenate([*schedule.replay(Sampler(50, seed=1, epoch=9))])) == 30
+    replay = Replay(FileLog(tmp_path / "log"))
+    assert len(np.concatenate([*replay.samples(Sampler(50, seed=1, epoch=9))])) == 30
 
 
 def test_a_schedule_in_a_notebook() -> None:
     log = MemoryLog()
     for claim in Ledger(Sampler(250, seed=1), log, reader=3, block=2):
         claim.commit()
-    schedule = Schedule(log)
-    shown = schedule._repr_html_()
+    replay = Replay(log)
+    shown = replay._repr_html_()
     # The caption is text, and no tag.
-    assert "<caption>&lt;Schedule of 250 of 250 positions in 125 runs&gt;: the first 100 of 125</caption>" in shown
+    assert "<caption>&lt;Replay of 250 of 250 positions in 125 runs&gt;: the first 100 of 125</caption>" in shown
     rows = cells(shown)
     assert rows[0] == ["entry", "reader", "start", "count"]
-    assert rows[1:] == [[str(run.number), "3", str(run.start), "2"] for run in schedule.commits[:100]]
+    assert rows[1:] == [[str(run.number), "3", str(run.start), "2"] for run in replay.commits[:100]]
 
 
 def test_events_of_a_log() -> None:
@@ -143,7 +141,7 @@ def test_events_of_a_log() -> None:
     first.release()
     ledger.set_lease(9.0)
     second.commit()
-    schedule = Schedule(log)
+    replay = Replay(log)
     expected = [
         ("join", 3, 0, 0),
         ("claim", 3, 0, 6),
@@ -153,15 +151,15 @@ def test_events_of_a_log() -> None:
         ("release", 3, 4, 2),
         ("commit", 8, 6, 4),
     ]
-    found = [event for event in iter(schedule.next_event, None) if event is not None]
+    found = [event for event in iter(replay.next_event, None) if event is not None]
     assert [event[1:5] for event in found] == expected
     claims = [event.number for event in found if event.kind == "claim"]
     assert [event.claim for event in found] == [0, claims[0], 0, claims[1], claims[0], claims[0], claims[1]]
     assert {event.taken_from for event in found} == {None}
-    assert schedule.next_event() is None
+    assert replay.next_event() is None
     # The commits are the same as ever, and a copy tells its events anew.
-    assert [run.number for run in schedule.commits] == [event.number for event in found if event.kind == "commit"]
-    for again in (copy.copy(schedule), pickle.loads(pickle.dumps(schedule))):
+    assert [run.number for run in replay.commits] == [event.number for event in found if event.kind == "commit"]
+    for again in (copy.copy(replay), pickle.loads(pickle.dumps(replay))):
         assert list(iter(again.next_event, None)) == found
 
 
@@ -172,30 +170,30 @@ def test_long_logs_are_replayed_in_parts() -> None:
     for start in range(0, 6000, 2):
         entries += (event("claim", start % 3, start, 2), event("commit", start % 3, start, 1))
         entries.append(event("commit", start % 3, start + 1, 1))
-    schedule = Schedule(log := MemoryLog(entries))
-    assert len(schedule) == len(schedule.commits) == 6000
-    assert [(run.number, run.reader, run.start, run.count) for run in schedule.commits[:3]] == [
+    replay = Replay(log := MemoryLog(entries))
+    assert len(replay) == len(replay.commits) == 6000
+    assert [(run.number, run.reader, run.start, run.count) for run in replay.commits[:3]] == [
         (2, 0, 0, 1),
         (3, 0, 1, 1),
         (5, 2, 2, 1),
     ]
     # A run has its claim, which names the reader of both of its commits.
-    assert [run.claim for run in schedule.commits[:3]] == [1, 1, 4]
+    assert [run.claim for run in replay.commits[:3]] == [1, 1, 4]
     order = Sampler(6000)
     for readers in (1, 2, 5):
         for reader in range(readers):
-            own = [run.start for run in schedule.commits if run.reader % readers == reader]
-            found = [sample for samples in schedule.replay(order, reader, readers) for sample in samples.tolist()]
+            own = [run.start for run in replay.commits if run.reader % readers == reader]
+            found = [sample for samples in replay.samples(order, reader, readers) for sample in samples.tolist()]
             assert found == [order[start] for start in own]
     # What is appended later is no part of it.
     assert log.append(len(entries), '{"event":"lease","reader":9,"lease":5}')
-    assert len(np.concatenate([*schedule.replay(order)])) == 6000
-    assert schedule.progress().entries == len(entries)
+    assert len(np.concatenate([*replay.samples(order)])) == 6000
+    assert replay.progress().entries == len(entries)
     for odd, field in (("x", "entry"), (event("commit", 0, 0, 1), "entry"), ("\ud800", "entry")):
         for line in (4096, 4097, 4098, 9002):
             wrong = [*entries[: line - 1], odd, *entries[line - 1 :]]
             with pytest.raises(SamedealError, match=rf"\(line {line} of the log\)") as caught:
-                Schedule(MemoryLog(wrong))
+                Replay(MemoryLog(wrong))
             assert caught.value.field in (field, "entries")
 
 
@@ -218,7 +216,7 @@ def test_threads_share_a_log() -> None:
     for thread in threads:
         thread.join()
     assert sorted(seen) == list(range(800))
-    assert np.concatenate([*Schedule(log).replay(sampler)]).tolist() != list(range(800))
+    assert np.concatenate([*Replay(log).samples(sampler)]).tolist() != list(range(800))
 
 
 def test_who_is_silent_loses_what_it_holds() -> None:
@@ -460,7 +458,7 @@ def test_the_lease_of_a_log_can_be_changed() -> None:
     for wrong, error in [(0, OutOfRangeError), (True, WrongTypeError), ("7", WrongTypeError)]:
         with pytest.raises(error, match="lease"):
             one.set_lease(wrong)  # type: ignore[arg-type]
-    assert Schedule(log).progress().committed == 0
+    assert Replay(log).progress().committed == 0
 
 
 class Counting:
@@ -509,7 +507,7 @@ def test_a_long_log_opens_from_its_last_checkpoint(kind: str, tmp_path: Path, mo
     plain = Binary()
     assert copy_log(again, plain) == total + 2
     assert Ledger(Sampler(400), plain, reader=1).progress()[:2] == (400, 302)
-    assert Schedule(again).progress().committed == 302
+    assert Replay(again).progress().committed == 302
 
 
 def test_a_checkpoint_is_searched_in_all_of_a_file(tmp_path: Path) -> None:
@@ -554,7 +552,7 @@ def test_a_log_of_another_host_goes_on(tmp_path: Path) -> None:
     assert [(claim.start, claim.count) for claim in back] == [(3, 1), (4, 4), (8, 2)]
     assert ledger.claim() is None
     assert path.read_text().startswith(RUST)
-    assert np.concatenate([*Schedule(FileLog(path)).replay(Sampler(10))]).tolist() == [*Sampler(10)]
+    assert np.concatenate([*Replay(FileLog(path)).samples(Sampler(10))]).tolist() == [*Sampler(10)]
 
 
 def test_a_loop_that_breaks_off_leaves_its_claim_to_the_next() -> None:
@@ -628,7 +626,7 @@ def test_a_log_that_was_replaced_is_another_one(tmp_path: Path, how: str) -> Non
         # Nobody has spoilt it.
         held.commit()
         assert [one.start for one in new] == [10, 20, 30]
-        assert Schedule(FileLog(path)).progress().finished
+        assert Replay(FileLog(path)).progress().finished
     # The object of the old one reads the new one from its beginning, where somebody asks for that.
     assert Ledger(Sampler(40), old.log, reader=2, block=10).progress().entries == len(path.read_bytes().splitlines())
 
@@ -654,7 +652,7 @@ def test_a_folder_that_was_replaced_is_another_log(tmp_path: Path, how: str) -> 
     if new is not None and held is not None:
         held.commit()
         assert [one.start for one in new] == [10, 20, 30]
-        assert Schedule(FolderLog(path)).progress().finished
+        assert Replay(FolderLog(path)).progress().finished
 
 
 def test_processes_share_a_folder_and_leave_no_other_file(tmp_path: Path) -> None:
@@ -671,7 +669,7 @@ def test_processes_share_a_folder_and_leave_no_other_file(tmp_path: Path) -> Non
     assert [entry.name for entry in sorted(path.iterdir())] == [f"{at:016}.json" for at in range(number)]
     assert b"".join(entry.read_bytes() for entry in sorted(path.iterdir())) == file.path.read_bytes()
     for at, samples in enumerate(found):
-        replayed = [*Schedule(log).replay(Sampler(600, seed=5, order="torch"), reader=at, readers=3)]
+        replayed = [*Replay(log).samples(Sampler(600, seed=5, order="torch"), reader=at, readers=3)]
         assert [sample for run in replayed for sample in run] == samples
 
 
@@ -738,24 +736,24 @@ def test_entries_may_be_bytes() -> None:
     assert Ledger(Sampler(40), binary, reader=1, block=10).progress().finished
     assert copy_log(binary, copied) == 11
     assert copy_log(binary, copied) == copy_log(copied, binary) == 0
-    assert Schedule(binary).commits == Schedule(copied).commits
+    assert Replay(binary).commits == Replay(copied).commits
 
 
 def test_odd_entries_are_told_of() -> None:
     header = Ledger(Sampler(40), (log := MemoryLog()), reader=0).log.read(0)[0]
-    assert Schedule(log).progress().committed == 0
+    assert Replay(log).progress().committed == 0
     for odd in ("\ud800", b"\xff", '{"event":"claim","reader":0,"start":0,"count":\udfff}'):
         with pytest.raises(SamedealError, match="line 2 of the log"):
-            Schedule(MemoryLog([header, odd]))  # type: ignore[list-item]
+            Replay(MemoryLog([header, odd]))  # type: ignore[list-item]
         with pytest.raises(SamedealError):
-            Schedule(MemoryLog([odd]))  # type: ignore[list-item]
+            Replay(MemoryLog([odd]))  # type: ignore[list-item]
         with pytest.raises(SamedealError):
             Ledger(Sampler(40), MemoryLog([header, odd]), reader=0)  # type: ignore[list-item]
     for wrong in (5, None, ["x"]):
         with pytest.raises(WrongTypeError, match="text, or bytes"):
-            Schedule(MemoryLog([header, wrong]))  # type: ignore[list-item]
+            Replay(MemoryLog([header, wrong]))  # type: ignore[list-item]
     with pytest.raises(WrongTypeError, match="log is '/tmp'"):
-        Schedule("/tmp")  # type: ignore[arg-type]
+        Replay("/tmp")  # type: ignore[arg-type]
 
 
 def test_a_file_that_is_no_log_loses_nothing(tmp_path: Path) -> None:
@@ -840,8 +838,8 @@ def test_logs_are_copied(tmp_path: Path) -> None:
     Ledger(Sampler(40, epoch=1), other, reader=0, block=10)
     with pytest.raises(ContradictionError, match="entry 0"):
         copy_log(log, other)
-    assert Schedule(kept).commits == Schedule(log).commits
-    assert repr(Schedule(kept)) == "<Schedule of 10 of 40 positions in 2 runs>"
+    assert Replay(kept).commits == Replay(log).commits
+    assert repr(Replay(kept)) == "<Replay of 10 of 40 positions in 2 runs>"
 
 
 def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
@@ -860,18 +858,18 @@ def test_a_log_of_something_else_is_refused(tmp_path: Path) -> None:
             Ledger(sampler, FileLog(path), reader=1, block=block)
         assert caught.value.field == field
     with pytest.raises(ContradictionError, match="seed"):
-        Schedule(FileLog(path)).replay(Sampler(40))
+        Replay(FileLog(path)).samples(Sampler(40))
     header = path.read_text().splitlines(keepends=True)[0]
     event = {"event": "commit", "reader": 0, "start": 0, "count": 1}
     for line, shown in [(json.dumps(event), "line 2"), ("x", "line 2"), ("\xff", "line 2"), (header, "line 2")]:
         path.write_text(f"{header}{line.strip()}\n", encoding="latin-1")
         with pytest.raises(SamedealError, match=shown):
-            Schedule(FileLog(path))
+            Replay(FileLog(path))
         with pytest.raises(SamedealError):
             Ledger(Sampler(40, seed=1), FileLog(path), reader=1)
     path.write_text("")
     with pytest.raises(ContradictionError, match="empty"):
-        Schedule(FileLog(path))
+        Replay(FileLog(path))
     with pytest.raises(OSError, match="directory"):
         Ledger(Sampler(40), FileLog(tmp_path), reader=1)
 
@@ -904,16 +902,16 @@ def test_arguments_are_checked() -> None:
     for copied in (copy.copy, pickle.dumps):
         with pytest.raises(TypeError, match="does not pickle"):
             copied(ledger)
-    schedule = Schedule(ledger.log)
+    replay = Replay(ledger.log)
     with pytest.raises(OutOfRangeError, match="reader is 2"):
-        schedule.replay(Sampler(40), 2, 2)
+        replay.samples(Sampler(40), 2, 2)
     with pytest.raises(OutOfRangeError, match="readers is 0"):
-        schedule.replay(Sampler(40), 0, 0)
+        replay.samples(Sampler(40), 0, 0)
     for odd in ((-1, 2), (0, 2**32), (0, -1)):
         with pytest.raises(OutOfRangeError):
-            schedule.replay(Sampler(40), *odd)
+            replay.samples(Sampler(40), *odd)
     with pytest.raises(WrongTypeError, match="readers"):
-        schedule.replay(Sampler(40), 0, True)
+        replay.samples(Sampler(40), 0, True)
 
 
 def test_nothing_to_claim() -> None:

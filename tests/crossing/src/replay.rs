@@ -1,7 +1,7 @@
 //! The schedule of a log, replayed.
 
 use samedeal::Sampler;
-use samedeal::ledger::Schedule;
+use samedeal::ledger::Replay;
 use serde_json::{Value, json};
 
 use crate::Failed;
@@ -10,6 +10,6 @@ use crate::document::Job;
 /// All committed samples, in the order of the log.
 pub fn replay(job: &Job) -> Result<Value, Failed> {
     let sampler = Sampler::from_recipe(&job.case.recipe).epoch(job.case.epoch.parse()?).build()?;
-    let samples = Schedule::open(&job.log)?.samples(&sampler)?.collect::<Result<Vec<_>, _>>()?;
+    let samples = Replay::open(&job.log)?.samples(&sampler)?.collect::<Result<Vec<_>, _>>()?;
     Ok(json!({"job": job.id, "replayed": samples}))
 }

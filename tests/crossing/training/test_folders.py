@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 from samedeal import Sampler
-from samedeal.ledger import FolderLog, Schedule
+from samedeal.ledger import FolderLog, Replay
 
 ROOT = Path(__file__).resolve().parents[3]
 SAMPLES, BLOCK, LEASE, SECONDS = 1200, 10, 1.0, 0.005
@@ -67,10 +67,10 @@ def test_readers_of_all_languages_commit_every_sample_once(tmp_path: Path) -> No
         assert (process.returncode == 0) == (number not in killed)
     names = sorted(entry.name for entry in path.iterdir() if not entry.name.startswith("."))
     assert names == [f"{number:016}.json" for number in range(len(names))]
-    schedule = Schedule(FolderLog(path))
-    assert schedule.progress().finished
+    replay = Replay(FolderLog(path))
+    assert replay.progress().finished
     # Those that were killed may not have said all that they committed.
-    committed = {(run.reader, run.start, run.count) for run in schedule.commits}
+    committed = {(run.reader, run.start, run.count) for run in replay.commits}
     assert committed >= {(number, *run) for number, runs in enumerate(found) for run in runs}
     assert sorted(position for _, start, count in committed for position in range(start, start + count)) == [
         *range(SAMPLES)
@@ -78,12 +78,12 @@ def test_readers_of_all_languages_commit_every_sample_once(tmp_path: Path) -> No
     # Node replays what Python replays.
     script = (
         "import { replayLedger, Sampler } from './dist/index-files.js'; import { FolderLog } from './dist/node.js';"
-        "const schedule = replayLedger(await new FolderLog(process.argv[1]).entries());"
-        f"console.log(JSON.stringify([...schedule.samples(new Sampler({SAMPLES}, {{ seed: 5 }}))]));"
+        "const replay = replayLedger(await new FolderLog(process.argv[1]).entries());"
+        f"console.log(JSON.stringify([...replay.samples(new Sampler({SAMPLES}, {{ seed: 5 }}))]));"
     )
     command = ["node", "--input-type=module", "-e", script, str(path)]
     done = subprocess.run(command, cwd=ROOT / "hosts/js", capture_output=True, text=True, check=True)
-    own = [sample for run in schedule.replay(Sampler(SAMPLES, seed=5)) for sample in run.tolist()]
+    own = [sample for run in replay.samples(Sampler(SAMPLES, seed=5)) for sample in run.tolist()]
     assert json.loads(done.stdout) == own
     # So does the command, which is Rust.
     command = [str(ROOT / "target/debug/samedeal"), "ledger", str(path), "--reader=0", "--readers=1", "--format=text"]

@@ -314,9 +314,9 @@ export const CALLS = {
     ),
     options({ reader, readers: one('1', '2', '7') }),
   ),
-  'LedgerSchedule#samples': call(1, one('@Sampler')),
-  'LedgerSchedule#progress': call(0),
-  'LedgerSchedule#nextEvent': call(0),
+  'LedgerReplay#samples': call(1, one('@Sampler')),
+  'LedgerReplay#progress': call(0),
+  'LedgerReplay#nextEvent': call(0),
   'new Batcher': call(
     1,
     lengths,
@@ -535,7 +535,7 @@ export const RECEIVERS = {
   MemoryLog: 'new samedeal.MemoryLog()',
   Ledger: 'samedeal.openLedger(new samedeal.Sampler(9), new samedeal.MemoryLog(), { reader: 0, block: 3 })',
   Claim: 'h.claim(samedeal)',
-  LedgerSchedule: 'h.replayed(samedeal)',
+  LedgerReplay: 'h.replayed(samedeal)',
   ShardFiles: 'parquet.findShards(folder.rows)',
   SamedealError: 'h.error(() => new samedeal.Sampler(-1))',
 };

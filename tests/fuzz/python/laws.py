@@ -59,7 +59,7 @@ _DOCUMENTED: tuple[tuple[str, type[Exception], str], ...] = (
     ("ledger.FileLog", OSError, ""),
     ("ledger.FolderLog", OSError, ""),
     ("ledger.Ledger", OSError, ""),
-    ("ledger.Schedule", OSError, ""),
+    ("ledger.Replay", OSError, ""),
     ("ledger.copy_log", OSError, ""),
     ("parquet", OSError, ""),
     ("torch.BatchSampler.use_index", OSError, ""),
@@ -296,12 +296,12 @@ _LAWS: dict[type, Callable[[Any], None]] = {
 }
 
 
-def replayed() -> samedeal.ledger.Schedule:
+def replayed() -> samedeal.ledger.Replay:
     """The schedule of a log with a few runs."""
     log = samedeal.ledger.MemoryLog()
     for claim in samedeal.ledger.Ledger(samedeal.Sampler(9), log, reader=0, block=3):
         law("a claim has its samples", len(claim.samples) == len(claim))
-    return samedeal.ledger.Schedule(log)
+    return samedeal.ledger.Replay(log)
 
 
 def copies(own: Any) -> None:

@@ -66,7 +66,7 @@ RECEIVERS: dict[str, str] = {
     "ledger.Ledger": "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0, block=3)",
     "ledger.MemoryLog": "samedeal.ledger.MemoryLog()",
     "ledger.Progress": "samedeal.ledger.Ledger(samedeal.Sampler(9), samedeal.ledger.MemoryLog(), reader=0).progress()",
-    "ledger.Schedule": "laws.replayed()",
+    "ledger.Replay": "laws.replayed()",
     "parquet.Shards": "samedeal.parquet.Shards.find(folder.rows(5, 0, 40))",
     "parquet.Sources": "samedeal.parquet.Sources.join({'a': samedeal.parquet.Shards.find(folder.rows(5, 9))})",
 }

@@ -48,7 +48,7 @@ export interface LedgerOptions {
   checkpointInterval?: Integer;
 }
 
-/** What `replayLedger` takes: whose part of a schedule, by default all of it. */
+/** What `replayLedger` takes: whose part of what was read, by default all of it. */
 export interface ReplayOptions {
   /** Which reader: it takes what those did whose number mod `readers` is this. 0 by default. */
   reader?: Integer;

@@ -15,7 +15,7 @@ import pytest
 import torch
 from limits import HANG
 from samedeal import ContradictionError, OutOfRangeError, Sampler, WrongTypeError
-from samedeal.ledger import FileLog, Ledger, MemoryLog, Schedule, copy_log
+from samedeal.ledger import FileLog, Ledger, MemoryLog, Replay, copy_log
 from samedeal.torch import Claimed, ClaimSampler, StoreLog
 from torch.distributed import FileStore, HashStore, PrefixStore, TCPStore
 from torch.utils.data import DataLoader
@@ -54,14 +54,14 @@ def test_loops_that_differ_in_speed_share_an_epoch(tmp_path: Path) -> None:
     # The store ends with the job, its log need not.
     kept = FileLog(tmp_path / "log")
     copy_log(StoreLog(store), kept)
-    schedule, order = Schedule(kept), Sampler(claiming.SAMPLES, seed=claiming.SEED)
-    assert schedule.progress().finished
-    assert sorted(np.concatenate([*schedule.replay(order)])) == list(range(claiming.SAMPLES))
+    replay, order = Replay(kept), Sampler(claiming.SAMPLES, seed=claiming.SEED)
+    assert replay.progress().finished
+    assert sorted(np.concatenate([*replay.samples(order)])) == list(range(claiming.SAMPLES))
     for number in range(3):
-        own = np.concatenate([*schedule.replay(order, number, 4)]).tolist()
+        own = np.concatenate([*replay.samples(order, number, 4)]).tolist()
         assert own == [int(word) for line in told[number].splitlines() for word in line.split()]
     # A loop that was killed has committed what it was through with, and nothing that its workers had fetched.
-    assert sum(commit.count for commit in schedule.commits if commit.reader == 3) in (8, 16)
+    assert sum(commit.count for commit in replay.commits if commit.reader == 3) in (8, 16)
 
 
 @pytest.mark.parametrize("kind", ["hash", "file", "prefix"])
@@ -84,7 +84,7 @@ def test_any_store(kind: str, tmp_path: Path) -> None:
     assert Ledger(Sampler(100), log, reader=3).progress().finished
     again = StoreLog(store if kind != "prefix" else PrefixStore("job", store), "epoch-1")
     assert copy_log(log, again) == one.progress().entries
-    assert Schedule(again).commits == Schedule(log).commits
+    assert Replay(again).commits == Replay(log).commits
 
 
 def test_an_entry_that_nobody_counted_is_found() -> None:
@@ -170,7 +170,7 @@ def test_names_of_logs_are_whole() -> None:
         ledger = Ledger(Sampler(40), StoreLog(store, name), reader=0, block=10)
         assert [claim.start for claim in ledger] == [0, 10, 20, 30]
     for name in names:
-        assert len(Schedule(StoreLog(store, name))) == 4
+        assert len(Replay(StoreLog(store, name))) == 4
     StoreLog(store, "n" * 1024)
     for wrong in ("n" * 1025, "é" * 513, "epoch-\ud800"):
         with pytest.raises(OutOfRangeError, match="name is"):

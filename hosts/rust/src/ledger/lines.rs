@@ -3,7 +3,7 @@ use std::io::{self, BufRead, Cursor, Read};
 use super::Log;
 use crate::engine::MAX_TEXT;
 
-/// The entries of a log as the lines of a file, for [`Schedule::of_log`](super::Schedule::of_log). It reads some of them at
+/// The entries of a log as the lines of a file, for [`Replay::of_log`](super::Replay::of_log). It reads some of them at
 /// a time.
 #[derive(Debug)]
 pub struct Lines<L> {

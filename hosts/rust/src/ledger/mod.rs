@@ -2,11 +2,11 @@
 //!
 //! With a fixed deal, all readers wait for the slowest one. A [`Ledger`] deals blocks of positions to readers that ask
 //! for them. Every sample is committed exactly once, even if a reader dies, and any number of readers can replay the
-//! same [`Schedule`] from the log.
+//! same [`Replay`] from the log.
 //!
 //! ```
 //! use samedeal::Sampler;
-//! use samedeal::ledger::{Ledger, MemoryLog, Schedule};
+//! use samedeal::ledger::{Ledger, MemoryLog, Replay};
 //!
 //! let sampler = Sampler::builder(1_000).seed(42).epoch(3).build()?;
 //! let log = MemoryLog::new(); // a FileLog or a FolderLog for processes of one machine
@@ -19,7 +19,7 @@
 //! assert!(ledger.progress()?.is_finished());
 //!
 //! let text = log.text();
-//! let replayed = Schedule::new(text.as_bytes())?.samples(&sampler)?.collect::<Result<Vec<_>, _>>()?;
+//! let replayed = Replay::new(text.as_bytes())?.samples(&sampler)?.collect::<Result<Vec<_>, _>>()?;
 //! assert_eq!(replayed, sampler.indices::<u64>(..)?);
 //! # Ok::<(), samedeal::Error>(())
 //! ```
@@ -31,7 +31,7 @@ mod folder;
 mod lines;
 mod log;
 mod raw;
-mod schedule;
+mod replay;
 mod shared;
 
 pub use crate::generated::{ClaimedRun, CommittedRun, Event, Instruction, Progress};
@@ -42,4 +42,4 @@ pub use folder::FolderLog;
 pub use lines::Lines;
 pub use log::{CHECKPOINT, Log, MemoryLog};
 pub use raw::{RawLedger, header};
-pub use schedule::{Samples, Schedule};
+pub use replay::{Replay, Samples};

@@ -21,7 +21,7 @@ pub fn header(state: &str, block: u32, lease: u64) -> Result<String, Error> {
 }
 
 /// The content of a log, up to the last entry that was applied, for programs that look at a log or replay it. It reads no
-/// file; [`Schedule`](super::Schedule) does.
+/// file; [`Replay`](super::Replay) does.
 pub struct RawLedger {
     pub(crate) object: Object<ledger::Ledger>,
 }

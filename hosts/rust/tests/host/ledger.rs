@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::failing;
 use samedeal::ledger::{
-    Attempt, CHECKPOINT, Claim, FileLog, FolderLog, Ledger, Lines, Log, MemoryLog, RawLedger, Schedule,
+    Attempt, CHECKPOINT, Claim, FileLog, FolderLog, Ledger, Lines, Log, MemoryLog, RawLedger, Replay,
 };
 use samedeal::{Error, FailureKind, Layout, Sampler};
 
@@ -152,15 +152,15 @@ fn processes_share(kind: &str) -> PathBuf {
     let found: Vec<_> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     assert_eq!(found.iter().map(|(_, finished)| *finished).collect::<Vec<_>>(), [true, false, true]);
 
-    let schedule = || Schedule::of_log(log_of(kind, &path)).unwrap();
+    let opened = || Replay::of_log(log_of(kind, &path)).unwrap();
     // By the log: every sample was committed once, and each reader has told what it committed, but maybe the one that died.
-    let replay = schedule();
+    let replay = opened();
     let mut all = replay.samples(&sampler()).unwrap().collect::<Result<Vec<_>, _>>().unwrap();
     all.sort_unstable();
     assert!(all.iter().copied().eq(0..SAMPLES));
     let mut counts = Vec::new();
     for (reader, (parts, finished)) in (0..).zip(&found) {
-        let of_reader = schedule().of(reader, 3).unwrap().samples(&sampler()).unwrap();
+        let of_reader = opened().of(reader, 3).unwrap().samples(&sampler()).unwrap();
         let committed = of_reader.collect::<Result<Vec<_>, _>>().unwrap();
         let told = parts.concat();
         assert!(committed.starts_with(&told) && (committed.len() == told.len() || !finished), "reader {reader}");
@@ -168,21 +168,21 @@ fn processes_share(kind: &str) -> PathBuf {
     }
     // Four times as slow: it does less, and holds nobody up.
     assert!((1..counts[0]).contains(&counts[2]), "{counts:?}");
-    let mut replay = schedule();
+    let mut replay = opened();
     assert!(!replay.progress().unwrap().is_finished());
     assert_eq!(replay.by_ref().map(|event| u64::from(event.unwrap().count)).sum::<u64>(), SAMPLES);
     let progress = replay.progress().unwrap();
     assert!(progress.is_finished() && progress.claimed == 0 && replay.next().is_none());
-    // On any other number of readers it is the same schedule, dealt otherwise.
+    // On any other number of readers it is the same replay, dealt otherwise.
     let mut halves = Vec::new();
     for reader in [0, 1] {
-        let half = schedule().of(reader, 2).unwrap().samples(&sampler()).unwrap();
+        let half = opened().of(reader, 2).unwrap().samples(&sampler()).unwrap();
         halves.extend(half.collect::<Result<Vec<_>, _>>().unwrap());
     }
     halves.sort_unstable();
     assert_eq!(halves, all);
     if kind == "file" {
-        assert_eq!(Schedule::open(&path).unwrap().count(), schedule().count());
+        assert_eq!(Replay::open(&path).unwrap().count(), opened().count());
         fs::remove_file(&path).unwrap();
     }
     path
@@ -282,7 +282,7 @@ fn a_claim_that_was_lost_is_another_one_than_that_of_the_same_run() {
     again.commit(3).unwrap();
     again.commit_rest().unwrap();
     let text = log.text();
-    let runs = Schedule::new(text.as_bytes()).unwrap().map(|run| run.map(|run| (run.claim, run.count)));
+    let runs = Replay::new(text.as_bytes()).unwrap().map(|run| run.map(|run| (run.claim, run.count)));
     let expected = [(again.number(), 3), (again.number(), SAMPLES as u32 - 3)];
     assert_eq!(runs.collect::<Result<Vec<_>, _>>().unwrap(), expected);
 }
@@ -345,7 +345,7 @@ fn a_torn_line_is_cut_off_and_other_files_are_left_alone() {
     let mut claim = reader.claim().unwrap().unwrap();
     appended("{\"ev");
     assert_eq!(reader.progress().unwrap().entries, 3);
-    assert_eq!(Schedule::open(&path).unwrap().count(), 0);
+    assert_eq!(Replay::open(&path).unwrap().count(), 0);
     claim.commit_rest().unwrap();
     let text = fs::read_to_string(&path).unwrap();
     assert!(text.lines().count() == 4 && text.ends_with("\"count\":1000}\n"), "{text}");
@@ -394,7 +394,7 @@ fn zeros_that_a_loss_of_power_left_are_cut_off() {
         // A longer run of them than any entry.
         for zeros in [1, 100, 1 << 20] {
             fs::write(&path, [header.as_bytes(), torn.as_bytes(), &vec![0; zeros]].concat()).unwrap();
-            assert_eq!(Schedule::open(&path).unwrap().count(), 0);
+            assert_eq!(Replay::open(&path).unwrap().count(), 0);
             let ledger = open().unwrap();
             assert_eq!(ledger.claim().unwrap().unwrap().start(), 0);
             let text = fs::read_to_string(&path).unwrap();
@@ -567,24 +567,24 @@ fn a_log_is_of_one_epoch() {
     claim.commit_rest().unwrap();
 
     let text = log.text();
-    let replay = || Schedule::new(text.as_bytes()).unwrap();
+    let replay = || Replay::new(text.as_bytes()).unwrap();
     assert_eq!(failing(replay().samples(&Sampler::new(100).unwrap())), contradiction("seed"));
     assert_eq!(failing(replay().of(2, 2)), (FailureKind::OutOfRange, "reader".into()));
     assert_eq!(failing(replay().of(0, 0)), (FailureKind::OutOfRange, "readers".into()));
-    assert_eq!(failing(Schedule::new(&b""[..])), (FailureKind::Missing, "entry".into()));
+    assert_eq!(failing(Replay::new(&b""[..])), (FailureKind::Missing, "entry".into()));
     let bad = text.replace("\"commit\"", "\"claim\"");
-    let mut events = Schedule::new(bad.as_bytes()).unwrap();
+    let mut events = Replay::new(bad.as_bytes()).unwrap();
     let error = events.next().unwrap().unwrap_err();
     assert!(error.to_string().contains("(line 5 of the log)") && events.next().is_none(), "{error}");
-    assert_eq!(failing(Schedule::new(&b"{}\n"[..])), (FailureKind::WrongType, "state".into()));
+    assert_eq!(failing(Replay::new(&b"{}\n"[..])), (FailureKind::WrongType, "state".into()));
     // What was committed before an entry that does not follow is there, and so is what happened otherwise.
     let worse = format!("{text}{{\"event\":\"claim\",\"reader\":0,\"start\":20,\"count\":8}}\n");
-    let mut runs = Schedule::new(worse.as_bytes()).unwrap();
+    let mut runs = Replay::new(worse.as_bytes()).unwrap();
     let run = runs.next().unwrap().unwrap();
     assert_eq!((run.number, run.reader, run.start, run.count, run.claim), (4, 0, 20, 8, claim.number()));
     assert!(runs.next().unwrap().is_err() && runs.next().is_none());
     let mut kinds = Vec::new();
-    let mut events = Schedule::new(text.as_bytes()).unwrap();
+    let mut events = Replay::new(text.as_bytes()).unwrap();
     while let Some(event) = events.next_event().unwrap() {
         kinds.push(event.kind);
     }
@@ -850,7 +850,7 @@ fn a_long_log_is_read_from_its_last_checkpoint_on() {
     held.commit_rest().unwrap();
     assert!(other.progress().unwrap().is_finished() && other.claim().unwrap().is_none());
     // Whoever reads all of it finds the same.
-    let mut replay = Schedule::open(&path).unwrap();
+    let mut replay = Replay::open(&path).unwrap();
     assert_eq!(replay.by_ref().map(|event| u64::from(event.unwrap().count)).sum::<u64>(), SAMPLES);
     assert_eq!(replay.progress().unwrap(), other.progress().unwrap());
     fs::remove_file(&path).unwrap();

@@ -6,26 +6,26 @@ export function snippets(recipe: string, reader: string, readers: string): Snipp
   const { python, javascript, rust } = literal(recipe);
   return {
     Python: `from samedeal import Sampler
-from samedeal.ledger import FileLog, Schedule
+from samedeal.ledger import FileLog, Replay
 
-schedule = Schedule(FileLog("epoch-0.log"))
-print(schedule.progress())
+replay = Replay(FileLog("epoch-0.log"))
+print(replay.progress())
 sampler = Sampler.from_recipe(${python})
-for samples in schedule.replay(sampler, reader=${reader}, readers=${readers}):
+for samples in replay.samples(sampler, reader=${reader}, readers=${readers}):
     print(samples)`,
     JavaScript: `import { readFileSync } from 'node:fs';
 import { replayLedger, Sampler } from 'samedeal';
 
-const schedule = replayLedger(readFileSync('epoch-0.log'), { reader: ${reader}, readers: ${readers} });
-console.log(schedule.progress());
+const replay = replayLedger(readFileSync('epoch-0.log'), { reader: ${reader}, readers: ${readers} });
+console.log(replay.progress());
 const sampler = Sampler.fromRecipe(${javascript});
-for (const sample of schedule.samples(sampler)) console.log(sample);`,
-    Rust: `use samedeal::{Sampler, ledger::Schedule};
+for (const sample of replay.samples(sampler)) console.log(sample);`,
+    Rust: `use samedeal::{Sampler, ledger::Replay};
 
 fn main() -> Result<(), samedeal::Error> {
     let sampler = Sampler::from_recipe(${rust}).build()?;
-    let schedule = Schedule::open("epoch-0.log")?.of(${reader}, ${readers})?;
-    for sample in schedule.samples(&sampler)? {
+    let replay = Replay::open("epoch-0.log")?.of(${reader}, ${readers})?;
+    for sample in replay.samples(&sampler)? {
         println!("{}", sample?);
     }
     Ok(())

@@ -1,4 +1,4 @@
-import type { LedgerSchedule } from 'samedeal/web';
+import type { LedgerReplay } from 'samedeal/web';
 import { isObject, type Members, parsed } from '../../parts/json.ts';
 
 /** A claim of a log, from its entry to the one that ended it. */
@@ -36,7 +36,7 @@ export interface Log {
 }
 
 /** Follows a log, whose events the component tells: how its claims end, and what is drawn of them. */
-export function follow(lines: string[], schedule: LedgerSchedule): Log {
+export function follow(lines: string[], replay: LedgerReplay): Log {
   const entries: Entry[] = [];
   const byNumber = new Map<number, Claim>();
   /** The claims that each reader holds, by their numbers. */
@@ -50,7 +50,7 @@ export function follow(lines: string[], schedule: LedgerSchedule): Log {
     Object.assign(claim, { end: entry, outcome });
     of(claim.reader).delete(claim.number);
   };
-  let event = schedule.nextEvent();
+  let event = replay.nextEvent();
   for (const [number, text] of lines.entries()) {
     if (event?.number !== number) {
       const { event: kind, reader, lease } = parsed(text) as Members & Record<'reader' | 'lease', number>;
@@ -83,7 +83,7 @@ export function follow(lines: string[], schedule: LedgerSchedule): Log {
       claim.committed += count;
       if (claim.committed === claim.count) end(claim, number, 'committed');
     }
-    event = schedule.nextEvent();
+    event = replay.nextEvent();
   }
   return { lines, entries, claims: [...byNumber.values()], readers: [...held.keys()].sort((a, b) => a - b) };
 }

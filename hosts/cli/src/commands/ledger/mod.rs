@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 use readers::{Next, ReaderOf};
-use samedeal::ledger::{Progress, Schedule};
+use samedeal::ledger::{Progress, Replay};
 use samedeal::{Builder, Failure, FailureKind, Sampler};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -80,24 +80,24 @@ pub struct LedgerArgs {
 }
 
 pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
-    let schedule = Schedule::new(source::open(&args.log)?).map_err(|error| match error.failure() {
+    let replay = Replay::new(source::open(&args.log)?).map_err(|error| match error.failure() {
         Some(Failure { kind: FailureKind::WrongType, value, .. }) => {
             Problem::of(&args.log, format!("is no log of a ledger: it begins with {value}"))
         }
         _ => Problem::of(&args.log, error),
     })?;
     match (args.reader, args.readers) {
-        (Some(reader), Some(readers)) => samples(args, schedule.of(reader, readers)?, reader, readers),
-        _ => summary(args, schedule),
+        (Some(reader), Some(readers)) => samples(args, replay.of(reader, readers)?, reader, readers),
+        _ => summary(args, replay),
     }
 }
 
-fn summary(args: &LedgerArgs, mut schedule: Schedule<Lines>) -> Result<(), Problem> {
+fn summary(args: &LedgerArgs, mut replay: Replay<Lines>) -> Result<(), Problem> {
     let mut readers = readers::Log::default();
-    while let Some(event) = schedule.next_event().map_err(|error| Problem::of(&args.log, error))? {
+    while let Some(event) = replay.next_event().map_err(|error| Problem::of(&args.log, error))? {
         readers.add(&event);
     }
-    let (progress, state, readers) = (schedule.progress()?, state(&schedule)?, readers.readers);
+    let (progress, state, readers) = (replay.progress()?, state(&replay)?, readers.readers);
     let format = args.output.format();
     let readers = readers.into_values().collect::<Vec<_>>();
     let items = || {
@@ -138,10 +138,10 @@ fn summary(args: &LedgerArgs, mut schedule: Schedule<Lines>) -> Result<(), Probl
     show(format, items, told, answer)
 }
 
-fn samples(args: &LedgerArgs, schedule: Schedule<Lines>, reader: u32, readers: u32) -> Result<(), Problem> {
+fn samples(args: &LedgerArgs, replay: Replay<Lines>, reader: u32, readers: u32) -> Result<(), Problem> {
     let of_log = |error| Problem::of(&args.log, error);
-    let (dataset, sampler) = deal(args, &state(&schedule)?)?;
-    let mut samples = schedule.samples(&sampler).map_err(of_log)?;
+    let (dataset, sampler) = deal(args, &state(&replay)?)?;
+    let mut samples = replay.samples(&sampler).map_err(of_log)?;
     let mut sink = Sink::new(None)?;
     let shown = samples.by_ref().map(|sample| sample.map_err(of_log));
     match args.output.format() {
@@ -152,7 +152,7 @@ fn samples(args: &LedgerArgs, schedule: Schedule<Lines>, reader: u32, readers: u
                 write!(sink, "{separator}{}", sample?)?;
                 separator = ",";
             }
-            let progress = json_of(&ProgressOf::new(&samples.schedule().progress()?))?;
+            let progress = json_of(&ProgressOf::new(&samples.replay().progress()?))?;
             writeln!(sink, "],\"progress\":{progress}}}")?;
             sink.finish()
         }
@@ -172,7 +172,7 @@ fn samples(args: &LedgerArgs, schedule: Schedule<Lines>, reader: u32, readers: u
             }
             let of = format!("of the {} of reader {reader} of {readers}", counted(count, "sample", "samples"));
             let more = if count > items.len() as u64 { "; --all shows more" } else { "" };
-            let part = if samples.schedule().progress()?.is_finished() { "" } else { "; the epoch is not finished" };
+            let part = if samples.replay().progress()?.is_finished() { "" } else { "; the epoch is not finished" };
             rows.finish(&items, &format!("{} {of}{more}{part}", grouped(items.len() as u64)))
         }
     }
@@ -204,8 +204,8 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
 }
 
 /// What the log is of, as its first entry has it.
-fn state(schedule: &Schedule<Lines>) -> Result<Value, Problem> {
-    let state = schedule.initial_state()?;
+fn state(replay: &Replay<Lines>) -> Result<Value, Problem> {
+    let state = replay.initial_state()?;
     serde_json::from_str(&state).map_err(|error| Problem::message(format!("the state of the log: {error}")))
 }
 

@@ -1,7 +1,7 @@
 """Deals an epoch while it is read, so that fast readers do not wait for slow ones.
 
 Readers claim runs of positions from a *log* that they share, and commit the runs that they have read. Every position is
-committed once, even if readers die. The same schedule can be replayed from the log.
+committed once, even if readers die. `Replay` gives the same samples again, from the log.
 """
 
 from ..bindings.ledger import CommittedRun, Event
@@ -9,7 +9,7 @@ from .binding import Progress
 from .folder import FolderLog
 from .ledger import Claim, Ledger
 from .log import FileLog, Log, MemoryLog, copy_log
-from .schedule import Schedule
+from .replay import Replay
 
 __all__ = [
     "Claim",
@@ -21,6 +21,6 @@ __all__ = [
     "Log",
     "MemoryLog",
     "Progress",
-    "Schedule",
+    "Replay",
     "copy_log",
 ]

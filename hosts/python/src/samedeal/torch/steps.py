@@ -72,8 +72,8 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
             order: One of `samedeal.orders()`; "feistel" by default. Or a `samedeal.Order`, such as a blend: the dataset
                 has as many items as the order has sample indices.
             seed: Seed of the order, the same on all ranks. An `Order` has its own.
-            unit: As for `samedeal.Schedule`. With `order.copies(k)` and `unit=k`, all copies of a sample are in the same
-                batch of the same rank.
+            unit: As for `samedeal.Schedule`. With `order.copies(k)` and `unit=k`, all copies of a sample are in
+                the same batch of the same rank.
             layout: Which samples of a step belong to a rank, as for `samedeal.Schedule`.
             rank: Rank of this process. By default, the rank of the process group or of the launcher's variables
                 (`samedeal.detect_rank`).

@@ -5,7 +5,7 @@ use std::time::Duration;
 use fuzz::hostile;
 use samedeal::Sampler;
 use samedeal::ledger::{
-    Attempt, Client, ClientOptions, FileLog, FolderLog, Ledger, Log, MemoryLog, RawLedger, Schedule, header,
+    Attempt, Client, ClientOptions, FileLog, FolderLog, Ledger, Log, MemoryLog, RawLedger, Replay, header,
 };
 
 use crate::asked::{Asked, ask, look, made};
@@ -44,10 +44,10 @@ fn claims(a: &mut Asked) {
     look!(a, log, text());
     let damaged = hostile::damaged_bytes(&mut a.rng, text.as_bytes());
     for bytes in [text.into_bytes(), damaged] {
-        let Some(schedule) = made!(a, "Schedule::new", Schedule::new(&bytes[..])) else { continue };
-        let Some(mut schedule) = made!(a, "of", schedule.of(a.rng.u32(0..3), a.rng.u32(0..4))) else { continue };
-        ask!(a, 1 in 2, schedule, progress(), initial_state(), next_event());
-        if let Some(samples) = made!(a, "samples", schedule.samples(&sampler)) {
+        let Some(replay) = made!(a, "Replay::new", Replay::new(&bytes[..])) else { continue };
+        let Some(mut replay) = made!(a, "of", replay.of(a.rng.u32(0..3), a.rng.u32(0..4))) else { continue };
+        ask!(a, 1 in 2, replay, progress(), initial_state(), next_event());
+        if let Some(samples) = made!(a, "samples", replay.samples(&sampler)) {
             a.begin("samples: next");
             let some = samples.take(9).try_fold((), |(), sample| sample.map(|_| ()));
             a.end(&some);
@@ -101,7 +101,7 @@ fn logs(a: &mut Asked) {
         let Ok(sampler) = Sampler::builder(9).build() else { return };
         let _ = made!(a, "open", Ledger::builder(0).open(&sampler, log));
     }
-    let _ = made!(a, "Schedule::open", Schedule::open(&path));
+    let _ = made!(a, "Replay::open", Replay::open(&path));
     let _ = std::fs::remove_file(&path);
 }
 
@@ -117,7 +117,7 @@ fn folders(a: &mut Asked) {
     }
     let mut log = FolderLog::new(&path);
     look!(a, log, path(), read(a.wide()), append(a.wide(), &a.known("entry")), last_checkpoint());
-    let _ = made!(a, "Schedule::of_log", Schedule::of_log(log.clone()));
+    let _ = made!(a, "Replay::of_log", Replay::of_log(log.clone()));
     if let Ok(sampler) = Sampler::builder(9).build() {
         let _ = made!(a, "open", Ledger::builder(0).open(&sampler, log));
     }

@@ -13,13 +13,13 @@ use crate::{Error, Failure, Sampler};
 /// How many samples are read at a time.
 const WINDOW: u64 = 1 << 16;
 
-/// Replays the schedule of a log: the runs that its readers committed, in the order of the log. Every entry is checked
+/// Replays a log: the runs that its readers committed, in the order of the log. Every entry is checked
 /// against the entries before it. After an error, the iterator ends.
 ///
 /// Reader r of n replays the commits of all readers whose number mod n is r. If the readers of the run had the numbers
 /// 0 to n - 1, each of n readers replays one of them. A last line without a line end is ignored.
 #[derive(Debug)]
-pub struct Schedule<R> {
+pub struct Replay<R> {
     source: R,
     ledger: RawLedger,
     line: u64,
@@ -28,7 +28,7 @@ pub struct Schedule<R> {
     ended: bool,
 }
 
-impl Schedule<BufReader<File>> {
+impl Replay<BufReader<File>> {
     /// The log of a file.
     ///
     /// # Errors
@@ -40,7 +40,7 @@ impl Schedule<BufReader<File>> {
     }
 }
 
-impl<L: Log> Schedule<Lines<L>> {
+impl<L: Log> Replay<Lines<L>> {
     /// The entries of a log, such as a [`FolderLog`](super::FolderLog).
     ///
     /// # Errors
@@ -51,7 +51,7 @@ impl<L: Log> Schedule<Lines<L>> {
     }
 }
 
-impl<R: BufRead> Schedule<R> {
+impl<R: BufRead> Replay<R> {
     /// The log in the lines of a text, for one reader.
     ///
     /// # Errors
@@ -132,12 +132,12 @@ impl<R: BufRead> Schedule<R> {
     pub fn samples(self, sampler: &Sampler) -> Result<Samples<R>, Error> {
         let mut whole = whole(sampler)?;
         whole.resume(&self.initial_state()?)?;
-        Ok(Samples { schedule: self, whole, run: (0, 0), window: Vec::new().into_iter() })
+        Ok(Samples { replay: self, whole, run: (0, 0), window: Vec::new().into_iter() })
     }
 }
 
 /// The runs that were committed.
-impl<R: BufRead> Iterator for Schedule<R> {
+impl<R: BufRead> Iterator for Replay<R> {
     type Item = Result<CommittedRun, Error>;
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -147,12 +147,12 @@ impl<R: BufRead> Iterator for Schedule<R> {
     }
 }
 
-impl<R: BufRead> FusedIterator for Schedule<R> {}
+impl<R: BufRead> FusedIterator for Replay<R> {}
 
-/// The samples of a schedule; see [`Schedule::samples`]. After an error it ends.
+/// The samples of a replay; see [`Replay::samples`]. After an error it ends.
 #[derive(Debug)]
 pub struct Samples<R> {
-    schedule: Schedule<R>,
+    replay: Replay<R>,
     whole: Sampler,
     /// What was not read yet of a run: where it begins, and how many there are.
     run: (u64, u32),
@@ -161,14 +161,14 @@ pub struct Samples<R> {
 
 impl<R: BufRead> Samples<R> {
     /// Whose samples these are.
-    pub fn schedule(&self) -> &Schedule<R> {
-        &self.schedule
+    pub fn replay(&self) -> &Replay<R> {
+        &self.replay
     }
 
     fn read(&mut self) -> Result<Option<u64>, Error> {
         while self.window.len() == 0 {
             let (start, count) = match self.run {
-                (_, 0) => match self.schedule.next().transpose()? {
+                (_, 0) => match self.replay.next().transpose()? {
                     Some(run) => (run.start, run.count),
                     None => return Ok(None),
                 },
@@ -188,7 +188,7 @@ impl<R: BufRead> Iterator for Samples<R> {
     fn next(&mut self) -> Option<Self::Item> {
         let read = self.read();
         if read.is_err() {
-            (self.run, self.schedule.ended) = ((0, 0), true);
+            (self.run, self.replay.ended) = ((0, 0), true);
         }
         read.transpose()
     }

@@ -1,4 +1,4 @@
-"""The schedule of a log."""
+"""What a log says was read."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _WINDOW = 2**12
 """How many entries are applied at a time."""
 
 
-class Schedule:
+class Replay:
     """Which reader read which samples, and in which order, from the log of a ledger.
 
     The log need not be trusted: an entry that does not follow from the entries before it is an error.
@@ -90,7 +90,7 @@ class Schedule:
 
         The first call returns the first entry.
 
-        `commits`, `replay` and `progress` do not depend on it. A copy of the schedule begins with the first one again.
+        `commits`, `samples` and `progress` do not depend on it. A copy begins with the first one again.
         """
         return next(self._events, None)
 
@@ -107,7 +107,7 @@ class Schedule:
         """How much of the epoch was done."""
         return self._progress
 
-    def replay(
+    def samples(
         self, sampler: Sampler, reader: SupportsIndex = 0, readers: SupportsIndex = 1
     ) -> Iterator[NDArray[np.int64]]:
         """The sample indices that were committed, run by run, in the order of the log.
@@ -151,7 +151,7 @@ class Schedule:
     def __repr__(self) -> str:
         """How much there is."""
         done, all_of_it = self._progress.committed, self._progress.positions
-        return f"<Schedule of {done} of {all_of_it} positions in {self._length} runs>"
+        return f"<Replay of {done} of {all_of_it} positions in {self._length} runs>"
 
     def _repr_html_(self) -> str:
         """A table for notebooks, a row for each of the first runs."""

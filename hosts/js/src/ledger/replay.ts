@@ -11,10 +11,10 @@ import type { LedgerProgress, LogLines, ReplayOptions } from './types.js';
 const WINDOW = 1 << 15;
 
 /**
- * The schedule of a log, once more: the runs of positions that its readers committed, in the order in which they did, each
+ * A log, replayed: the runs of positions that its readers committed, in the order in which they did, each
  * entry held against those before it. `replayLedger` makes it, of the whole log.
  */
-export class LedgerSchedule implements Iterable<CommittedRun> {
+export class LedgerReplay implements Iterable<CommittedRun> {
   readonly #committed: CommittedRun[] = [];
   readonly #entries: string[] = [];
   readonly #events: Iterator<LedgerEvent, void>;

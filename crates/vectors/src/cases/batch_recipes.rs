@@ -12,6 +12,10 @@ use super::{asked, numbers};
 pub const LENGTHS: [u32; 8] = [12, 7, 30, 1, 64, 0, 25, 9];
 
 pub fn cases() -> Vec<Case> {
+    let all = samedeal_core::described();
+    let table: Vec<_> =
+        all.iter().filter(|own| (own.recipe, own.section) == ("batches", "batch")).map(|own| own.name).collect();
+    assert_eq!(MEMBERS.map(|(name, ..)| name)[..], table[..], "MEMBERS of batch_recipes.rs, and the table of the core");
     [
         wholes(),
         defaults(),
@@ -140,8 +144,8 @@ const LEAST: [(&str, &str, &str); 12] = [
     ("pad-to-max", "weighted", ""),
 ];
 
-/// Every member, a value that its type allows, and its default if it has one that may be written.
-const MEMBERS: [(&str, &str, &str); 18] = [
+/// Every member of the table, a value that its type allows, and its default if it has one that may be written.
+const MEMBERS: [(&str, &str, &str); 21] = [
     ("strategy", "\"budget\"", "\"budget\""),
     ("counting", "\"padded\"", "\"padded\""),
     ("linear", "3", "1"),
@@ -156,7 +160,10 @@ const MEMBERS: [(&str, &str, &str); 18] = [
     ("bucket_width", "8", "8"),
     ("boundaries", "[8,16]", "[]"),
     ("quantiles", "4", "64"),
+    ("separate_buckets", "true", "false"),
+    ("pad_to_bucket", "true", "false"),
     ("batch_window", "100", "8192"),
+    ("mean_length", "30", "30"),
     ("too_long", "\"drop\"", "\"error\""),
     ("tail", "\"drop\"", "\"even-split\""),
     ("lengths", "[12,7,30,1,64,0,25,9]", "[12,7,30,1,64,0,25,9]"),
@@ -395,23 +402,12 @@ fn ranges() -> Vec<Case> {
         "bucket_width" | "quantiles" => "\"strategy\":\"bucket\"",
         _ => "\"strategy\":\"budget\"",
     };
-    for member in [
-        "linear",
-        "quadratic",
-        "max_batch_size",
-        "max_length",
-        "max_tokens",
-        "max_cost",
-        "batch_size_multiple",
-        "capacity",
-    ]
-    .into_iter()
-    .chain(["bucket_width", "quantiles", "batch_window"])
-    {
+    let is_number = |(_, value, _): &(&str, &str, &str)| value.as_bytes()[0].is_ascii_digit();
+    for (member, ..) in MEMBERS.into_iter().filter(is_number) {
         let budget = match member {
             "linear" | "quadratic" => ",\"max_cost\":512",
-            "max_batch_size" | "max_length" | "batch_size_multiple" | "batch_window" => ",\"max_tokens\":512",
-            _ => "",
+            "max_tokens" | "max_cost" | "capacity" | "bucket_width" | "quantiles" => "",
+            _ => ",\"max_tokens\":512",
         };
         for value in ["0", "1", "4294967295", "4294967296", "18446744073709551615", "18446744073709551616", "-1", "-0"]
         {
@@ -439,6 +435,7 @@ fn types() -> Vec<Case> {
         let others: &[&str] = match value.as_bytes()[0] {
             b'"' => &["1", "null", "[]", "{}", "true", "\"a\\u0062\""],
             b'[' => &["1", "null", "{}", "\"even\"", "[1,\"2\"]", "[1,2.5]", "[[1]]"],
+            b't' => &["1", "null", "[]", "{}", "\"true\""],
             _ => &["\"1\"", "null", "[1]", "{}", "false", "1.5", "1e3", "1.0"],
         };
         cases.extend(others.iter().map(|other| case(&batch(&format!("\"{member}\":{other}")))));

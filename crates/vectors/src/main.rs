@@ -85,6 +85,7 @@ fn run(folder: &Path, check: bool) -> io::Result<bool> {
         println!("wrote tests/vectors/{name}: {} cases", file.cases.len());
     }
     let root = folder.join("../..");
+    tables::check_grammar(&root)?;
     let specification = fs::read_to_string(root.join(tables::PATH))?;
     for (path, text) in [(tables::PATH, tables::replaced(&specification)?), (schema::PATH, schema::text()?)] {
         if fs::read_to_string(root.join(path)).is_ok_and(|old| old == text) {

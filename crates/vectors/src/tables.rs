@@ -1,11 +1,30 @@
 //! The tables of members in section 14 of the specification, which the core has.
 
-use std::io;
+use std::path::Path;
+use std::{fs, io};
+
+use samedeal_core::Described;
 
 /// The page that has them, below the repository.
 pub const PATH: &str = "docs/spec/14-recipes.md";
 const BEGIN: &str = "<!-- Written by `cargo xtask vectors`, from the tables of the core. -->\n";
 const END: &str = "<!-- The end of what is written. -->\n";
+
+/// The pages with the grammar of recipes.
+const GRAMMAR: [&str; 4] =
+    [PATH, "docs/spec/15-composed-orders.md", "docs/spec/16-splits.md", "docs/spec/17-steps-over-epochs.md"];
+
+/// Whether the grammar of recipes, which is written by hand, has every member of the tables.
+pub fn check_grammar(root: &Path) -> io::Result<()> {
+    let pages = GRAMMAR.iter().map(|page| fs::read_to_string(root.join(page))).collect::<io::Result<String>>()?;
+    match samedeal_core::described().iter().find(|member| !pages.contains(&format!("\"{}\":", member.name))) {
+        None => Ok(()),
+        Some(member) => {
+            let Described { recipe, section, name, .. } = member;
+            Err(io::Error::other(format!("the grammar in {PATH} has no `{name}` in `{section}` of {recipe}: add it")))
+        }
+    }
+}
 
 /// The specification with the tables of today in the place of its own.
 pub fn replaced(specification: &str) -> io::Result<String> {

@@ -1,5 +1,7 @@
 // All that is public: found by looking at the modules, so that a new name without arguments is an error.
+import * as groups from '../../../hosts/js/dist/generated/options.js';
 import { CALLS, RECEIVERS } from './calls.mjs';
+import { OPTIONS } from './values.mjs';
 
 /** What the types do not have: for the package itself. */
 const INTERNAL = ['constructor', 'call', 'aside', 'source', 'follow', 'move', 'forget', 'open', 'shardsOf'];
@@ -63,6 +65,7 @@ export async function targets(scope) {
   const known = new Set(found.map(({ what }) => what));
   const gone = Object.keys(CALLS).filter((what) => !known.has(what));
   if (gone.length > 0) throw new Error(`calls.mjs has arguments for what is not there: ${gone.join(', ')}`);
+  for (const option of Object.values(groups).flat()) if (!OPTIONS.has(option)) missing(`the option ${option}`);
   return { found, prototypes };
 }
 

@@ -125,9 +125,13 @@ export const wild = (arbitrary) =>
     { weight: 1, arbitrary: one('@Sampler', '@Batcher', '@Reading', '@Order', '@Split', '@Mesh', '@MemoryLog') },
   );
 
+/** The options that any call gets. */
+export const OPTIONS = new Set();
+
 /** An object with some of these options; now and then one that is wrong. */
 export function options(known, always = []) {
   const keys = Object.keys(known);
+  for (const key of keys) OPTIONS.add(key);
   const chosen = fc.uniqueArray(fc.constantFrom(...keys), { maxLength: 4 });
   const values = fc.record(Object.fromEntries(keys.map((key) => [key, wild(known[key])])));
   const none = fc.constantFrom(...Array(20).fill(''), 'Seed: 3', "['']: 1", '[Symbol()]: 1', '...null');

@@ -107,7 +107,7 @@ fn main() -> ExitCode {
     match plan {
         Ok(plan) => plan.run(),
         Err(why) => {
-            eprintln!("{why}\n\n{HELP}");
+            eprintln!("{why}\n\n`cargo xtask help` lists the commands.");
             ExitCode::from(2)
         }
     }

@@ -5,7 +5,8 @@ use std::fmt::Write;
 use samedeal_core::{Described, Needed, Value};
 
 use super::docs::{comments, wrapped};
-use super::facades::{BUILDERS, Builder, enumeration};
+use super::facades::{BUILDERS, Builder};
+use super::names::enumeration;
 use crate::words::{either, pascal, spelled};
 
 pub const MADE: &str =

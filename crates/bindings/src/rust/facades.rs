@@ -121,27 +121,6 @@ pub const FREE: &[(&str, &str)] = &[
 /// Records that users of Rust get beside those of all languages. Others come to the methods that are written by hand only.
 pub const MORE_RECORDS: [&str; 6] = ["fact", "step-bounds", "read-batch", "round-rows", "instruction", "claimed-run"];
 
-/// Members whose values are an enum in Rust.
-pub const ENUMS: &[&str] = &[
-    "remainder",
-    "layout",
-    "strategy",
-    "counting",
-    "packing",
-    "too_long",
-    "tail",
-    "policy",
-    "worker_policy",
-    "weight",
-    "exhaustion",
-    "index_space",
-];
-
-/// The enum of a value.
-pub fn enumeration(name: &str) -> Option<String> {
-    ENUMS.contains(&name).then(|| crate::words::pascal(name))
-}
-
 /// A class that has a method for each member of a kind of recipes.
 pub struct Builder {
     pub class: &'static str,

@@ -22,7 +22,8 @@ use crate::wit::{self, Shape, Signature, Wit};
 use crate::words::{pascal, snake, words_of};
 use docs::{Docs, Place};
 use engines::Engine;
-use facades::{FACADES, Facade, Form, MORE_RECORDS, enumeration};
+use facades::{FACADES, Facade, Form, MORE_RECORDS};
+use names::enumeration;
 
 const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here are lost.\n";
 /// Values that are asked for each time: they are long, or take a while.
@@ -56,7 +57,7 @@ pub fn modules(wit: Wit<'_>) -> Result<Files, String> {
         files.insert(name.to_owned(), text);
     }
     files.insert("records".to_owned(), rust.records()?);
-    files.insert("names".to_owned(), names::module()?);
+    files.insert("names".to_owned(), names::module());
     for name in files.keys() {
         let _ = writeln!(all, "mod {name};");
     }

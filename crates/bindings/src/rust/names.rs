@@ -1,38 +1,44 @@
 //! The enums of members whose values are names, from the tables of the core.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use samedeal_core::{Value, meaning};
+use samedeal_core::{Value, described, meaning};
 
 use super::docs::{comments, wrapped};
-use super::facades::ENUMS;
 use crate::words::pascal;
 
+/// The names and the text of each of them. A member of several kinds of recipes has the same ones in each.
+fn named() -> BTreeMap<&'static str, (&'static [&'static str], String)> {
+    let named = described().into_iter().filter_map(|member| match member.value {
+        Value::Name(names) => Some((member.name, (names, member.text))),
+        _ => None,
+    });
+    named.collect()
+}
+
+/// The enum of a value.
+pub fn enumeration(name: &str) -> Option<String> {
+    named().contains_key(name).then(|| pascal(name))
+}
+
 /// The module of all of them.
-pub fn module() -> Result<String, String> {
-    let all = samedeal_core::described();
+pub fn module() -> String {
     let mut text = format!("{}use crate::named::names;\n", super::builders::MADE);
-    for name in ENUMS {
-        // A member of several kinds of recipes has the same names in each of them.
-        let found = all.iter().find_map(|member| match &member.value {
-            Value::Name(names) if member.name == *name => Some((member, names)),
-            _ => None,
-        });
-        let (member, names) = found.ok_or_else(|| format!("{name}: no member has names as its values"))?;
-        let class = pascal(name);
-        let documented = |text: &str| comments(&wrapped(text, 4), 0);
+    for (name, (names, of)) in named() {
+        let (class, documented) = (pascal(name), |text: &str| comments(&wrapped(text, 4), 0));
         let _ = writeln!(
             text,
             "\n{}#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n#[non_exhaustive]\npub enum {class} {{",
-            documented(&member.text)
+            documented(&of)
         );
         let mut pairs = Vec::new();
-        for known in *names {
+        for known in names {
             let variant = pascal(known);
             let _ = writeln!(text, "{}{variant},", documented(meaning(name, known)));
             pairs.push(format!("{variant} = \"{known}\""));
         }
         let _ = writeln!(text, "}}\nnames!({class}, \"{}\", {{ {} }});", name.replace('_', "-"), pairs.join(", "));
     }
-    Ok(text)
+    text
 }

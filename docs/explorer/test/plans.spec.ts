@@ -7,6 +7,19 @@ import { at, expect, numbers, python, run, snippet, test } from './page.ts';
 
 const percent = (share: number) => `${(100 * share).toFixed(1)} %`;
 
+test('another budget keeps the options of the strategy, and another strategy those of all', () => {
+  const batchOf = (recipe: string) => JSON.parse(recipe).batch;
+  const bucket = { strategy: 'bucket', max_tokens: 9000, boundaries: [64, 512], pad_to_bucket: true, tail: 'drop' };
+  const recipe = JSON.stringify({ batch: bucket });
+  expect(batchOf(withRoom(recipe, 'bucket', 6000, 800))).toEqual({ ...bucket, max_tokens: 6000 });
+  expect(batchOf(withRoom(recipe, 'budget', 6000, 800))).toEqual({ strategy: 'budget', max_tokens: 6000, tail: 'drop' });
+  const weighted = { strategy: 'budget', counting: 'weighted', quadratic: 1, max_cost: 9000, packing: 'optimal' };
+  expect(batchOf(withRoom(JSON.stringify({ batch: weighted }), 'budget', 6000, 800))).toEqual({
+    strategy: 'budget',
+    max_tokens: 6000,
+  });
+});
+
 test.describe('batches', () => {
   test('the strategies and a step are what Python says', async ({ page }) => {
     const recipe = '{"order":{"seed":7},"deal":{"world_size":3},"batch":{"strategy":"budget","max_tokens":12000}}';

@@ -67,10 +67,13 @@ export function withRoom(recipe: string, strategy: string, room: number, longest
 export const withCapacity = (recipe: string, capacity: number, room: number): string =>
   withBatch(recipe, { capacity, max_batch_size: Math.max(1, Math.floor(room / capacity)) });
 
+/** What every strategy has, besides sizes. */
+const COMMON = ['max_length', 'too_long', 'tail'];
+
 function withSizes(recipe: string, strategy: string, room: number, longest: number): string {
-  const same = strategyOf(recipe) === strategy;
-  const { too_long, tail, max_length, batch_window, batch_size_multiple, counting, packing } = batchOf(recipe);
-  const limit = Math.max(1, Math.min(longest, room, positive(max_length) ?? room));
+  const { strategy: _, max_tokens, max_cost, linear, quadratic, capacity, max_batch_size, lengths, ...rest } =
+    batchOf(recipe);
+  const limit = Math.max(1, Math.min(longest, room, positive(rest.max_length) ?? room));
   const rows = Math.floor(room / limit);
   const sizes: Members =
     strategy === 'pack'
@@ -78,20 +81,13 @@ function withSizes(recipe: string, strategy: string, room: number, longest: numb
       : strategy === 'pad-to-max'
         ? { max_batch_size: rows, ...(longest > room ? { max_length: limit } : {}) }
         : { max_tokens: room };
-  const kept: Members = {
-    ...(max_length ? { max_length } : {}),
-    ...(too_long ? { too_long } : {}),
-    ...(tail ? { tail } : {}),
-    ...(same && batch_window ? { batch_window } : {}),
-    ...(same && packing ? { packing } : {}),
-  };
-  const own =
-    same && strategy === 'budget'
-      ? {
-          ...(counting && counting !== 'weighted' ? { counting } : {}),
-          ...(batch_size_multiple ? { batch_size_multiple } : {}),
-        }
-      : {};
+  // Costs go with their budget, and so does what only they can have.
+  const costs = rest.counting === 'weighted' ? ['counting', ...(strategy === 'budget' ? ['packing'] : [])] : [];
+  const isKept =
+    strategyOf(recipe) === strategy
+      ? (name: string) => !costs.includes(name)
+      : (name: string) => COMMON.includes(name);
+  const kept = Object.fromEntries(Object.entries(rest).filter(([name]) => isKept(name)));
   const document = parsed(recipe);
-  return JSON.stringify({ ...(isObject(document) ? document : {}), batch: { strategy, ...sizes, ...kept, ...own } });
+  return JSON.stringify({ ...(isObject(document) ? document : {}), batch: { strategy, ...kept, ...sizes } });
 }

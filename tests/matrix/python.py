@@ -32,7 +32,7 @@ from samedeal.read import binding as reads
 from samedeal.recipe import Recipe
 from samedeal.shard import binding as planning
 from samedeal.split import binding as splitting
-from samedeal.step import binding as stepping
+from samedeal.steps import binding as stepping
 from samedeal.topology.binding import Grid, MeshConfig, variables
 
 VECTORS = Path(os.environ.get("SAMEDEAL_CASES") or Path(__file__).resolve().parents[1] / "vectors")

@@ -22,15 +22,17 @@ mod order;
 pub mod read;
 pub mod shard;
 mod split;
+mod steps;
 mod texts;
 mod topology;
 
 pub use base::{Fact, Failure, Kind, MAX_COUNT, MAX_EXACT, Parts};
-pub use deal::{Config, Deal, Fate, Layout, Place, Recipe, Remainder, Round, Sampler, Schedule, StepPlace};
+pub use deal::{Config, Deal, Fate, Layout, Place, Recipe, Remainder, Round, Sampler};
 pub use document::lists::List;
 pub use ledger::{ClaimedRun, Client, ClientOptions, Event, EventKind, Instruction, Ledger, Progress};
 pub use order::{Index, Order, OrderId, Spans};
 pub use split::Split;
+pub use steps::{Schedule, StepPlace};
 pub use texts::differences::{Difference, differences};
 #[cfg(feature = "texts")]
 pub use texts::meanings::meaning;

@@ -74,7 +74,7 @@ const PARTS: &[Part] = &[
         groups: &["orders-composed", "batches-composed", "steps"],
     },
     Part { name: "deals", files: &["deal/*.rs"], groups: SAMPLERS },
-    Part { name: "schedules", files: &["deal/schedule/*.rs"], groups: &["steps"] },
+    Part { name: "schedules", files: &["steps/*.rs"], groups: &["steps"] },
     Part { name: "splits", files: &["split/*.rs"], groups: &["splits"] },
     Part {
         name: "shards",

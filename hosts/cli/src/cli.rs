@@ -8,7 +8,7 @@ use crate::args::blend::BlendArgs;
 use crate::args::plan::{DetectArgs, MeshArgs, ShardsArgs};
 use crate::args::split::SplitArgs;
 use crate::args::steps::StepsArgs;
-use crate::commands::batching::IndexArgs;
+use crate::commands::batches::IndexArgs;
 use crate::commands::diff::DiffArgs;
 use crate::commands::explain::{ExplainArgs, explain_epoch};
 use crate::commands::ledger::LedgerArgs;

@@ -15,7 +15,7 @@ use std::process::ExitCode;
 use clap::CommandFactory;
 use cli::{Cli, Command};
 use commands::{
-    batching, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, schema, shards, shell, split,
+    batches, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, schema, shards, shell, split,
     state, step, steps, summaries, verify,
 };
 use write::{Problem, be_quiet};
@@ -30,11 +30,11 @@ fn main() -> ExitCode {
     }
     let done = match command {
         Command::Indices(args) => numbers::indices(&args),
-        Command::Batches(args) if args.by_length.lengths.is_some() => batching::run(&args),
+        Command::Batches(args) if args.by_length.lengths.is_some() => batches::run(&args),
         Command::Batches(args) => numbers::batches(&args),
-        Command::Locate(args) if args.by_length.lengths.is_some() => batching::locate(&args),
+        Command::Locate(args) if args.by_length.lengths.is_some() => batches::locate(&args),
         Command::Locate(args) => locate::run(&args),
-        Command::Step(args) if args.by_length.lengths.is_some() => batching::step(&args),
+        Command::Step(args) if args.by_length.lengths.is_some() => batches::step(&args),
         Command::Step(args) => step::run(&args),
         Command::Fingerprint(args) => summaries::fingerprint(&args),
         Command::Verify(args) => return exit(verify::run(&args)),
@@ -47,7 +47,7 @@ fn main() -> ExitCode {
         Command::Rank(args) => rank::run(&args),
         Command::Recipe(args) => recipe::run(&args),
         Command::State(args) => state::run(&args),
-        Command::Index(args) => batching::index(&args),
+        Command::Index(args) => batches::index(&args),
         Command::Ledger(args) => ledger::run(&args),
         Command::Explain(args) => explain::run(args),
         Command::Diff(args) => return exit(diff::run(&args)),

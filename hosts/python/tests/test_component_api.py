@@ -27,7 +27,7 @@ from samedeal.read import binding as reads
 from samedeal.recipe import Recipe
 from samedeal.shard import binding as planning
 from samedeal.split import binding as splitting
-from samedeal.step import binding as stepping
+from samedeal.steps import binding as stepping
 from samedeal.topology import binding as topology
 from samedeal.topology.binding import MeshConfig
 from wasmtime import component as wc

@@ -19,7 +19,7 @@ import samedeal.compose.make
 import samedeal.compose.order
 import samedeal.read.reading
 import samedeal.split.split
-import samedeal.step.schedule
+import samedeal.steps.schedule
 from limits import HANG
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -28,7 +28,7 @@ PACKAGE = Path(samedeal.__file__).parent
 
 def test_docstring_examples() -> None:
     modules: tuple[Any, ...] = (samedeal, samedeal.compose.make, samedeal.compose.order, samedeal.read.reading)
-    modules += (samedeal.split.split, samedeal.step.schedule)
+    modules += (samedeal.split.split, samedeal.steps.schedule)
     for module in modules:
         result = doctest.testmod(module)
         assert result.attempted > 0
@@ -57,7 +57,7 @@ def test_everything_public_is_there() -> None:
     code = """
 import sys, samedeal
 assert set(samedeal.__all__) <= set(dir(samedeal))
-later = {"batch", "collate", "ledger", "read", "shard", "split", "step", "topology"}
+later = {"batch", "collate", "ledger", "read", "shard", "split", "steps", "topology"}
 assert not {f"samedeal.{name}" for name in later} & set(sys.modules)
 names = {name: getattr(samedeal, name) for name in samedeal.__all__}
 assert all(names[name] is getattr(samedeal, name) for name in names)
@@ -77,7 +77,7 @@ LAYERS = (
     "topology",
     "deal",
     "split",
-    "step",
+    "steps",
     "shard",
     "batch",
     "read",

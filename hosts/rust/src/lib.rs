@@ -1,7 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![warn(clippy::missing_errors_doc)]
 
-mod batches;
+mod batch;
 mod blend;
 mod builder;
 #[cfg(feature = "cache")]
@@ -26,12 +26,12 @@ mod recipe;
 mod sampler;
 mod setters;
 mod sharded;
-mod shards;
+mod shard;
 mod split;
 mod steps;
 mod texts;
 
-pub use batches::{
+pub use batch::{
     Batch, BatchBuilder, BatchRecipe, BatchStream, Batcher, Lengths, Metrics, RankBatches, ReadyBatches, join_indices,
 };
 pub use blend::SourceCounts;
@@ -50,7 +50,7 @@ pub use order::{Order, OrderOption, Source, SourceOrder};
 pub use place::Span;
 pub use read::{Deal, Reading, ReadingBuilder, Rounds};
 pub use sampler::Sampler;
-pub use shards::{
+pub use shard::{
     ChunkStream, ChunkStreamBuilder, Chunks, LoadSummary, Loads, Overlap, PlanBuilder, ShardPlan, Tier, Verification,
     verify_runs, verify_shards,
 };

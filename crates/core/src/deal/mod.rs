@@ -4,10 +4,9 @@ mod blend;
 mod config;
 mod dealt;
 mod fate;
-mod recipe;
+pub(crate) mod recipe;
 mod rounds;
 mod sampler;
-mod schedule;
 mod state;
 
 pub use config::Config;
@@ -20,7 +19,4 @@ pub(crate) use recipe::SECTIONS;
 pub(crate) use recipe::{DEAL, LAYOUT, READERS, REMAINDER, UNIT, WORKERS, WORLD_SIZE};
 pub use rounds::Round;
 pub use sampler::Sampler;
-#[cfg(feature = "texts")]
-pub(crate) use schedule::SECTIONS as SECTIONS_OF_STEPS;
-pub use schedule::{Schedule, StepPlace};
 pub(crate) use state::{SamplerState, positions_of};

@@ -120,7 +120,7 @@ impl Recipe {
 }
 
 /// The layout, by default that of the order.
-pub(super) fn layout(deal: &Fields, order: &OrderPart) -> Layout {
+pub(crate) fn layout(deal: &Fields, order: &OrderPart) -> Layout {
     // A blend has a period, and so may the world: each rank would get the samples of some sources.
     if !deal.has("layout") && !order.is_single() { Layout::Rotated } else { deal.named("layout", &LAYOUTS) }
 }

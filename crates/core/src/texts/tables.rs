@@ -7,7 +7,7 @@ use alloc::vec::Vec;
 use crate::document::member::{Default, Kind, Member, Need, joined};
 use crate::document::quoted;
 use crate::order::{ANY_ORDER_MEMBERS, COMPOSED};
-use crate::{MAX_EXACT, OrderId, batch, deal, read, shard, split};
+use crate::{MAX_EXACT, OrderId, batch, deal, read, shard, split, steps};
 
 /// All kinds of recipes.
 const RECIPES: [(&str, &[Member]); 7] = [
@@ -16,7 +16,7 @@ const RECIPES: [(&str, &[Member]); 7] = [
     ("reading", read::SECTIONS),
     ("chunk-stream", shard::SECTIONS_OF_STREAMS),
     ("batches", batch::SECTIONS),
-    ("schedule", deal::SECTIONS_OF_STEPS),
+    ("schedule", steps::SECTIONS),
     ("split", split::SECTIONS),
 ];
 

@@ -20,7 +20,7 @@ use crate::args::values::{Numbers, Samples, numbers, samples};
 use crate::commands::locate::{LocateArgs, Located, LocatedIn, Reached, Status, in_epochs, rows, to_come};
 use crate::commands::readers::{Source, Steps, left};
 use crate::commands::step::{self, StepArgs};
-use crate::commands::{batching, locate};
+use crate::commands::{batches, locate};
 use crate::read::checkpoint::{self, Kind, Saved, Segment};
 use crate::read::numbers::Whole;
 use crate::write::{Cell, Items, Problem, answer, counted, grouped, percent, print, print_json};
@@ -631,7 +631,7 @@ fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let needed = || saved.refused("the state does not say how many ranks continue; add --world-size");
     args.epoch.deal.deal.set("world_size", ranks.ok_or_else(needed)?);
     match args.step {
-        Some(steps) => batching::step(&args.step(steps, step::Explained { epoch, reached, from, group, first })),
-        None => batching::locate(&args.locate(None)),
+        Some(steps) => batches::step(&args.step(steps, step::Explained { epoch, reached, from, group, first })),
+        None => batches::locate(&args.locate(None)),
     }
 }

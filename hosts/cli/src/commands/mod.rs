@@ -1,6 +1,6 @@
 //! The subcommands, one a file.
 
-pub mod batching;
+pub mod batches;
 pub mod blend;
 pub mod diff;
 pub mod explain;

@@ -7,7 +7,7 @@ use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
 use super::{
-    batching, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, split, step, steps,
+    batches, blend, diff, explain, ledger, locate, mesh, numbers, rank, recipe, replay, shards, split, step, steps,
     summaries, verify,
 };
 use crate::write::answer::{Index, State};
@@ -26,7 +26,7 @@ type Of = fn(&mut SchemaGenerator) -> Schema;
 const ANSWERS: [(&str, &[Of]); 20] = [
     (
         "batches",
-        &[of::<numbers::Batches>, of::<batching::BatchesOf>, of::<batching::Compared<'_>>, of::<batching::Swept<'_>>],
+        &[of::<numbers::Batches>, of::<batches::BatchesOf>, of::<batches::Compared<'_>>, of::<batches::Swept<'_>>],
     ),
     ("blend", &[of::<blend::Blended<'_>>, of::<Recipe>]),
     ("diff", &[of::<diff::Differences<'_>>]),
@@ -36,16 +36,16 @@ const ANSWERS: [(&str, &[Of]); 20] = [
             of::<explain::Explained<'_>>,
             of::<locate::Located<'_, explain::Position>>,
             of::<locate::Located<'_, locate::Place>>,
-            of::<locate::Located<'_, batching::PlaceInBatches>>,
+            of::<locate::Located<'_, batches::PlaceInBatches>>,
             of::<step::StepsRead<'_, step::RankBatch>>,
-            of::<step::StepsRead<'_, batching::RankBatchOf>>,
+            of::<step::StepsRead<'_, batches::RankBatchOf>>,
         ],
     ),
     ("fingerprint", &[of::<summaries::Fingerprints<'_>>]),
     ("index", &[of::<Index>]),
     ("indices", &[of::<numbers::Indices>]),
     ("ledger", &[of::<ledger::Log<'_>>, of::<ledger::Replayed>]),
-    ("locate", &[of::<locate::Located<'_, locate::Place>>, of::<locate::Located<'_, batching::PlaceInBatches>>]),
+    ("locate", &[of::<locate::Located<'_, locate::Place>>, of::<locate::Located<'_, batches::PlaceInBatches>>]),
     ("mesh", &[of::<mesh::Meshed<'_>>]),
     ("orders", &[of::<summaries::Orders<'_>>]),
     ("rank", &[of::<rank::Rank>]),
@@ -54,7 +54,7 @@ const ANSWERS: [(&str, &[Of]); 20] = [
     ("shards", &[of::<shards::Dealt>]),
     ("split", &[of::<split::Parts>, of::<split::Members>, of::<split::Each>, of::<Recipe>]),
     ("state", &[of::<State>]),
-    ("step", &[of::<step::StepsRead<'_, step::RankBatch>>, of::<step::StepsRead<'_, batching::RankBatchOf>>]),
+    ("step", &[of::<step::StepsRead<'_, step::RankBatch>>, of::<step::StepsRead<'_, batches::RankBatchOf>>]),
     ("steps", &[of::<steps::Begun<'_>>, of::<steps::Taken>, of::<steps::Found>, of::<State>]),
     ("verify", &[of::<verify::Verified<'_>>]),
 ];

@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from .shard.records import Loads, LoadSummary, Steps, Verification
     from .shard.stream import ChunkStream
     from .split.split import Split
-    from .step.schedule import Schedule
+    from .steps.schedule import Schedule
     from .texts import differences, inspect, recipe_after
     from .topology.launch import detect_rank
     from .topology.mesh import Mesh
@@ -140,7 +140,7 @@ _LATER = {
     "ReadBatch": "bindings.readings",
     "ReadRound": "bindings.readings",
     "Reading": "read.reading",
-    "Schedule": "step.schedule",
+    "Schedule": "steps.schedule",
     "ShardPlan": "shard.plan",
     "ShardRuns": "bindings.shards",
     "Split": "split.split",

@@ -15,7 +15,7 @@ from .nested import Asking, warn_of_batched_batches
 from .states import Pass, Resuming, Start, text_of, warn_of_repetition, wrapped
 
 if TYPE_CHECKING:
-    from ..step.schedule import BatchSizes
+    from ..steps.schedule import BatchSizes
 
 
 class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):

@@ -10,13 +10,12 @@ use alloc::string::String;
 use alloc::vec::Vec;
 use core::cell::RefCell;
 
-use super::dealt::Rotation;
-use super::{Deal, Layout, Remainder};
 use crate::base::check::{check_below, check_ranks};
 use crate::base::failure::range;
 use crate::base::memory::collect;
+use crate::deal::Rotation;
 use crate::order::OrderPart;
-use crate::{Failure, MAX_COUNT, Order};
+use crate::{Deal, Failure, Layout, MAX_COUNT, Order, Remainder};
 #[cfg(feature = "texts")]
 pub(crate) use recipe::SECTIONS;
 use stage::Stage;

@@ -13,7 +13,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-from samedeal import Batcher, Reading, Replay, Sampler, ShardPlan, Split
+from samedeal import Batcher, Reading, Sampler, Schedule, ShardPlan, Split
 from samedeal import ledger as ledgers
 
 IDS = 64
@@ -127,7 +127,7 @@ class Readings(Steps):
 
 class Schedules(Steps):
     def __init__(self, case: Job, recipe: str, before: Job | None) -> None:
-        self.made = Replay.from_recipe(recipe)
+        self.made = Schedule.from_recipe(recipe)
         self.ranks = [self.made.at_rank(rank) for rank in range(self.made.world_size)]
         self.first = 0 if before is None else self.made.resume(before["state"])
         self.end = case["end"]

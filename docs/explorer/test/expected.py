@@ -34,7 +34,7 @@ def places(recipe, samples, epochs, batch):
             place = sampler.locate(sample, batch)
             while place is not None:
                 found.append([sample, epoch, place.batch, place.rank, place.index_in_batch, place.position])
-                end = sampler.length
+                end = sampler.epoch_length
                 place = sampler.locate_from(sample, place.position + 1, batch) if place.position + 1 < end else None
     return found
 

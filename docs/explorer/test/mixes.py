@@ -15,7 +15,7 @@ def drift(recipe, epoch, positions):
     stages = [(0, [source["weight"] for source in order["sources"]])]
     stages += [(stage["from"], stage["weights"]) for stage in order["stages"]]
     goes_on = order["exhaustion"] == "repeat"
-    start = epoch * sampler.length if goes_on else 0
+    start = epoch * sampler.epoch_length if goes_on else 0
     before = (
         [int(number) for number in sampler.source_counts(0, 0)["first"]] if goes_on else [0] * len(order["sources"])
     )
@@ -39,9 +39,9 @@ def rank_drift(recipe, epoch, start, end):
     order = json.loads(sampler.recipe)["order"]
     stages = [(0, [source["weight"] for source in order["sources"]])]
     stages += [(stage["from"], stage["weights"]) for stage in order["stages"]]
-    first = epoch * sampler.length if order["exhaustion"] == "repeat" else 0
+    first = epoch * sampler.epoch_length if order["exhaustion"] == "repeat" else 0
     ahead, found = {}, {}
-    for position in range(start, min(end, sampler.length)):
+    for position in range(start, min(end, sampler.epoch_length)):
         rank = sampler.place_of(position, 1).rank
         source = sampler.source_of(sampler.sample_at(position)).source
         weights = [weights for begin, weights in stages if begin <= first + position][-1]

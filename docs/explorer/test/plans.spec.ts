@@ -12,7 +12,11 @@ test('another budget keeps the options of the strategy, and another strategy tho
   const bucket = { strategy: 'bucket', max_tokens: 9000, boundaries: [64, 512], pad_to_bucket: true, tail: 'drop' };
   const recipe = JSON.stringify({ batch: bucket });
   expect(batchOf(withRoom(recipe, 'bucket', 6000, 800))).toEqual({ ...bucket, max_tokens: 6000 });
-  expect(batchOf(withRoom(recipe, 'budget', 6000, 800))).toEqual({ strategy: 'budget', max_tokens: 6000, tail: 'drop' });
+  expect(batchOf(withRoom(recipe, 'budget', 6000, 800))).toEqual({
+    strategy: 'budget',
+    max_tokens: 6000,
+    tail: 'drop',
+  });
   const weighted = { strategy: 'budget', counting: 'weighted', quadratic: 1, max_cost: 9000, packing: 'optimal' };
   expect(batchOf(withRoom(JSON.stringify({ batch: weighted }), 'budget', 6000, 800))).toEqual({
     strategy: 'budget',

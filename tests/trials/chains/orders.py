@@ -59,7 +59,7 @@ def _drawn(rng: random.Random, depth: int, shards: bool) -> Order:
         return of.exclude(chosen) if kind == "exclude" else of.subset(chosen or [0])
     if kind == "skip":
         of, epoch = inner(), rng.randrange(3)
-        length = Sampler(order=of, epoch=epoch).length
+        length = Sampler(order=of, epoch=epoch).epoch_length
         start = rng.randrange(length)
         return of.skip([(epoch, start, rng.randint(1, length - start))])
     if kind == "copies":
@@ -85,7 +85,7 @@ def drawn(rng: random.Random, *, depth: int = 2, shards: bool = False) -> Order:
         try:
             order = _drawn(rng, rng.randint(0, depth), shards)
             # Every epoch that a chain reads can be refused.
-            lengths = [Sampler(order=order, epoch=epoch).length for epoch in range(5)]
+            lengths = [Sampler(order=order, epoch=epoch).epoch_length for epoch in range(5)]
         except (SamedealError, ValueError):
             # Random parts need not fit together.
             continue

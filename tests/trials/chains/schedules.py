@@ -18,7 +18,7 @@ def draw(rng: random.Random) -> Chain:
     """Groups whose batch sizes change from where they begin."""
     while True:
         order = orders.drawn(rng)
-        if all(Sampler(order=order, epoch=epoch).length for epoch in range(3)):
+        if all(Sampler(order=order, epoch=epoch).epoch_length for epoch in range(3)):
             break
     return Chain({"order": order, "seed": rng.randrange(2**32)}, 0, groups(rng, most=6))
 

@@ -71,8 +71,17 @@ export const withCapacity = (recipe: string, capacity: number, room: number): st
 const COMMON = ['max_length', 'too_long', 'tail'];
 
 function withSizes(recipe: string, strategy: string, room: number, longest: number): string {
-  const { strategy: _, max_tokens, max_cost, linear, quadratic, capacity, max_batch_size, lengths, ...rest } =
-    batchOf(recipe);
+  const {
+    strategy: _,
+    max_tokens,
+    max_cost,
+    linear,
+    quadratic,
+    capacity,
+    max_batch_size,
+    lengths,
+    ...rest
+  } = batchOf(recipe);
   const limit = Math.max(1, Math.min(longest, room, positive(rest.max_length) ?? room));
   const rows = Math.floor(room / limit);
   const sizes: Members =
@@ -84,9 +93,7 @@ function withSizes(recipe: string, strategy: string, room: number, longest: numb
   // Costs go with their budget, and so does what only they can have.
   const costs = rest.counting === 'weighted' ? ['counting', ...(strategy === 'budget' ? ['packing'] : [])] : [];
   const isKept =
-    strategyOf(recipe) === strategy
-      ? (name: string) => !costs.includes(name)
-      : (name: string) => COMMON.includes(name);
+    strategyOf(recipe) === strategy ? (name: string) => !costs.includes(name) : (name: string) => COMMON.includes(name);
   const kept = Object.fromEntries(Object.entries(rest).filter(([name]) => isKept(name)));
   const document = parsed(recipe);
   return JSON.stringify({ ...(isObject(document) ? document : {}), batch: { strategy, ...kept, ...sizes } });

@@ -79,9 +79,9 @@ test('words are explained without a mouse, and nothing moves', async ({ page }) 
   await expect(page.locator('[data-answers]')).toBeVisible();
   for (const [word, text] of [
     ['Order', 'feistel is a shuffle that is computed and not stored'],
-    ['Remainder', 'some samples are read twice'],
-    ['Layout', 'every W-th one, as in PyTorch'],
-    ['Unit', 'always go to the same rank'],
+    ['Remainder', 'some samples are read again'],
+    ['Layout', 'every W-th unit, as in PyTorch'],
+    ['Unit', 'neighbouring positions that stay on one rank'],
   ] as const) {
     const before = await page.locator('aside').boundingBox();
     const button = page.getByRole('button', { name: `Explain ${word}` });

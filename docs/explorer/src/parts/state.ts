@@ -9,7 +9,7 @@ export interface StateFacts {
 }
 
 const KINDS: Readonly<Record<string, readonly [title: string, limit: string]>> = {
-  batcher: [
+  batches: [
     'A state of batches',
     'It holds a hash of the lengths and not the lengths, so this page cannot say which samples were seen. A Batcher with these lengths can, after resume(state).',
   ],
@@ -17,7 +17,7 @@ const KINDS: Readonly<Record<string, readonly [title: string, limit: string]>> =
     'A state of a dataset in files',
     'This page does not say of single rows whether they were seen. A Reading of this recipe goes on, after resume(state), with the rows that were not.',
   ],
-  steps: ['A state of a schedule of steps', 'This page has no view of schedules.'],
+  schedule: ['A state of a schedule of steps', 'This page has no view of schedules.'],
 };
 
 const objects = (value: unknown): Members[] => (Array.isArray(value) ? value.filter(isObject) : []);

@@ -22,7 +22,7 @@ pub const CLASSES: Table = &[
     ("schedule", &["indices", "step"]),
     // Lists of any length, steps that can be compared.
     ("reading", &["step", "step-bounds", "indices", "round-rows"]),
-    // Lists of any length, loads as one object, a balance with its imbalance, steps that can be compared.
+    // Lists of any length, loads as one object, their summary with the imbalance, steps that can be compared.
     ("plan", &["shards", "loads", "load-summary", "imbalance", "rows", "step-bounds"]),
     ("chunk-stream", &[]),
     // Any number of ids, texts and samples.

@@ -158,12 +158,6 @@ pub fn wrapped(text: &str, indent: usize) -> Vec<String> {
 
 pub fn comments(lines: &[String], indent: usize) -> String {
     let space = " ".repeat(indent);
-    let line = |line: &String| {
-        format!(
-            "{space}///{}{line}
-",
-            if line.is_empty() { "" } else { " " }
-        )
-    };
+    let line = |line: &String| format!("{space}///{}{line}\n", if line.is_empty() { "" } else { " " });
     lines.iter().map(line).collect()
 }

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
+use std::sync::LazyLock;
 
 use samedeal_core::{Value, described, meaning};
 
@@ -9,31 +10,31 @@ use super::docs::{comments, wrapped};
 use crate::words::pascal;
 
 /// The names and the text of each of them. A member of several kinds of recipes has the same ones in each.
-fn named() -> BTreeMap<&'static str, (&'static [&'static str], String)> {
+static NAMED: LazyLock<BTreeMap<&str, (&[&str], String)>> = LazyLock::new(|| {
     let named = described().into_iter().filter_map(|member| match member.value {
         Value::Name(names) => Some((member.name, (names, member.text))),
         _ => None,
     });
     named.collect()
-}
+});
 
 /// The enum of a value.
 pub fn enumeration(name: &str) -> Option<String> {
-    named().contains_key(name).then(|| pascal(name))
+    NAMED.contains_key(name).then(|| pascal(name))
 }
 
 /// The module of all of them.
 pub fn module() -> String {
     let mut text = format!("{}use crate::named::names;\n", super::builders::MADE);
-    for (name, (names, of)) in named() {
+    for (name, (names, of)) in &*NAMED {
         let (class, documented) = (pascal(name), |text: &str| comments(&wrapped(text, 4), 0));
         let _ = writeln!(
             text,
             "\n{}#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]\n#[non_exhaustive]\npub enum {class} {{",
-            documented(&of)
+            documented(of)
         );
         let mut pairs = Vec::new();
-        for known in names {
+        for known in *names {
             let variant = pascal(known);
             let _ = writeln!(text, "{}{variant},", documented(meaning(name, known)));
             pairs.push(format!("{variant} = \"{known}\""));

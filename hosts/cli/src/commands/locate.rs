@@ -274,7 +274,7 @@ impl<'a> Search<'a> {
         for rank in 0..search.readers.world_size {
             for worker in 0..search.readers.workers.unwrap_or(1) {
                 let reader = search.readers.reader(rank, worker)?;
-                let (size, mut found) = (reader.size, Vec::new());
+                let (size, batches, mut found) = (reader.size, reader.batches, Vec::new());
                 for window in reader.windows(0, reader.samples) {
                     let (start, window) = window?;
                     let asked = (start..).zip(window).filter(|(_, sample)| asked.contains(sample));
@@ -282,7 +282,7 @@ impl<'a> Search<'a> {
                 }
                 for (sample, index, is_padding) in found {
                     let status = if is_padding { Status::Padding } else { Status::ToCome };
-                    let place = search.place([rank, worker], [index, index / size, index % size], status)?;
+                    let place = search.place([rank, worker], batches, [index, index / size, index % size], status)?;
                     search.scanned.entry(sample).or_default().push(place);
                 }
             }
@@ -327,8 +327,10 @@ impl<'a> Search<'a> {
                     Some(reached) => reached.status(epoch, place.position),
                 };
                 // The ranks of the sampler are the workers of all ranks.
-                let reader = [place.rank % ranks, place.rank / ranks];
-                let found = self.place(reader, [place.index, place.batch, place.index_in_batch.into()], status)?;
+                let [rank, worker] = [place.rank % ranks, place.rank / ranks];
+                let batches = self.readers.reader(rank, worker)?.batches;
+                let numbers = [place.index, place.batch, place.index_in_batch.into()];
+                let found = self.place([rank, worker], batches, numbers, status)?;
                 places.push(Place { position: Some(place.position), copies: Some(place.copies), ..found });
             }
             without = if fate.status == "absent" { Status::Absent } else { Status::Dropped };
@@ -351,16 +353,16 @@ impl<'a> Search<'a> {
         Ok(LocatedIn { copies: Some(copies), hidden, ..found })
     }
 
-    /// Where a worker of a rank sees a sample, by its number among those of the worker, and in which batch of the worker. `status` is what
-    /// becomes of it if that batch is not left out.
+    /// Where a worker of a rank, which has so many batches, sees a sample, by its number among those of the worker, and in which batch of
+    /// the worker. `status` is what becomes of it if that batch is not left out.
     fn place(
         &mut self,
-        reader: [u32; 2],
+        [rank, worker]: [u32; 2],
+        batches: u64,
         [index, batch, index_in_batch]: [u64; 3],
         status: Status,
     ) -> Result<Place, Problem> {
-        let [rank, worker] = reader;
-        let in_batch = batch < self.readers.reader(rank, worker)?.batches;
+        let in_batch = batch < batches;
         let step = if in_batch { Some(self.readers.step_of(rank, worker, batch)?) } else { None };
         let split = self.readers.workers.is_some();
         Ok(Place {

@@ -135,7 +135,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
 
   #lengthsOf(samples: BigUint64Array<ArrayBuffer>) {
     const { lengths } = this.#recipe.document;
-    if (!lengths) fail('missing', 'lengths', '', 'lengths');
+    if (!lengths) fail('missing', 'lengths', '', 'the number of tokens of each sample');
     return lengths.at(numbers(samples));
   }
 

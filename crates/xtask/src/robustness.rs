@@ -65,7 +65,7 @@ pub fn suites() -> Vec<Step> {
             Ok(Report { note: "cargo xtask statistics has more".into(), counts, ..Report::default() })
         })
         .made_from(&[PYTHON, build::WASM, &["tests/statistics"]]),
-        suites::suite("soak, in small", &[setup::PYTHON, build::COMPONENT_STEP, build::NPM_FOR_NODE], || {
+        suites::suite("soak, in small", &[setup::PYTHON, build::COMPONENT_STEP, build::NPM], || {
             suites::pytest("target/venv", "tests/soak")
         })
         .made_from(&[PYTHON, JAVASCRIPT, build::WASM, &["tests/soak"]]),

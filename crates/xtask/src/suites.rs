@@ -193,7 +193,8 @@ fn slow() -> Vec<Step> {
                 setup::EXAMPLES_PYTHON,
                 setup::TARGETS,
                 build::COMPONENT_STEP,
-                build::NPM_FOR_NODE,
+                // Not that for Node alone: the build of the whole package would remove it meanwhile.
+                build::NPM,
             ],
             || {
                 let mut command = pytest("target/venv-examples", EXAMPLES);

@@ -35,7 +35,7 @@ pub fn plan(options: &[&str]) -> Plan {
     if batching {
         options.extend(["--only".to_string(), BATCHING.to_string()]);
     }
-    let mut steps = vec![Step::new(MEASUREMENTS, &[build::RELEASE, build::NPM, setup::TORCH], move |progress| {
+    let mut steps = vec![Step::new(MEASUREMENTS, &[build::BENCH, build::NPM, setup::TORCH], move |progress| {
         shown(progress, &[BENCH], &options, "target/xtask/bench.txt")
     })];
     if batching {

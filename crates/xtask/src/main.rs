@@ -36,11 +36,12 @@ Usage: cargo xtask <command>
   demo [DIR --column NAME] [--rank R | --all]
                      one epoch over the same Parquet files in Python, Node and Rust, side by side; without DIR over
                      the functions of Python's standard library
-  test [WORD ...]    format, lints, the tests of the core and of every host, the matrix of engines, the documents; with
-                     words, only the suites that have one of them in their names
-  check [WORD ...]   test, and the tests under PyTorch, in frameworks and browsers, tutorials, the demo: what CI runs
+  test [WORD ...]    format, lints, the tests of the core and of every host, the documents; with words, only the suites
+                     that have one of them in their names
+  check [WORD ...]   test, and Rust over the component and its engine, PyTorch, frameworks, browsers, more engines,
+                     tutorials, the demo: what CI runs
   build [python | node | rust]
-                     the component, the Python and the npm package, the command `samedeal` in release
+                     the Python package, the npm package, the command `samedeal` in release and the crate
   bench [--runs N] [--only NAME] [--json FILE]
                      the measurements, as a table
   bench batching     batches beside those of Lhotse, transformers, seqpacker and TRL, and their targets
@@ -116,7 +117,7 @@ fn main() -> ExitCode {
 /// All steps that others need. What the longest builds wait for comes first, downloads run beside it.
 fn parts() -> Vec<Step> {
     let mut first = setup::parts();
-    let downloads = first.split_off(2);
+    let downloads = first.split_off(setup::FIRST);
     [first, build::parts(), downloads, demo::parts(), docs::parts(), matrix::parts(), packages::parts()]
         .into_iter()
         .flatten()
@@ -141,7 +142,10 @@ fn build(words: &[&str]) -> Result<Plan, String> {
     let mut needs = Vec::new();
     needs.extend(has("python").then_some(build::COMPONENT_STEP));
     needs.extend(has("node").then_some(build::NPM));
-    needs.extend(has("rust").then_some(build::RELEASE));
+    if has("rust") {
+        // The crate has the component in it.
+        needs.extend([build::RELEASE, build::COMPONENT_STEP]);
+    }
     Ok(Plan::of("build", parts(), &needs))
 }
 

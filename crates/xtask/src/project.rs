@@ -55,24 +55,39 @@ pub fn npm(folder: &str, arguments: &[&str]) -> Command {
     command
 }
 
-/// The crates that are built for this machine: all but those that only build for WebAssembly. Every build and test
-/// selects the same crates and features, so that cargo compiles each dependency once.
-pub const HOST_CRATES: &[&str] = &[
-    "--workspace",
-    "--exclude=example-rust-guest",
-    "--exclude=samedeal-component",
-    "--exclude=samedeal-web",
-    "--features=matrix/host,samedeal/serde",
+/// The crates that link the core: no WebAssembly engine is compiled for them. Every build and test selects the same crates and
+/// features, so that cargo compiles each dependency once.
+pub const NATIVE_CRATES: &[&str] = &[
+    "--package=bindings",
+    "--package=matrix",
+    "--package=samedeal",
+    "--package=samedeal-cli",
+    "--package=samedeal-core",
+    "--package=samedeal-interface",
+    "--package=samedeal-sort",
+    "--package=vectors",
+    "--package=xtask",
+    "--no-default-features",
+    "--features=matrix/native,samedeal-cli/native,samedeal/serde",
 ];
 
-/// The same for what links the core in place of the component, in a folder of its own: programs have the same names. It compiles no engine.
-pub const NATIVE_CRATES: &[&str] = &[
+/// Programs of tests are built as `cargo test` builds them: the core is optimised.
+pub const TESTED: &[&str] = &["--profile=test"];
+
+/// The crates that run the component in an engine, which takes minutes to compile: only `check` builds them. They have a folder of
+/// their own, because some programs have the same names.
+pub const ENGINE_CRATES: &[&str] = &[
+    "--package=bench",
+    "--package=crossing",
+    "--package=engines",
+    "--package=fuzz",
+    "--package=growth",
     "--package=matrix",
     "--package=samedeal",
     "--package=samedeal-cli",
     "--no-default-features",
-    "--features=matrix/native,samedeal-cli/native,samedeal/serde",
-    "--target-dir=target/native",
+    "--features=matrix/host,samedeal-cli/component,samedeal/serde",
+    "--target-dir=target/engine",
 ];
 
 #[cfg(test)]

@@ -35,6 +35,8 @@ pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments);
     command.env("CARGO_TARGET_DIR", path("target"));
+    // How far a build is, for the sign of life of a step.
+    command.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "60");
     command
 }
 

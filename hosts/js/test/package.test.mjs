@@ -488,22 +488,23 @@ test('a page loads as much as the documentation says', () => {
   const page = readFileSync(join(host, '../../docs/reference/javascript/pages.md'), 'utf8');
   const dist = join(project, 'node_modules/samedeal/dist/');
   const bytesOf = (file) => gzipSync(readFileSync(join(dist, file))).length;
-  const loaded = new Set();
   const scripts = (file) => {
-    if (loaded.has(file)) return;
-    loaded.add(file);
     const text = readFileSync(join(dist, file), 'utf8');
-    for (const [, other] of text.matchAll(/ from '(\.[^']+)'/g)) scripts(join(file, '..', other));
+    const imported = Array.from(text.matchAll(/\bfrom ?["'](\.[^"']+)["']/g), ([, other]) => join(file, '..', other));
+    return [file, ...imported.flatMap(scripts)];
   };
   const told = (what) => Number(new RegExp(`^\\| ${what} \\|.* (\\d+) kB \\|$`, 'm').exec(page)?.[1]);
-  for (const [entry, wasm] of [
-    ['web.js', 'components/samedeal.core.wasm'],
-    ['light.js', undefined],
+  // Nothing else is asked for, one after the other or at once.
+  const COMPONENT = 'components/samedeal.core.wasm';
+  for (const [entry, others] of [
+    ['web.js', [COMPONENT]],
+    ['light.js', []],
+    ['inline.js', ['inline/samedeal/index.js']],
   ]) {
-    loaded.clear();
-    scripts(entry);
-    assert(loaded.size > 15, `${loaded.size}`);
-    const size = [...loaded, ...(wasm ? [wasm] : [])].reduce((sum, file) => sum + bytesOf(file), 0);
+    const text = readFileSync(join(dist, entry), 'utf8');
+    const loaded = [...scripts(entry), ...(text.includes(`"./${COMPONENT}"`) ? [COMPONENT] : [])];
+    assert.deepEqual(loaded, [entry, ...others]);
+    const size = loaded.reduce((sum, file) => sum + bytesOf(file), 0);
     const what = `\`${entry}\``;
     assert(Math.abs(size / 1000 - told(what)) < 2, `${what}: ${size} bytes, not ${told(what)} kB`);
   }

@@ -24,8 +24,10 @@ const target = join(here, '../../target');
 const component = join(here, '../rust/samedeal.wasm');
 /** The light build. */
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
-const bindgen = join(target, 'debug/bindgen');
-const bindings = join(target, 'debug/bindings');
+/** A program of this project. */
+const tool = (name) => join(target, 'debug', process.platform === 'win32' ? `${name}.exe` : name);
+const bindgen = tool('bindgen');
+const bindings = tool('bindings');
 const withPages = !process.argv.includes('--without-pages');
 
 const needed = [

@@ -20,6 +20,8 @@ import { gzipSync } from 'node:zlib';
 import { write } from './parquet-files.mjs';
 
 const run = promisify(execFile);
+/** npm is a script, which names itself to what it runs: Windows starts no script by its name alone. */
+const npm = process.env.npm_execpath ? [process.execPath, process.env.npm_execpath] : ['npm'];
 const host = fileURLToPath(new URL('..', import.meta.url));
 const { version } = JSON.parse(readFileSync(join(host, 'package.json'), 'utf8'));
 const readme = readFileSync(join(host, 'README.md'), 'utf8');
@@ -28,10 +30,13 @@ const examples = (language) =>
 const project = mkdtempSync(join(tmpdir(), 'samedeal-'));
 
 before(async () => {
-  const { stdout } = await run('npm', ['pack', '--json', '--pack-destination', project], { cwd: host });
+  const [program, ...script] = npm;
+  const pack = ['pack', '--json', '--pack-destination', project];
+  const { stdout } = await run(program, [...script, ...pack], { cwd: host });
   const [{ filename }] = Object.values(JSON.parse(stdout));
   writeFileSync(join(project, 'package.json'), '{ "private": true, "type": "module" }');
-  await run('npm', ['install', '--offline', '--no-audit', '--no-fund', join(project, filename)], { cwd: project });
+  const install = ['install', '--offline', '--no-audit', '--no-fund', join(project, filename)];
+  await run(program, [...script, ...install], { cwd: project });
 });
 after(() => rmSync(project, { recursive: true }));
 

@@ -7,7 +7,8 @@ import { fileURLToPath } from 'node:url';
 import { parquetWriteFile } from 'hyparquet-writer';
 
 /** What has pyarrow. */
-export const python = fileURLToPath(new URL('../../../target/venv/bin/python', import.meta.url));
+const program = process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python';
+export const python = fileURLToPath(new URL(`../../../target/venv/${program}`, import.meta.url));
 
 /** A folder of its own, which `t` removes in the end. */
 export function folder(t) {

@@ -74,6 +74,9 @@ pub const HOST_CRATES: &[&str] = &[
     "--exclude=example-rust-guest",
     "--exclude=samedeal-component",
     "--exclude=samedeal-web",
+    // The fuzzers measure processes as only Linux and its like do.
+    #[cfg(windows)]
+    "--exclude=fuzz",
     "--features=matrix/host,samedeal/serde",
 ];
 

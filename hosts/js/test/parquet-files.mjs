@@ -1,6 +1,6 @@
 // Parquet files for tests: by pyarrow, which writes what others do, and by hyparquet-writer, which is quick.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -15,6 +15,21 @@ export function folder(t) {
   const path = mkdtempSync(join(tmpdir(), 'samedeal-'));
   t.after(() => rmSync(path, { recursive: true }));
   return path;
+}
+
+/** The option of a test that asks Linux what is open, or has names that only Linux allows. */
+export const linux = { skip: process.platform !== 'linux' && 'asks Linux' };
+
+/** The files in a folder that this process has open; none where the system does not tell. */
+export function open(where) {
+  if (linux.skip) return [];
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)].filter((path) => path.startsWith(where));
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Files with consecutive numbers in a column `id`, so many in each, and their texts; `others` are more options. */

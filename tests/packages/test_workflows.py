@@ -90,6 +90,19 @@ def test_commands_are_there(workflow: Path) -> None:
     assert [command for command in commands if f'"{command}"' not in source] == []
 
 
+@pytest.mark.parametrize("workflow", WORKFLOWS, ids=lambda path: path.stem)
+def test_suites_are_there(workflow: Path) -> None:
+    """Every word behind `cargo xtask test` is a part of the name of a suite."""
+    lines = re.findall(r"(?:cargo xtask test|suites:) (.+)", workflow.read_text(encoding="utf-8"))
+    words = {quoted or plain for line in lines for quoted, plain in re.findall(r'"([^"]+)"|\b([a-z]{4,})\b', line)}
+    sources = "\n".join(path.read_text(encoding="utf-8") for path in (ROOT / "crates/xtask/src").rglob("*.rs"))
+    names = re.findall(r'(?:suite\(|lint\(|Step::new\(|step:)\s*"([^"]+)"', sources)
+    assert len(names) > 30
+    assert [
+        word for word in words - {"matrix", "suites"} if not any(word.lower() in name.lower() for name in names)
+    ] == []
+
+
 def test_versions_agree() -> None:
     """The workflow that publishes has the version of wkg that the packages were checked with."""
     needs = (ROOT / "crates/xtask/src/packages/needs.rs").read_text(encoding="utf-8")

@@ -42,7 +42,18 @@ pub fn cargo(arguments: &[&str]) -> Command {
 
 /// A program below the root of the project, such as `target/venv/bin/python`.
 pub fn own(program_path: &str, arguments: &[&str]) -> Command {
-    program(path(program_path), arguments)
+    let here = if cfg!(windows) { on_windows(program_path) } else { program_path.into() };
+    program(path(&here), arguments)
+}
+
+/// Where Windows has a program of an environment: those of Python are in a folder of another name, and those of npm are batch files.
+/// Windows itself adds `.exe`.
+fn on_windows(program_path: &str) -> String {
+    match program_path.rsplit_once('/') {
+        Some((folder, name)) if folder.ends_with("node_modules/.bin") => format!("{folder}/{name}.cmd"),
+        Some((folder, name)) if folder.contains("/venv") => format!("{}/{name}", folder.replace("/bin", "/Scripts")),
+        _ => program_path.into(),
+    }
 }
 
 /// A command line in words: a program on the path, or one below the root of the project, and its arguments.
@@ -52,7 +63,8 @@ pub fn words(words: &[&str]) -> Command {
 
 /// npm, in a folder of the project.
 pub fn npm(folder: &str, arguments: &[&str]) -> Command {
-    let mut command = program("npm", arguments);
+    // A batch file is only found with its ending.
+    let mut command = program(if cfg!(windows) { "npm.cmd" } else { "npm" }, arguments);
     command.current_dir(path(folder));
     command
 }
@@ -95,6 +107,14 @@ pub const ENGINE_CRATES: &[&str] = &[
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_has_programs_elsewhere() {
+        assert_eq!(on_windows("target/venv-torch/bin/python"), "target/venv-torch/Scripts/python");
+        assert_eq!(on_windows("hosts/js/node_modules/.bin/biome"), "hosts/js/node_modules/.bin/biome.cmd");
+        assert_eq!(on_windows("target/debug/bindings"), "target/debug/bindings");
+        assert_eq!(on_windows("target/wac/bin/wac"), "target/wac/bin/wac");
+    }
 
     #[test]
     fn python_keeps_bytecode_whatever_the_caller_says() {

@@ -173,7 +173,8 @@ fn environment_with(progress: &Progress, folder: &str, requirements: &str, more:
     // It installs many times faster than pip.
     let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", UV];
     progress.run(&mut project::own(&python, &install))?;
-    let mut install = project::own(&python, &["-m", "uv", "pip", "install", "--no-progress", "--python", &python]);
+    // uv finds the interpreter of an environment from its folder, on every system.
+    let mut install = project::own(&python, &["-m", "uv", "pip", "install", "--no-progress", "--python", folder]);
     progress.run(install.args(["-r", requirements]).args(more))?;
     stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {folder}")))

@@ -41,8 +41,17 @@ def everything_in(folder: Path) -> dict[str, tuple[int, int, bytes | None]]:
 
 def keeps() -> bool:
     """Whether this process keeps what another one will find."""
-    cache.keep(b"key", b"code")
-    return cache.load(b"key") == b"code"
+    cache.keep(b"key", b"facts", b"code")
+    return found() == (b"facts", b"code")
+
+
+def found() -> tuple[bytes, bytes] | None:
+    """What is kept."""
+
+    def read(facts: bytes, code: str | bytes) -> tuple[bytes, bytes]:
+        return facts, Path(code).read_bytes() if isinstance(code, str) else code
+
+    return cache.load(b"key", read)
 
 
 @pytest.fixture
@@ -105,7 +114,7 @@ def test_the_oldest_files_go_and_no_others(home: Path) -> None:
     for name in others:
         (made / name).write_text("text")
         os.utime(made / name, (0, 0))
-    cache.keep(b"another", b"code")
+    cache.keep(b"another", b"", b"code")
     left = {path.name for path in made.iterdir()}
     assert left > {*others, "CACHEDIR.TAG"}
     assert len(left) == 32 + len(others) + 1
@@ -177,11 +186,11 @@ def test_a_file_that_is_a_pipe_or_a_link_is_made_anew(home: Path) -> None:
     (path,) = (home / ".cache" / FOLDER).glob("*.code")
     path.rename(home / "code")
     os.mkfifo(path)
-    assert cache.load(b"key") is None
+    assert found() is None
     assert keeps()
     path.unlink()
     path.symlink_to(home / "code")
-    assert cache.load(b"key") is None
+    assert found() is None
     assert keeps()
     assert stat.S_ISREG(path.lstat().st_mode)
 
@@ -220,7 +229,7 @@ def test_where_the_disk_is_full_nothing_is_left(home: Path, most: int) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
     try:
-        cache.keep(b"key", bytes(10_000))
+        cache.keep(b"key", b"", bytes(10_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     made = [path.name for path in (home / ".cache").rglob("*")]

@@ -9,10 +9,25 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import stat
+import struct
 import sys
-from pathlib import Path
+from mmap import PROT_READ, mmap
+from typing import IO, TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# As `random` has it: `hashlib` takes milliseconds to load OpenSSL.
+try:
+    from _sha2 import sha256  # type: ignore[import-not-found]
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]
+    except ImportError:
+        from hashlib import sha256
+
+T = TypeVar("T")
 
 _FOLDER = "samedeal-engine-v1"
 """The number is that of this format: marker, names and files."""
@@ -21,8 +36,13 @@ _MARKER = "CACHEDIR.TAG"
 _MARK = b"""Signature: 8a477f597d28d172789f06886806bc55
 # samedeal made this folder (format 1). It holds machine code, and can be deleted.
 """
-_NAME = re.compile(r"(python|rust)-[0-9a-f]{64}\.code(\.[0-9a-f]{16})?")
+_NAME = r"(python|rust)-[0-9a-f]{64}\.code(\.[0-9a-f]{16})?"
 """The name of a file, or of one that is not complete yet."""
+_HEAD = struct.Struct("<QQQ")
+"""What a file begins with: the sum of what follows, and how many bytes of facts and of code follow."""
+_FACTS = 2**16
+"""Where facts end."""
+_ALL = 2**64 - 1
 _MOST_FILES = 32
 _MOST_BYTES = 1 << 26
 _MOST_LINKS = 40
@@ -31,35 +51,93 @@ _READ = os.O_RDONLY | getattr(os, "O_BINARY", 0) | getattr(os, "O_NOFOLLOW", 0) 
 _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
-def load(key: bytes) -> bytes | None:
-    """The code that was kept under a key, whole as it was."""
-    with contextlib.suppress(OSError, RuntimeError, ValueError):
+def load(key: bytes, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
+    """What `use` makes of what was kept under a key; None if there is nothing, or if `use` returns None.
+
+    `use` takes the facts and the code: as the path of a file, which it may map, or as bytes.
+    """
+    with contextlib.suppress(OSError, RuntimeError, ValueError, struct.error):
         folder = _folder()
         if folder is not None:
-            data = _read(os.path.join(folder, _name(key)))
-            code = data[32:]
-            return code if data[:32] == _digest(code) else None
+            with _open(os.path.join(folder, _name(key))) as file:
+                head = file.read(_FACTS)
+                total, *sizes = _HEAD.unpack(head[: _HEAD.size])
+                start = _HEAD.size + sizes[0]
+                if start <= len(head) and os.fstat(file.fileno()).st_size == start + sizes[1] <= _MOST_BYTES:
+                    kept = _Kept(file, head[_HEAD.size : start], start, sizes[1], total)
+                    return kept.mapped(use) or kept.copied(use)
     return None
 
 
-def keep(key: bytes, code: bytes) -> None:
-    """Keeps code under a key, which names all that decides whether the code can run, and how it was made."""
+def keep(key: bytes, facts: bytes, code: bytes) -> None:
+    """Keeps code, and short facts about it, under a key, which names all that decides whether the code can run."""
     with contextlib.suppress(OSError, RuntimeError, ValueError):
         folder = _folder()
-        if folder is not None:
-            _write(os.path.join(folder, _name(key)), _digest(code) + code)
+        if folder is not None and _HEAD.size + len(facts) <= _FACTS:
+            head = _HEAD.pack(_sum(facts) + _sum(code) & _ALL, len(facts), len(code))
+            _write(os.path.join(folder, _name(key)), head + facts + code)
             _prune(folder)
 
 
+def can_keep() -> bool:
+    """Whether there is a folder for code. It is made if it is missing."""
+    with contextlib.suppress(OSError, RuntimeError, ValueError):
+        return _folder() is not None
+    return False
+
+
+class _Kept:
+    """A file that holds so many bytes of code from `start` on, and their sum together with that of the facts."""
+
+    def __init__(self, file: IO[bytes], facts: bytes, start: int, size: int, total: int) -> None:
+        self.file, self.facts, self.start, self.size, self.total = file, facts, start, size, total
+
+    def mapped(self, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
+        """Uses a copy in a file without a name, in memory, whose pages need not be copied once more.
+
+        The file in the folder itself is not for mapping. Somebody may write to it in its place, and another machine
+        with the same home may delete it: a process that has mapped it would run something else, or end by SIGBUS.
+        """
+        if sys.platform != "linux" or not hasattr(os, "memfd_create"):
+            return None
+        copy = os.memfd_create("samedeal")
+        try:
+            done = 0
+            while done < self.size:
+                sent = os.sendfile(copy, self.file.fileno(), self.start + done, self.size - done)
+                if sent == 0:
+                    return None
+                done += sent
+            with mmap(copy, self.size, prot=PROT_READ) as code:
+                is_whole = self._is_whole(code)
+            path = f"/proc/self/fd/{copy}"
+            return use(self.facts, path) if is_whole and os.path.exists(path) else None
+        finally:
+            os.close(copy)
+
+    def copied(self, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
+        """Uses the code as it was read."""
+        self.file.seek(self.start)
+        code = self.file.read(self.size)
+        return use(self.facts, code) if len(code) == self.size and self._is_whole(code) else None
+
+    def _is_whole(self, code: bytes | mmap) -> bool:
+        return _sum(self.facts) + _sum(code) & _ALL == self.total
+
+
+def _sum(code: bytes | mmap) -> int:
+    """The sum of the code as words: enough to find what a disk or a crash does to a file, in a third of a millisecond."""
+    import numpy
+
+    words = numpy.frombuffer(code, "<u8", len(code) // 8)
+    total = int(words.sum(dtype="u8")) + int.from_bytes(code[8 * len(words) :], "little")
+    # A buffer cannot be closed before what looks into it is gone.
+    del words
+    return total
+
+
 def _name(key: bytes) -> str:
-    return f"python-{_digest(key).hex()}.code"
-
-
-def _digest(data: bytes) -> bytes:
-    # Imported here: a program that only imports samedeal does not need it.
-    from hashlib import sha256
-
-    return sha256(data).digest()
+    return f"python-{sha256(key).hexdigest()}.code"
 
 
 def _user() -> int | None:
@@ -79,7 +157,7 @@ def _base() -> str | None:
             return None
         base = os.environ.get("XDG_CACHE_HOME")
         if not base or not os.path.isabs(base):
-            base = os.path.join(Path.home(), "Library/Caches" if sys.platform == "darwin" else ".cache")
+            base = os.path.join(os.path.expanduser("~"), "Library/Caches" if sys.platform == "darwin" else ".cache")
     return base if base and os.path.isabs(base) else None
 
 
@@ -168,13 +246,21 @@ def _make(folder: str) -> None:
         os.rmdir(part)
 
 
+def _open(path: str) -> IO[bytes]:
+    """Opens a file of this user, and nothing else. Neither a link is followed nor a pipe waited for."""
+    file = open(os.open(path, _READ), "rb", buffering=0)  # noqa: SIM115
+    found, user = os.fstat(file.fileno()), _user()
+    is_own = user is None or (found.st_uid == user and not found.st_mode & _WRITABLE)
+    if stat.S_ISREG(found.st_mode) and is_own:
+        return file
+    file.close()
+    raise PermissionError(path)
+
+
 def _read(path: str) -> bytes:
-    """A file of this user; empty where it is something else. Neither a link is followed nor a pipe waited for."""
-    descriptor = os.open(path, _READ)
-    with open(descriptor, "rb") as file:
-        found, user = os.fstat(descriptor), _user()
-        is_own = user is None or (found.st_uid == user and not found.st_mode & _WRITABLE)
-        return file.read() if stat.S_ISREG(found.st_mode) and is_own and found.st_size <= _MOST_BYTES else b""
+    """The beginning of a file of this user."""
+    with _open(path) as file:
+        return file.read(2 * len(_MARK))
 
 
 def _write(path: str, data: bytes) -> None:
@@ -192,7 +278,9 @@ def _write(path: str, data: bytes) -> None:
 
 def _prune(folder: str) -> None:
     """Deletes the oldest files that this or the Rust host made here, where there are many, and nothing else."""
-    names = [name for name in os.listdir(folder) if _NAME.fullmatch(name)]
+    import re
+
+    names = [name for name in os.listdir(folder) if re.fullmatch(_NAME, name)]
     paths = sorted((os.path.join(folder, name) for name in names), key=lambda path: os.lstat(path).st_mtime_ns)
     for path in paths[:-_MOST_FILES]:
         os.unlink(path)

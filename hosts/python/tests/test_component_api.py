@@ -20,7 +20,7 @@ from samedeal.batch.lengths import Lengths
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
-from samedeal.engine import abi, code
+from samedeal.engine import abi, capi, code
 from samedeal.engine import component as components
 from samedeal.engine.core import Core
 from samedeal.ledger import binding as ledgers
@@ -913,6 +913,25 @@ def test_nothing_is_imported() -> None:
     kind = whole.type
     assert len(kind.exports(engine)) >= 2
     assert kind.imports(engine) == {}
+
+
+def test_the_handles_are_what_their_text_says() -> None:
+    lines = Path(code.__file__).read_text(encoding="utf-8").splitlines()
+    start = lines.index("# (module")
+    text = "\n".join(line.removeprefix("# ") for line in lines[start : start + 3])
+    assert wasmtime.wat2wasm(text) == code.HANDLES
+
+
+def test_the_layouts_of_the_library_are_those_that_are_used() -> None:
+    from ctypes import sizeof
+
+    from wasmtime import _bindings as declared
+
+    extern, instance = declared.wasmtime_extern_t, declared.wasmtime_instance_t
+    assert (sizeof(extern), extern.of.offset, sizeof(instance)) == (capi.EXTERN, capi.OF, capi.INSTANCE)
+    # Arguments and results of calls.
+    assert sizeof(declared.wasmtime_val_raw_t) == 16
+    assert (sizeof(declared.wasm_byte_vec_t), declared.wasm_byte_vec_t.data.offset) == (16, 8)
 
 
 def test_indices_into_is_indices() -> None:

@@ -12,11 +12,14 @@ import os
 import stat
 import struct
 import sys
-from mmap import PROT_READ, mmap
 from typing import IO, TYPE_CHECKING, TypeVar
+
+if sys.platform == "linux":
+    from mmap import MAP_POPULATE, MAP_SHARED, PROT_READ, mmap
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from mmap import mmap
 
 # As `random` has it: `hashlib` takes milliseconds to load OpenSSL.
 try:
@@ -38,11 +41,8 @@ _MARK = b"""Signature: 8a477f597d28d172789f06886806bc55
 """
 _NAME = r"(python|rust)-[0-9a-f]{64}\.code(\.[0-9a-f]{16})?"
 """The name of a file, or of one that is not complete yet."""
-_HEAD = struct.Struct("<QQQ")
-"""What a file begins with: the sum of what follows, and how many bytes of facts and of code follow."""
-_FACTS = 2**16
-"""Where facts end."""
-_ALL = 2**64 - 1
+_TAIL = struct.Struct("<QQ")
+"""The end of a file, after the code and the facts: how many bytes of facts there are, and the sum of both."""
 _MOST_FILES = 32
 _MOST_BYTES = 1 << 26
 _MOST_LINKS = 40
@@ -54,18 +54,26 @@ _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 def load(key: bytes, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
     """What `use` makes of what was kept under a key; None if there is nothing, or if `use` returns None.
 
-    `use` takes the facts and the code: as the path of a file, which it may map, or as bytes.
+    `use` takes the facts and the code: the path of a file that begins with it, for mapping, or bytes that begin with
+    it.
     """
     with contextlib.suppress(OSError, RuntimeError, ValueError, struct.error):
         folder = _folder()
         if folder is not None:
-            with _open(os.path.join(folder, _name(key))) as file:
-                head = file.read(_FACTS)
-                total, *sizes = _HEAD.unpack(head[: _HEAD.size])
-                start = _HEAD.size + sizes[0]
-                if start <= len(head) and os.fstat(file.fileno()).st_size == start + sizes[1] <= _MOST_BYTES:
-                    kept = _Kept(file, head[_HEAD.size : start], start, sizes[1], total)
-                    return kept.mapped(use) or kept.copied(use)
+            path = os.path.join(folder, _name(key))
+            with _open(path) as file:
+                found = os.fstat(file.fileno())
+                if found.st_size > _MOST_BYTES:
+                    return None
+                if _is_on_a_disk_of_this_machine(found):
+                    with mmap(file.fileno(), 0, flags=MAP_SHARED | MAP_POPULATE, prot=PROT_READ) as mapped:
+                        facts = _facts(mapped)
+                    made = None if facts is None else use(facts, path)
+                    if facts is None or made is not None:
+                        return made
+                whole = file.read()
+            facts = _facts(whole)
+            return None if facts is None else use(facts, whole)
     return None
 
 
@@ -73,9 +81,8 @@ def keep(key: bytes, facts: bytes, code: bytes) -> None:
     """Keeps code, and short facts about it, under a key, which names all that decides whether the code can run."""
     with contextlib.suppress(OSError, RuntimeError, ValueError):
         folder = _folder()
-        if folder is not None and _HEAD.size + len(facts) <= _FACTS:
-            head = _HEAD.pack(_sum(facts) + _sum(code) & _ALL, len(facts), len(code))
-            _write(os.path.join(folder, _name(key)), head + facts + code)
+        if folder is not None:
+            _write(os.path.join(folder, _name(key)), code + facts + _TAIL.pack(len(facts), _sum(code + facts)))
             _prune(folder)
 
 
@@ -86,54 +93,35 @@ def can_keep() -> bool:
     return False
 
 
-class _Kept:
-    """A file that holds so many bytes of code from `start` on, and their sum together with that of the facts."""
+def _is_on_a_disk_of_this_machine(found: os.stat_result) -> bool:
+    """Whether a file can be mapped.
 
-    def __init__(self, file: IO[bytes], facts: bytes, start: int, size: int, total: int) -> None:
-        self.file, self.facts, self.start, self.size, self.total = file, facts, start, size, total
-
-    def mapped(self, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
-        """Uses a copy in a file without a name, in memory, whose pages need not be copied once more.
-
-        The file in the folder itself is not for mapping. Somebody may write to it in its place, and another machine
-        with the same home may delete it: a process that has mapped it would run something else, or end by SIGBUS.
-        """
-        if sys.platform != "linux" or not hasattr(os, "memfd_create"):
-            return None
-        copy = os.memfd_create("samedeal")
-        try:
-            done = 0
-            while done < self.size:
-                sent = os.sendfile(copy, self.file.fileno(), self.start + done, self.size - done)
-                if sent == 0:
-                    return None
-                done += sent
-            with mmap(copy, self.size, prot=PROT_READ) as code:
-                is_whole = self._is_whole(code)
-            path = f"/proc/self/fd/{copy}"
-            return use(self.facts, path) if is_whole and os.path.exists(path) else None
-        finally:
-            os.close(copy)
-
-    def copied(self, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
-        """Uses the code as it was read."""
-        self.file.seek(self.start)
-        code = self.file.read(self.size)
-        return use(self.facts, code) if len(code) == self.size and self._is_whole(code) else None
-
-    def _is_whole(self, code: bytes | mmap) -> bool:
-        return _sum(self.facts) + _sum(code) & _ALL == self.total
+    On a disk of this machine, a file that is mapped stays what it was when another one is renamed to its name, or when
+    it is deleted, and samedeal does nothing else to files. So it is as safe as the library of the engine, which is
+    mapped from a folder of this user as well: nobody but this user can write to it in its place. In a network file
+    system, another machine may delete the file under a process that has mapped it, which ends the process (SIGBUS).
+    """
+    device = found.st_dev
+    return sys.platform == "linux" and os.path.exists(f"/sys/dev/block/{os.major(device)}:{os.minor(device)}")
 
 
-def _sum(code: bytes | mmap) -> int:
-    """The sum of the code as words: enough to find what a disk or a crash does to a file, in a third of a millisecond."""
+def _facts(whole: bytes | mmap) -> bytes | None:
+    """The facts in a file; None if it is not whole as it was."""
+    end = len(whole) - _TAIL.size
+    size, total = _TAIL.unpack(whole[end:])
+    return whole[end - size : end] if size <= end and _sum(whole, end) == total else None
+
+
+def _sum(data: bytes | mmap, end: int | None = None) -> int:
+    """The sum of the words of data: finds what a disk or a crash does to a file, in a third of a millisecond."""
     import numpy
 
-    words = numpy.frombuffer(code, "<u8", len(code) // 8)
-    total = int(words.sum(dtype="u8")) + int.from_bytes(code[8 * len(words) :], "little")
-    # A buffer cannot be closed before what looks into it is gone.
+    end = len(data) if end is None else end
+    words = numpy.frombuffer(data, "<u8", end // 8)
+    total = int(words.sum(dtype="u8")) + int.from_bytes(data[8 * len(words) : end], "little")
+    # A file stays mapped as long as there is something that looks into it.
     del words
-    return total
+    return total % 2**64
 
 
 def _name(key: bytes) -> str:

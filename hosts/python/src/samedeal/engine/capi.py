@@ -88,9 +88,7 @@ _store_new = function("wasmtime_store_new", c_void_p, c_void_p, c_void_p, c_void
 _store_context = function("wasmtime_store_context", c_void_p, c_void_p)
 _store_limiter = function("wasmtime_store_limiter", None, c_void_p, c_int64, c_int64, c_int64, c_int64, c_int64)
 _store_delete = function("wasmtime_store_delete", None, c_void_p)
-_instance_new = function(
-    "wasmtime_instance_new", c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p
-)
+_instance_new = function("wasmtime_instance_new", c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p)
 _export_get = function("wasmtime_instance_export_get", c_bool, c_void_p, c_void_p, c_char_p, c_size_t, c_void_p)
 
 EXTERN = 32
@@ -204,7 +202,7 @@ class Module(_Owned):
         """Its machine code."""
         found = _Bytes()
         _check(_module_serialize(self.address, byref(found)))
-        code = ctypes.string_at(found.data, found.size)
+        code = ctypes.string_at(found.data or 0, found.size)
         _bytes_delete(byref(found))
         return code
 

@@ -55,8 +55,8 @@ class Compiled:
 def compiled(component: str, limited: bool, *, parallel: bool = False, winch: bool = False) -> Compiled:
     """Compiles a component.
 
-    `limited` says whether there is little address space. `parallel` compiles on several threads, which stay, and which
-    a forked child would wait for in vain. `winch` takes a quarter of the time, and its code is slower.
+    `limited` says whether there is little address space. `parallel` compiles on threads that stay: a forked child, which
+    does not have them, would wait for them for ever. `winch` takes a quarter of the time, and its code is slower.
     """
     engine = _engine(limited, parallel=parallel, winch=winch)
     with open(component, "rb") as file:
@@ -69,12 +69,12 @@ def compiled(component: str, limited: bool, *, parallel: bool = False, winch: bo
 def loaded(code: tuple[bytes, str | bytes], limited: bool) -> Compiled | None:
     """What was compiled in another engine, of which this is the machine code; None if the engine refuses it."""
     engine = _engine(limited)
-    facts, _, handles = code[0].partition(b"\n")
+    facts, _, small = code[0].partition(b"\n")
     try:
-        modules = [capi.Module.loaded(engine, part) for part in (code[1], handles)]
+        core, handles = (capi.Module.loaded(engine, part) for part in (code[1], small))
     except capi.EngineError:
         return None
-    return Compiled(engine, *modules, facts, limited)
+    return Compiled(engine, core, handles, facts, limited)
 
 
 def kept(component: str, limited: bool) -> Compiled | None:

@@ -99,7 +99,7 @@ class Process:
                 # compilers may not fit.
                 if not limited and _has_winch() and cache.can_keep():
                     with contextlib.suppress(EngineError):
-                        self._compiled = compiled(component, limited, winch=True)
+                        self._compiled = compiled(component, limited, parallel=not self._forked, winch=True)
                         self._first.set()
                 self._compile(component, limited)
             finally:
@@ -107,10 +107,7 @@ class Process:
 
     def _compile(self, component: str, limited: bool) -> Compiled:
         """Compiles with Cranelift, and keeps the code for later processes and for forked children."""
-        # Threads of the engine do not end, and a forked child would wait for them for ever: where nobody waits, there
-        # are none.
-        parallel = not self._forked and self._compiled is None
-        self._compiled = made = compiled(component, limited, parallel=parallel)
+        self._compiled = made = compiled(component, limited, parallel=not self._forked)
         self._codes[limited] = made.code()
         keep(component, self._codes[limited], limited)
         return made

@@ -1,7 +1,8 @@
 """One instance of the core module, called through wasmtime's C API and read by the canonical ABI.
 
-An unchecked call with a kept argument buffer costs about a microsecond. What it does not check (number and types of arguments) is checked here by whoever writes a call down, and by
-the test that holds every call against wasmtime-py's component API.
+An unchecked call with a kept argument buffer costs about a microsecond. What it does not check (number and types of
+arguments) is checked here by whoever writes a call down, and by the test that holds every call against wasmtime-py's
+component API.
 """
 
 from __future__ import annotations

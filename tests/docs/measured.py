@@ -181,17 +181,32 @@ def provenance(page: Path, parts: list[str], kept: Kept) -> str:
             raise Misstated(f"no part is called {part}")
         own = kept.parts[part]
         counts = sorted({figure.n for name, figure in kept.figures.items() if name.startswith(f"{part}.")})
-        runs = str(counts[0]) if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
+        spread = " to ".join(str(n) for n in sorted({counts[0], counts[-1]}))
+        runs = "one run" if counts == [1] else f"medians of {spread} values"
         alike.setdefault((runs, own["date"], own["machine"], own["versions"]), []).append(part)
     sentences = []
     for (runs, date, machine, versions), names in alike.items():
         folder = os.path.relpath(FOLDER, page.parent)
         files = ", ".join(f"[{name}.json]({folder}/{name}.json)" for name in names)
         sentences.append(
-            f"`cargo xtask bench --only {','.join(names)}` printed these figures on {date}, medians of {runs}: "
+            f"`cargo xtask bench --only {','.join(names)}` printed these figures on {date}, {runs}: "
             f"{machine}; {versions} ({files})."
         )
     return textwrap.fill(" ".join(sentences), 140, break_long_words=False, break_on_hyphens=False) + "\n"
+
+
+def figure(own: dict[str, Any]) -> Figure:
+    """A figure as it is in a file. If all runs had the same value, it stands there once."""
+    return Figure(**{"min": own["median"], "max": own["median"], **own})
+
+
+def record(figure: Figure) -> dict[str, Any]:
+    """The figure for a file, with whole numbers as such."""
+    values = {
+        name: int(value) if value == int(value) else value for name, value in figure._asdict().items() if name != "unit"
+    }
+    alike = ("min", "max") if figure.min == figure.max else ()
+    return {"unit": figure.unit, **{name: value for name, value in values.items() if name not in alike}}
 
 
 def read() -> Kept:
@@ -199,7 +214,7 @@ def read() -> Kept:
     figures, parts = {}, {}
     for file in sorted(FOLDER.glob("*.json")):
         part = json.loads(file.read_text(encoding="utf-8"))
-        figures |= {name: Figure(**figure) for name, figure in part.pop("figures").items()}
+        figures |= {name: figure(own) for name, own in part.pop("figures").items()}
         parts[file.stem] = part
     return Kept(figures, parts)
 
@@ -260,7 +275,7 @@ def keep(output: str) -> list[Path]:
             "machine": machine(),
             "sources": digest(),
             "versions": versions,
-            "figures": {key: own._asdict() for key, own in figures.items() if key.startswith(f"{name}.")},
+            "figures": {key: record(own) for key, own in figures.items() if key.startswith(f"{name}.")},
         }
         FOLDER.mkdir(parents=True, exist_ok=True)
         files.append(FOLDER / f"{name}.json")
@@ -268,15 +283,20 @@ def keep(output: str) -> list[Path]:
     return files
 
 
-def write() -> list[Path]:
-    """Writes the figures into the pages. Returns the pages that changed."""
-    kept = read()
-    texts = {page: page.read_text(encoding="utf-8") for page in pages()}
-    new = {page: written(page, source, kept) for page, source in texts.items()}
-    changed = [page for page in texts if new[page] != texts[page]]
-    for page in changed:
-        page.write_text(new[page], encoding="utf-8")
-    return changed
+def write() -> tuple[list[Path], list[str]]:
+    """Writes the figures into the pages. Returns the pages that changed, and what is wrong with others."""
+    kept, changed, wrong = read(), [], []
+    for page in pages():
+        source = page.read_text(encoding="utf-8")
+        try:
+            new = written(page, source, kept)
+        except Misstated as error:
+            wrong.append(str(error))
+            continue
+        if new != source:
+            page.write_text(new, encoding="utf-8")
+            changed.append(page)
+    return changed, wrong
 
 
 def gone(output: str) -> list[str]:
@@ -307,9 +327,11 @@ def main() -> int:
         wrong = stale()
         print("\n".join(f"measured with other sources: cargo xtask bench --only {name}" for name in wrong))
         return bool(wrong)
-    for file in (keep(output) if options.command == "keep" else []) + write():
-        print(f"written: {file.relative_to(ROOT)}")
-    return 0
+    files = keep(output) if options.command == "keep" else []
+    changed, wrong = write()
+    print("\n".join([*(f"written: {file.relative_to(ROOT)}" for file in files + changed), *wrong]))
+    # A page may name a part that is measured next.
+    return bool(wrong) and options.command == "write"
 
 
 if __name__ == "__main__":

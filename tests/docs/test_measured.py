@@ -52,8 +52,9 @@ def test_every_quantity_has_an_id(page: Path) -> None:
 @pytest.mark.parametrize("page", STATING, ids=lambda page: page.name)
 def test_a_page_names_the_commands_of_its_figures(page: Path) -> None:
     source = page.read_text(encoding="utf-8")
-    ids = [word for match in INLINE.finditer(source) for word in re.findall(r"[a-z][\w-]*(?=\.)", match["of"])]
-    used = {name.partition(".")[0] for name in [*ids, *(match["prefix"] for match in TABLE.finditer(source))]}
+    ids = [name for match in INLINE.finditer(source) for name in match["of"].split(" / ")]
+    ids += [match["prefix"] for match in TABLE.finditer(source)]
+    used = {name.partition(".")[0] for name in ids}
     used &= kept().parts.keys()
     named = {name for names in re.findall(r"cargo xtask bench --only ([\w,-]+)", source) for name in names.split(",")}
     assert used <= named, f"{page.name} states figures of {', '.join(sorted(used - named))}, and not how to print them"
@@ -69,7 +70,7 @@ def test_files_are_as_the_command_writes_them() -> None:
         assert part["command"] == f"cargo xtask bench --only {file.stem}"
         for name, figure in part["figures"].items():
             assert name.startswith(f"{file.stem}."), name
-            own = Figure(**figure)
+            own = measured.figure(figure)
             assert own.n >= 1, name
             assert own.min <= own.median <= own.max, name
 
@@ -164,6 +165,12 @@ def test_quantities_without_an_id_are_found() -> None:
     ]
 
 
+def test_what_is_kept_of_a_figure() -> None:
+    for figure in EXAMPLE.figures.values():
+        assert measured.figure(measured.record(figure)) == figure
+    assert measured.record(EXAMPLE.figures["plan.samedeal-pack.steps"]) == {"unit": "count", "n": 2, "median": 27_329}
+
+
 def test_what_a_benchmark_prints() -> None:
     output = "a table\nfigure: start.python s 0.003 0.001 0.0020000004\nversions: CPython 3.11.7, torch 2.15.0\n"
     assert measured.printed(output) == (
@@ -173,3 +180,12 @@ def test_what_a_benchmark_prints() -> None:
     for wrong in ("figure: start s 1", "figure: start.Python s 1", "figure: start.python minutes 1"):
         with pytest.raises(AssertionError):
             measured.printed(wrong)
+
+
+def test_counts_of_golden_cases_and_cells() -> None:
+    files = [file for file in (ROOT / "tests/vectors").glob("*.json") if file.name != "schema.json"]
+    cases = sum(len(json.loads(file.read_text(encoding="utf-8"))["cases"]) for file in files)
+    cells = len(re.findall(r"^\| \d+ \|", (ROOT / "docs/matrix.md").read_text(encoding="utf-8"), re.MULTILINE))
+    source = "".join(page.read_text(encoding="utf-8") for page in [*pages(), ROOT / "CHANGELOG.md"])
+    assert set(re.findall(r"[Aa]bout ([\d,]+) golden cases", source)) == {f"{cases // 100 * 100:,}"}
+    assert set(re.findall(r"\[(\d+) engines", source)) == {str(cells)}

@@ -42,10 +42,10 @@ Usage: cargo xtask <command>
                      tutorials, the demo: what CI runs
   build [python | node | rust]
                      the Python package, the npm package, the command `samedeal` in release and the crate
-  bench [--runs N] [--only NAME] [--json FILE]
-                     the measurements, as a table
-  bench batching     batches beside those of Lhotse, transformers, seqpacker and TRL, and their targets
-  bench blending     blends beside those of Megatron and Grain, and their targets
+  bench [--only PART,...] [--runs N] [--smoke]
+                     the measurements: shows them, keeps them in docs/comparison/figures, and writes them into the pages
+                     (takes an hour); with parts, only these; with --smoke, whether they work, and keeps nothing
+  bench --stale      which of the kept figures are of other sources than those of the tree
   matrix [WORD ...]  the golden cases on every engine and machine, of which `check` runs some: installs them, and writes
                      docs/matrix.md (takes half an hour); with words, only those that have one of them in their names
   matrix --random COUNT [--seed SEED] [WORD ...]
@@ -101,7 +101,7 @@ fn main() -> ExitCode {
         ["statistics", options @ ..] => Ok(robustness::statistics(options)),
         ["soak", options @ ..] => Ok(robustness::soak(options)),
         ["docs", options @ ..] => docs::plan(options, parts()),
-        ["bench", options @ ..] => Ok(bench::plan(options)),
+        ["bench", options @ ..] => bench::plan(options),
         ["demo", options @ ..] => demo::Options::parse(options).map(demo::plan),
         _ => Err(format!("unknown command: {}", words.join(" "))),
     };
@@ -190,8 +190,11 @@ mod tests {
         docs::plan(&[], parts()).unwrap();
         docs::plan(&["--serve"], parts()).unwrap();
         assert!(docs::plan(&["--server"], parts()).is_err());
-        bench::plan(&[]);
-        bench::plan(&["batching", "--smoke"]);
+        bench::plan(&[]).unwrap();
+        bench::plan(&["--stale"]).unwrap();
+        bench::plan(&["--only", "batching,batching-peers", "--smoke"]).unwrap();
+        bench::plan(&["--only", "ledger"]).unwrap();
+        assert!(bench::plan(&["batching"]).is_err());
         demo::plan(demo::Options::parse(&[]).unwrap());
     }
 }

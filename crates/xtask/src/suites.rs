@@ -238,10 +238,21 @@ fn slow() -> Vec<Step> {
         )
         .made_from(&[PYTHON, JAVASCRIPT, build::WASM, &[EXPLORER]]),
         Step::new("measurements, in small", &[build::ENGINE_TOOLS, build::NPM, setup::TORCH], |progress| {
-            progress.run(&mut project::own("target/engine/debug/bench", &["--smoke", "--runs", "1"]))?;
+            let output = "target/xtask/measurements-in-small.txt";
+            let mut command = project::own("target/engine/debug/bench", &["--smoke", "--runs", "1", "--figures"]);
+            progress.run_into(&mut command, &project::path(output))?;
+            // A figure that a page states is still printed under its name.
+            progress.run(&mut project::program(machine::python(), &["tests/docs/measured.py", "names", output]))?;
             Ok(Report::note("cargo xtask bench takes them"))
         })
-        .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, CORE, &["tests/bench", "hosts/rust"]]),
+        .made_from(&[
+            MANIFESTS,
+            PYTHON,
+            JAVASCRIPT,
+            build::WASM,
+            CORE,
+            &["docs/comparison/figures", "tests/bench", "tests/docs", "hosts/rust"],
+        ]),
     ];
     steps.extend(robustness::suites());
     steps.extend(lints::slow());

@@ -292,9 +292,9 @@ def first(home: Path, code: str, *, status: int = 0, **variables: str) -> list[b
     """Runs a program in a new home, in which nothing is kept; what it keeps."""
     environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
     environment |= {"HOME": str(home), **variables}
-    job = subprocess.run(
-        [sys.executable, "-c", FIRST + code], capture_output=True, text=True, env=environment, check=False, timeout=HANG
-    )
+    # The engine's own threads are no danger to a child, which has an engine without any.
+    words = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FIRST + code]
+    job = subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=HANG)
     assert (job.returncode, job.stderr) == (status, "")
     return [path.read_bytes() for path in (home / ".cache").rglob("*.code")]
 

@@ -144,9 +144,10 @@ pub const CELLS: &[Cell] = &[
         &[PYTHON, WASMTIME, "cranelift", TRANSCRIPTS],
         &[RECORDED, setup::PYTHON],
     ),
+    // The first process of the Python host on a machine begins on it.
     replayed(
         "matrix: wasmtime-py with Winch",
-        Tier::Matrix,
+        Tier::Core,
         &[PYTHON, WASMTIME, "winch", TRANSCRIPTS],
         &[RECORDED, setup::PYTHON],
     ),

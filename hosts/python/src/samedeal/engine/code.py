@@ -55,8 +55,8 @@ class Compiled:
 def compiled(component: str, limited: bool, *, parallel: bool = False, winch: bool = False) -> Compiled:
     """Compiles a component.
 
-    `limited` says whether there is little address space. `parallel` compiles on threads that stay: a forked child, which
-    does not have them, would wait for them for ever. `winch` takes a quarter of the time, and its code is slower.
+    `limited` says whether there is little address space. `parallel` compiles on threads that stay: a forked child does
+    not have them, and would wait for them for ever. `winch` takes a quarter of the time, and its code is slower.
     """
     engine = _engine(limited, parallel=parallel, winch=winch)
     with open(component, "rb") as file:

@@ -34,7 +34,7 @@ from pages import ROOT, pages
 
 FOLDER = ROOT / "docs/comparison/figures"
 SOURCES = (
-    *("Cargo.lock", "Cargo.toml", "wit", "crates/component", "crates/core", "crates/interface", "crates/sort"),
+    *("Cargo.lock", "Cargo.toml", "wit", "crates/component", "crates/core", "crates/interface", "crates/bulk"),
     *("crates/web", "hosts/js/src", "hosts/python/src", "hosts/rust/src", "tests/bench"),
 )
 """What is measured, and what measures it: the files of these folders that are in git."""

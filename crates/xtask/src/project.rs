@@ -78,7 +78,7 @@ pub const NATIVE_CRATES: &[&str] = &[
     "--package=samedeal-cli",
     "--package=samedeal-core",
     "--package=samedeal-interface",
-    "--package=samedeal-sort",
+    "--package=samedeal-bulk",
     "--package=vectors",
     "--package=xtask",
     "--no-default-features",

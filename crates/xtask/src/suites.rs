@@ -21,7 +21,7 @@ use crate::setup;
 /// What every Rust build depends on beside its sources.
 pub const MANIFESTS: &[&str] = &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
 /// What computes, and what it sorts by.
-pub const CORE: &[&str] = &["crates/core", "crates/sort"];
+pub const CORE: &[&str] = &["crates/core", "crates/bulk"];
 /// The Rust host over the core.
 pub const NATIVE: &[&str] = &["crates/bindings", "crates/interface", "hosts/rust"];
 /// What bindings are made from.

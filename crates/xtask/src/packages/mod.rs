@@ -25,7 +25,7 @@ const WIT: &str = "dist: WIT";
 const BILLS: &str = "dist: bills of materials";
 const SUMS: &str = "dist: checksums";
 /// The crates that are published, in the order of their dependencies.
-const PUBLISHED: &[&str] = &["samedeal-sort", "samedeal-core", "samedeal-interface", "samedeal", "samedeal-cli"];
+const PUBLISHED: &[&str] = &["samedeal-bulk", "samedeal-core", "samedeal-interface", "samedeal", "samedeal-cli"];
 const COMPONENT_FILE: &str = "samedeal.wasm";
 
 /// `cargo xtask dist [--check]`.

@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use crate::base::divide::Divisor;
+use samedeal_bulk::Divisor;
 use crate::order::{Composed, Epoch, Order, OrderPart, Stored};
 use crate::{Failure, MAX_EXACT};
 

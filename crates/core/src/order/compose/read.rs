@@ -13,7 +13,7 @@ use super::grown::{Grown, Growth};
 use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace, MAX_SOURCES};
 use super::view::{Choice, Skipped, View};
 use super::windows::Windows;
-use crate::base::divide::Divisor;
+use samedeal_bulk::Divisor;
 use crate::base::failure::{at_most, only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};

@@ -147,7 +147,8 @@ fn part(
         if !smoke {
             progress.run(&mut project::program(machine::python(), &[KEEPER, "keep", &output]))?;
         }
-        let note = format!("{} figures, in {output}", printed.lines().count() - shown.len());
+        let count = printed.lines().filter(|line| line.starts_with("figure: ")).count();
+        let note = format!("{count} figures, in {output}");
         Ok(Report { display: format!("\n{}\n", shown.join("\n")), ..Report::note(note) })
     })
     .with_lock(MEASURING)

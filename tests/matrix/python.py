@@ -539,7 +539,7 @@ class Answers:
 def main() -> int:
     """Runs every case of every group."""
     engine = ENGINE
-    if "first" in sys.argv[1:]:
+    if "first" in sys.argv[1:] and component.has_winch():
         component.process._compiled = code.compiled(component.COMPONENT, limited=False, winch=True)
         engine += ", winch"
     files = [path for path in sorted(VECTORS.glob("*.json")) if path.name != "schema.json"]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import platform
 import stat
 import subprocess
 import sys
@@ -12,10 +11,10 @@ from pathlib import Path
 import pytest
 from limits import HANG
 from samedeal import Sampler
-from samedeal.engine import cache
+from samedeal.engine import cache, component
 
 FOLDER = "samedeal-engine-v1"
-WINCH = pytest.mark.skipif(platform.machine() != "x86_64" or os.name != "posix", reason="Winch is not used here")
+WINCH = pytest.mark.skipif(not component.has_winch(), reason="Winch is not used here")
 FIRST = """
 import os, signal, sys, threading, samedeal
 from samedeal.engine import component

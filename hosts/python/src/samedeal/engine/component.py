@@ -24,6 +24,9 @@ PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
 COMPONENT = os.path.join(PACKAGE, "samedeal.wasm")
 
+_WINCH_SINCE = 45
+"""The first major of wasmtime whose C API selects Winch. All golden cases were run on it, and on the majors after."""
+
 for _each in (COMPONENT, os.path.join(PACKAGE, "bindings", "__init__.py")):
     if not os.path.isfile(_each):
         raise ImportError(
@@ -97,7 +100,7 @@ class Process:
             try:
                 # Where nothing can be kept, each process would compile twice. Where address space is scarce, two
                 # compilers may not fit.
-                if not limited and _has_winch() and cache.can_keep():
+                if not limited and has_winch() and cache.can_keep():
                     with contextlib.suppress(EngineError):
                         self._compiled = compiled(component, limited, parallel=not self._forked, winch=True)
                         self._first.set()
@@ -120,9 +123,16 @@ def _is_space_limited() -> bool:
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 
 
-def _has_winch() -> bool:
-    """Whether Winch compiles for this processor all that the component has, vectors included."""
-    return sys.platform != "win32" and os.uname().machine == "x86_64"
+def has_winch() -> bool:
+    """Whether Winch compiles for this processor all that the component has, vectors included, in this wasmtime."""
+    if sys.platform == "win32" or os.uname().machine != "x86_64":
+        return False
+    from importlib import metadata
+
+    # Majors before take the number of Winch for that of another compiler.
+    with contextlib.suppress(metadata.PackageNotFoundError, ValueError):
+        return int(metadata.version("wasmtime").partition(".")[0]) >= _WINCH_SINCE
+    return False
 
 
 process = Process()

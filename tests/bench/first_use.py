@@ -15,8 +15,10 @@ from __future__ import annotations
 
 import argparse
 import os
+import platform
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -30,14 +32,14 @@ PEAK = f"""import resource, threading, numpy, samedeal
 for thread in threading.enumerate():
     if thread is not threading.current_thread():
         thread.join()
-print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (2**20 if {sys.platform == "darwin"} else 2**10))"""
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * ({1 if sys.platform == "darwin" else 2**10}) / 10**6)"""
 FIGURES = {
     "import": (IMPORT, False),
     "import, after numpy": (f"import numpy\n{IMPORT}", False),
     "numpy": (TIMED.format("import numpy"), False),
     "first batch": (FIRST, False),
     "first time": (FIRST, True),
-    "first time, its peak in MB": (PEAK, True),
+    "first time, its peak": (PEAK, True),
 }
 """By their names: a program that prints a number, and whether nothing may be kept before."""
 
@@ -56,6 +58,7 @@ def main() -> None:
     """Measures, and prints a line for each figure: its name, and the number of each checkout."""
     parser = argparse.ArgumentParser(description="What the first use of the Python host costs.")
     parser.add_argument("--processes", type=int, default=9, help="how many new processes each figure is the least of")
+    parser.add_argument("--smoke", action="store_true", help="one process for each figure")
     parser.add_argument("--beside", type=Path, help="the folder src of the Python host in another checkout")
     options = parser.parse_args()
     sources = [HERE, *([options.beside.resolve()] if options.beside else [])]
@@ -66,7 +69,7 @@ def main() -> None:
             measured(source, FIRST, home)
         for name, (code, is_first) in FIGURES.items():
             found: list[list[float]] = [[] for _ in sources]
-            for _ in range(options.processes):
+            for _ in range(1 if options.smoke else options.processes):
                 for source, numbers in zip(sources, found, strict=True):
                     if is_first:
                         with TemporaryDirectory() as fresh:
@@ -74,6 +77,10 @@ def main() -> None:
                     else:
                         numbers.append(measured(source, code, home))
             print(f"{name:<28}", *(f"{min(numbers):9.2f}" for numbers in found), flush=True)
+            unit, scale = ("B", 10**6) if code is PEAK else ("s", 10**-3)
+            identifier = name.replace(",", "").replace(" ", "-")
+            print(f"figure: first-use.{identifier} {unit}", *(number * scale for number in found[0]), flush=True)
+    print(f"versions: CPython {platform.python_version()}, wasmtime {metadata.version('wasmtime')}")
 
 
 if __name__ == "__main__":

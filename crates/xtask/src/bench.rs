@@ -38,6 +38,12 @@ const SCRIPTS: &[Script] = &[
         picture: None,
     },
     Script {
+        part: "first-use",
+        words: &["target/venv/bin/python", "tests/bench/first_use.py"],
+        needs: &[setup::PYTHON, build::COMPONENT_STEP],
+        picture: None,
+    },
+    Script {
         part: "ledger",
         words: &["target/venv/bin/python", "tests/bench/ledger.py"],
         needs: &[setup::PYTHON, build::COMPONENT_STEP],

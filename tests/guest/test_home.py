@@ -136,7 +136,11 @@ def test_no_host_changes_a_file(home: Path, environment: dict[str, str]) -> None
     before = everything_in(home)
     for _ in range(2):
         run([sys.executable, "-c", PYTHON, str(home)], home, environment)
-        run([str(ROOT / "target/engine/debug/examples/claim"), *["runs/rust", "0", "64", "16", "60", "0"]], home, environment)
+        run(
+            [str(ROOT / "target/engine/debug/examples/claim"), *["runs/rust", "0", "64", "16", "60", "0"]],
+            home,
+            environment,
+        )
         script = NODE.replace("INDEX", str(ROOT / "hosts/js/dist/index-files.js"))
         script = script.replace("NODE", str(ROOT / "hosts/js/dist/node.js"))
         run(["node", "--input-type=module", "-e", script, str(home)], home, environment)

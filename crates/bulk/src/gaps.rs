@@ -48,8 +48,10 @@ mod tests {
             list.sort_unstable();
             for stride in [1, 2, 17, 300, 997] {
                 let mut places: Vec<u64> = (0..200).map(|at| at * stride % 1_100).collect();
-                let expected: Vec<u64> =
-                    places.iter().map(|place| place + list.iter().filter(|number| *number <= place).count() as u64).collect();
+                let expected: Vec<u64> = places
+                    .iter()
+                    .map(|place| place + list.iter().filter(|number| *number <= place).count() as u64)
+                    .collect();
                 super::add_counts(&list, &mut places);
                 assert_eq!(places, expected, "{density} {stride}");
             }

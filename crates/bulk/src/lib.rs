@@ -16,4 +16,4 @@ pub use divide::{Divisor, SMALL};
 pub use gaps::add_counts;
 pub use halves::{Item, halve, item, unpacked};
 pub use network::{MULTIPLIERS, Network, ROUNDS, mix};
-pub use sort::{longest_first, numbers, numbers128, numbers_with};
+pub use sort::{longest_first, numbers, numbers_with, numbers128};

@@ -7,6 +7,7 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from limits import HANG
@@ -324,6 +325,7 @@ assert any(open(file, "rb").read().startswith(core) for file in os.scandir(folde
 @pytest.mark.parametrize("why", ["nothing can be kept", "address space is scarce"])
 def test_where_a_first_process_compiles_once(home: Path, why: str) -> None:
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (2**34, 2**34))\n"
+    variables: dict[str, Any] = {"HOME": str(home / "none")} if why == "nothing can be kept" else {}
     kept = first(
         home,
         (limit if why == "address space is scarce" else "")
@@ -333,7 +335,7 @@ before = component.process.compiled()
 component.process.settle()
 assert component.process.compiled() is before
 """,
-        **({"HOME": str(home / "none")} if why == "nothing can be kept" else {}),
+        **variables,
     )
     assert bool(kept) is (why == "address space is scarce")
 

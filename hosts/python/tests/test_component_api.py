@@ -931,7 +931,7 @@ def test_the_layouts_of_the_library_are_those_that_are_used() -> None:
     assert (sizeof(extern), extern.of.offset, sizeof(instance)) == (capi.EXTERN, capi.OF, capi.INSTANCE)
     # Arguments and results of calls.
     assert sizeof(declared.wasmtime_val_raw_t) == 16
-    assert (sizeof(declared.wasm_byte_vec_t), declared.wasm_byte_vec_t.data.offset) == (16, 8)
+    assert (sizeof(declared.wasm_byte_vec_t), declared.wasm_byte_vec_t.data.offset) == (16, 8)  # type: ignore[attr-defined]
 
 
 def test_indices_into_is_indices() -> None:

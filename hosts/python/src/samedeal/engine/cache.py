@@ -65,7 +65,7 @@ def load(key: bytes, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
                 found = os.fstat(file.fileno())
                 if found.st_size > _MOST_BYTES:
                     return None
-                if _is_on_a_disk_of_this_machine(found):
+                if sys.platform == "linux" and _is_on_a_disk_of_this_machine(found):
                     with mmap(file.fileno(), 0, flags=MAP_SHARED | MAP_POPULATE, prot=PROT_READ) as mapped:
                         facts = _facts(mapped)
                     made = None if facts is None else use(facts, path)

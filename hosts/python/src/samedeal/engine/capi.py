@@ -25,7 +25,7 @@ _NAMES = {"linux": "_libwasmtime.so", "darwin": "_libwasmtime.dylib"}
 def _found() -> str:
     """The file of the library."""
     spec = find_spec("wasmtime")
-    if spec is not None and sys.platform in _NAMES and sys.maxsize > 2**32:
+    if sys.platform != "win32" and spec is not None and sys.platform in _NAMES and sys.maxsize > 2**32:
         machine = os.uname().machine.replace("arm64", "aarch64")
         for folder in spec.submodule_search_locations or ():
             file = os.path.join(folder, f"{sys.platform}-{machine}", _NAMES[sys.platform])

@@ -16,7 +16,7 @@ from . import cache
 from .capi import EngineError
 from .code import Compiled, compiled, keep, kept, loaded
 
-if sys.platform not in ("emscripten", "wasi", "win32"):
+if sys.platform != "win32" and sys.platform not in ("emscripten", "wasi"):
     import resource
 
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -118,7 +118,7 @@ class Process:
 
 def _is_space_limited() -> bool:
     """Whether the address space of this process has a limit (`ulimit -v`)."""
-    if sys.platform in ("emscripten", "wasi", "win32"):
+    if sys.platform == "win32" or sys.platform in ("emscripten", "wasi"):
         return False
     return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
 

@@ -83,7 +83,10 @@ fn add(digest: &mut Digest, path: &Path) -> io::Result<()> {
 
 /// Digests of files that were read, each with the file's size and the time of its last change. Most files belong to many steps, and this
 /// program is built without optimisation, so that it is there soon.
-static KNOWN: LazyLock<Mutex<HashMap<PathBuf, (u64, SystemTime, u64)>>> = LazyLock::new(Mutex::default);
+static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Known>>> = LazyLock::new(Mutex::default);
+
+/// Size, time and digest of a file.
+type Known = (u64, SystemTime, u64);
 
 /// The digest of a file's content.
 fn content(path: &Path) -> io::Result<u64> {

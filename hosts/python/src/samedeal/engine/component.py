@@ -118,11 +118,9 @@ class Process:
 
 def _is_space_limited() -> bool:
     """Whether the address space of this process has a limit (`ulimit -v`)."""
-    if sys.platform == "win32":
-        return False
-    if sys.platform in ("emscripten", "wasi"):
-        return False
-    return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    if sys.platform != "win32" and sys.platform not in ("emscripten", "wasi"):
+        return resource.getrlimit(resource.RLIMIT_AS)[0] != resource.RLIM_INFINITY
+    return False
 
 
 def has_winch() -> bool:

@@ -119,7 +119,7 @@ impl Cells {
         cells
     }
 
-    /// Those of some positions, at most `LANES`.
+    /// The cells of some positions, at most `LANES`.
     fn of(network: &Network, places: &[u64]) -> Self {
         let mut last = places.first().copied().unwrap_or_default();
         let mut at = network.split(last);

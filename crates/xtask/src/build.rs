@@ -76,7 +76,7 @@ pub const GROWN: &str = "component with more";
 pub const GROWN_FOLDER: &str = "target/grown/wasm32-wasip2/wasm";
 /// Cargo does one thing at a time in a folder.
 pub const CARGO: &str = "cargo";
-/// The same for programs with an engine, in their own folder.
+/// The lock of cargo in target/engine, where programs with an engine are built beside all others.
 pub const CARGO_ENGINE: &str = "cargo for programs with an engine";
 /// The same for WebAssembly, which has folders of its own.
 pub const CARGO_WASM: &str = "cargo for WebAssembly";
@@ -112,7 +112,9 @@ pub fn parts() -> Vec<Step> {
         })
         .with_lock(CARGO),
         Step::new(TOOLS, &[BINDINGS], |progress| {
-            progress.run(native(&["--bins", "--examples"]).args(project::TESTED))?;
+            // The command is a step of its own.
+            let programs = ["--bin=matrix-native", "--bin=matrix-rust", "--bin=vectors", "--examples"];
+            progress.run(native(&programs).args(project::TESTED))?;
             Ok(Report::note("target/debug"))
         })
         .with_lock(CARGO),

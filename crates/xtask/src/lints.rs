@@ -7,26 +7,10 @@ use crate::circles;
 use crate::plan::{Report, Step};
 use crate::project;
 use crate::setup;
-use crate::suites::{self, BINDINGS, JAVASCRIPT, MANIFESTS};
+use crate::suites::{self, BINDINGS, JAVASCRIPT, MANIFESTS, RUST_FOLDERS};
 
-/// What the Rust code is made from.
-const RUST: &[&[&str]] = &[
-    MANIFESTS,
-    BINDINGS,
-    &[
-        "rustfmt.toml",
-        "crates",
-        "examples",
-        "hosts/cli",
-        "hosts/rust",
-        "tests/crossing",
-        "tests/engines",
-        "tests/fuzz",
-        "tests/growth",
-        "tests/matrix",
-        "tests/bench",
-    ],
-];
+/// Inputs of the lints of Rust.
+const RUST: &[&[&str]] = &[MANIFESTS, BINDINGS, RUST_FOLDERS, &["rustfmt.toml", "examples"]];
 
 /// A step for each of them that takes seconds.
 pub fn steps() -> Vec<Step> {

@@ -54,9 +54,9 @@ pub fn parts() -> Vec<Step> {
 
 /// What has to be on the machine.
 pub const MACHINE: &str = "this machine";
-/// What the component is built for.
+/// The Rust target of the component: WASI.
 pub const COMPONENT_TARGET: &str = "Rust target of the component";
-/// What the module for pages is built for.
+/// The Rust target of the module for pages: WebAssembly without a system.
 pub const WEB_TARGET: &str = "Rust target of pages";
 /// What the code for Windows is checked with.
 pub const WINDOWS_TARGET: &str = "Rust target of Windows";

@@ -50,20 +50,24 @@ pub const TORCH: &[&str] = &["hosts/python", "hosts/python/requirements-oracle.t
 pub const JAVASCRIPT: &[&str] =
     &["hosts/js/src", "hosts/js/scripts", "hosts/js/package.json", "hosts/js/package-lock.json"];
 
-/// What the Rust code and its tests are made from.
+/// Folders with Rust code for this machine.
+pub const RUST_FOLDERS: &[&str] = &[
+    "crates",
+    "hosts/cli",
+    "hosts/rust",
+    "tests/bench",
+    "tests/crossing",
+    "tests/engines",
+    "tests/fuzz",
+    "tests/growth",
+    "tests/matrix",
+];
+/// Inputs of the Rust tests: the code, and the files that tests read.
 const RUST: &[&[&str]] = &[
     MANIFESTS,
     BINDINGS,
+    RUST_FOLDERS,
     &[
-        "crates",
-        "hosts/cli",
-        "hosts/rust",
-        "tests/crossing",
-        "tests/engines",
-        "tests/fuzz",
-        "tests/growth",
-        "tests/matrix",
-        "tests/bench",
         "tests/vectors",
         "docs/answers.schema.json",
         "docs/matrix.md",

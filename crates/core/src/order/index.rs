@@ -10,7 +10,7 @@ pub trait Index: Copy + Default + sealed::Sealed {
     /// The index as this type, which must be wide enough for it.
     fn from_u64(index: u64) -> Self;
 
-    /// The same list, if this is the type that an order writes.
+    /// The list itself if it holds `u64`, which orders can write into without a copy; none for other types.
     #[doc(hidden)]
     fn wide(list: &mut [Self]) -> Option<&mut [u64]>;
 

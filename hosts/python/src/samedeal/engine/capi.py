@@ -106,7 +106,7 @@ _life = 0
 
 
 class EngineError(Exception):
-    """What wasmtime says."""
+    """An error of the engine, with the text of wasmtime."""
 
 
 def _message(of: Any, thing: int, delete: Any) -> str:

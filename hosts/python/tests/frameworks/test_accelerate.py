@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import itertools
 import json
+import pickle
+import weakref
 import subprocess
 from pathlib import Path
 from types import SimpleNamespace
@@ -310,3 +313,38 @@ def test_what_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in (plain, accelerator.prepare(plain)):
         with pytest.raises(WrongTypeError, match="or a loader with one"):
             verify_ranks(wrong)
+
+
+def test_nothing_outlives_its_names() -> None:
+    """Accelerator, loader, dataset and sampler are freed at once, without the garbage collector."""
+
+    class Data(list[int]):
+        """A dataset that can be watched."""
+
+    accelerator = accelerate.Accelerator(cpu=True)
+    data = Data(range(20))
+    loader = prepare(accelerator, DataLoader(data, 4, sampler=DistributedSampler(data, 1, 0)))
+    for batch in loader:
+        accelerator.gather_for_metrics(batch)
+        break
+    loader.state_dict()
+    watched = [weakref.ref(one) for one in (accelerator, loader, data, loader.sampler)]
+    gc.collect()
+    gc.disable()
+    try:
+        # The accelerator keeps what it saves in checkpoints.
+        accelerator.free_memory()
+        del loader, data, batch
+        assert [one() is None for one in watched] == [False, True, True, True]
+        del accelerator
+        assert watched[0]() is None
+    finally:
+        gc.enable()
+
+
+def test_a_prepared_loader_is_not_taken_apart() -> None:
+    accelerator = accelerate.Accelerator(cpu=True)
+    loader = prepare(accelerator, DataLoader(range(20), 4, sampler=DistributedSampler(range(20), 1, 0)))
+    with pytest.raises(AttributeError, match="goes on by load_state_dict"):
+        accelerate.skip_first_batches(loader, 2)
+    assert type(pickle.loads(pickle.dumps(accelerator.gradient_state))) is type(accelerator.gradient_state)

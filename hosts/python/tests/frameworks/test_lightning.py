@@ -26,9 +26,10 @@ from lightning.pytorch.callbacks import (
     OnExceptionCheckpoint,
 )
 from lightning.pytorch.strategies import SingleDeviceStrategy
+from lightning.pytorch.tuner import Tuner
 from samedeal import ContradictionError, WrongTypeError
 from samedeal.lightning import ResumableData
-from samedeal.torch import BatchSampler, DistributedSampler, Resumable, ShardedDataset, StepBatchSampler
+from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, ShardedDataset, StepBatchSampler
 from torch.utils.data import DataLoader, RandomSampler
 from torchdata.stateful_dataloader import StatefulDataLoader
 
@@ -673,3 +674,53 @@ def test_both_packages_are_served(tmp_path: Path) -> None:
     trainer = pytorch_lightning.Trainer(accelerator="cpu", max_epochs=1, default_root_dir=tmp_path, **options)
     trainer.fit(model, datamodule=Data())
     assert sorted(model.seen) == list(range(lit.SAMPLES))
+
+
+class Searched(lit.Model):
+    def __init__(self) -> None:
+        super().__init__()
+        self.lr = 1e-6
+
+    def configure_optimizers(self) -> Any:
+        return torch.optim.SGD(self.parameters(), lr=self.lr)
+
+
+class Shared(lit.Data):
+    """Makes one sampler for all loaders, or one for each."""
+
+    def __init__(self, shared: bool) -> None:
+        super().__init__("torch", 0, 0, 1)
+        self.shared, self.batch_size = shared, 5
+
+    def setup(self, stage: str) -> None:
+        if not hasattr(self, "known"):
+            self.known = self.made()
+
+    def made(self) -> Any:
+        return DistributedSampler(lit.Features(), 1, 0, seed=5)
+
+    def train_dataloader(self) -> Any:
+        return DataLoader(lit.Features(), self.batch_size, sampler=self.known if self.shared else self.made())
+
+
+@pytest.mark.parametrize("shared", [False, True])
+@pytest.mark.parametrize("searched", ["lr", "batch"])
+@pytest.mark.parametrize("batches", [6, 20])
+def test_what_a_search_has_read_does_not_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, shared: bool, searched: str, batches: int
+) -> None:
+    """A search for a learning rate or a batch size, of less than an epoch of 15 batches, and of more."""
+    monkeypatch.chdir(tmp_path)
+    trainer = lit.trainer_of(tmp_path, limit_val_batches=0)
+    model, data, tuner = Searched(), Shared(shared), Tuner(trainer)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EpochWarning)
+        if searched == "lr":
+            tuner.lr_find(model, datamodule=data, num_training=batches, min_lr=1e-9, max_lr=1e-6)
+        else:
+            tuner.scale_batch_size(model, datamodule=data, max_trials=2, steps_per_trial=batches)
+        model.seen.clear()
+        data.batch_size = 5
+        trainer.fit(model, datamodule=data)
+    _, whole = in_this_process(tmp_path / "whole", "torch")
+    assert [one["samples"] for one in model.seen] == [one["samples"] for one in whole.seen]

@@ -505,3 +505,40 @@ def test_a_loader_of_a_subclass_is_read_whole_or_refused(tmp_path: Path) -> None
     with pytest.raises(ContradictionError, match=r"allowed: what super\(\)\.get_train_dataloader\(\) gives"):
         own.train()
     assert own.model.seen == []
+
+
+class Large(trained.Model):
+    """A model for which batches of eight are too large, after some steps."""
+
+    def __init__(self, after: int) -> None:
+        super().__init__()
+        self.after = after
+
+    def forward(self, ids: Any, x: Any) -> dict[str, Any]:
+        if len(ids) == 8 and len(self.seen) == self.after:
+            self.seen.clear()
+            raise RuntimeError("CUDA out of memory.")
+        return super().forward(ids, x)
+
+
+@pytest.mark.parametrize("given", [False, True])
+@pytest.mark.parametrize("resumed", [False, True])
+def test_a_retry_with_smaller_batches_begins_where_the_first_one_did(
+    tmp_path: Path, given: bool, resumed: bool
+) -> None:
+    """`auto_find_batch_size`: what the attempt read that had no memory comes again."""
+    data = trained.Features()
+
+    def train(model: trained.Model, checkpoint: str | None = None, **options: Any) -> list[int]:
+        sampler = DistributedSampler(data, 1, 0, seed=5) if given else None
+        how = arguments(tmp_path / "out", seed=5, **options)
+        trainer = Trainer(model, how, train_dataset=data, train_sampler=sampler)
+        trainer.train(resume_from_checkpoint=checkpoint)
+        return [i for batch in model.seen for i in batch]
+
+    whole = train(trained.Model())
+    checkpoint = str(tmp_path / "out" / "checkpoint-4") if resumed else None
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", EpochWarning)
+        found = train(Large(3), checkpoint, auto_find_batch_size=True, save_strategy="no")
+    assert found == whole[32 if resumed else 0 :]

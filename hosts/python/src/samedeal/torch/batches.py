@@ -8,6 +8,7 @@ import inspect
 import json
 import os
 import re
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
 from typing import Any, SupportsIndex
 
@@ -276,8 +277,8 @@ class _Lists(Place[Batcher], Pass):
 
     def __init__(self, owner: BatchSampler, batcher: Batcher, start: int, asking: Asking) -> None:
         super().__init__(batcher)
-        self.place = self
-        self._owner = owner
+        self.owner = weakref.ref(owner)
+        self._splits = owner._splits
         self.asking = asking
         self._collate = asking.collate
         """The collator that is still to be looked at."""
@@ -285,6 +286,12 @@ class _Lists(Place[Batcher], Pass):
         """Where samples are cut, until the collator is known to cut them there."""
         self.begun = self.taken = start
         self._batches = batcher.batches(start)
+
+    @property
+    def place(self) -> _Lists:  # type: ignore[override]
+        """Where the pass began."""
+        # A property, since an object that refers to itself is freed by the garbage collector only.
+        return self
 
     def __iter__(self) -> _Lists:
         return self
@@ -296,13 +303,13 @@ class _Lists(Place[Batcher], Pass):
         try:
             batch = next(self._batches)
         except StopIteration:
-            self._owner._ended(self)
+            self.tell_end()
             raise
         if self._cut is not None and self._has_cut(batch, self._cut):
             self._collate.check_plan("BatchSampler", None, self._cut)
             self._collate = self._cut = None
         self.taken += 1
-        if not self._owner._splits:
+        if not self._splits:
             samples: list[int] = batch.samples.tolist()
             return samples
         return parts_of(batch[:3])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import operator
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -34,8 +35,7 @@ class Cursor(Opening, Pass):
     def __init__(self, owner: Resuming[Sampler], core: Sampler, asking: Asking) -> None:
         """Begins where `core` stands."""
         super().__init__(core)
-        self.place = self
-        self._owner = owner
+        self.owner = weakref.ref(owner)
         self.asking, self.begun = asking, 0
         # One attribute, so that a signal handler which asks for a state finds both.
         self._read: tuple[int, Iterator[int]] = 0, iter(())
@@ -44,6 +44,12 @@ class Cursor(Opening, Pass):
         self.end, first = core._engine.use(_opening, self.config, core.samples)
         if first:
             self._read = self.end, iter(first)
+
+    @property
+    def place(self) -> Cursor:  # type: ignore[override]
+        """Where the pass began."""
+        # A property, since an object that refers to itself is freed by the garbage collector only.
+        return self
 
     @property
     def taken(self) -> int:  # type: ignore[override]
@@ -66,7 +72,7 @@ class Cursor(Opening, Pass):
             window, count = iter(values), _WINDOW
             self._read = stop, window
             yield window
-        self._owner._ended(self)
+        self.tell_end()
 
     def state_dict(self) -> dict[str, Any]:
         """The state once every rank has taken as many samples."""

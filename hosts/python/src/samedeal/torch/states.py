@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 import warnings
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
 
 from .. import Batcher, Sampler, Schedule, WrongTypeError
@@ -130,6 +130,9 @@ class Pass:
     """A pass that is under way."""
 
     place: Start
+    owner: Callable[[], Any]
+    """The sampler, if it is still there. A weak reference, since the sampler has its newest pass: a cycle would keep
+    the dataset until a garbage collection."""
     asking = Asking()
     """What asks for it."""
     begun: int
@@ -142,6 +145,11 @@ class Pass:
     def state_dict(self) -> dict[str, Any]:
         """The state once every rank has taken what the pass gave."""
         raise NotImplementedError
+
+    def tell_end(self) -> None:
+        """Tells the sampler that all was given."""
+        if (owner := self.owner()) is not None:
+            owner._ended(self)
 
 
 class Count:
@@ -343,6 +351,12 @@ class Resuming(Generic[C]):
         elif self._is_through():
             self._upcoming()
             self._moved()
+
+    def _read_anew(self) -> None:
+        """Forgets what was read since the epoch or the state was set: a search has read it, and no training."""
+        self._moves += 1
+        self._read, self._repeats = None, False
+        self._forget()
 
     def _rewind(self, epoch: int) -> None:
         """Goes to the beginning of an epoch, and forgets on purpose what a state had left of it or of another one."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import weakref
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex
 
@@ -323,7 +324,7 @@ class _Batches(Pass):
 
     def __init__(self, owner: StepBatchSampler, schedule: Schedule, start: int, end: int, asking: Asking) -> None:
         self.place = _Start(schedule)
-        self._owner, self._schedule = owner, schedule
+        self.owner, self._schedule = weakref.ref(owner), schedule
         self.asking = asking
         self.start = self.begun = self.taken = start
         self.end = end
@@ -333,7 +334,7 @@ class _Batches(Pass):
 
     def __next__(self) -> list[int]:
         if self.taken >= self.end:
-            self._owner._ended(self)
+            self.tell_end()
             raise StopIteration
         samples: list[int] = self._schedule.batch(self.taken).tolist()
         self.taken += 1

@@ -1,0 +1,121 @@
+"""No sampler, pass or loader keeps a dataset alive: everything is freed with its last name, without the collector."""
+
+from __future__ import annotations
+
+import gc
+import weakref
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from samedeal.torch import (
+    BatchSampler,
+    DistributedSampler,
+    PackedDataset,
+    Resumable,
+    ShardedDataset,
+    StepBatchSampler,
+    WeightedRandomSampler,
+)
+from torch.utils.data import DataLoader
+from torchdata.stateful_dataloader import StatefulDataLoader
+
+
+class Data(list[Any]):
+    """A dataset that can be watched."""
+
+
+def samples() -> Data:
+    return Data(range(20))
+
+
+MAKES: dict[str, Callable[[Any, type], Any]] = {
+    "samples": lambda data, loader: loader(data, 4, sampler=DistributedSampler(data, 1, 0)),
+    "batches": lambda data, loader: loader(
+        data, batch_sampler=BatchSampler([3] * 20, max_tokens=12, rank=0, world_size=1)
+    ),
+    "steps": lambda data, loader: loader(
+        data, batch_sampler=StepBatchSampler(data, 4, steps=9, rank=0, world_size=1)
+    ),
+    "weighted": lambda data, loader: loader(data, 4, sampler=WeightedRandomSampler([1.0] * 20, 20, rank=0, world_size=1)),
+}
+
+
+@pytest.mark.parametrize("kind", MAKES)
+@pytest.mark.parametrize("loader", [DataLoader, StatefulDataLoader, Resumable])
+@pytest.mark.parametrize("moment", ["before", "first", "end"])
+def test_samples(kind: str, loader: Any, moment: str) -> None:
+    data = samples()
+    if loader is Resumable:
+        made = Resumable(MAKES[kind](data, DataLoader))
+    else:
+        made = MAKES[kind](data, loader)
+    watched = [weakref.ref(data), weakref.ref(made)]
+    gc.collect()
+    gc.disable()
+    try:
+        batches = iter(made) if moment != "before" else None
+        if moment == "first":
+            next(batches)
+        elif moment == "end":
+            for _ in batches:
+                pass
+        if hasattr(made, "state_dict"):
+            made.state_dict()
+        del batches, made, data
+        assert [one() for one in watched] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_a_sampler_alone() -> None:
+    """As PyTorch's own, after one sample."""
+    data = samples()
+    sampler = DistributedSampler(data, 1, 0)
+    watched = [weakref.ref(data), weakref.ref(sampler)]
+    gc.collect()
+    gc.disable()
+    try:
+        indices = iter(sampler)
+        next(indices)
+        del data, sampler
+        # A pass goes on without its sampler.
+        assert len([*indices]) == 19
+        assert [one() for one in watched] == [None, None]
+    finally:
+        gc.enable()
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_files(tmp_path: Path, workers: int) -> None:
+    pq.write_table(pa.table({"id": range(20)}), tmp_path / "0.parquet")
+    data = ShardedDataset(tmp_path, batch_size=2, rank=0, world_size=1)
+    loader = Resumable(DataLoader(data, batch_size=None, num_workers=workers))
+    watched = [weakref.ref(data), weakref.ref(loader)]
+    gc.collect()
+    gc.disable()
+    try:
+        for _ in loader:
+            break
+        loader.state_dict()
+        del data, loader
+        assert [one() for one in watched] == [None, None]
+    finally:
+        gc.enable()
+
+
+def test_packed_rows() -> None:
+    data = Data([list(range(n)) for n in (3, 5, 2, 7)])
+    rows = PackedDataset(data, [3, 5, 2, 7], 8)
+    watched = [weakref.ref(data), weakref.ref(rows)]
+    gc.collect()
+    gc.disable()
+    try:
+        assert rows[0]
+        del data, rows
+        assert [one() for one in watched] == [None, None]
+    finally:
+        gc.enable()

@@ -210,6 +210,11 @@ def test_a_column_that_is_not_there(made: Any) -> None:
         BatchSampler(made({"text": [[1], [2]], "length": [1, 1]}), column="x", max_tokens=20, **ONE)
     with pytest.raises(WrongTypeError, match=r"the column 'x', or lengths in place of a column$"):
         BatchSampler(["a", "b"], column="x", max_tokens=20, **ONE)
+    with pytest.raises(WrongTypeError, match=r"^column is .*the column 'x', or lengths in place of a column$"):
+        BatchSampler([{"y": 1}, {"y": 2}], column="x", max_tokens=20, **ONE)
+    assert [*map(int, BatchSampler([{"x": 3}, {"x": 4}], column="x", max_tokens=20, **ONE)._lengths)] == [3, 4]
+    found = BatchSampler([{"x": [1, 2]}, {"x": [1]}], column="x", max_tokens=20, **ONE)
+    assert [*map(int, found._lengths)] == [2, 1]
 
 
 def test_the_rank_of_the_launcher(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -40,7 +40,7 @@ MAKES: dict[str, Callable[[Any, type], Any]] = {
     "steps": lambda data, loader: loader(
         data, batch_sampler=StepBatchSampler(data, 4, steps=9, rank=0, world_size=1)
     ),
-    "weighted": lambda data, loader: loader(data, 4, sampler=WeightedRandomSampler([1.0] * 20, 20, rank=0, world_size=1)),
+    "weighted": lambda data, loader: loader(data, 4, sampler=WeightedRandomSampler([1.0] * 20, 20, rank=0, num_replicas=1)),
 }
 
 
@@ -109,7 +109,7 @@ def test_files(tmp_path: Path, workers: int) -> None:
 
 def test_packed_rows() -> None:
     data = Data([list(range(n)) for n in (3, 5, 2, 7)])
-    rows = PackedDataset(data, [3, 5, 2, 7], 8)
+    rows = PackedDataset(data, capacity=8, lengths=[3, 5, 2, 7])
     watched = [weakref.ref(data), weakref.ref(rows)]
     gc.collect()
     gc.disable()

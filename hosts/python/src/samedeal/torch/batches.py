@@ -9,7 +9,7 @@ import json
 import os
 import re
 import weakref
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence, Set
 from typing import Any, SupportsIndex
 
 from torch.utils.data import Sampler
@@ -402,18 +402,23 @@ def _lengths_in(dataset: Any, column: str, unit: str | None) -> Any:
     wanted = check.label("column", column)
     asked = None if unit is None else check.enum("unit", unit, _UNITS)
     try:
-        values = dataset[wanted]
+        values = [row[wanted] for row in dataset] if _has_rows(dataset) else dataset[wanted]
         is_read = is_numbers(values)
         # Arrow gives no numbers but objects of its own, and Hugging Face's datasets look only now for the column.
         items = () if is_read else values.to_pylist() if hasattr(values, "to_pylist") else list(values)
     except (LookupError, TypeError, AttributeError, NotImplementedError, ValueError) as error:
         allowed = f"a dataset with the column {check.shown(wanted)!r}{_columns(dataset)}"
-        raise WrongTypeError("lengths", check.described(dataset), allowed) from error
+        raise WrongTypeError("column", check.described(dataset), allowed) from error
     if is_read:
         # Numbers are read where they are.
         _check_unit(asked, None)
         return values
     return [_length_of(item, asked) for item in items]
+
+
+def _has_rows(dataset: Any) -> bool:
+    """Whether a dataset is a list of dictionaries, one for each sample."""
+    return isinstance(dataset, Sequence) and len(dataset) > 0 and isinstance(dataset[0], Mapping)
 
 
 _UNITS = ("words", "characters", "bytes", "items")

@@ -18,7 +18,7 @@ from .ledger import CommittedRun, Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import LoadSummary, Plan, StepBounds
 from .readings import MixingAdvice, ReadBatch, Reading, RoundRows
-from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, SourceCounts, SourceOf
+from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, ShortEpochs, SourceCounts, SourceOf
 from .sharded import Spans
 from .splits import Split
 from .steps import EpochPosition, Schedule, StepPlace
@@ -62,6 +62,7 @@ __all__ = [
     "Sampler",
     "Schedule",
     "ShardPlace",
+    "ShortEpochs",
     "ShardRuns",
     "SourceCounts",
     "SourceOf",

@@ -5,7 +5,10 @@ const M: usize = 397;
 
 pub(super) struct Mt19937 {
     state: [u32; N],
+    /// The word that is drawn next.
     next: usize,
+    /// Words below this one are of the present round, so that few draws do not pay for a whole round.
+    ready: usize,
 }
 
 impl Mt19937 {
@@ -16,7 +19,7 @@ impl Mt19937 {
             let last = state[i - 1];
             state[i] = (last ^ (last >> 30)).wrapping_mul(1_812_433_253).wrapping_add(i as u32);
         }
-        Self { state, next: N }
+        Self { state, next: N, ready: N }
     }
 
     /// `init_by_array` of the reference implementation, for at least one word.
@@ -38,7 +41,7 @@ impl Mt19937 {
             i = Self::after(i, &mut state);
         }
         state[0] = 1 << 31;
-        Self { state, next: N }
+        Self { state, next: N, ready: N }
     }
 
     fn after(i: usize, state: &mut [u32; N]) -> usize {
@@ -50,7 +53,7 @@ impl Mt19937 {
     }
 
     pub(super) fn next(&mut self) -> u32 {
-        if self.next == N {
+        if self.next == self.ready {
             self.twist();
         }
         let mut y = self.state[self.next];
@@ -67,12 +70,19 @@ impl Mt19937 {
         upper << 32 | u64::from(self.next())
     }
 
+    /// Makes the next words of a round, at most as many as do not need each other.
     fn twist(&mut self) {
-        for i in 0..N {
-            let y = (self.state[i] & 0x8000_0000) | (self.state[(i + 1) % N] & 0x7fff_ffff);
-            let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };
-            self.state[i] = self.state[(i + M) % N] ^ (y >> 1) ^ odd;
+        if self.ready == N {
+            (self.next, self.ready) = (0, 0);
         }
-        self.next = 0;
+        let end = (self.ready + N - M).min(N);
+        for i in self.ready..end {
+            let after = if i + 1 < N { i + 1 } else { 0 };
+            let far = if i + M < N { i + M } else { i + M - N };
+            let y = (self.state[i] & 0x8000_0000) | (self.state[after] & 0x7fff_ffff);
+            let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };
+            self.state[i] = self.state[far] ^ (y >> 1) ^ odd;
+        }
+        self.ready = end;
     }
 }

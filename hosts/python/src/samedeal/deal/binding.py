@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
 from ..bindings import sampling, types
@@ -29,11 +30,64 @@ class Where(NamedTuple):
 
     def in_epoch(self, epoch: int) -> Where:
         """In another epoch, of which nothing is consumed."""
-        return self if self.epoch == epoch else self.whole(epoch)
+        return self if self.epoch == epoch else Where(epoch, self.rank)
 
     def whole(self, epoch: int) -> Where:
         """The whole of an epoch, also of this one."""
         return Where(epoch, self.rank)
+
+
+_EPOCHS, _refused = abi.result(sampling.ABI_SHORT_EPOCHS, types.ABI_FAILURE)
+
+FEW = 2**10
+"""An epoch of so many samples is read with the call that says how many there are: a call costs as much as some hundred."""
+
+_AHEAD, _MOST_AHEAD = 2**4, 2**12
+"""How many epochs are read at a time where they are set one after the other, and how many samples at most."""
+
+
+_CACHED = 256
+"""Python keeps one object for each whole number up to this one, and makes a new one of a larger number each time."""
+
+
+def _listed(indices: NDArray[np.int64]) -> list[int]:
+    """The indices of short epochs as a list: each number is one object, however often it is there."""
+    if len(indices) == 0 or indices.max() <= _CACHED:
+        return indices.tolist()
+    found: list[int] = _whole_numbers()[indices].tolist()
+    return found
+
+
+@functools.cache
+def _whole_numbers() -> NDArray[np.object_]:
+    import numpy
+
+    return numpy.arange(_MOST_AHEAD).astype(object)
+
+
+class KeptEpochs:
+    """The samples of a rank in successive whole epochs, if these are short."""
+
+    def __init__(self, first: Where, lengths: list[int], samples: list[int]) -> None:
+        """The number of samples in each epoch, and all of them; no samples if the first epoch is not short."""
+        self._epoch, self._rank = first.epoch, first.rank
+        self._ends = list(accumulate(lengths))
+        self._samples = samples
+
+    def has(self, where: Where) -> bool:
+        """Whether this is one of the epochs."""
+        epoch, rank, consumed = where
+        return 0 <= epoch - self._epoch < len(self._ends) and rank == self._rank and consumed == 0
+
+    def length(self, where: Where) -> int:
+        """How many samples this epoch has."""
+        number = where.epoch - self._epoch
+        return self._ends[number] - self._ends[number - 1] if number else self._ends[0]
+
+    def samples(self, where: Where) -> list[int]:
+        """All samples of this epoch, or none."""
+        number = where.epoch - self._epoch
+        return self._samples[self._ends[number - 1] if number else 0 : self._ends[number]]
 
 
 class Deal(Resource, sampling.Sampler):
@@ -61,9 +115,29 @@ class Deal(Resource, sampling.Sampler):
         made = self.resume(state)
         # If an interruption comes now, nobody frees what was made.
         self.core.whole = False
-        where = Where(made.epoch(), made.rank(), made.consumed())
+        where = Where(made.epoch(), self.current.rank, made.consumed())
         self.become(made, where)
         return where
+
+    def short_epochs_from(self, where: Where, before: Where | None = None) -> KeptEpochs:
+        """What short epochs of a rank have, in one call: an epoch, and those that follow it if it follows `before`.
+
+        This resource stays where it is.
+        """
+        if where.rank != self.current.rank:
+            self.move(self.current._replace(rank=where.rank))
+        follows = before is not None and before.epoch + 1 == where.epoch
+        limits = (_AHEAD, _MOST_AHEAD) if follows else (1, FEW)
+
+        def lift(core: Core, pointer: int) -> KeptEpochs | SamedealError:
+            # Without copies: what is read takes less time than anything around it.
+            tag, lengths_at, epochs, at, count = core.unpack(_EPOCHS, pointer)
+            if tag:
+                return _refused(core, pointer)
+            lengths = core.u64s(lengths_at, epochs).tolist()
+            return KeptEpochs(where, lengths, _listed(core.u64s(at, count)))
+
+        return sampling.call_sampler_short_epochs.read(self.core, lift, self.handle, where.epoch, *limits)
 
     def indices_into(self, out: NDArray[np.int64], start: int) -> None:
         """A window of this rank's samples, as many as `out` holds."""

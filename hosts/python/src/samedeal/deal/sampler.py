@@ -14,7 +14,7 @@ from ..engine.instance import Engine
 from ..recipe import Recipe
 from . import windows
 from .batches import Batches
-from .binding import Deal, Where, orders
+from .binding import Deal, KeptEpochs, Where, orders
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +106,7 @@ class Sampler(SamplerBase):
                 positions.
         """
         number = check.u64("epoch", epoch)
-        self._engine.ask_and_set(lambda where: where.in_epoch(number))
+        self._engine.ask_and_keep(Deal.short_epochs_from, lambda where: where.in_epoch(number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
         """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1). A table that was built is kept."""
@@ -149,7 +149,8 @@ class Sampler(SamplerBase):
 
     def __len__(self) -> int:
         """How many samples this rank sees in an epoch, padding included."""
-        return self.num_samples
+        kept, config = self._engine.kept, self._engine.config
+        return kept.length(config) if isinstance(kept, KeptEpochs) and kept.has(config) else self.num_samples
 
     @overload
     def __getitem__(self, at: SupportsIndex) -> int: ...

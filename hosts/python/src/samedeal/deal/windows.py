@@ -20,7 +20,10 @@ WINDOW = 2**16
 """Indices that are read at a time: half a megabyte, so that what the component wrote is still in the cache."""
 
 ITERATION_WINDOW = 2**13
-"""The same for iteration, which should not keep its first index waiting."""
+"""The same for iteration index by index."""
+
+FIRST_WINDOW = 2**10
+"""What iteration reads first, since it should not keep its first index or batch waiting."""
 
 MOST_RANKS = 2**25
 """So many ranks can be asked at once: each of them has an array."""
@@ -104,6 +107,10 @@ class Pass:
         self._config, self._end = engine.use(_extent, batch_size, drop_last, start)
         self._start = start * batch_size
 
+    def has_moved(self) -> bool:
+        """Whether the sampler is at another place now."""
+        return self._config is not self._engine.config
+
     def values(self) -> Iterator[int]:
         """The samples one by one."""
         engine, config = self._engine, self._config
@@ -119,15 +126,19 @@ class Pass:
         from ..engine.indices import Indices
 
         engine, config, size = self._engine, self._config, self._size
-        for window in self._windows(max(WINDOW // size, 1) * size):
+        for window in self._windows(WINDOW, size):
             for at in range(0, len(window), size):
                 if engine.config is not config:
                     _stay(config, engine.config)
                 yield window[at : at + size].view(Indices)
 
-    def _windows(self, size: int) -> Iterator[NDArray[np.int64]]:
-        for start in range(self._start, self._end, size):
-            yield self._engine.use(_window, self._config, start, min(start + size, self._end))
+    def _windows(self, most: int, unit: int = 1) -> Iterator[NDArray[np.int64]]:
+        """Windows of whole units, of which the last one may be shorter."""
+        start, size = self._start, FIRST_WINDOW
+        while start < self._end:
+            stop = min(start + max(size // unit, 1) * unit, self._end)
+            yield self._engine.use(_window, self._config, start, stop)
+            start, size = stop, most
 
 
 def batches_left(deal: Deal, batch_size: int, drop_last: bool, start: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, SupportsIndex, TypeVar
+from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
 
 from . import arguments as check
 from . import component as components
@@ -14,6 +14,7 @@ from .abi import Handle
 T = TypeVar("T")
 R = TypeVar("R", bound="Resource")
 C = TypeVar("C")
+K = TypeVar("K", contravariant=True)
 Self = TypeVar("Self", bound="Answered")
 
 
@@ -44,6 +45,13 @@ class _Home(Generic[R]):
         self.idle: R | None = None
 
 
+class Kept(Protocol[K]):
+    """What a call said of several configurations."""
+
+    def has(self, config: K) -> bool:
+        """Whether this is one of them."""
+
+
 class Engine(Generic[R, C]):
     """Answers for one object: in any thread, in signal handlers and finalizers, and on both sides of a fork.
 
@@ -57,6 +65,8 @@ class Engine(Generic[R, C]):
         self.config = config
         """What the next caller is answered for. It is replaced as a whole, so that reading it needs no lock."""
         self.fixed = fixed
+        self.kept: Kept[C] | None = None
+        """What a call said of configurations, some of which come later."""
         self._make = make
         self._facts: dict[Callable[..., Any], Any] = {}
         self._home: _Home[R] | None = None
@@ -64,17 +74,18 @@ class Engine(Generic[R, C]):
 
     def use(self, function: Callable[..., T], *arguments: Any) -> T:
         """Calls `function(resource, *arguments)` on an instance of its own, which no other caller moves meanwhile."""
+        return self.ask(_moved, self, function, arguments)
+
+    def ask(self, function: Callable[..., T], *arguments: Any) -> T:
+        """The same of what no configuration changes: the resource is left where it is."""
         home = self._home
         if home is None or home.process is not components.process:
             home = self._settle()
         with home.lock:
-            config = self.config
             resource, home.idle = home.idle, None
             if resource is None:
-                resource = self._make(config, *self.fixed)
+                resource = self._make(self.config, *self.fixed)
             try:
-                if resource.current is not config:
-                    resource.move(config)
                 return function(resource, *arguments)
             finally:
                 if resource.core.whole:
@@ -83,7 +94,7 @@ class Engine(Generic[R, C]):
     def fact(self, function: Callable[[R], T]) -> T:
         """The same of what no configuration changes: the instance is asked once."""
         if function not in self._facts:
-            self._facts[function] = self.use(function)
+            self._facts[function] = self.ask(function)
         found: T = self._facts[function]
         return found
 
@@ -98,6 +109,24 @@ class Engine(Generic[R, C]):
             self.use(_move, change)
             self._replace(change)
 
+    def ask_and_keep(self, function: Callable[[R, C, C], Kept[C]], change: Callable[[C], C]) -> None:
+        """The same without a move: `function(resource, config, before)` is refused, or gives what is `kept`.
+
+        It is not called if that has the configuration already. The instance moves when something else is asked of it.
+        """
+        with self._settle().lock:
+            before = self.config
+            config = change(before)
+            if config is not before:
+                kept = self.kept
+                if kept is None or not kept.has(config):
+                    self.kept = self.ask(function, config, before)
+                if self.config is before:
+                    self.config = config
+                else:
+                    # A signal handler has replaced it meanwhile.
+                    self._replace(change)
+
     def resume(self, function: Callable[..., C], change: Callable[[C, C], C], *arguments: Any) -> None:
         """Answers from where a state was taken: `function(resource, *arguments)` goes there, and tells where it is."""
         with self._settle().lock:
@@ -106,7 +135,7 @@ class Engine(Generic[R, C]):
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the instance, for pickle and copy."""
-        return {**self.__dict__, "_home": None, "_facts": {}}
+        return {**self.__dict__, "_home": None, "_facts": {}, "kept": None}
 
     def _replace(self, change: Callable[[C], C]) -> None:
         config = None
@@ -118,6 +147,9 @@ class Engine(Generic[R, C]):
 
     def _settle(self) -> _Home[R]:
         process = components.process
+        home = self._home
+        if home is not None and home.process is process:
+            return home
         with process.lock:
             if self._home is None or self._home.process is not process:
                 # New, unpickled, or on the other side of a fork.
@@ -127,6 +159,14 @@ class Engine(Generic[R, C]):
 
 def _nothing(resource: Resource) -> None:
     """Does nothing: making the resource was enough to check the configuration."""
+
+
+def _moved(resource: Resource, engine: Engine[Any, Any], function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    """What a function says of the resource of the engine's configuration."""
+    config = engine.config
+    if resource.current is not config:
+        resource.move(config)
+    return function(resource, *arguments)
 
 
 def _move(resource: Resource, change: Callable[[Any], Any]) -> None:

@@ -55,19 +55,25 @@ class Asking(NamedTuple):
         for _ in range(_DEPTH):
             if frame is None:
                 break
-            found = frame.f_locals.get("self")
-            # That of PyTorch, that of torchdata, and their subclasses.
-            if hasattr(found, "_collate_fn") and hasattr(found, "_index_sampler"):
-                loader = frame.f_locals.get("loader")
-                # The iterator has its own only later.
-                each = getattr(found, "_prefetch_factor", None) or getattr(loader, "prefetch_factor", None) or PREFETCH
-                ahead = found._num_workers * each
-                return cls(found._collate_fn, (1 + ahead) * (size or 1), ahead > 0)
-            if size is None and found is not sampler and isinstance(own := getattr(found, "batch_size", None), int):
-                size = own
+            code = frame.f_code
+            # Earlier versions of Python make a dictionary of all variables for `f_locals`.
+            if "self" in code.co_varnames or "self" in code.co_freevars:
+                found = frame.f_locals.get("self")
+                # That of PyTorch, that of torchdata, and their subclasses.
+                if hasattr(found, "_collate_fn") and hasattr(found, "_index_sampler"):
+                    loader = frame.f_locals.get("loader")
+                    own = getattr(found, "_prefetch_factor", None)
+                    # The iterator has its own only later.
+                    ahead = found._num_workers * (own or getattr(loader, "prefetch_factor", None) or PREFETCH)
+                    return cls(found._collate_fn, (1 + ahead) * (size or 1), ahead > 0)
+                if size is None and found is not sampler and isinstance(own := getattr(found, "batch_size", None), int):
+                    size = own
             frame = frame.f_back
         # A loop of somebody's own.
-        return cls(look=size)
+        return _NOBODY if size is None else cls(look=size)
+
+
+_NOBODY = Asking()
 
 
 _DEPTH = 12

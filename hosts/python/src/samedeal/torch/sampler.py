@@ -15,6 +15,7 @@ from torch.utils.data import DistributedSampler as _Original
 from typing_extensions import TypeVar
 
 from .. import ContradictionError, Order, Place, SamedealError, Sampler, WrongTypeError
+from ..deal.binding import Deal
 from ..engine import arguments as check
 from . import place
 from .indices import Cursor, Indices, Opening
@@ -130,11 +131,10 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     @property
     def order(self) -> str:
         """Name of the order."""
-        if isinstance(self._order, Order):
-            return self._core.order
-        if self._order is not None:
-            return self._order
-        return TORCH if self.shuffle else "sequential"
+        order = self._order
+        if order is None:
+            return TORCH if self.shuffle else "sequential"
+        return order if isinstance(order, str) else self._core.order
 
     @property
     def recipe(self) -> str:
@@ -276,8 +276,10 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             ContradictionError: `num_samples` or `total_size` was set, and is not what is dealt.
             OutOfRangeError: A rank was set that is not below `num_replicas`.
         """
-        self._check_counts()
-        place.warn_if_alone(self)
+        if self._samples_set is not None or self._total_set is not None:
+            self._check_counts()
+        if self._warns and not self._place.told:
+            place.warn_if_alone(self)
         cursor = Cursor(self, self._begin(), Asking.now(self, None))
         self._pass = cursor
         if cursor.end == 0:
@@ -301,8 +303,10 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _reader(self) -> tuple[int, int]:
         """Which of how many data-parallel readers this is."""
-        self._place = place.current(self._place)
-        return place.data_rank(self._place, self._mesh)
+        known = self._place
+        if not known.explicit:
+            self._place = known = place.current(known)
+        return (known.rank, known.world_size) if self._mesh is None else place.data_rank(known, self._mesh)
 
     def _place_at(self, rank: int, num_replicas: int) -> None:
         # That they fit together is checked when they are used: both may be about to be set.
@@ -349,8 +353,11 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _current(self) -> Sampler:
         core = self._core
-        known = core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size
-        if (found := (_length(self.dataset), self.seed, self.order, *self._deal())) != known:
+        engine = core._engine
+        remainder, rank, world_size = self._deal()
+        # Compared at once: it is asked before each pass.
+        found = _length(self.dataset), self.seed, self.order, remainder, world_size
+        if found != engine.fact(_fixed) or rank != engine.config.rank:
             if isinstance(self._order, Order):
                 if self.seed != core.seed:
                     raise ContradictionError("seed", str(self.seed), f"{core.seed}, that of the Order")
@@ -379,10 +386,16 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @staticmethod
     def _is_rest(core: Sampler) -> bool:
-        return core.consumed > 0
+        found: bool = core._engine.config.consumed > 0
+        return found
 
     def _is_empty(self, core: Sampler) -> bool:
         return core.num_positions == 0
+
+
+def _fixed(deal: Deal) -> tuple[int, int, str, str, int]:
+    """What a pass follows besides epoch and rank: an instance is asked once."""
+    return deal.samples(), deal.seed(), deal.order(), deal.remainder(), deal.world_size()
 
 
 def _length(dataset: Any) -> int:

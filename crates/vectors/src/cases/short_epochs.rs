@@ -14,8 +14,7 @@ pub fn cases() -> Vec<Case> {
     for order in ["feistel", "fisher-yates", "sequential", "torch", "torch-2.5", "python", "dotnet"] {
         for remainder in ["drop", "pad", "uneven"] {
             for (samples, rank, world) in [(0, 0, 1), (1, 1, 2), (10, 2, 3), (100, 7, 8)] {
-                let config =
-                    Config { rank, world, remainder: remainder.into(), seed: S64(9), ..base(order, samples) };
+                let config = Config { rank, world, remainder: remainder.into(), seed: S64(9), ..base(order, samples) };
                 let calls = [short(0, 3, 1_024), short(5, 2, samples as u32), short(7, 1, 9), Call::Epoch];
                 cases.push(asked(&config_name(&config), Subject::Config(config), calls));
             }
@@ -56,7 +55,11 @@ pub fn cases() -> Vec<Case> {
         ("{\"samples\":3}", "{\"world_size\":2,\"unit\":8}", &[0]),
         // Epochs of different length.
         ("{\"name\":\"grown\",\"samples\":5,\"growth\":[{\"epoch\":1,\"consumed\":2,\"samples\":9}]}", "", &[0, 1]),
-        ("{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":4},{\"name\":\"b\",\"samples\":3}]}", "", &[0, 2]),
+        (
+            "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":4},{\"name\":\"b\",\"samples\":3}]}",
+            "",
+            &[0, 2],
+        ),
         // The last epoch of the order is 900,719,925,474,098.
         ("{\"name\":\"copies\",\"copies\":2,\"of\":{\"samples\":5}}", "", &[900_719_925_474_096, 900_719_925_474_099]),
     ] {

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..bindings import sampling, types
 from ..engine import abi
@@ -46,16 +46,8 @@ _AHEAD, _MOST_AHEAD = 2**4, 2**12
 """How many epochs are read at a time where they are set one after the other, and how many samples at most."""
 
 
-_CACHED = 256
-"""Python keeps one object for each whole number up to this one, and makes a new one of a larger number each time."""
-
-
-def _listed(indices: NDArray[np.int64]) -> list[int]:
-    """The indices of short epochs as a list: each number is one object, however often it is there."""
-    if len(indices) == 0 or indices.max() <= _CACHED:
-        return indices.tolist()
-    found: list[int] = _whole_numbers()[indices].tolist()
-    return found
+_CACHED = 2**8
+"""Python keeps one object for each whole number below this one, and makes a new one of a larger number each time."""
 
 
 @functools.cache
@@ -94,6 +86,8 @@ class Deal(Resource, sampling.Sampler):
     """A `sampler` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     current: Where
+    _samples: int | None = None
+    """The number of sample indices, once it was asked for."""
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:
         super().__init__(recipe.core(memory_limit), recipe.text, recipe.lists, where.epoch, where.rank)
@@ -128,6 +122,9 @@ class Deal(Resource, sampling.Sampler):
             self.move(self.current._replace(rank=where.rank))
         follows = before is not None and before.epoch + 1 == where.epoch
         limits = (_AHEAD, _MOST_AHEAD) if follows else (1, FEW)
+        if self._samples is None:
+            self._samples = self.samples()
+        has_large = self._samples > _CACHED
 
         def lift(core: Core, pointer: int) -> KeptEpochs | SamedealError:
             # Without copies: what is read takes less time than anything around it.
@@ -135,7 +132,11 @@ class Deal(Resource, sampling.Sampler):
             if tag:
                 return _refused(core, pointer)
             lengths = core.u64s(lengths_at, epochs).tolist()
-            return KeptEpochs(where, lengths, _listed(core.u64s(at, count)))
+            indices: Any = core.u64s(at, count)
+            if count and has_large:
+                # One object for each number, however often it is there.
+                indices = _whole_numbers()[indices]
+            return KeptEpochs(where, lengths, indices.tolist())
 
         return sampling.call_sampler_short_epochs.read(self.core, lift, self.handle, where.epoch, *limits)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, SupportsIndex, TypeVar, overload
 
@@ -106,7 +107,7 @@ class Sampler(SamplerBase):
                 positions.
         """
         number = check.u64("epoch", epoch)
-        self._engine.ask_and_keep(Deal.short_epochs_from, lambda where: where.in_epoch(number))
+        self._engine.ask_and_keep(Deal.short_epochs_from, operator.methodcaller("in_epoch", number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
         """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1). A table that was built is kept."""

@@ -114,7 +114,10 @@ class Engine(Generic[R, C]):
 
         It is not called if that has the configuration already. The instance moves when something else is asked of it.
         """
-        with self._settle().lock:
+        home = self._home
+        if home is None or home.process is not components.process:
+            home = self._settle()
+        with home.lock:
             before = self.config
             config = change(before)
             if config is not before:
@@ -147,9 +150,6 @@ class Engine(Generic[R, C]):
 
     def _settle(self) -> _Home[R]:
         process = components.process
-        home = self._home
-        if home is not None and home.process is process:
-            return home
         with process.lock:
             if self._home is None or self._home.process is not process:
                 # New, unpickled, or on the other side of a fork.

@@ -56,15 +56,17 @@ class Asking(NamedTuple):
             if frame is None:
                 break
             code = frame.f_code
-            # Earlier versions of Python make a dictionary of all variables for `f_locals`.
+            # Before Python 3.13, each `f_locals` makes a dictionary of all variables.
             if "self" in code.co_varnames or "self" in code.co_freevars:
-                found = frame.f_locals.get("self")
+                known = frame.f_locals
+                found = known.get("self")
                 # That of PyTorch, that of torchdata, and their subclasses.
                 if hasattr(found, "_collate_fn") and hasattr(found, "_index_sampler"):
-                    loader = frame.f_locals.get("loader")
-                    own = getattr(found, "_prefetch_factor", None)
-                    # The iterator has its own only later.
-                    ahead = found._num_workers * (own or getattr(loader, "prefetch_factor", None) or PREFETCH)
+                    ahead = found._num_workers
+                    if ahead:
+                        own = getattr(found, "_prefetch_factor", None)
+                        # The iterator has its own only later.
+                        ahead *= own or getattr(known.get("loader"), "prefetch_factor", None) or PREFETCH
                     return cls(found._collate_fn, (1 + ahead) * (size or 1), ahead > 0)
                 if size is None and found is not sampler and isinstance(own := getattr(found, "batch_size", None), int):
                     size = own

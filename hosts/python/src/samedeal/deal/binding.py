@@ -42,7 +42,7 @@ _EPOCHS, _refused = abi.result(sampling.ABI_SHORT_EPOCHS, types.ABI_FAILURE)
 FEW = 2**10
 """An epoch of so many samples is read with the call that says how many there are: a call costs as much as some hundred."""
 
-_AHEAD, _MOST_AHEAD = 2**4, 2**12
+_AHEAD, _MOST_AHEAD = 2**6, 2**12
 """How many epochs are read at a time where they are set one after the other, and how many samples at most."""
 
 
@@ -69,17 +69,23 @@ class KeptEpochs:
     def has(self, where: Where) -> bool:
         """Whether this is one of the epochs."""
         epoch, rank, consumed = where
-        return 0 <= epoch - self._epoch < len(self._ends) and rank == self._rank and consumed == 0
+        return 0 <= epoch - self._epoch < len(self._ends) and rank == self._rank and not consumed
 
-    def length(self, where: Where) -> int:
-        """How many samples this epoch has."""
+    def length(self, where: Where) -> int | None:
+        """How many samples this epoch has, if it is one of them."""
+        if not self.has(where):
+            return None
         number = where.epoch - self._epoch
         return self._ends[number] - self._ends[number - 1] if number else self._ends[0]
 
-    def samples(self, where: Where) -> list[int]:
-        """All samples of this epoch, or none."""
-        number = where.epoch - self._epoch
-        return self._samples[self._ends[number - 1] if number else 0 : self._ends[number]]
+    def read(self, where: Where) -> tuple[int, list[int]] | None:
+        """The same, with all samples of the epoch; with none if it is not short."""
+        epoch, rank, consumed = where
+        number, ends = epoch - self._epoch, self._ends
+        if not 0 <= number < len(ends) or rank != self._rank or consumed:
+            return None
+        start, end = ends[number - 1] if number else 0, ends[number]
+        return end - start, self._samples[start:end]
 
 
 class Deal(Resource, sampling.Sampler):

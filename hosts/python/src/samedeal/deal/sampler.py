@@ -150,8 +150,9 @@ class Sampler(SamplerBase):
 
     def __len__(self) -> int:
         """How many samples this rank sees in an epoch, padding included."""
-        kept, config = self._engine.kept, self._engine.config
-        return kept.length(config) if isinstance(kept, KeptEpochs) and kept.has(config) else self.num_samples
+        kept = self._engine.kept
+        found = kept.length(self._engine.config) if isinstance(kept, KeptEpochs) else None
+        return self.num_samples if found is None else found
 
     @overload
     def __getitem__(self, at: SupportsIndex) -> int: ...

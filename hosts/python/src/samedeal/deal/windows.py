@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain, repeat
 from typing import TYPE_CHECKING, SupportsIndex
 
 from ..engine import arguments as check
@@ -20,10 +21,10 @@ WINDOW = 2**16
 """Indices that are read at a time: half a megabyte, so that what the component wrote is still in the cache."""
 
 ITERATION_WINDOW = 2**13
-"""The same for iteration index by index."""
+"""The same for iteration, which should not keep its first index waiting."""
 
-FIRST_WINDOW = 2**10
-"""What iteration reads first, since it should not keep its first index or batch waiting."""
+FIRST_WINDOW = 2**9
+"""The same for the first batches of a pass."""
 
 MOST_RANKS = 2**25
 """So many ranks can be asked at once: each of them has an array."""
@@ -126,19 +127,21 @@ class Pass:
         from ..engine.indices import Indices
 
         engine, config, size = self._engine, self._config, self._size
-        for window in self._windows(WINDOW, size):
+        for window in self._windows(*(max(window // size, 1) * size for window in (FIRST_WINDOW, WINDOW))):
             for at in range(0, len(window), size):
                 if engine.config is not config:
                     _stay(config, engine.config)
                 yield window[at : at + size].view(Indices)
 
-    def _windows(self, most: int, unit: int = 1) -> Iterator[NDArray[np.int64]]:
-        """Windows of whole units, of which the last one may be shorter."""
-        start, size = self._start, FIRST_WINDOW
-        while start < self._end:
-            stop = min(start + max(size // unit, 1) * unit, self._end)
+    def _windows(self, *sizes: int) -> Iterator[NDArray[np.int64]]:
+        """Windows of these sizes, one after the other; those that are left have the last size."""
+        start = self._start
+        for size in chain(sizes, repeat(sizes[-1])):
+            if start >= self._end:
+                return
+            stop = min(start + size, self._end)
             yield self._engine.use(_window, self._config, start, stop)
-            start, size = stop, most
+            start = stop
 
 
 def batches_left(deal: Deal, batch_size: int, drop_last: bool, start: int) -> int:

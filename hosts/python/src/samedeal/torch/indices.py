@@ -46,12 +46,12 @@ class Cursor(Opening, Pass):
         """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
         engine, config = self.core._engine, self.config
         kept = engine.kept
-        if not isinstance(kept, KeptEpochs) or not kept.has(config):
-            if config.consumed or self.core.samples > FEW:
-                return len(self.here()), []
+        found = kept.read(config) if isinstance(kept, KeptEpochs) else None
+        if found is None and not config.consumed and self.core.samples <= FEW:
             # What another thread keeps in its place is right as well.
             engine.kept = kept = engine.ask(Deal.short_epochs_from, config)
-        return kept.length(config), kept.samples(config)
+            found = kept.read(config)
+        return (len(self.here()), []) if found is None else found
 
     @property
     def place(self) -> Cursor:  # type: ignore[override]

@@ -52,11 +52,16 @@ class Asking(NamedTuple):
             size: How many of its items make a batch; None if that is the batch size of whoever asks.
         """
         frame: Any = sys._getframe(2)
+        if frame.f_code is _BATCHING and frame.f_back is not None:
+            # What nearly every pass is asked by. Before Python 3.13, each `f_locals` makes a dictionary of all variables.
+            found = frame.f_back.f_locals.get("self")
+            batches = getattr(found, "_index_sampler", None)
+            if batches is not None and getattr(batches, "sampler", None) is sampler and not found._num_workers:
+                return cls(found._collate_fn, size or batches.batch_size)
         for _ in range(_DEPTH):
             if frame is None:
                 break
             code = frame.f_code
-            # Before Python 3.13, each `f_locals` makes a dictionary of all variables.
             if "self" in code.co_varnames or "self" in code.co_freevars:
                 known = frame.f_locals
                 found = known.get("self")
@@ -76,6 +81,8 @@ class Asking(NamedTuple):
 
 
 _NOBODY = Asking()
+_BATCHING = torch.utils.data.BatchSampler.__iter__.__code__
+"""Where PyTorch asks a sampler of samples for a pass."""
 
 
 _DEPTH = 12

@@ -265,6 +265,20 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         """
         return copy.copy(self._dealt())
 
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Sets the epoch; call it before each pass.
+
+        If it is the epoch of a state that was loaded, the rest of that epoch stays.
+        """
+        core, number = self._core, check.u64("epoch", epoch)
+        known = core._engine.config
+        if number == known.epoch or known.consumed:
+            super().set_epoch(number)
+        else:
+            # From one whole epoch to another, as before nearly every pass.
+            core.set_epoch(number)
+            self._moved()
+
     def __len__(self) -> int:
         """How many samples the next pass gives, the same on every rank unless `remainder` is "uneven"."""
         return self.num_samples
@@ -303,10 +317,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _reader(self) -> tuple[int, int]:
         """Which of how many data-parallel readers this is."""
-        known = self._place
-        if not known.explicit:
-            self._place = known = place.current(known)
-        return (known.rank, known.world_size) if self._mesh is None else place.data_rank(known, self._mesh)
+        self._place = place.current(self._place)
+        return place.data_rank(self._place, self._mesh)
 
     def _place_at(self, rank: int, num_replicas: int) -> None:
         # That they fit together is checked when they are used: both may be about to be set.
@@ -368,7 +380,11 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return self._core
 
     def _deal(self) -> tuple[str, int, int]:
-        rank, world_size = self._reader()
+        known = self._place
+        if known.explicit and self._mesh is None:
+            rank, world_size, *_ = known
+        else:
+            rank, world_size = self._reader()
         return "drop" if self.drop_last else "uneven" if self._uneven else "pad", rank, world_size
 
     def _made(self, epoch: int, consumed: int = 0) -> Sampler:

@@ -58,34 +58,39 @@ def _whole_numbers() -> NDArray[np.object_]:
 
 
 class KeptEpochs:
-    """The samples of a rank in successive whole epochs, if these are short."""
+    """The samples of a rank in successive whole epochs, if these are short.
+
+    Each function is one call on purpose: between two batches of a loader, a call of Python takes half a microsecond.
+    """
 
     def __init__(self, first: Where, lengths: list[int], samples: list[int]) -> None:
         """The number of samples in each epoch, and all of them; no samples if the first epoch is not short."""
-        self._epoch, self._rank = first.epoch, first.rank
+        self._epoch, self._rank, _ = first
+        self._places = [Where(epoch, self._rank) for epoch in range(self._epoch, self._epoch + len(lengths))]
         self._ends = list(accumulate(lengths))
         self._samples = samples
 
-    def has(self, where: Where) -> bool:
-        """Whether this is one of the epochs."""
-        epoch, rank, consumed = where
-        return 0 <= epoch - self._epoch < len(self._ends) and rank == self._rank and not consumed
-
-    def length(self, where: Where) -> int | None:
-        """How many samples this epoch has, if it is one of them."""
-        if not self.has(where):
-            return None
-        number = where.epoch - self._epoch
-        return self._ends[number] - self._ends[number - 1] if number else self._ends[0]
+    def after(self, where: Where, epoch: int) -> Where | None:
+        """The place of an epoch for the rank of another place, if it is here."""
+        number = epoch - self._epoch
+        return self._places[number] if 0 <= number < len(self._places) and where[1] == self._rank else None
 
     def read(self, where: Where) -> tuple[int, list[int]] | None:
-        """The same, with all samples of the epoch; with none if it is not short."""
+        """How many samples a place has, and all of them, if it is here. Without the samples, if it is not short."""
         epoch, rank, consumed = where
         number, ends = epoch - self._epoch, self._ends
         if not 0 <= number < len(ends) or rank != self._rank or consumed:
             return None
         start, end = ends[number - 1] if number else 0, ends[number]
         return end - start, self._samples[start:end]
+
+    def length(self, where: Where) -> int | None:
+        """The same without the samples."""
+        epoch, rank, consumed = where
+        number, ends = epoch - self._epoch, self._ends
+        if not 0 <= number < len(ends) or rank != self._rank or consumed:
+            return None
+        return ends[number] - ends[number - 1] if number else ends[0]
 
 
 class Deal(Resource, sampling.Sampler):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import threading
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
+from typing import Any, Generic, SupportsIndex, TypeVar
 
 from . import arguments as check
 from . import component as components
@@ -14,7 +14,6 @@ from .abi import Handle
 T = TypeVar("T")
 R = TypeVar("R", bound="Resource")
 C = TypeVar("C")
-K = TypeVar("K", contravariant=True)
 Self = TypeVar("Self", bound="Answered")
 
 
@@ -45,13 +44,6 @@ class _Home(Generic[R]):
         self.idle: R | None = None
 
 
-class Kept(Protocol[K]):
-    """What a call said of several configurations."""
-
-    def has(self, config: K) -> bool:
-        """Whether this is one of them."""
-
-
 class Engine(Generic[R, C]):
     """Answers for one object: in any thread, in signal handlers and finalizers, and on both sides of a fork.
 
@@ -65,8 +57,8 @@ class Engine(Generic[R, C]):
         self.config = config
         """What the next caller is answered for. It is replaced as a whole, so that reading it needs no lock."""
         self.fixed = fixed
-        self.kept: Kept[C] | None = None
-        """What a call said of configurations, some of which come later."""
+        self.kept: Any = None
+        """What a call said of several configurations. It is true of them for ever."""
         self._make = make
         self._facts: dict[Callable[..., Any], Any] = {}
         self._home: _Home[R] | None = None
@@ -109,26 +101,30 @@ class Engine(Generic[R, C]):
             self.use(_move, change)
             self._replace(change)
 
-    def ask_and_keep(self, function: Callable[[R, C, C], Kept[C]], change: Callable[[C], C]) -> None:
+    def ask_and_keep(self, function: Callable[[R, C, C], Any], change: Callable[[C], C]) -> None:
         """The same without a move: `function(resource, config, before)` is refused, or gives what is `kept`.
 
-        It is not called if that has the configuration already. The instance moves when something else is asked of it.
+        The instance moves when something else is asked of it.
         """
+        with self._settle().lock:
+            before = self.config
+            config = change(before)
+            if config is not before:
+                self.kept = self.ask(function, config, before)
+            if not self.exchange(before, config):
+                self._replace(change)
+
+    def exchange(self, before: C, config: C) -> bool:
+        """Answers for `config`, which the component takes in any case, if nobody has changed `before` meanwhile."""
         home = self._home
         if home is None or home.process is not components.process:
             home = self._settle()
         with home.lock:
-            before = self.config
-            config = change(before)
-            if config is not before:
-                kept = self.kept
-                if kept is None or not kept.has(config):
-                    self.kept = self.ask(function, config, before)
-                if self.config is before:
-                    self.config = config
-                else:
-                    # A signal handler has replaced it meanwhile.
-                    self._replace(change)
+            if self.config is not before:
+                return False
+            # No signal handler comes between the two.
+            self.config = config
+            return True
 
     def resume(self, function: Callable[..., C], change: Callable[[C, C], C], *arguments: Any) -> None:
         """Answers from where a state was taken: `function(resource, *arguments)` goes there, and tells where it is."""

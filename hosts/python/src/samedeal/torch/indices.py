@@ -33,7 +33,7 @@ class Cursor(Opening, Pass):
 
     def __init__(self, owner: Resuming[Sampler], core: Sampler, asking: Asking) -> None:
         """Begins where `core` stands."""
-        super().__init__(core)
+        self.core, self.config = core, core._engine.config
         self._owner = owner
         self.asking, self.begun = asking, 0
         self.end: int
@@ -45,8 +45,8 @@ class Cursor(Opening, Pass):
     def _opening(self) -> tuple[int, list[int]]:
         """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
         engine, config = self.core._engine, self.config
-        kept = engine.kept
-        found = kept.read(config) if isinstance(kept, KeptEpochs) else None
+        kept: KeptEpochs | None = engine.kept
+        found = None if kept is None else kept.read(config)
         if found is None and not config.consumed and self.core.samples <= FEW:
             # What another thread keeps in its place is right as well.
             engine.kept = kept = engine.ask(Deal.short_epochs_from, config)

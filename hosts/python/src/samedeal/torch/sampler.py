@@ -270,13 +270,13 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
         If it is the epoch of a state that was loaded, the rest of that epoch stays.
         """
-        core, number = self._core, check.u64("epoch", epoch)
+        core = self._core
         known = core._engine.config
-        if number == known.epoch or known.consumed:
-            super().set_epoch(number)
+        if type(epoch) is not int or epoch == known.epoch or known.consumed:
+            super().set_epoch(epoch)
         else:
             # From one whole epoch to another, as before nearly every pass.
-            core.set_epoch(number)
+            core.set_epoch(epoch)
             self._moved()
 
     def __len__(self) -> int:
@@ -365,10 +365,11 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _current(self) -> Sampler:
         core = self._core
-        engine = core._engine
+        engine, order = core._engine, self._order
         remainder, rank, world_size = self._deal()
-        # Compared at once: it is asked before each pass.
-        found = _length(self.dataset), self.seed, self.order, remainder, world_size
+        # It is asked before each pass: with few calls, and compared at once.
+        name = order if isinstance(order, str) else self.order
+        found = _length(self.dataset), self.seed, name, remainder, world_size
         if found != engine.fact(_fixed) or rank != engine.config.rank:
             if isinstance(self._order, Order):
                 if self.seed != core.seed:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
-
 import samedeal
 from samedeal import OutOfRangeError, Sampler
 from samedeal.deal.binding import Deal
@@ -117,7 +116,9 @@ def test_the_call_itself() -> None:
     sampler = Sampler(5, world_size=2, seed=3, epoch=7, rank=1)
     found = sampler.short_epochs(1, 3, 10)
     assert found.num_samples.tolist() == [3, 3]
-    assert found.indices.tolist() == [i for epoch in (1, 2) for i in Sampler(5, world_size=2, seed=3, epoch=epoch, rank=1)]
+    assert found.indices.tolist() == [
+        i for epoch in (1, 2) for i in Sampler(5, world_size=2, seed=3, epoch=epoch, rank=1)
+    ]
     assert sampler.epoch == 7
     with pytest.raises(OutOfRangeError, match="most"):
         sampler.short_epochs(0, 1, 2**32)

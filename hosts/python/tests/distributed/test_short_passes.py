@@ -9,11 +9,10 @@ from typing import Any
 
 import pytest
 import torch.utils.data
-
 from samedeal.engine.core import Core
 from samedeal.torch import DistributedSampler
 
-ONE = {"num_replicas": 1, "rank": 0}
+ONE: dict[str, Any] = {"num_replicas": 1, "rank": 0}
 
 
 @pytest.mark.parametrize("samples", [1, 100, 1_000, 3_000])

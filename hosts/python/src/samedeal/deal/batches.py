@@ -48,7 +48,7 @@ class Batches:
         self._drop_last = check.boolean("drop-last", drop_last)
         self._start = check.whole("start", start)
         self._pass: Pass | None = self._begin()
-        """The newest pass, which has checked the arguments. Another one begins with it, unless the sampler has moved."""
+        """A pass that has checked the arguments. Iterations begin with it until the sampler moves."""
 
     @property
     def sampler(self) -> Sampler:

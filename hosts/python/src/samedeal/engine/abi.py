@@ -292,7 +292,7 @@ def fallible(item: Type[T], error: Type[Any]) -> Lift[T]:
 
 
 def result(item: Type[Any], error: Type[Any]) -> tuple[struct.Struct, Callable[[Core, int], SamedealError]]:
-    """How a `result` lies in memory: a tag and, at the alignment of both, a value or a failure; and how a failure is read."""
+    """How a `result` lies in memory (a tag and, at the alignment of both, a value or a failure); what reads a failure."""
     at = max(item.align, error.align)
     layout = struct.Struct("<" + error.format)
 

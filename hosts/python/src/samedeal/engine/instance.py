@@ -66,7 +66,8 @@ class Engine(Generic[R, C]):
 
     def use(self, function: Callable[..., T], *arguments: Any) -> T:
         """Calls `function(resource, *arguments)` on an instance of its own, which no other caller moves meanwhile."""
-        return self.ask(_moved, self, function, arguments)
+        found: T = self.ask(_moved, self, function, arguments)
+        return found
 
     def ask(self, function: Callable[..., T], *arguments: Any) -> T:
         """The same of what no configuration changes: the resource is left where it is."""

@@ -53,7 +53,7 @@ class Asking(NamedTuple):
         """
         frame: Any = sys._getframe(2)
         if frame.f_code is _BATCHING and frame.f_back is not None:
-            # What nearly every pass is asked by. Before Python 3.13, each `f_locals` makes a dictionary of all variables.
+            # Nearly every pass. Before Python 3.13, each `f_locals` makes a dictionary of all variables.
             found = frame.f_back.f_locals.get("self")
             batches = getattr(found, "_index_sampler", None)
             if batches is not None and getattr(batches, "sampler", None) is sampler and not found._num_workers:

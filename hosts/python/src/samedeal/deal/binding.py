@@ -66,14 +66,13 @@ class KeptEpochs:
     def __init__(self, first: Where, lengths: list[int], samples: list[int]) -> None:
         """The number of samples in each epoch, and all of them; no samples if the first epoch is not short."""
         self._epoch, self._rank, _ = first
-        self._places = [Where(epoch, self._rank) for epoch in range(self._epoch, self._epoch + len(lengths))]
         self._ends = list(accumulate(lengths))
         self._samples = samples
 
     def after(self, where: Where, epoch: int) -> Where | None:
         """The place of an epoch for the rank of another place, if it is here."""
-        number = epoch - self._epoch
-        return self._places[number] if 0 <= number < len(self._places) and where[1] == self._rank else None
+        is_here = 0 <= epoch - self._epoch < len(self._ends) and where[1] == self._rank
+        return Where(epoch, self._rank) if is_here else None
 
     def read(self, where: Where) -> tuple[int, list[int]] | None:
         """How many samples a place has, and all of them, if it is here. Without the samples, if it is not short."""

@@ -292,7 +292,7 @@ def fallible(item: Type[T], error: Type[Any]) -> Lift[T]:
 
 
 def result(item: Type[Any], error: Type[Any]) -> tuple[struct.Struct, Callable[[Core, int], SamedealError]]:
-    """How a `result` lies in memory (a tag and, at the alignment of both, a value or a failure); what reads a failure."""
+    """How a `result` lies in memory (a tag and, at the alignment of both, a value or a failure); what reads that."""
     at = max(item.align, error.align)
     layout = struct.Struct("<" + error.format)
 

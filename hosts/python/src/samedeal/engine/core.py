@@ -30,8 +30,8 @@ def _function(name: str, result: Any, *arguments: Any) -> Any:
     return ctypes.CFUNCTYPE(result, *arguments)((name, _ffi.dll))
 
 
-# The same functions as in wasmtime._bindings, taking addresses, so that nothing is converted call by call. The first one
-# is called most. It declares no arguments, since it gets objects of ctypes that were made before.
+# The same functions as in wasmtime._bindings, taking addresses, so that nothing is converted call by call. The first is
+# called most. It declares no arguments, since it gets objects of ctypes that were made before.
 _call = ctypes.CFUNCTYPE(c_void_p)(("wasmtime_func_call_unchecked", _ffi.dll))
 _memory_data = _function("wasmtime_memory_data", c_void_p, c_void_p, c_void_p)
 _memory_size = _function("wasmtime_memory_data_size", c_size_t, c_void_p, c_void_p)

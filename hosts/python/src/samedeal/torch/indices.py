@@ -36,8 +36,11 @@ class Cursor(Opening, Pass):
         self.core, self.config = core, core._engine.config
         self._owner = owner
         self.asking, self.begun = asking, 0
+        kept: KeptEpochs | None = core._engine.kept
+        # Nearly always there, after `set_epoch` of a sampler of few samples.
+        found = None if kept is None else kept.read(self.config)
         self.end: int
-        self.end, first = self._opening()
+        self.end, first = self._opening() if found is None else found
         # One attribute, so that a signal handler which asks for a state finds both.
         self._read: tuple[int, Iterator[int]] = (self.end if first else 0), iter(first)
         """How many samples were read, and those that were not given yet."""
@@ -45,13 +48,14 @@ class Cursor(Opening, Pass):
     def _opening(self) -> tuple[int, list[int]]:
         """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
         engine, config = self.core._engine, self.config
-        kept: KeptEpochs | None = engine.kept
-        found = None if kept is None else kept.read(config)
-        if found is None and not config.consumed and self.core.samples <= FEW:
-            # What another thread keeps in its place is right as well.
-            engine.kept = kept = engine.ask(Deal.short_epochs_from, config)
-            found = kept.read(config)
-        return (len(self.here()), []) if found is None else found
+        if config.consumed or self.core.samples > FEW:
+            return len(self.here()), []
+        # What another thread keeps in its place is right as well.
+        kept: KeptEpochs = engine.ask(Deal.short_epochs_from, config)
+        engine.kept = kept
+        found = kept.read(config)
+        assert found is not None
+        return found
 
     @property
     def place(self) -> Cursor:  # type: ignore[override]

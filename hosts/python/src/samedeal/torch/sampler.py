@@ -294,8 +294,10 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             self._check_counts()
         if self._warns and not self._place.told:
             place.warn_if_alone(self)
-        cursor = Cursor(self, self._begin(), Asking.now(self, None))
-        self._pass = cursor
+        # Right after `set_epoch` to a whole epoch, `_begin` has nothing to look back at.
+        is_new = self._pass is self._count is self._read is self._later is None
+        core = self._current() if is_new and not self._core._engine.config.consumed else self._begin()
+        cursor = self._pass = Cursor(self, core, Asking.now(self, None))
         if cursor.end == 0:
             # Not looked at by a loader that goes on to the next epoch.
             self._ended(cursor)

@@ -171,7 +171,7 @@ def main() -> int:
     write_help()
     write_interface()
     copy_made(ROOT / "target/docs-typescript", "reference/javascript/typescript")
-    copy_made(ROOT / "target/doc", "reference/rust-names")
+    copy_made(ROOT / "target/engine/doc", "reference/rust-names")
     copy_made(EXPLORER, "explorer")
     shutil.copy(ROOT / "docs/site/zensical.toml", STAGE / "zensical.toml")
     zensical = [Path(sys.executable).parent / "zensical", "build", "--strict", "--clean", "-f", STAGE / "zensical.toml"]

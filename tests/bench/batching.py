@@ -1,27 +1,29 @@
 """How good batches of sequences of different length are, and how long they take: samedeal beside the code of others.
 
-    cargo xtask bench batching
+    cargo xtask bench --only batching-peers
 
-makes the environment with the others (tests/bench/requirements-peers.txt) and runs this in it:
+makes the environment with the others (tests/bench/requirements-peers.txt), runs this in it, and writes the figures into
+docs/comparison/batching.md, whose tables have a row for each of them:
 
     target/venv-peers/bin/python tests/bench/batching.py --plot docs/comparison/batching.svg
 
 Everyone gets the same lengths and the same memory: a batch has room for so many of the longest samples (`rows` of
 `length`). Batches of a fixed size have so many samples, token budgets are rows * length, packs are rows of that length.
-The figures are counted from the samples of every batch of every rank, by one definition (figures.py), and are means
-over epochs; those of samedeal have to be what its own `metrics` say. The time is the median, over epochs and ranks, of
-what a rank takes from the lengths to the last of its batches; all take turns in one process.
+The figures are counted from the samples of every batch of every rank, by one definition (figures.py), once for each
+epoch; those of samedeal have to be what its own `metrics` say. The time is that of a rank from the lengths to the last
+of its batches, once for each epoch and rank; all take turns in one process.
 """
 
 from __future__ import annotations
 
 import argparse
 import gc
-import json
+import platform
+import re
 from collections.abc import Callable
 from itertools import pairwise
 from pathlib import Path
-from statistics import fmean, median
+from statistics import fmean
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -54,6 +56,8 @@ class Contestant(NamedTuple):
 class Case(NamedTuple):
     """What they make batches of."""
 
+    name: str
+    """How the ids of its figures begin, after the part."""
     title: str
     task: Task
     contestants: list[Contestant]
@@ -64,9 +68,10 @@ class Result(NamedTuple):
 
     contestant: Contestant
     figures: list[Figures]
-    seconds: float
-    again: float
-    """The part of the pairs of samples in a batch that are in one in the next epoch too."""
+    seconds: list[float]
+    """Of each epoch and rank."""
+    again: list[float]
+    """The part of the pairs of samples in a batch that are in one in the next epoch too, for each pair of epochs."""
     means: list[float]
     """Mean lengths of the batches of rank 0, in their order, in the first epoch."""
 
@@ -137,37 +142,33 @@ def cases(smoke: bool) -> list[Case]:
     for world_size in (1, 8):
         ranks = "1 rank" if world_size == 1 else f"{world_size} ranks"
         title = f"Verses of the Bible, room for 32 of 90 words, {ranks}"
-        found.append(Case(title, Task(verses, Memory(32, 90), world_size), padded() + packed()))
+        found.append(Case(f"verses-{world_size}", title, Task(verses, Memory(32, 90), world_size), padded() + packed()))
         title = f"Log-normal up to 4,096 tokens, room for 4 of 4,096, {ranks}"
-        found.append(Case(title, Task(four, Memory(4, 4_096), world_size), padded() + packed()))
-    found += [
-        Case("Packs of 2,048, log-normal up to 2,048 tokens, 1 rank", Task(two, Memory(1, 2_048), 1), packed()),
-        Case("Packs of 8,192, log-normal up to 8,192 tokens, 8 ranks", Task(eight, Memory(1, 8_192), 8), packed()),
-        Case(
-            "Packs of 2,048, 20 lengths near a half and a third of it, 1 rank",
-            Task(dense, Memory(1, 2_048), 1),
-            packed(),
-        ),
-    ]
+        found.append(
+            Case(f"log-normal-{world_size}", title, Task(four, Memory(4, 4_096), world_size), padded() + packed())
+        )
+    one = Task(two, Memory(1, 2_048), 1)
+    found.append(Case("packs-2048", "Packs of 2,048, log-normal up to 2,048 tokens, 1 rank", one, packed()))
+    several = Task(eight, Memory(1, 8_192), 8)
+    found.append(Case("packs-8192", "Packs of 8,192, log-normal up to 8,192 tokens, 8 ranks", several, packed()))
+    title = "Packs of 2,048, 20 lengths near a half and a third of it, 1 rank"
+    found.append(Case("few-lengths", title, Task(dense, Memory(1, 2_048), 1), packed()))
     return found
 
 
 def main() -> None:
-    """Prints the tables, and draws the picture."""
+    """Prints the figures, and draws the picture."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--plot", type=Path, metavar="FILE.svg", help="draw the figures")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="write every figure")
     parser.add_argument("--smoke", action="store_true", help="next to nothing, to see that it works")
     options = parser.parse_args()
-    print(versions())
+    print(f"versions: {versions()}")
     results = []
     for case in cases(options.smoke):
         found = measured(case, 1 if options.smoke else EPOCHS[case.task.world_size])
-        print(f"\n### {case.title}\n\n{table(case, found)}", flush=True)
+        print(f"{case.title}: {len(found)} programs or strategies", flush=True)
+        record(case, found)
         results.append((case, found))
-    if options.json:
-        options.json.parent.mkdir(parents=True, exist_ok=True)
-        options.json.write_text(json.dumps([record(*result) for result in results], indent=1) + "\n")
     if options.plot:
         draw(results, options.plot)
         print(f"\ndrawn: {options.plot}")
@@ -178,7 +179,8 @@ def versions() -> str:
     from importlib.metadata import version
 
     packages = ("samedeal", "transformers", "accelerate", "lhotse", "seqpacker", "trl", "torch", "numpy", "wasmtime")
-    return ", ".join(f"{package} {version(package)}" for package in packages)
+    python = f"CPython {platform.python_version()}"
+    return ", ".join([python, *(f"{package} {version(package)}" for package in packages)])
 
 
 def measured(case: Case, epochs: int) -> list[Result]:
@@ -211,8 +213,9 @@ def measured(case: Case, epochs: int) -> list[Result]:
             places[number].append(batch_of(plan, len(task.lengths)))
             if epoch == 0:
                 means[number] = [mean_length(batch, task.lengths) for batch in plan[0] if batch]
-    again = [fmean(together(*pair) for pair in pairwise(epochs)) if len(epochs) > 1 else 0.0 for epochs in places]
-    return [Result(*result) for result in zip(case.contestants, found, map(median, times), again, means, strict=True)]
+    # A smoke run has one epoch.
+    again = [[together(*pair) for pair in pairwise(epochs)] or [0.0] for epochs in places]
+    return [Result(*result) for result in zip(case.contestants, found, times, again, means, strict=True)]
 
 
 def agree(metrics: samedeal.Metrics, counted: Figures) -> None:
@@ -255,58 +258,35 @@ def bound(task: Task) -> int:
     return batcher.metrics().packs_bound
 
 
-def table(case: Case, results: list[Result]) -> str:
-    """A line for everyone."""
-    several = case.task.world_size > 1
+def record(case: Case, results: list[Result]) -> None:
+    """Prints the figures of everyone, each under the name of its column in docs/comparison/batching.md."""
+    columns = {
+        "steps": ("count", "steps"),
+        "padding": ("share", "padding"),
+        "of-the-budget": ("share", "utilisation"),
+        "slowest-rank": ("share", "slowest_rank"),
+        "cost-max-mean": ("ratio", "imbalance"),
+        "packs": ("count", "rows"),
+        "over-budget": ("count", "over_budget"),
+        "lost": ("count", "lost"),
+        "repeated": ("count", "repeated"),
+        "neighbours": ("correlation", "neighbours"),
+    }
     least = bound(case.task)
-    heads = ["", "steps", "padding", "of the budget", "slowest rank", "cost max/mean", "packs", "over budget"]
-    heads += ["lost", "repeated", "neighbours", "together again", "time"]
-    lines = []
-    kind = ""
     for result in results:
-        if result.contestant.kind != kind:
-            kind = result.contestant.kind
-            lines.append([f"*{kind}*"] + [""] * (len(heads) - 1))
-        packs = f"{result.mean('rows'):,.0f} / {least:,}" if kind == PACKS else ""
-        lines.append(
-            [
-                result.contestant.name,
-                f"{result.mean('steps'):,.0f}",
-                f"{result.mean('padding'):.2%}",
-                f"{result.mean('utilisation'):.2%}",
-                f"{result.mean('slowest_rank'):.2%}",
-                f"{result.mean('imbalance'):.4f}",
-                packs,
-                f"{result.mean('over_budget'):,.0f}",
-                f"{result.mean('lost'):,.0f}",
-                f"{result.mean('repeated'):,.0f}",
-                f"{result.mean('neighbours'):+.2f}",
-                f"{result.again:.1%}",
-                f"{result.seconds * 1e3:,.0f} ms" if result.seconds >= 0.01 else f"{result.seconds * 1e3:.1f} ms",
-            ]
-        )
-    left_out = set() if several else {"slowest rank", "cost max/mean"}
-    if not any(result.contestant.kind == PACKS for result in results):
-        left_out.add("packs")
-    kept = [place for place, head in enumerate(heads) if head not in left_out]
-    text = [" | ".join(line[place] for place in kept) for line in (heads, *lines)]
-    rule = "|---" + "|---:" * (len(kept) - 1) + "|"
-    return "\n".join([f"| {text[0]} |", rule, *(f"| {line} |" for line in text[1:])])
-
-
-def record(case: Case, results: list[Result]) -> dict[str, Any]:
-    """The same for programs."""
-    rows = [
-        {
-            "name": result.contestant.name,
-            "kind": result.contestant.kind,
-            "seconds": result.seconds,
-            "again": result.again,
-            "epochs": [figures._asdict() for figures in result.figures],
+        packs = result.contestant.kind == PACKS
+        left_out = set() if packs else {"packs"}
+        left_out |= {"slowest-rank", "cost-max-mean"} if case.task.world_size == 1 else set()
+        row = re.sub(r"[^a-z0-9]+", "-", result.contestant.name.lower()).strip("-")
+        found: dict[str, tuple[str, list[float]]] = {
+            name: (unit, [getattr(one, field) for one in result.figures])
+            for name, (unit, field) in columns.items()
+            if name not in left_out
         }
-        for result in results
-    ]
-    return {"case": case.title, "world_size": case.task.world_size, "packs-bound": bound(case.task), "results": rows}
+        found |= {"together-again": ("share", result.again), "time": ("s", result.seconds)}
+        found |= {"lower-bound": ("count", [least])} if packs else {}
+        for name, (unit, values) in found.items():
+            print(f"figure: batching-peers.{case.name}.{row}.{name} {unit}", *values, flush=True)
 
 
 if __name__ == "__main__":

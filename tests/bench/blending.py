@@ -1,8 +1,9 @@
 """Blends side by side with those of Megatron and of Grain, each by its own code, in one run.
 
-    python tests/bench/blending.py [--smoke] [--json FILE]
+    cargo xtask bench --only blending
+    target/venv-peers/bin/python tests/bench/blending.py [--smoke]
 
-Every figure is the median of its runs, and all programs take turns. Megatron's is `build_blending_indices` of
+Every figure in the table is the median of its runs. Megatron's is `build_blending_indices` of
 megatron-core, the compiled function that its `BlendedDataset` calls; Grain's is `MapDataset.mix`.
 """
 
@@ -12,13 +13,12 @@ import argparse
 import importlib.machinery
 import importlib.metadata
 import importlib.util
-import json
 import logging
 import os
 import platform
 import random
+import re
 from collections.abc import Callable, Iterator
-from pathlib import Path
 from statistics import median
 from time import perf_counter
 from typing import Any, NamedTuple
@@ -32,12 +32,12 @@ Answer = Callable[[], float]
 
 
 class Row(NamedTuple):
-    """A line of the table: ours, theirs, and what ours must reach."""
+    """A line of the table: ours and theirs with a value for each run, and what ours must reach."""
 
     title: str
     unit: str
-    ours: float
-    theirs: dict[str, float]
+    ours: list[float]
+    theirs: dict[str, list[float]]
     must: str
 
 
@@ -87,9 +87,9 @@ def grain_mix(count: int, samples: int, weights: list[int] | None = None) -> Any
     return grain.MapDataset.mix(sources, weights)
 
 
-def taken(answer: Answer, runs: int) -> float:
-    """The median of several runs."""
-    return median(answer() for _ in range(runs))
+def taken(answer: Answer, runs: int) -> list[float]:
+    """Several runs."""
+    return [answer() for _ in range(runs)]
 
 
 def in_bulk(order: Order, count: int) -> Answer:
@@ -226,35 +226,44 @@ def rows(smoke: bool) -> Iterator[Row]:
         places = np.random.default_rng(count).integers(1, 2**40, 100 if smoke else 10**4)
         own, bound = ours_off(weights, places)
         size = table // 10
-        theirs = {"Megatron": off_of(megatron_table(weights, size)[0].astype(np.int64), weights)}
-        theirs["Grain"] = off_of(grain_sources(weights, min(size, 2_000 if smoke else 50_000)), weights)
-        yield Row(f"{count:,} sources: greatest deviation of a prefix, in samples", "", own, theirs, f"<= {bound:.2f}")
+        theirs = {"Megatron": [off_of(megatron_table(weights, size)[0].astype(np.int64), weights)]}
+        theirs["Grain"] = [off_of(grain_sources(weights, min(size, 2_000 if smoke else 50_000)), weights)]
+        yield Row(
+            f"{count:,} sources: greatest deviation of a prefix, in samples", "", [own], theirs, f"<= {bound:.2f}"
+        )
     many_out = np.sort(np.random.default_rng(3).choice(10**9, 10**4 if smoke else 10**6, replace=False, shuffle=False))
     began = perf_counter()
     excluded = samedeal.order("feistel", 10**9).exclude(many_out)
     answer = in_bulk(excluded, many)
-    yield Row(f"without {len(many_out):,} of 10^9: ready", "ms", (perf_counter() - began) * 1e3, {}, "")
+    yield Row(f"without {len(many_out):,} of 10^9: ready", "ms", [(perf_counter() - began) * 1e3], {}, "")
     yield Row(f"without {len(many_out):,} of 10^9: in bulk, per index", "ns", taken(answer, runs), {}, "<= 200 ns")
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--smoke", action="store_true", help="measure next to nothing, to see that everything works")
-    parser.add_argument("--json", type=Path, metavar="FILE", help="also write the figures to this file")
     options = parser.parse_args()
-    versions = {name: importlib.metadata.version(name) for name in ("megatron-core", "grain", "numpy", "wasmtime")}
+    versions = {
+        name: importlib.metadata.version(name) for name in ("samedeal", "megatron-core", "grain", "numpy", "wasmtime")
+    }
     # The component is compiled when the first sampler asks for it.
     _ = Sampler(order=blend(2, 10, 20))[0]
     print("| | ours | others | times | must |\n|---|---:|---:|---:|---:|")
-    found = []
     for row in rows(options.smoke):
-        others = ", ".join(f"{value:,.3g} {row.unit} ({name})".replace("  ", " ") for name, value in row.theirs.items())
-        times = ", ".join(f"{value / row.ours:,.3g}x" for value in row.theirs.values() if row.unit)
-        print(f"| {row.title} | {row.ours:,.3g} {row.unit} | {others} | {times} | {row.must} |", flush=True)
-        found.append(row._asdict())
-    print(f"\n{platform.python_version()}, {', '.join(f'{name} {version}' for name, version in versions.items())}")
-    if options.json:
-        options.json.write_text(json.dumps({"versions": versions, "rows": found}, indent=1) + "\n")
+        ours, theirs = median(row.ours), {name: median(values) for name, values in row.theirs.items()}
+        others = ", ".join(f"{value:,.3g} {row.unit} ({name})".replace("  ", " ") for name, value in theirs.items())
+        times = ", ".join(f"{value / ours:,.3g}x" for value in theirs.values() if row.unit)
+        print(f"| {row.title} | {ours:,.3g} {row.unit} | {others} | {times} | {row.must} |")
+        scale = {"ns": 1e-9, "ms": 1e-3, "": 1.0}[row.unit]
+        for name, values in {"samedeal": row.ours, **row.theirs}.items():
+            line = f"figure: blending.{slug(row.title)}.{slug(name)} {'s' if row.unit else 'ratio'}"
+            print(line, *(value * scale for value in values), flush=True)
+    print(f"versions: CPython {platform.python_version()}, {', '.join(map(' '.join, versions.items()))}")
+
+
+def slug(title: str) -> str:
+    """A title as it stands in an id."""
+    return re.sub(r"[^a-z0-9]+", "-", title.lower()).strip("-")
 
 
 if __name__ == "__main__":

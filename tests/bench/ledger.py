@@ -11,7 +11,9 @@ last one.
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import multiprocessing
+import platform
 import tempfile
 import time
 from collections.abc import Iterator
@@ -89,9 +91,10 @@ def main() -> None:
     print(f"{samples} samples, {READERS} readers at {pause * 1000} ms a sample, one of them {SLOW} times slower")
     print(f"{'deal':<24}{'seconds':>9}{'of ideal':>10}{'slow reader has':>18}")
     print(f"{'ideal':<24}{ideal:>9.2f}{1:>10.3f}{1 / (SLOW * (READERS - 1) + 1):>18.1%}")
-    deals = [("fixed", fixed, 0), *((f"ledger, block {block}", claimed, block) for block in (16, 64, 128))]
+    deals = [("fixed-shares", fixed, 0), *((f"ledger-block-{block}", claimed, block) for block in (16, 64, 128))]
     times: dict[str, list[float]] = {name: [] for name, _, _ in deals}
-    shares: dict[str, float] = {"fixed": 1 / READERS}
+    shares: dict[str, list[float]] = {name: [] for name, _, _ in deals}
+    shares["fixed-shares"].append(1 / READERS)
     for _ in range(rounds):
         for name, deal, block in deals:
             taken, replay = measured(deal, samples, block, pause)
@@ -100,9 +103,17 @@ def main() -> None:
                 every = np.concatenate([*replay.samples(Sampler(samples, seed=1))])
                 assert sorted(every) == list(range(samples)), "not every sample once"
                 own = sum(commit.count for commit in replay.commits if commit.reader == READERS - 1)
-                shares[name] = own / samples
+                shares[name].append(own / samples)
     for name, taken_in in times.items():
-        print(f"{name:<24}{median(taken_in):>9.2f}{median(taken_in) / ideal:>10.3f}{shares[name]:>18.1%}")
+        print(f"{name:<24}{median(taken_in):>9.2f}{median(taken_in) / ideal:>10.3f}{median(shares[name]):>18.1%}")
+    times["ideal"], shares["ideal"] = [ideal], [1 / (SLOW * (READERS - 1) + 1)]
+    for name, taken_in in times.items():
+        print(f"figure: ledger.{name}.time s", *taken_in)
+        print(f"figure: ledger.{name}.divided-by-the-ideal x", *(taken / ideal for taken in taken_in))
+        print(f"figure: ledger.{name}.share-of-the-slow-reader share", *shares[name])
+    packages = ("samedeal", "numpy", "wasmtime")
+    versions = ", ".join(f"{package} {importlib.metadata.version(package)}" for package in packages)
+    print(f"versions: CPython {platform.python_version()}, {versions}")
 
 
 if __name__ == "__main__":

@@ -35,7 +35,7 @@ def versions() -> str:
     import platform
     from importlib.metadata import version
 
-    packages = ("wasmtime", "numpy", "torch", "grain")
+    packages = ("wasmtime", "numpy", "torch", "torchdata", "grain", "pyarrow")
     python = f"CPython {platform.python_version()}"
     return ", ".join([python, *(f"{package} {version(package)}" for package in packages)])
 
@@ -167,6 +167,21 @@ def batch(samples: int, count: int, epoch: int) -> float:
     return (perf_counter() - began) / count
 
 
+def locate(samples: int, count: int, epoch: int) -> float:
+    """Where and when samples at random are seen, per sample."""
+    import random
+
+    import samedeal
+
+    sampler = samedeal.Sampler(samples, epoch=epoch, world_size=8)
+    numbers = random.Random(epoch).choices(range(samples), k=count)
+    _ = sampler.locate(0, batch_size=BATCH)
+    began = perf_counter()
+    for number in numbers:
+        sampler.locate(number, batch_size=BATCH)
+    return (perf_counter() - began) / count
+
+
 def randperm(samples: int, epoch: int) -> float:
     """Torch's shuffle, in native code on one thread."""
     import torch
@@ -293,6 +308,7 @@ MEASUREMENTS: dict[str, Callable[..., object]] = {
         one_by_one,
         per_index_grain,
         batch,
+        locate,
         randperm,
         stream_pyarrow,
         stream_shards,

@@ -17,7 +17,7 @@ HERE = ROOT / "tests/crossing"
 Line = dict[str, Any]
 
 COMMANDS: dict[str, list[object]] = {
-    "rust": [ROOT / "target/debug/crossing-rust"],
+    "rust": [ROOT / "target/engine/debug/crossing-rust"],
     "python": [sys.executable, HERE / "host.py"],
     "node": ["node", HERE / "node.mjs"],
     "chromium": ["node", HERE / "page.mjs"],

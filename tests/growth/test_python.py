@@ -21,7 +21,7 @@ VECTORS = Path(__file__).parents[1] / "vectors"
 @pytest.fixture(autouse=True)
 def grown(monkeypatch: pytest.MonkeyPatch) -> None:
     """The component that was built with the feature `grown`, in place of that of the package."""
-    monkeypatch.setattr(engine, "COMPONENT", GROWN / "samedeal.wasm")
+    monkeypatch.setattr(engine, "COMPONENT", str(GROWN / "samedeal.wasm"))
     monkeypatch.setattr(engine, "process", engine.Process())
 
 

@@ -31,7 +31,7 @@ MARKER = "CACHEDIR.TAG"
 HOSTS = {
     "python": [sys.executable, "-c", "import samedeal; print(samedeal.Sampler(100, seed=9).indices(0, 3).tolist())"],
     "command": [
-        str(ROOT / "target/debug/samedeal"),
+        str(ROOT / "target/engine/debug/samedeal"),
         "indices",
         "--samples=100",
         "--seed=9",

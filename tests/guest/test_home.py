@@ -136,12 +136,16 @@ def test_no_host_changes_a_file(home: Path, environment: dict[str, str]) -> None
     before = everything_in(home)
     for _ in range(2):
         run([sys.executable, "-c", PYTHON, str(home)], home, environment)
-        run([str(ROOT / "target/debug/examples/claim"), *["runs/rust", "0", "64", "16", "60", "0"]], home, environment)
+        run(
+            [str(ROOT / "target/engine/debug/examples/claim"), *["runs/rust", "0", "64", "16", "60", "0"]],
+            home,
+            environment,
+        )
         script = NODE.replace("INDEX", str(ROOT / "hosts/js/dist/index-files.js"))
         script = script.replace("NODE", str(ROOT / "hosts/js/dist/node.js"))
         run(["node", "--input-type=module", "-e", script, str(home)], home, environment)
         for command in COMMANDS.strip().splitlines():
-            run([str(ROOT / "target/debug/samedeal"), *command.split()], home, environment)
+            run([str(ROOT / "target/engine/debug/samedeal"), *command.split()], home, environment)
     after = everything_in(home)
     made = {name for name in after if name not in before}
     caches = Path(environment["XDG_CACHE_HOME"]).relative_to(home) / FOLDER

@@ -1,4 +1,7 @@
-"""Holds the Python host against the golden cases: `python tests/matrix/python.py`. Prints one line per group."""
+"""Holds the Python host against the golden cases: `python tests/matrix/python.py [first]`.
+
+Prints one line per group. With `first`, the host has the code with which the first process on a machine begins.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,7 @@ from samedeal.bindings.mesh import Axis
 from samedeal.bindings.readings import ReadBatch
 from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
+from samedeal.engine import code, component
 from samedeal.engine.core import Core
 from samedeal.ledger.binding import Client, Machine, header
 from samedeal.read import binding as reads
@@ -534,6 +538,10 @@ class Answers:
 
 def main() -> int:
     """Runs every case of every group."""
+    engine = ENGINE
+    if "first" in sys.argv[1:] and component.has_winch():
+        component.process._compiled = code.compiled(component.COMPONENT, limited=False, winch=True)
+        engine += ", winch"
     files = [path for path in sorted(VECTORS.glob("*.json")) if path.name != "schema.json"]
     all_failed = 0
     for path in files:
@@ -549,7 +557,7 @@ def main() -> int:
             if wrong is not None:
                 failed += 1
                 print(f"{group['group']}: {case['name']}: {wrong[:1000]}", file=sys.stderr)
-        print("matrix", ENGINE, group["group"], len(cases) - failed, failed, answers, sep="\t", flush=True)
+        print("matrix", engine, group["group"], len(cases) - failed, failed, answers, sep="\t", flush=True)
         all_failed += failed
     return 0 if files and not all_failed else 1
 

@@ -118,6 +118,8 @@ def not_admitted(wheel: Path, versions: dict[str, str]) -> list[str]:
 def try_python(tried: Environment) -> str:
     """Runs the golden cases, then the tests, in an environment."""
     cases = golden(run(tried.python, "tests/matrix/python.py"))
+    # The same twice on a wasmtime whose C API does not select Winch.
+    cases += f", {golden(run(tried.python, 'tests/matrix/python.py', 'first'))} in a first process"
     # The versions stay what they are, whatever the tools would like.
     pins = [f"{name}=={version}" for name, version in tried.versions().items() if name in ENGINES]
     run(*UV, "pip", "install", "--quiet", "--python", tried.python, "pytest", "hypothesis", *pins)

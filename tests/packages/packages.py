@@ -19,7 +19,7 @@ WHEEL = DIST / f"samedeal-{VERSION}-py3-none-any.whl"
 SDIST = DIST / f"samedeal-{VERSION}.tar.gz"
 TARBALL = DIST / f"samedeal-{VERSION}.tgz"
 CRATES = (DIST / f"samedeal-{VERSION}.crate", DIST / f"samedeal-cli-{VERSION}.crate")
-PARTS = tuple(DIST / f"samedeal-{name}-{VERSION}.crate" for name in ("sort", "core", "interface"))
+PARTS = tuple(DIST / f"samedeal-{name}-{VERSION}.crate" for name in ("bulk", "core", "interface"))
 """What the feature `native` needs, in the order of their dependencies."""
 COMPONENTS = ("samedeal",)
 

@@ -28,7 +28,7 @@ def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
         with tarfile.open(package) as archive:
             archive.extractall(folder, filter="data")
     # Cargo finds the libraries here in place of the registry, which does not have them yet.
-    names = ("samedeal-sort", "samedeal-core", "samedeal-interface", "samedeal")
+    names = ("samedeal-bulk", "samedeal-core", "samedeal-interface", "samedeal")
     paths = (f'{name} = {{ path = "{folder}/{name}-{VERSION}" }}\n' for name in names)
     patch = "[patch.crates-io]\n" + "".join(paths)
     (folder / ".cargo").mkdir()
@@ -62,6 +62,6 @@ def test_command(unpacked: Path, tmp_path: Path) -> None:
 
 
 def test_registry_would_take_them() -> None:
-    names = ("samedeal-sort", "samedeal-core", "samedeal-interface", "samedeal", "samedeal-cli")
+    names = ("samedeal-bulk", "samedeal-core", "samedeal-interface", "samedeal", "samedeal-cli")
     packages = [f"--package={name}" for name in names]
     cargo("publish", "--dry-run", "--no-verify", "--allow-dirty", *packages, folder=ROOT)

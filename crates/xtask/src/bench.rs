@@ -1,4 +1,5 @@
-//! `cargo xtask bench`: the measurements, on an otherwise idle machine.
+//! `cargo xtask bench`: the measurements, on an otherwise idle machine. What they print is kept, and written into the pages
+//! of the documentation that state it.
 
 use crate::build;
 use crate::counts::Counts;
@@ -9,73 +10,154 @@ use crate::project;
 use crate::setup;
 use crate::stamp::Stamp;
 
-/// What takes them; its options are those of the command.
+/// The program that takes the measurements in groups; each group is a part.
 const BENCH: &str = "target/release/bench";
-/// The measurements of batches that it takes.
-const BATCHING: &str = "batching,batching-quality";
+
+/// A part that is a program of its own. `--smoke` makes it small.
+struct Script {
+    /// The name for `--only`, with which the ids of its figures begin.
+    part: &'static str,
+    words: &'static [&'static str],
+    needs: &'static [&'static str],
+    /// The picture that it draws with `--plot`.
+    picture: Option<&'static str>,
+}
+
+/// A new program is a line here.
+const SCRIPTS: &[Script] = &[
+    Script {
+        part: "batching-peers",
+        words: &["target/venv-peers/bin/python", "tests/bench/batching.py"],
+        needs: &[ENVIRONMENT],
+        picture: Some("docs/comparison/batching.svg"),
+    },
+    Script {
+        part: "blending",
+        words: &["target/venv-peers/bin/python", "tests/bench/blending.py"],
+        needs: &[ENVIRONMENT],
+        picture: None,
+    },
+    Script {
+        part: "first-use",
+        words: &["target/venv/bin/python", "tests/bench/first_use.py"],
+        needs: &[setup::PYTHON, build::COMPONENT_STEP],
+        picture: None,
+    },
+    Script {
+        part: "ledger",
+        words: &["target/venv/bin/python", "tests/bench/ledger.py"],
+        needs: &[setup::PYTHON, build::COMPONENT_STEP],
+        picture: None,
+    },
+];
 
 const TORCH: &str = "target/venv-torch";
-/// Those whose batches are held against ours; torch is that of the other environment.
+/// The environment with the programs whose batches and blends are compared with ours; torch is that of the other environment.
 const PEERS: &str = "target/venv-peers";
 const REQUIREMENTS: &str = "tests/bench/requirements-peers.txt";
-
-/// Builds everything, then measures: `batching` or `blending` alone, beside others, or all that is ours.
-pub fn plan(options: &[&str]) -> Plan {
-    if let ["blending", options @ ..] = options {
-        let smoke = options.contains(&"--smoke");
-        let steps = vec![Step::new(ENVIRONMENT, &[setup::TORCH, build::COMPONENT_STEP], peers), blending(smoke)];
-        return Plan::new("bench blending", crate::parts(), steps);
-    }
-    let (options, batching) = match options {
-        ["batching", options @ ..] => (options, true),
-        _ => (options, false),
-    };
-    let mut options: Vec<String> = options.iter().map(ToString::to_string).collect();
-    let smoke = options.iter().any(|option| option == "--smoke");
-    if batching {
-        options.extend(["--only".to_string(), BATCHING.to_string()]);
-    }
-    let mut steps = vec![Step::new(MEASUREMENTS, &[build::RELEASE, build::NPM, setup::TORCH], move |progress| {
-        shown(progress, &[BENCH], &options, "target/xtask/bench.txt")
-    })];
-    if batching {
-        steps.push(Step::new(ENVIRONMENT, &[setup::TORCH], peers));
-        steps.push(comparison(smoke));
-    }
-    Plan::new(if batching { "bench batching" } else { "bench" }, crate::parts(), steps)
-}
-
-const MEASUREMENTS: &str = "measurements";
 const ENVIRONMENT: &str = "Python environment with other batches";
+const MEASURING: &str = "measuring";
+/// Keeps figures, writes them into pages, and says which are of other sources.
+const KEEPER: &str = "tests/docs/measured.py";
 
-/// Blends of the same sources, ours and those of others.
-fn blending(smoke: bool) -> Step {
-    let smoke = smoke.then(|| "--smoke".to_string());
-    let options: Vec<String> = [String::from("--json=target/bench/blending.json")].into_iter().chain(smoke).collect();
-    Step::new("blends beside those of others", &[ENVIRONMENT], move |progress| {
-        let python = format!("{PEERS}/bin/python");
-        shown(progress, &[&python, "tests/bench/blending.py"], &options, "target/bench/blending.md")
-    })
+/// The words after `bench`.
+#[derive(Debug, Default, PartialEq)]
+struct Options {
+    /// The parts; all if there are none.
+    only: Vec<String>,
+    runs: Option<String>,
+    smoke: bool,
+    /// Only say which figures are of other sources.
+    stale: bool,
 }
 
-/// Batches of the same lengths, ours and those of others.
-fn comparison(smoke: bool) -> Step {
-    let smoke = smoke.then(|| "--smoke".to_string());
-    let files = ["--plot=target/bench/batching.svg", "--json=target/bench/batching.json"].map(String::from);
-    let options: Vec<String> = files.into_iter().chain(smoke).collect();
-    // Nothing else is measured meanwhile.
-    Step::new("batches beside those of others", &[MEASUREMENTS, ENVIRONMENT], move |progress| {
-        let python = format!("{PEERS}/bin/python");
-        shown(progress, &[&python, "tests/bench/batching.py"], &options, "target/bench/batching.md")
-    })
+impl Options {
+    fn parse(words: &[&str]) -> Result<Options, String> {
+        let mut options = Options::default();
+        let mut words = words.iter();
+        while let Some(&word) = words.next() {
+            let mut value = || words.next().map(ToString::to_string).ok_or_else(|| format!("{word} needs a value"));
+            match word {
+                "--only" => options.only.extend(value()?.split(',').map(String::from)),
+                "--runs" => options.runs = Some(value()?),
+                "--smoke" => options.smoke = true,
+                "--stale" => options.stale = true,
+                _ => return Err(format!("unknown option: {word}")),
+            }
+        }
+        Ok(options)
+    }
+
+    fn has(&self, part: &str) -> bool {
+        self.only.is_empty() || self.only.iter().any(|only| only == part)
+    }
 }
 
-/// Runs a program, and shows all that it prints.
-fn shown(progress: &Progress, words: &[&str], options: &[String], path: &str) -> Outcome {
-    let path = project::path(path);
-    path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
-    progress.run_into(project::words(words).args(options), &path)?;
-    Ok(Report { display: format!("\n{}\n", std::fs::read_to_string(path)?), ..Report::default() })
+/// Builds what is to be measured, and measures one part after the other.
+pub fn plan(words: &[&str]) -> Result<Plan, String> {
+    let options = Options::parse(words)?;
+    if options.stale {
+        let step = Step::new("figures of these sources", &[], |progress| {
+            progress.run(&mut project::program(machine::python(), &[KEEPER, "stale"]))?;
+            Ok(Report::default())
+        });
+        return Ok(Plan::new("bench --stale", Vec::new(), vec![step]));
+    }
+    let smoke = options.smoke;
+    let scripts: Vec<&Script> = SCRIPTS.iter().filter(|script| options.has(script.part)).collect();
+    let groups: Vec<String> =
+        options.only.iter().filter(|only| SCRIPTS.iter().all(|script| script.part != *only)).cloned().collect();
+    let has_groups = options.only.is_empty() || !groups.is_empty();
+
+    // Nothing is built or installed while something is measured.
+    let mut needs: Vec<&'static str> = scripts.iter().flat_map(|script| script.needs).copied().collect();
+    let mut steps = Vec::new();
+    if scripts.iter().any(|script| script.needs.contains(&ENVIRONMENT)) {
+        steps.push(Step::new(ENVIRONMENT, &[setup::TORCH, build::COMPONENT_STEP], peers));
+    }
+    if has_groups {
+        needs.extend([build::BENCH, build::NPM, setup::TORCH]);
+        let mut arguments = vec!["--figures".to_string()];
+        arguments.extend(smoke.then(|| "--smoke".to_string()));
+        arguments.extend(options.runs.iter().flat_map(|runs| ["--runs".to_string(), runs.clone()]));
+        if !groups.is_empty() {
+            arguments.extend(["--only".to_string(), groups.join(",")]);
+        }
+        steps.push(part("measurements", &needs, &[BENCH], arguments, smoke));
+    }
+    for script in scripts {
+        let mut arguments: Vec<String> = smoke.then(|| "--smoke".to_string()).into_iter().collect();
+        let picture = script.picture.filter(|_| !smoke);
+        arguments.extend(picture.into_iter().flat_map(|picture| ["--plot".to_string(), picture.to_string()]));
+        steps.push(part(script.part, &needs, script.words, arguments, smoke));
+    }
+    Ok(Plan::new("bench", crate::parts(), steps))
+}
+
+/// One program: shows what it prints for people, and keeps the figures, unless they mean nothing.
+fn part(
+    name: &'static str,
+    needs: &[&'static str],
+    words: &'static [&'static str],
+    arguments: Vec<String>,
+    smoke: bool,
+) -> Step {
+    Step::new(name, needs, move |progress| {
+        let output = format!("target/bench/{name}.txt");
+        let path = project::path(&output);
+        path.parent().map_or(Ok(()), std::fs::create_dir_all)?;
+        progress.run_into(project::words(words).args(arguments), &path)?;
+        let printed = std::fs::read_to_string(path)?;
+        let is_figure = |line: &&str| ["figure: ", "versions: "].iter().any(|begin| line.starts_with(begin));
+        let shown: Vec<&str> = printed.lines().filter(|line| !is_figure(line)).collect();
+        if !smoke {
+            progress.run(&mut project::program(machine::python(), &[KEEPER, "keep", &output]))?;
+        }
+        let count = printed.lines().filter(|line| line.starts_with("figure: ")).count();
+        let note = format!("{count} figures, in {output}");
+        Ok(Report { display: format!("\n{}\n", shown.join("\n")), ..Report::note(note) })
+    })
+    .with_lock(MEASURING)
 }
 
 /// An environment that sees all that is in the one with torch, 5 GB that need not be there twice.
@@ -100,4 +182,19 @@ fn peers(progress: &Progress) -> Outcome {
     progress.run(project::own(&python, &install).args(["-r", REQUIREMENTS]))?;
     stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {PEERS}")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn parts_are_chosen_by_their_names() {
+        let options = Options::parse(&["--only", "start,ledger", "--smoke", "--runs", "3"]).unwrap();
+        assert!(options.has("start") && options.has("ledger") && !options.has("blending"));
+        assert_eq!((options.runs.as_deref(), options.smoke), (Some("3"), true));
+        assert!(Options::parse(&[]).unwrap().has("blending"));
+        assert_eq!(Options::parse(&["--only"]), Err("--only needs a value".into()));
+        assert_eq!(Options::parse(&["batching"]), Err("unknown option: batching".into()));
+    }
 }

@@ -58,12 +58,14 @@ pub const BINDINGS: &str = "bindings";
 pub const WEB_BUILD: &str = "web build";
 /// The command `samedeal`, as the demo and the tests run it.
 pub const COMMAND: &str = "command";
-/// The programs of tests and generators.
+/// The programs of tests that link the core, and the examples of the crate.
 pub const TOOLS: &str = "tools";
-/// What answers golden cases by the Rust host over the core, which is linked.
-pub const NATIVE: &str = "tools with `native`";
-/// What users get of Rust, and the benchmarks.
+/// The programs of tests that run the component in an engine, in target/engine/debug. The command is one of them.
+pub const ENGINE_TOOLS: &str = "tools with the engine";
+/// The command that users get.
 pub const RELEASE: &str = "command, in release";
+/// The benchmarks.
+pub const BENCH: &str = "benchmarks, in release";
 /// The npm package.
 pub const NPM: &str = "npm package";
 /// The npm package without its entry for pages, which needs the web build.
@@ -74,6 +76,8 @@ pub const GROWN: &str = "component with more";
 pub const GROWN_FOLDER: &str = "target/grown/wasm32-wasip2/wasm";
 /// Cargo does one thing at a time in a folder.
 pub const CARGO: &str = "cargo";
+/// The lock of cargo in target/engine, where programs with an engine are built beside all others.
+pub const CARGO_ENGINE: &str = "cargo for programs with an engine";
 /// The same for WebAssembly, which has folders of its own.
 pub const CARGO_WASM: &str = "cargo for WebAssembly";
 const COMPILED: &str = "component: WebAssembly";
@@ -82,9 +86,10 @@ const WRITES_BINDGEN: &str = "wasm-bindgen";
 /// The steps that make artefacts.
 pub fn parts() -> Vec<Step> {
     vec![
-        Step::new(COMPILED, &[setup::TARGETS, setup::NODE], component).with_lock(CARGO_WASM),
+        Step::new(COMPILED, &[setup::COMPONENT_TARGET], |progress| compiled(progress, "target", None, PLAIN))
+            .with_lock(CARGO_WASM),
         // In a folder of its own: the one that users get stays as it is.
-        Step::new(GROWN, &[setup::TARGETS], |progress| {
+        Step::new(GROWN, &[setup::COMPONENT_TARGET], |progress| {
             let mut command = project::cargo(&["build", "--profile", "wasm", "--target", "wasm32-wasip2"]);
             command.args(["--target-dir", "target/grown", "--package=samedeal-component", "--features=grown"]);
             // Nobody waits for it as long as for its build.
@@ -94,31 +99,40 @@ pub fn parts() -> Vec<Step> {
         })
         .with_lock(CARGO_WASM),
         Step::new(BINDINGS, &[setup::MACHINE], bindings).with_lock(CARGO),
-        Step::new(COMPONENT_STEP, &[COMPILED, BINDINGS], |_| Ok(Report::default())),
-        Step::new(COMMAND, &[COMPONENT_STEP], |progress| {
-            progress.run(&mut host(&["--bin=samedeal"]))?;
+        Step::new(COMPONENT_STEP, &[COMPILED, BINDINGS, setup::NODE], component),
+        Step::new(COMMAND, &[BINDINGS], |progress| {
+            progress.run(&mut native(&["--bin=samedeal"]))?;
             Ok(Report::note("target/debug/samedeal"))
         })
         .with_lock(CARGO),
-        Step::new(WEB_BUILD, &[setup::TARGETS], web).with_lock(CARGO_WASM),
+        Step::new(WEB_BUILD, &[setup::WEB_TARGET], web).with_lock(CARGO_WASM),
         Step::new(WRITES_BINDGEN, &[setup::MACHINE], |progress| {
-            progress.run(&mut host(&["--bin=bindgen"]))?;
+            progress.run(&mut project::cargo(&["build", "--package=bindgen"]))?;
             Ok(Report::note(BINDGEN))
         })
         .with_lock(CARGO),
-        Step::new(TOOLS, &[COMPONENT_STEP], |progress| {
-            progress.run(&mut host(&["--bins", "--examples"]))?;
+        Step::new(TOOLS, &[BINDINGS], |progress| {
+            // The command is a step of its own.
+            let programs = ["--bin=matrix-native", "--bin=matrix-rust", "--bin=vectors", "--examples"];
+            progress.run(native(&programs).args(project::TESTED))?;
             Ok(Report::note("target/debug"))
         })
         .with_lock(CARGO),
-        Step::new(NATIVE, &[BINDINGS], |progress| {
-            progress.run(project::cargo(&["build"]).args(project::NATIVE_CRATES).arg("--bin=matrix-rust"))?;
-            Ok(Report::note("target/native/debug/matrix-rust"))
+        Step::new(ENGINE_TOOLS, &[COMPONENT_STEP], |progress| {
+            progress.run(
+                project::cargo(&["build", "--bins", "--examples"]).args(project::TESTED).args(project::ENGINE_CRATES),
+            )?;
+            Ok(Report::note("target/engine/debug"))
+        })
+        .with_lock(CARGO_ENGINE),
+        Step::new(RELEASE, &[BINDINGS], |progress| {
+            progress.run(&mut project::cargo(&["build", "--release", "--package=samedeal-cli"]))?;
+            Ok(Report::note("target/release/samedeal"))
         })
         .with_lock(CARGO),
-        Step::new(RELEASE, &[COMPONENT_STEP], |progress| {
-            progress.run(host(&["--bins"]).arg("--release"))?;
-            Ok(Report::note("target/release/samedeal"))
+        Step::new(BENCH, &[COMPONENT_STEP], |progress| {
+            progress.run(&mut project::cargo(&["build", "--release", "--package=bench"]))?;
+            Ok(Report::note("target/release/bench"))
         })
         .with_lock(CARGO),
         Step::new(NPM_FOR_NODE, &[setup::NODE, COMPONENT_STEP], |progress| npm_package(progress, "build:node"))
@@ -130,17 +144,15 @@ pub fn parts() -> Vec<Step> {
     ]
 }
 
-/// A build of crates for this machine. It selects all of them, whichever it builds, so that cargo gives their
-/// dependencies the same features each time and compiles them once.
-fn host(what: &[&str]) -> Command {
+/// A build of programs that link the core.
+fn native(what: &[&str]) -> Command {
     let mut command = project::cargo(&["build"]);
-    command.args(project::HOST_CRATES).args(what);
+    command.args(project::NATIVE_CRATES).args(what);
     command
 }
 
-/// Builds the component, and has Binaryen make it smaller by a seventh.
+/// Has Binaryen make the component smaller by a seventh, and copies it into the hosts.
 fn component(progress: &Progress) -> Outcome {
-    compiled(progress, "target", None, PLAIN)?;
     let [plain, small] = ["samedeal.wasm", "small.wasm"].map(|name| format!("{PLAIN}/{name}"));
     let stamp = Stamp::of("component", &[&plain, "hosts/js/package-lock.json"], &BINARYEN.join(" "))?;
     if !stamp.is_current() || !project::path(&small).is_file() {
@@ -196,7 +208,7 @@ fn leb128(bytes: &[u8]) -> Option<(usize, &[u8])> {
 }
 
 fn bindings(progress: &Progress) -> Outcome {
-    progress.run(&mut host(&["--bin=bindings"]))?;
+    progress.run(&mut native(&["--bin=bindings"]))?;
     progress.run(&mut project::own(GENERATOR, &["python", "wit", PYTHON_BINDINGS]))?;
     progress.run(&mut project::own(GENERATOR, &["typescript", "wit", JAVASCRIPT_CLASSES]))?;
     progress.run(&mut project::own(GENERATOR, &["rust", "wit", RUST_PART]))?;

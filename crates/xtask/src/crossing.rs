@@ -15,7 +15,7 @@ use crate::suites;
 /// What the suite is called.
 pub const SUITE: &str = "crossing: what one host saves, another continues";
 /// What each program needs, but for Firefox.
-pub const NEEDS: &[&str] = &[build::TOOLS, build::NPM, setup::PYTHON, setup::BROWSER];
+pub const NEEDS: &[&str] = &[build::ENGINE_TOOLS, build::COMMAND, build::NPM, setup::PYTHON, setup::BROWSER];
 /// What each program is made from.
 pub const INPUTS: &[&[&str]] = &[
     suites::MANIFESTS,

@@ -24,8 +24,8 @@ const FUZZ: &str = "tests/fuzz";
 const FUZZERS: &[Fuzzer] = &[
     Fuzzer {
         word: "cases",
-        words: &["target/debug/fuzz-cases"],
-        needs: &[build::TOOLS, build::NPM, setup::PYTHON],
+        words: &["target/engine/debug/fuzz-cases"],
+        needs: &[build::ENGINE_TOOLS, build::NPM, setup::PYTHON],
         inputs: &[
             suites::MANIFESTS,
             suites::PYTHON,
@@ -38,15 +38,15 @@ const FUZZERS: &[Fuzzer] = &[
     },
     Fuzzer {
         word: "rust",
-        words: &["target/debug/fuzz-rust"],
-        needs: &[build::TOOLS],
+        words: &["target/engine/debug/fuzz-rust"],
+        needs: &[build::ENGINE_TOOLS],
         inputs: &[suites::MANIFESTS, &["hosts/rust", FUZZ]],
         smoke: "1500",
     },
     Fuzzer {
         word: "command",
-        words: &["target/debug/fuzz-command"],
-        needs: &[build::COMMAND, build::TOOLS],
+        words: &["target/engine/debug/fuzz-command"],
+        needs: &[build::ENGINE_TOOLS, build::COMMAND],
         inputs: &[suites::MANIFESTS, &["hosts/rust", "hosts/cli", FUZZ]],
         smoke: "150",
     },

@@ -7,26 +7,13 @@ use crate::circles;
 use crate::plan::{Report, Step};
 use crate::project;
 use crate::setup;
-use crate::suites::{self, BINDINGS, JAVASCRIPT, MANIFESTS};
+use crate::suites::{self, BINDINGS, JAVASCRIPT, MANIFESTS, RUST_FOLDERS};
+
+/// Inputs of the lints of Rust.
+const RUST: &[&[&str]] = &[MANIFESTS, BINDINGS, RUST_FOLDERS, &["rustfmt.toml", "examples"]];
 
 /// A step for each of them that takes seconds.
 pub fn steps() -> Vec<Step> {
-    let rust: &[&[&str]] = &[
-        MANIFESTS,
-        BINDINGS,
-        &[
-            "rustfmt.toml",
-            "crates",
-            "examples",
-            "hosts/cli",
-            "hosts/rust",
-            "tests/crossing",
-            "tests/engines",
-            "tests/growth",
-            "tests/matrix",
-            "tests/bench",
-        ],
-    ];
     let python: &[&[&str]] = &[&["hosts/python", "examples", "tests", "docs"]];
     let javascript: &[&[&str]] = &[&["hosts/js", "examples", "tests"]];
     vec![
@@ -35,37 +22,19 @@ pub fn steps() -> Vec<Step> {
         lint("Rust format", &[setup::RUST_LINTS, build::BINDINGS], || {
             project::cargo(&["fmt", "--all", "--check", "--", "--color", "never"])
         })
-        .made_from(rust),
-        lint("Rust lints", &[setup::RUST_LINTS, build::COMPONENT_STEP], || {
-            let mut command = project::cargo(&["clippy", "--all-targets"]);
-            command.args(project::HOST_CRATES).args(["--exclude=bindgen", "--", "-D", "warnings"]);
-            command
-        })
-        .made_from(rust)
-        .with_lock(build::CARGO),
-        lint("Rust lints: native", &[setup::RUST_LINTS, build::BINDINGS], || {
-            let mut command = project::cargo(&["clippy", "--all-targets"]);
-            command.args(project::NATIVE_CRATES).args(["--", "-D", "warnings"]);
-            command
-        })
-        .made_from(rust)
-        .with_lock(build::CARGO),
-        lint("Rust lints: Windows", &[setup::RUST_LINTS, setup::WINDOWS_TARGET, build::COMPONENT_STEP], || {
-            let mut command = project::cargo(&["clippy", "--target", setup::WINDOWS]);
-            command.args(["--package=samedeal", "--", "-D", "warnings"]);
-            command
-        })
-        .made_from(rust)
-        .with_lock(build::CARGO),
-        lint("Rust lints: component", &[setup::RUST_LINTS, setup::TARGETS], || {
+        .made_from(RUST),
+        lint("Rust lints", &[setup::RUST_LINTS, build::BINDINGS], || clippy(project::NATIVE_CRATES))
+            .made_from(RUST)
+            .with_lock(build::CARGO),
+        lint("Rust lints: component", &[setup::RUST_LINTS, setup::COMPONENT_TARGET], || {
             wasm_lint(&["example-rust-guest", "samedeal-component"], "wasm32-wasip2")
         })
-        .made_from(rust)
+        .made_from(RUST)
         .with_lock(build::CARGO_WASM),
-        lint("Rust lints: web", &[setup::RUST_LINTS, setup::TARGETS], || {
+        lint("Rust lints: web", &[setup::RUST_LINTS, setup::WEB_TARGET], || {
             wasm_lint(&["samedeal-web"], "wasm32-unknown-unknown")
         })
-        .made_from(rust)
+        .made_from(RUST)
         .with_lock(build::CARGO_WASM),
         lint("Python format", &[setup::PYTHON], || ruff(&["format", "--check"])).made_from(python),
         lint("Python lints", &[setup::PYTHON], || ruff(&["check"])).made_from(python),
@@ -84,6 +53,16 @@ pub fn steps() -> Vec<Step> {
 /// What takes as long to lint as everything else, for what it needs, and hardly changes.
 pub fn slow() -> Vec<Step> {
     vec![
+        lint("Rust lints: engine", &[setup::RUST_LINTS, build::COMPONENT_STEP], || clippy(project::ENGINE_CRATES))
+            .made_from(RUST)
+            .with_lock(build::CARGO_ENGINE),
+        lint("Rust lints: Windows", &[setup::RUST_LINTS, setup::WINDOWS_TARGET, build::COMPONENT_STEP], || {
+            let mut command = project::cargo(&["clippy", "--target", setup::WINDOWS]);
+            command.args(["--package=samedeal", "--", "-D", "warnings"]);
+            command
+        })
+        .made_from(RUST)
+        .with_lock(build::CARGO),
         lint("Rust lints: bindgen", &[setup::RUST_LINTS], || {
             project::cargo(&["clippy", "--package=bindgen", "--", "-D", "warnings"])
         })
@@ -101,6 +80,13 @@ fn lint(name: &str, needs: &[&'static str], command: impl Fn() -> Command + Send
         progress.run(&mut command())?;
         Ok(Report::default())
     })
+}
+
+/// Over crates for this machine.
+fn clippy(crates: &[&str]) -> Command {
+    let mut command = project::cargo(&["clippy", "--all-targets"]);
+    command.args(crates).args(["--", "-D", "warnings"]);
+    command
 }
 
 fn wasm_lint(packages: &[&str], target: &str) -> Command {

@@ -10,9 +10,10 @@ use crate::project;
 const PYTHON: (u32, u32) = (3, 10);
 const NODE: (u32, u32) = (20, 0);
 
-/// The interpreter that the environments are made from: `$PYTHON`, or `python3`.
+/// The interpreter that the environments are made from: `$PYTHON`, or `python3`, which the installer for Windows calls `python`.
 pub fn python() -> String {
-    env::var("PYTHON").unwrap_or_else(|_| "python3".into())
+    let usual = if cfg!(windows) { "python" } else { "python3" };
+    env::var("PYTHON").unwrap_or_else(|_| usual.into())
 }
 
 /// Names everything that is missing at once, before a long build. (A C compiler is there: this program was linked.)
@@ -62,7 +63,7 @@ pub fn with_browser(mut command: Command) -> Command {
 /// The folders of this machine in which a compiler finds sources, and the names that they have on every machine: those of crates,
 /// and those of the standard library, which have that name already where the toolchain comes without its sources.
 pub fn source_folders() -> Vec<(String, String)> {
-    let home = |name: &str| env::var_os("HOME").map(|home| PathBuf::from(home).join(name));
+    let home = |name: &str| env::home_dir().map(|home| home.join(name));
     let cargo = env::var_os("CARGO_HOME").map(PathBuf::from).or_else(|| home(".cargo"));
     let mut folders: Vec<(String, String)> =
         cargo.into_iter().map(|folder| (folder.display().to_string(), "/cargo".into())).collect();

@@ -36,15 +36,16 @@ Usage: cargo xtask <command>
   demo [DIR --column NAME] [--rank R | --all]
                      one epoch over the same Parquet files in Python, Node and Rust, side by side; without DIR over
                      the functions of Python's standard library
-  test [WORD ...]    format, lints, the tests of the core and of every host, the matrix of engines, the documents; with
-                     words, only the suites that have one of them in their names
-  check [WORD ...]   test, and the tests under PyTorch, in frameworks and browsers, tutorials, the demo: what CI runs
+  test [WORD ...]    format, lints, the tests of the core and of every host, the documents; with words, only the suites
+                     that have one of them in their names
+  check [WORD ...]   test, and Rust over the component and its engine, PyTorch, frameworks, browsers, more engines,
+                     tutorials, the demo: what CI runs
   build [python | node | rust]
-                     the component, the Python and the npm package, the command `samedeal` in release
-  bench [--runs N] [--only NAME] [--json FILE]
-                     the measurements, as a table
-  bench batching     batches beside those of Lhotse, transformers, seqpacker and TRL, and their targets
-  bench blending     blends beside those of Megatron and Grain, and their targets
+                     the Python package, the npm package, the command `samedeal` in release and the crate
+  bench [--only PART,...] [--runs N] [--smoke]
+                     the measurements: shows them, keeps them in docs/comparison/figures, and writes them into the pages
+                     (takes an hour); with parts, only these; with --smoke, whether they work, and keeps nothing
+  bench --stale      which of the kept figures are of other sources than those of the tree
   matrix [WORD ...]  the golden cases on every engine and machine, of which `check` runs some: installs them, and writes
                      docs/matrix.md (takes half an hour); with words, only those that have one of them in their names
   matrix --random COUNT [--seed SEED] [WORD ...]
@@ -100,7 +101,7 @@ fn main() -> ExitCode {
         ["statistics", options @ ..] => Ok(robustness::statistics(options)),
         ["soak", options @ ..] => Ok(robustness::soak(options)),
         ["docs", options @ ..] => docs::plan(options, parts()),
-        ["bench", options @ ..] => Ok(bench::plan(options)),
+        ["bench", options @ ..] => bench::plan(options),
         ["demo", options @ ..] => demo::Options::parse(options).map(demo::plan),
         _ => Err(format!("unknown command: {}", words.join(" "))),
     };
@@ -116,7 +117,7 @@ fn main() -> ExitCode {
 /// All steps that others need. What the longest builds wait for comes first, downloads run beside it.
 fn parts() -> Vec<Step> {
     let mut first = setup::parts();
-    let downloads = first.split_off(2);
+    let downloads = first.split_off(setup::FIRST);
     [first, build::parts(), downloads, demo::parts(), docs::parts(), matrix::parts(), packages::parts()]
         .into_iter()
         .flatten()
@@ -141,7 +142,10 @@ fn build(words: &[&str]) -> Result<Plan, String> {
     let mut needs = Vec::new();
     needs.extend(has("python").then_some(build::COMPONENT_STEP));
     needs.extend(has("node").then_some(build::NPM));
-    needs.extend(has("rust").then_some(build::RELEASE));
+    if has("rust") {
+        // The crate has the component in it.
+        needs.extend([build::RELEASE, build::COMPONENT_STEP]);
+    }
     Ok(Plan::of("build", parts(), &needs))
 }
 
@@ -186,8 +190,11 @@ mod tests {
         docs::plan(&[], parts()).unwrap();
         docs::plan(&["--serve"], parts()).unwrap();
         assert!(docs::plan(&["--server"], parts()).is_err());
-        bench::plan(&[]);
-        bench::plan(&["batching", "--smoke"]);
+        bench::plan(&[]).unwrap();
+        bench::plan(&["--stale"]).unwrap();
+        bench::plan(&["--only", "batching,batching-peers", "--smoke"]).unwrap();
+        bench::plan(&["--only", "ledger"]).unwrap();
+        assert!(bench::plan(&["batching"]).is_err());
         demo::plan(demo::Options::parse(&[]).unwrap());
     }
 }

@@ -80,7 +80,7 @@ impl Progress {
 
     /// Everything that the programs of the step have printed so far.
     pub fn log_text(&self) -> String {
-        fs::read(&self.log).map(|bytes| String::from_utf8_lossy(&bytes).into_owned()).unwrap_or_default()
+        fs::read(&self.log).map(|bytes| lasting(&String::from_utf8_lossy(&bytes))).unwrap_or_default()
     }
 
     /// Runs a program to its end with all its output in the log. Fails, naming the program, if that fails.
@@ -159,7 +159,11 @@ impl Progress {
             });
         } else if elapsed >= self.next_sign.get() {
             let first = self.next_sign.get() == PATIENCE;
-            let what = if first { format!("running {command}") } else { self.last_line(command) };
+            let what = if first {
+                format!("running {}", command.chars().take(WIDTH).collect::<String>())
+            } else {
+                self.last_line(command)
+            };
             print(&format!("{}  {}s  {what}\n", self.label, elapsed.as_secs()));
             self.next_sign.set(elapsed + HEARTBEAT);
         }
@@ -174,10 +178,18 @@ impl Progress {
             log.read_to_end(&mut end)
         });
         let text = String::from_utf8_lossy(&end);
-        let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty()).unwrap_or(otherwise);
+        let line = text.rsplit(['\n', '\r']).map(str::trim).find(|line| !line.is_empty()).unwrap_or(otherwise);
         let line: String = line.chars().filter(|character| !character.is_control()).take(100).collect();
         if read.is_ok() { line } else { otherwise.into() }
     }
+}
+
+/// A text without what a terminal would have written over: the bars of cargo, each of which ends at a carriage return.
+fn lasting(text: &str) -> String {
+    text.split('\n')
+        .map(|line| line.strip_suffix('\r').unwrap_or(line).rsplit('\r').next().unwrap_or_default())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A program and its arguments, as one would type them at the root of the project.
@@ -204,7 +216,14 @@ fn points(log: &str) -> Vec<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::points;
+    use super::{lasting, points};
+
+    #[test]
+    fn bars_do_not_last() {
+        let log =
+            "$ cargo build\n\r  Building [=>  ] 1/2: core\r\u{1b}[K   Compiling core\n\r  Building [==>] 2/2\rok\r\n";
+        assert_eq!(lasting(log), "$ cargo build\n\u{1b}[K   Compiling core\nok\n");
+    }
 
     #[test]
     fn what_failed_is_found_in_a_log() {

@@ -35,12 +35,25 @@ pub fn program(name: impl AsRef<OsStr>, arguments: &[&str]) -> Command {
 pub fn cargo(arguments: &[&str]) -> Command {
     let mut command = program(env::var_os("CARGO").unwrap_or_else(|| "cargo".into()), arguments);
     command.env("CARGO_TARGET_DIR", path("target"));
+    // How far a build is, for the sign of life of a step.
+    command.env("CARGO_TERM_PROGRESS_WHEN", "always").env("CARGO_TERM_PROGRESS_WIDTH", "60");
     command
 }
 
 /// A program below the root of the project, such as `target/venv/bin/python`.
 pub fn own(program_path: &str, arguments: &[&str]) -> Command {
-    program(path(program_path), arguments)
+    let here = if cfg!(windows) { on_windows(program_path) } else { program_path.into() };
+    program(path(&here), arguments)
+}
+
+/// Where Windows has a program of an environment: those of Python are in a folder of another name, and those of npm are batch files.
+/// Windows itself adds `.exe`.
+fn on_windows(program_path: &str) -> String {
+    match program_path.rsplit_once('/') {
+        Some((folder, name)) if folder.ends_with("node_modules/.bin") => format!("{folder}/{name}.cmd"),
+        Some((folder, name)) if folder.contains("/venv") => format!("{}/{name}", folder.replace("/bin", "/Scripts")),
+        _ => program_path.into(),
+    }
 }
 
 /// A command line in words: a program on the path, or one below the root of the project, and its arguments.
@@ -50,34 +63,58 @@ pub fn words(words: &[&str]) -> Command {
 
 /// npm, in a folder of the project.
 pub fn npm(folder: &str, arguments: &[&str]) -> Command {
-    let mut command = program("npm", arguments);
+    // A batch file is only found with its ending.
+    let mut command = program(if cfg!(windows) { "npm.cmd" } else { "npm" }, arguments);
     command.current_dir(path(folder));
     command
 }
 
-/// The crates that are built for this machine: all but those that only build for WebAssembly. Every build and test
-/// selects the same crates and features, so that cargo compiles each dependency once.
-pub const HOST_CRATES: &[&str] = &[
-    "--workspace",
-    "--exclude=example-rust-guest",
-    "--exclude=samedeal-component",
-    "--exclude=samedeal-web",
-    "--features=matrix/host,samedeal/serde",
+/// The crates that link the core: no WebAssembly engine is compiled for them. Every build and test selects the same crates and
+/// features, so that cargo compiles each dependency once.
+pub const NATIVE_CRATES: &[&str] = &[
+    "--package=bindings",
+    "--package=matrix",
+    "--package=samedeal",
+    "--package=samedeal-cli",
+    "--package=samedeal-core",
+    "--package=samedeal-interface",
+    "--package=samedeal-bulk",
+    "--package=vectors",
+    "--package=xtask",
+    "--no-default-features",
+    "--features=matrix/native,samedeal-cli/native,samedeal/serde",
 ];
 
-/// The same for what links the core in place of the component, in a folder of its own: programs have the same names. It compiles no engine.
-pub const NATIVE_CRATES: &[&str] = &[
+/// Programs of tests are built as `cargo test` builds them: the core is optimised.
+pub const TESTED: &[&str] = &["--profile=test"];
+
+/// The crates that run the component in an engine, which takes minutes to compile: only `check` builds them. They have a folder of
+/// their own, because some programs have the same names.
+pub const ENGINE_CRATES: &[&str] = &[
+    "--package=bench",
+    "--package=crossing",
+    "--package=engines",
+    "--package=fuzz",
+    "--package=growth",
     "--package=matrix",
     "--package=samedeal",
     "--package=samedeal-cli",
     "--no-default-features",
-    "--features=matrix/native,samedeal-cli/native,samedeal/serde",
-    "--target-dir=target/native",
+    "--features=matrix/host,samedeal-cli/component,samedeal/serde",
+    "--target-dir=target/engine",
 ];
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn windows_has_programs_elsewhere() {
+        assert_eq!(on_windows("target/venv-torch/bin/python"), "target/venv-torch/Scripts/python");
+        assert_eq!(on_windows("hosts/js/node_modules/.bin/biome"), "hosts/js/node_modules/.bin/biome.cmd");
+        assert_eq!(on_windows("target/debug/bindings"), "target/debug/bindings");
+        assert_eq!(on_windows("target/wac/bin/wac"), "target/wac/bin/wac");
+    }
 
     #[test]
     fn python_keeps_bytecode_whatever_the_caller_says() {

@@ -11,17 +11,20 @@ use crate::progress::Progress;
 use crate::project;
 use crate::stamp::Stamp;
 
-const TARGET_NAMES: &[&str] = &["wasm32-wasip2", "wasm32-unknown-unknown"];
 /// What installs Python packages.
 const UV: &str = "uv==0.13.9";
 const UP_TO_DATE: &str = "up to date";
 
-/// The steps that others need; those that a Rust build needs come first.
+/// How many of the parts the builds of WebAssembly wait for: they come first.
+pub const FIRST: usize = 3;
+
+/// The steps that others need.
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(MACHINE, &[], |_| machine::check()),
-        Step::new(TARGETS, &[MACHINE], rust_targets).with_lock(RUSTUP),
-        Step::new(WINDOWS_TARGET, &[MACHINE], |progress| add_targets(progress, &[WINDOWS])).with_lock(RUSTUP),
+        target(COMPONENT_TARGET, "wasm32-wasip2"),
+        target(WEB_TARGET, "wasm32-unknown-unknown"),
+        target(WINDOWS_TARGET, WINDOWS),
         Step::new(PYTHON, &[MACHINE], |progress| {
             environment(progress, "target/venv", "hosts/python/requirements-dev.txt")
         }),
@@ -51,8 +54,10 @@ pub fn parts() -> Vec<Step> {
 
 /// What has to be on the machine.
 pub const MACHINE: &str = "this machine";
-/// The WebAssembly targets of Rust.
-pub const TARGETS: &str = "Rust targets";
+/// The Rust target of the component: WASI.
+pub const COMPONENT_TARGET: &str = "Rust target of the component";
+/// The Rust target of the module for pages: WebAssembly without a system.
+pub const WEB_TARGET: &str = "Rust target of pages";
 /// What the code for Windows is checked with.
 pub const WINDOWS_TARGET: &str = "Rust target of Windows";
 /// The target whose code is checked without a compiler for C.
@@ -115,8 +120,9 @@ pub fn npm_packages(progress: &Progress, folder: &str) -> Outcome {
     Ok(Report::note(format!("installed in {folder}/node_modules")))
 }
 
-fn rust_targets(progress: &Progress) -> Outcome {
-    add_targets(progress, TARGET_NAMES)
+/// A step that adds a target of Rust.
+fn target(step: &str, name: &'static str) -> Step {
+    Step::new(step, &[MACHINE], move |progress| add_targets(progress, &[name])).with_lock(RUSTUP)
 }
 
 /// Adds the targets that the toolchain lacks.
@@ -167,7 +173,8 @@ fn environment_with(progress: &Progress, folder: &str, requirements: &str, more:
     // It installs many times faster than pip.
     let install = ["-m", "pip", "install", "--disable-pip-version-check", "--progress-bar", "off", UV];
     progress.run(&mut project::own(&python, &install))?;
-    let mut install = project::own(&python, &["-m", "uv", "pip", "install", "--no-progress", "--python", &python]);
+    // uv finds the interpreter of an environment from its folder, on every system.
+    let mut install = project::own(&python, &["-m", "uv", "pip", "install", "--no-progress", "--python", folder]);
     progress.run(install.args(["-r", requirements]).args(more))?;
     stamp.record(Counts::default())?;
     Ok(Report::note(format!("installed in {folder}")))

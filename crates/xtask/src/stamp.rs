@@ -1,9 +1,12 @@
 //! What was made from what: a step whose inputs have not changed since it last succeeded is skipped.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::{LazyLock, Mutex};
+use std::time::SystemTime;
 
 use crate::counts::Counts;
 use crate::project;
@@ -60,10 +63,10 @@ impl Stamp {
 fn add(digest: &mut Digest, path: &Path) -> io::Result<()> {
     digest.add(path.to_string_lossy().as_bytes());
     if !path.is_dir() {
-        return match fs::read(path) {
+        return match content(path) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
             content => {
-                digest.add(&content?);
+                digest.add(&content?.to_le_bytes());
                 Ok(())
             }
         };
@@ -78,6 +81,27 @@ fn add(digest: &mut Digest, path: &Path) -> io::Result<()> {
     entries.iter().try_for_each(|entry| add(digest, entry))
 }
 
+/// Digests of files that were read, each with the file's size and the time of its last change. Most files belong to many steps, and this
+/// program is built without optimisation, so that it is there soon.
+static KNOWN: LazyLock<Mutex<HashMap<PathBuf, Known>>> = LazyLock::new(Mutex::default);
+
+/// Size, time and digest of a file.
+type Known = (u64, SystemTime, u64);
+
+/// The digest of a file's content.
+fn content(path: &Path) -> io::Result<u64> {
+    let file = fs::metadata(path)?;
+    let (size, time) = (file.len(), file.modified()?);
+    let known = || KNOWN.lock().expect("nothing panics with the lock");
+    if let Some((_, _, digest)) = known().get(path).filter(|known| (known.0, known.1) == (size, time)) {
+        return Ok(*digest);
+    }
+    let mut digest = Digest::new();
+    digest.add(&fs::read(path)?);
+    known().insert(path.into(), (size, time, digest.0));
+    Ok(digest.0)
+}
+
 /// FNV-1a, 64 bits: against forgetting, not against an adversary.
 pub struct Digest(u64);
 
@@ -88,8 +112,13 @@ impl Digest {
 
     /// Length first, so that no two sequences of parts read the same.
     pub fn add(&mut self, bytes: &[u8]) {
-        for &byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        for part in [&(bytes.len() as u64).to_le_bytes(), bytes] {
+            let mut at = 0;
+            // Without an iterator: this is the only code here that a build without optimisation makes slow.
+            while at < part.len() {
+                self.0 = (self.0 ^ part[at] as u64).wrapping_mul(0x0000_0100_0000_01b3);
+                at += 1;
+            }
         }
     }
 }

@@ -21,8 +21,8 @@ use crate::setup;
 /// What every Rust build depends on beside its sources.
 pub const MANIFESTS: &[&str] = &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
 /// What computes, and what it sorts by.
-pub const CORE: &[&str] = &["crates/core", "crates/sort"];
-/// The Rust host over the core, which is linked.
+pub const CORE: &[&str] = &["crates/core", "crates/bulk"];
+/// The Rust host over the core.
 pub const NATIVE: &[&str] = &["crates/bindings", "crates/interface", "hosts/rust"];
 /// What bindings are made from.
 pub const BINDINGS: &[&str] = &["wit"];
@@ -50,6 +50,33 @@ pub const TORCH: &[&str] = &["hosts/python", "hosts/python/requirements-oracle.t
 pub const JAVASCRIPT: &[&str] =
     &["hosts/js/src", "hosts/js/scripts", "hosts/js/package.json", "hosts/js/package-lock.json"];
 
+/// Folders with Rust code for this machine.
+pub const RUST_FOLDERS: &[&str] = &[
+    "crates",
+    "hosts/cli",
+    "hosts/rust",
+    "tests/bench",
+    "tests/crossing",
+    "tests/engines",
+    "tests/fuzz",
+    "tests/growth",
+    "tests/matrix",
+];
+/// Inputs of the Rust tests: the code, and the files that tests read.
+const RUST: &[&[&str]] = &[
+    MANIFESTS,
+    BINDINGS,
+    RUST_FOLDERS,
+    &[
+        "tests/vectors",
+        "docs/answers.schema.json",
+        "docs/matrix.md",
+        "docs/reference/command.md",
+        "docs/spec/14-recipes.md",
+        "docs/recipe.schema.json",
+    ],
+];
+
 /// `cargo xtask test`: what to run after every change.
 pub fn test() -> Vec<Step> {
     quick(matrix::Cases::Small)
@@ -62,27 +89,6 @@ pub fn check() -> Vec<Step> {
 
 /// What needs no PyTorch, no browser and little memory.
 fn quick(cases: matrix::Cases) -> Vec<Step> {
-    let rust: &[&[&str]] = &[
-        MANIFESTS,
-        BINDINGS,
-        &[
-            "crates",
-            "hosts/cli",
-            "hosts/rust",
-            "tests/crossing",
-            "tests/engines",
-            "tests/fuzz",
-            "tests/growth",
-            "tests/matrix",
-            "tests/bench",
-            "tests/vectors",
-            "docs/answers.schema.json",
-            "docs/matrix.md",
-            "docs/reference/command.md",
-            "docs/spec/14-recipes.md",
-            "docs/recipe.schema.json",
-        ],
-    ];
     let javascript: &[&[&str]] = &[
         JAVASCRIPT,
         build::WASM,
@@ -90,13 +96,8 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         &["hosts/js", "docs/parity.md", "docs/reference", "tests/fuzz/javascript", "tests/matrix", "tests/vectors"],
     ];
     let mut steps = vec![
-        suite("Rust tests", &[build::COMPONENT_STEP], || {
-            cargo_test(&["--lib", "--bins", "--tests", "--examples"], &[])
-        })
-        .made_from(rust)
-        .with_lock(build::CARGO),
-        suite("Rust host with `native`", &[build::NATIVE], || native_test(&["--lib", "--test=host"]))
-            .made_from(&[MANIFESTS, BINDINGS, CORE, NATIVE])
+        suite("Rust tests", &[build::BINDINGS], || native_test(&["--lib", "--bins", "--tests", "--examples"]))
+            .made_from(RUST)
             .with_lock(build::CARGO),
         suite("Python host", &[setup::PYTHON, build::COMPONENT_STEP], || {
             let mut command = pytest("target/venv", PYTHON_TESTS);
@@ -111,8 +112,8 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
             command
         })
         .made_from(javascript),
-        suite("Rust examples in the documentation", &[build::COMPONENT_STEP], || cargo_test(&["--doc"], &[]))
-            .made_from(rust)
+        suite("Rust examples in the documentation", &[build::BINDINGS], || native_test(&["--doc"]))
+            .made_from(RUST)
             .with_lock(build::CARGO),
         suite("second implementation", &[setup::PYTHON], move || {
             let mut command = pytest("target/venv", "tests/reference");
@@ -124,7 +125,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         golden_cases("golden cases are fresh", &[build::TOOLS], "tests/vectors", || {
             project::own("target/debug/vectors", &["--check"])
         })
-        .made_from(rust),
+        .made_from(RUST),
         docs::tests(),
     ];
     steps.extend(matrix::quick(cases));
@@ -138,15 +139,11 @@ fn slow() -> Vec<Step> {
         with_torch("frameworks and tutorials", FRAMEWORKS).made_from(&[TORCH, &["docs/tutorials"]]),
         with_torch("ranks and workers under torch", DISTRIBUTED).made_from(&[TORCH, &["tests/fuzz/python"]]),
         with_torch("saved by Python, finished by Rust and Node", RESUME)
-            .and_needs(&[build::TOOLS, build::NPM])
-            .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
-        with_torch("a guest on the machine of a user", GUEST).and_needs(&[build::TOOLS, build::NPM]).made_from(&[
-            TORCH,
-            MANIFESTS,
-            JAVASCRIPT,
-            build::WASM,
-            &["hosts/cli", "hosts/rust", GUEST],
-        ]),
+            .and_needs(&[build::COMMAND, build::TOOLS, build::NPM])
+            .made_from(&[TORCH, MANIFESTS, CORE, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", RESUME]]),
+        with_torch("a guest on the machine of a user", GUEST)
+            .and_needs(&[build::ENGINE_TOOLS, build::NPM])
+            .made_from(&[TORCH, MANIFESTS, JAVASCRIPT, build::WASM, &["hosts/cli", "hosts/rust", GUEST]]),
         with_torch("Python against torch and CPython", ORACLES).made_from(&[TORCH]),
         suite(crossing::SUITE, crossing::NEEDS, || {
             machine::with_browser(pytest("target/venv", "tests/crossing/test_crossing.py"))
@@ -154,8 +151,13 @@ fn slow() -> Vec<Step> {
         .made_from(crossing::INPUTS),
         docs::tests_with_torch(),
         docs::site(),
+        suite("Rust tests with the engine", &[build::COMPONENT_STEP], || {
+            engine_test(&["--lib", "--bins", "--tests"], &[])
+        })
+        .made_from(RUST)
+        .with_lock(build::CARGO_ENGINE),
         suite("growth: an earlier host, a newer component", &[build::COMPONENT_STEP, build::GROWN], || {
-            with_grown(cargo_test(&["--test=growth"], &["--ignored"]))
+            with_grown(engine_test(&["--test=growth"], &["--ignored"]))
         })
         .made_from(&[
             MANIFESTS,
@@ -163,7 +165,7 @@ fn slow() -> Vec<Step> {
             CORE,
             &["crates/component", "crates/interface", "tests/growth", "tests/vectors"],
         ])
-        .with_lock(build::CARGO),
+        .with_lock(build::CARGO_ENGINE),
         suite("growth: Python", &[setup::PYTHON, build::COMPONENT_STEP, build::GROWN], || {
             with_grown(pytest("target/venv", "tests/growth/test_python.py"))
         })
@@ -191,7 +193,7 @@ fn slow() -> Vec<Step> {
                 setup::COMPOSER,
                 setup::EXAMPLES_NODE,
                 setup::EXAMPLES_PYTHON,
-                setup::TARGETS,
+                setup::COMPONENT_TARGET,
                 build::COMPONENT_STEP,
                 // Not that for Node alone: the build of the whole package would remove it meanwhile.
                 build::NPM,
@@ -204,12 +206,13 @@ fn slow() -> Vec<Step> {
         )
         .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, BINDINGS, &["examples", EXAMPLES]])
         .with_lock(build::CARGO_WASM),
-        suite("command with `native`", &[build::NATIVE], || native_test(&["--test=command"]))
-            .made_from(&[MANIFESTS, BINDINGS, CORE, NATIVE, &["hosts/cli", "docs/answers.schema.json"]])
-            .with_lock(build::CARGO),
-        suite("core at its full size", &[build::COMPONENT_STEP], || cargo_test(&["--test=values"], &["--ignored"]))
-            .made_from(&[MANIFESTS, CORE])
-            .with_lock(build::CARGO),
+        suite("core at its full size", &[build::BINDINGS], || {
+            let mut command = native_test(&["--test=values"]);
+            command.args(["--", "--ignored"]);
+            command
+        })
+        .made_from(&[MANIFESTS, CORE])
+        .with_lock(build::CARGO),
         suite("JavaScript host with large tables", &[build::NPM], || {
             let mut command = project::npm("hosts/js", &["run", "test:large"]);
             command.env("NODE_OPTIONS", "--test-reporter=spec");
@@ -238,11 +241,22 @@ fn slow() -> Vec<Step> {
             },
         )
         .made_from(&[PYTHON, JAVASCRIPT, build::WASM, &[EXPLORER]]),
-        Step::new("measurements, in small", &[build::TOOLS, build::NPM, setup::TORCH], |progress| {
-            progress.run(&mut project::own("target/debug/bench", &["--smoke", "--runs", "1"]))?;
+        Step::new("measurements, in small", &[build::ENGINE_TOOLS, build::NPM, setup::TORCH], |progress| {
+            let output = "target/xtask/measurements-in-small.txt";
+            let mut command = project::own("target/engine/debug/bench", &["--smoke", "--runs", "1", "--figures"]);
+            progress.run_into(&mut command, &project::path(output))?;
+            // A figure that a page states is still printed under its name.
+            progress.run(&mut project::program(machine::python(), &["tests/docs/measured.py", "names", output]))?;
             Ok(Report::note("cargo xtask bench takes them"))
         })
-        .made_from(&[MANIFESTS, PYTHON, JAVASCRIPT, build::WASM, CORE, &["tests/bench", "hosts/rust"]]),
+        .made_from(&[
+            MANIFESTS,
+            PYTHON,
+            JAVASCRIPT,
+            build::WASM,
+            CORE,
+            &["docs/comparison/figures", "tests/bench", "tests/docs", "hosts/rust"],
+        ]),
     ];
     steps.extend(robustness::suites());
     steps.extend(lints::slow());
@@ -281,8 +295,8 @@ pub fn vectors(check: bool) -> Step {
         ("golden cases", "tests/vectors is up to date")
     };
     golden_cases(name, &[], note, move || {
-        let mut command = project::cargo(&["run", "--package", "vectors", "--"]);
-        command.args(check.then_some("--check"));
+        let mut command = project::cargo(&["run", "--package=vectors"]);
+        command.args(project::TESTED).arg("--").args(check.then_some("--check"));
         command
     })
 }
@@ -331,16 +345,17 @@ fn count(progress: &Progress, result: Result<(), String>) -> Outcome {
     }
 }
 
-fn cargo_test(what: &[&str], options: &[&str]) -> Command {
-    let mut command = project::cargo(&["test", "--no-fail-fast"]);
-    command.args(project::HOST_CRATES).args(what).arg("--").args(options);
-    command
-}
-
-/// Tests of the crates that link the core in place of the component.
+/// Tests of the crates that link the core.
 fn native_test(what: &[&str]) -> Command {
     let mut command = project::cargo(&["test", "--no-fail-fast"]);
     command.args(project::NATIVE_CRATES).args(what);
+    command
+}
+
+/// Tests of the crates that run the component in an engine.
+fn engine_test(what: &[&str], options: &[&str]) -> Command {
+    let mut command = project::cargo(&["test", "--no-fail-fast"]);
+    command.args(project::ENGINE_CRATES).args(what).arg("--").args(options);
     command
 }
 

@@ -24,8 +24,10 @@ const target = join(here, '../../target');
 const component = join(here, '../rust/samedeal.wasm');
 /** The light build. */
 const web = join(target, 'wasm32-unknown-unknown/wasm/samedeal_web.wasm');
-const bindgen = join(target, 'debug/bindgen');
-const bindings = join(target, 'debug/bindings');
+/** A program of this project. */
+const tool = (name) => join(target, 'debug', process.platform === 'win32' ? `${name}.exe` : name);
+const bindgen = tool('bindgen');
+const bindings = tool('bindings');
 const withPages = !process.argv.includes('--without-pages');
 
 const needed = [
@@ -77,11 +79,10 @@ async function writeTypes(folder, name, wasm) {
 if (withPages) await generate('bindgen', 'generated.d.ts', [web, bindgen], generatePages);
 
 async function generatePages(folder) {
-  const { minify } = await import('oxc-minify');
+  const { transform } = await import('esbuild');
   const [script, types] = ['samedeal.js', 'samedeal.d.ts'].map((file) => join(folder, file));
   execFileSync(bindgen, [web, folder, 'samedeal'], { stdio: 'inherit' });
-  const { code, errors } = await minify('samedeal.js', page(readFileSync(script, 'utf8')), { module: true });
-  if (errors.length > 0) throw new Error(errors.map(({ message }) => message).join('\n'));
+  const { code } = await transform(page(readFileSync(script, 'utf8')), { minify: true });
   writeFileSync(script, code);
   renameSync(types, join(folder, 'generated.d.ts'));
   writeFileSync(types, pageTypes('./generated.d.ts'));
@@ -154,9 +155,12 @@ if (withPages) {
   variant('bindings/engines-light.js', 'bindings/engines-light-workerd.js', {
     'modules-light': 'modules-light-workerd',
   });
-  for (const kind of ['-workerd', '']) {
-    variant('index.js', `index-light${kind}.js`, { 'bindings/engines': `bindings/engines-light${kind}` });
-    variant('light.js', `light${kind}.js`, { index: `index-light${kind}` });
+  for (const [kind, engines] of [
+    ['workerd', 'engines-light-workerd'],
+    ['inline', 'engines-light'],
+  ]) {
+    variant('index.js', `index-light-${kind}.js`, { 'bindings/engines': `bindings/${engines}` });
+    variant('light.js', `light-${kind}.js`, { index: `index-light-${kind}` });
   }
   variant('index.js', 'page.js', { 'bindings/engines': 'bindings/engines-page' });
   variant('web.js', 'web.js', { index: 'page' });
@@ -164,6 +168,8 @@ if (withPages) {
     if (kind) variant('parquet/host-page.js', `parquet/host-page${kind}.js`, { '../web': `../web${kind}` });
     variant('parquet.js', `web-parquet${kind}.js`, { 'parquet/host': `parquet/host-page${kind}` });
   }
+  const { writePages } = await import('./pages.mjs');
+  await writePages(join(here, 'dist'));
 }
 
 /** The types once more in dist/older: for TypeScript before 5.7, whose typed arrays are not generic, and for what is required in CommonJS. */
@@ -185,7 +191,7 @@ for (const file of withPages ? declarations : []) {
 const required = {
   index: 'index-files',
   inline: 'index',
-  light: 'light',
+  light: 'light-inline',
   node: 'node',
   parquet: 'parquet',
   web: 'web-inline',

@@ -1,19 +1,35 @@
 // Parquet files for tests: by pyarrow, which writes what others do, and by hyparquet-writer, which is quick.
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readlinkSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parquetWriteFile } from 'hyparquet-writer';
 
 /** What has pyarrow. */
-export const python = fileURLToPath(new URL('../../../target/venv/bin/python', import.meta.url));
+const program = process.platform === 'win32' ? 'Scripts/python.exe' : 'bin/python';
+export const python = fileURLToPath(new URL(`../../../target/venv/${program}`, import.meta.url));
 
 /** A folder of its own, which `t` removes in the end. */
 export function folder(t) {
   const path = mkdtempSync(join(tmpdir(), 'samedeal-'));
   t.after(() => rmSync(path, { recursive: true }));
   return path;
+}
+
+/** The option of a test that asks Linux what is open, or has names that only Linux allows. */
+export const linux = { skip: process.platform !== 'linux' && 'asks Linux' };
+
+/** The files in a folder that this process has open; none where the system does not tell. */
+export function open(where) {
+  if (linux.skip) return [];
+  return readdirSync('/proc/self/fd').flatMap((fd) => {
+    try {
+      return [readlinkSync(`/proc/self/fd/${fd}`)].filter((path) => path.startsWith(where));
+    } catch {
+      return [];
+    }
+  });
 }
 
 /** Files with consecutive numbers in a column `id`, so many in each, and their texts; `others` are more options. */

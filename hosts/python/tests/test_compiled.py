@@ -1,4 +1,4 @@
-"""What is compiled is kept for the next process, where nobody else can write."""
+"""What is compiled is kept for the next process, where nobody else can write; the first one does not wait for it."""
 
 from __future__ import annotations
 
@@ -7,13 +7,23 @@ import stat
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 from limits import HANG
 from samedeal import Sampler
-from samedeal.engine import cache
+from samedeal.engine import cache, component
 
 FOLDER = "samedeal-engine-v1"
+WINCH = pytest.mark.skipif(not component.has_winch(), reason="Winch is not used here")
+FIRST = """
+import os, signal, sys, threading, samedeal
+from samedeal.engine import component
+WANTED = [6, 5, 7]
+def deal():
+    assert samedeal.Sampler(10, seed=42, rank=1, world_size=4, order="torch").indices().tolist() == WANTED
+"""
+"""How a first process begins."""
 FINGERPRINT = "import samedeal; print(samedeal.Sampler(1000, seed=9, world_size=3).fingerprint())"
 
 posix = pytest.mark.skipif(os.name != "posix", reason="the folders of other systems differ")
@@ -41,8 +51,18 @@ def everything_in(folder: Path) -> dict[str, tuple[int, int, bytes | None]]:
 
 def keeps() -> bool:
     """Whether this process keeps what another one will find."""
-    cache.keep(b"key", b"code")
-    return cache.load(b"key") == b"code"
+    cache.keep(b"key", b"facts", b"code")
+    return found() == (b"facts", b"code")
+
+
+def found() -> tuple[bytes, bytes] | None:
+    """What is kept."""
+
+    def read(facts: bytes, code: str | bytes) -> tuple[bytes, bytes]:
+        whole = Path(code).read_bytes() if isinstance(code, str) else code
+        return facts, whole[: whole.index(facts)]
+
+    return cache.load(b"key", read)
 
 
 @pytest.fixture
@@ -105,7 +125,7 @@ def test_the_oldest_files_go_and_no_others(home: Path) -> None:
     for name in others:
         (made / name).write_text("text")
         os.utime(made / name, (0, 0))
-    cache.keep(b"another", b"code")
+    cache.keep(b"another", b"", b"code")
     left = {path.name for path in made.iterdir()}
     assert left > {*others, "CACHEDIR.TAG"}
     assert len(left) == 32 + len(others) + 1
@@ -177,11 +197,11 @@ def test_a_file_that_is_a_pipe_or_a_link_is_made_anew(home: Path) -> None:
     (path,) = (home / ".cache" / FOLDER).glob("*.code")
     path.rename(home / "code")
     os.mkfifo(path)
-    assert cache.load(b"key") is None
+    assert found() is None
     assert keeps()
     path.unlink()
     path.symlink_to(home / "code")
-    assert cache.load(b"key") is None
+    assert found() is None
     assert keeps()
     assert stat.S_ISREG(path.lstat().st_mode)
 
@@ -220,7 +240,7 @@ def test_where_the_disk_is_full_nothing_is_left(home: Path, most: int) -> None:
     before = resource.getrlimit(resource.RLIMIT_FSIZE)
     resource.setrlimit(resource.RLIMIT_FSIZE, (most, before[1]))
     try:
-        cache.keep(b"key", bytes(10_000))
+        cache.keep(b"key", b"", bytes(10_000))
     finally:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
     made = [path.name for path in (home / ".cache").rglob("*")]
@@ -266,3 +286,171 @@ def test_a_program_with_more_rights_than_its_caller_keeps_nothing(home: Path, mo
     monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
     assert not keeps()
     assert [*home.iterdir()] == []
+
+
+def first(home: Path, code: str, *, status: int = 0, **variables: str) -> list[bytes]:
+    """Runs a program in a new home, in which nothing is kept; what it keeps."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("XDG_")}
+    environment |= {"HOME": str(home), **variables}
+    # The engine's own threads are no danger to a child, which has an engine without any.
+    words = [sys.executable, "-W", "ignore::DeprecationWarning", "-c", FIRST + code]
+    job = subprocess.run(words, capture_output=True, text=True, env=environment, check=False, timeout=HANG)
+    assert (job.returncode, job.stderr) == (status, "")
+    return [path.read_bytes() for path in (home / ".cache").rglob("*.code")]
+
+
+@WINCH
+def test_the_first_process_begins_with_code_of_its_own(home: Path) -> None:
+    (kept,) = first(
+        home,
+        """
+deal()
+before = component.process.compiled()
+component.process.settle()
+after = component.process.compiled()
+assert after is not before
+deal()
+# It is what was kept.
+core = after.code()[1]
+assert core != before.code()[1]
+folder, = os.scandir(os.path.expanduser("~/.cache"))
+assert any(open(file, "rb").read().startswith(core) for file in os.scandir(folder))
+""",
+    )
+    assert deal_in(home)
+    assert [path.read_bytes() for path in deal_in(home)] == [kept]
+
+
+@WINCH
+@pytest.mark.parametrize("why", ["nothing can be kept", "address space is scarce"])
+def test_where_a_first_process_compiles_once(home: Path, why: str) -> None:
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_AS, (2**34, 2**34))\n"
+    variables: dict[str, Any] = {"HOME": str(home / "none")} if why == "nothing can be kept" else {}
+    kept = first(
+        home,
+        (limit if why == "address space is scarce" else "")
+        + """
+deal()
+before = component.process.compiled()
+component.process.settle()
+assert component.process.compiled() is before
+""",
+        **variables,
+    )
+    assert bool(kept) is (why == "address space is scarce")
+
+
+@posix
+def test_a_first_process_that_forks_waits_for_the_code_and_hands_it_on(home: Path) -> None:
+    first(
+        home,
+        """
+deal()
+def child():
+    # Neither threads of the parent nor its engine: what it compiled, or what another process did.
+    assert threading.active_count() == 1 and component.process._codes
+    import shutil
+    shutil.rmtree(os.path.expanduser("~/.cache"))
+    deal()
+    assert component.process._thread is None
+pid = os.fork()
+if pid == 0:
+    code = 1
+    try:
+        child()
+        code = 0
+    finally:
+        os._exit(code)
+assert os.waitpid(pid, 0)[1] == 0
+assert not component.process._thread.is_alive()
+deal()
+""",
+    )
+
+
+@posix
+def test_processes_that_are_forked_from_one_that_has_not_compiled(home: Path) -> None:
+    kept = first(
+        home,
+        """
+children = []
+for _ in range(4):
+    pid = os.fork()
+    if pid == 0:
+        # Each ends like a program, while its thread compiles.
+        deal()
+        sys.exit()
+    children.append(pid)
+assert [os.waitpid(pid, 0)[1] for pid in children] == [0] * 4
+""",
+    )
+    assert len(kept) == 1
+    assert [path.read_bytes() for path in deal_in(home)] == kept
+
+
+@posix
+@pytest.mark.parametrize("end", ["os._exit(3)", "os.kill(os.getpid(), signal.SIGKILL)"])
+def test_a_first_process_that_is_gone_before_its_code_is_kept(home: Path, end: str) -> None:
+    status = 3 if "_exit" in end else -9
+    assert first(home, f"deal()\n{end}", status=status) in ([], [path.read_bytes() for path in deal_in(home)])
+    assert deal_in(home)
+
+
+@posix
+@pytest.mark.parametrize("after", [0.0, 0.01, 0.05, 0.1, 0.3])
+def test_a_first_process_that_is_interrupted(home: Path, after: float) -> None:
+    """The interruption comes through, and the next call finds what the thread compiled meanwhile."""
+    (kept,) = first(
+        home,
+        f"""
+import numpy  # It cannot be imported again where its import was interrupted.
+def interrupt(*_):
+    raise KeyboardInterrupt
+signal.signal(signal.SIGALRM, interrupt)
+try:
+    signal.setitimer(signal.ITIMER_REAL, {after} + 1e-6)
+    deal()
+    signal.pause()
+except KeyboardInterrupt:
+    pass
+deal()
+""",
+    )
+    assert [path.read_bytes() for path in deal_in(home)] == [kept]
+
+
+@posix
+def test_threads_that_begin_at_once_in_a_first_process(home: Path) -> None:
+    first(
+        home,
+        """
+from concurrent.futures import ThreadPoolExecutor
+with ThreadPoolExecutor(8) as pool:
+    list(pool.map(lambda _: deal(), range(32)))
+component.process.settle()
+deal()
+""",
+    )
+
+
+@posix
+def test_code_is_mapped_from_a_disk_of_this_machine_alone(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cache.keep(b"key", b"facts", b"code")
+    used: list[str | bytes] = []
+
+    def use(facts: bytes, code: str | bytes) -> str | None:
+        used.append(code)
+        return None if refuses and isinstance(code, str) else "used"
+
+    refuses = False
+    monkeypatch.setattr(cache, "_is_on_a_disk_of_this_machine", lambda _: sys.platform == "linux")
+    assert cache.load(b"key", use) == "used"
+    # A system may refuse to map code, such as on a disk that is mounted so that nothing there is run.
+    refuses = True
+    assert cache.load(b"key", use) == "used"
+    monkeypatch.setattr(cache, "_is_on_a_disk_of_this_machine", lambda _: False)
+    assert cache.load(b"key", use) == "used"
+    kinds = [type(code) for code in used]
+    assert kinds == ([str, str, bytes, bytes] if sys.platform == "linux" else [bytes] * 3)
+    # What is mapped has the same code.
+    assert Path(str(used[0])).read_bytes() == used[-1] or sys.platform != "linux"

@@ -7,6 +7,7 @@ import inspect
 import itertools
 from collections.abc import Callable, Iterable
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +20,7 @@ from samedeal.batch.lengths import Lengths
 from samedeal.bindings.mesh import Axis
 from samedeal.bindings.types import NamedList
 from samedeal.deal import binding as dealing
-from samedeal.engine import abi
+from samedeal.engine import abi, capi, code
 from samedeal.engine import component as components
 from samedeal.engine.core import Core
 from samedeal.ledger import binding as ledgers
@@ -373,7 +374,7 @@ BAD_HEADERS: list[tuple[Any, ...]] = [("",), ("naïve ✓",), (HEADER.replace("l
 @functools.cache
 def compiled() -> tuple[wasmtime.Engine, wc.Component]:
     engine = wasmtime.Engine()
-    return engine, wc.Component(engine, components.COMPONENT.read_bytes())
+    return engine, wc.Component(engine, Path(components.COMPONENT).read_bytes())
 
 
 @functools.cache
@@ -870,7 +871,7 @@ def generated() -> dict[str, tuple[Any, abi.Function[Any]]]:
 
 
 def test_the_bindings_are_all_of_the_interface() -> None:
-    core = wasmtime.Module(wasmtime.Engine(), components.core_module(components.COMPONENT.read_bytes()))
+    core = wasmtime.Module(wasmtime.Engine(), code.core_module(Path(components.COMPONENT).read_bytes()))
     exports = {str(export.name) for export in core.exports if str(export.name).startswith("samedeal:deal/")}
     # Among them the destructors, which the types do not tell of.
     assert exports == generated().keys()
@@ -898,7 +899,7 @@ def test_the_bindings_have_the_names_of_the_interface(interface: str, name: str)
 
 
 def test_nothing_repeats_the_interface_by_hand() -> None:
-    package = components.PACKAGE
+    package = Path(components.PACKAGE)
     by_hand = [path for path in package.rglob("*.py") if path.parent.name != "bindings" and path.name != "abi.py"]
     assert len(by_hand) > 30
     for path in by_hand:
@@ -912,6 +913,25 @@ def test_nothing_is_imported() -> None:
     kind = whole.type
     assert len(kind.exports(engine)) >= 2
     assert kind.imports(engine) == {}
+
+
+def test_the_handles_are_what_their_text_says() -> None:
+    lines = Path(code.__file__).read_text(encoding="utf-8").splitlines()
+    start = lines.index("# (module")
+    text = "\n".join(line.removeprefix("# ") for line in lines[start : start + 3])
+    assert wasmtime.wat2wasm(text) == code.HANDLES
+
+
+def test_the_layouts_of_the_library_are_those_that_are_used() -> None:
+    from ctypes import sizeof
+
+    from wasmtime import _bindings as declared
+
+    extern, instance = declared.wasmtime_extern_t, declared.wasmtime_instance_t
+    assert (sizeof(extern), extern.of.offset, sizeof(instance)) == (capi.EXTERN, capi.OF, capi.INSTANCE)
+    # Arguments and results of calls.
+    assert sizeof(declared.wasmtime_val_raw_t) == 16
+    assert (sizeof(declared.wasm_byte_vec_t), declared.wasm_byte_vec_t.data.offset) == (16, 8)  # type: ignore[attr-defined]
 
 
 def test_indices_into_is_indices() -> None:

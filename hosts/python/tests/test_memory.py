@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gc
 import subprocess
 import sys
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import samedeal
-from limits import HANG
+from limits import HANG, stores
 from samedeal import (
     ChunkStream,
     ContradictionError,
@@ -87,11 +86,10 @@ def test_the_least_memory() -> None:
 
 
 def test_samplers_give_their_memory_back() -> None:
-    before = len(components.process.owned)
+    before = stores()
     for _ in range(50):
         assert Sampler(10**5, order="torch")[0] >= 0
-    gc.collect()
-    assert len(components.process.owned) <= before
+    assert stores() <= before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits address space as Linux does")
@@ -269,7 +267,7 @@ def test_tables_of_streams_beyond_the_limit() -> None:
 
 
 def test_every_kind_gives_its_memory_back() -> None:
-    before = len(components.process.owned)
+    before = stores()
     for _ in range(50):
         assert ShardPlan(np.ones(10**5, dtype=np.int64)).verify().ok
         assert ChunkStream(0, 2, chunks=10**5, order="torch").chunks(0, 1)[0] >= 0
@@ -278,8 +276,7 @@ def test_every_kind_gives_its_memory_back() -> None:
         assert samedeal.detect_rank(environment={}).world_size == 1
         with pytest.raises(OutOfRangeError):
             ShardPlan([2**53])
-    gc.collect()
-    assert len(components.process.owned) <= before
+    assert stores() <= before
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="limits address space as Linux does")

@@ -53,6 +53,20 @@ def test_numpy_waits_until_it_is_needed() -> None:
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
+def test_what_takes_long_to_import_is_not() -> None:
+    """`wasmtime` declares its whole C API, `dataclasses` imports `inspect`, and `hashlib` loads OpenSSL."""
+    code = """
+import sys
+before = set(sys.modules)
+import samedeal
+slow = {"wasmtime", "dataclasses", "inspect", "hashlib", "pathlib", "fractions"}
+assert not slow & (set(sys.modules) - before)
+assert sorted(samedeal.Sampler(3)) == [0, 1, 2]
+assert "wasmtime" not in sys.modules
+"""
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_everything_public_is_there() -> None:
     code = """
 import sys, samedeal

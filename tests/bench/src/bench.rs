@@ -5,9 +5,9 @@ use std::io::IsTerminal;
 use std::path::PathBuf;
 
 use indicatif::{ProgressBar, ProgressStyle};
-use serde_json::{Value, json};
 
 use crate::groups::Group;
+use crate::quantity::Quantity;
 use crate::worker::Worker;
 use crate::{Options, Result, machine};
 
@@ -86,6 +86,7 @@ impl Bench {
                 });
                 self.run = run;
                 self.series.recording = run > 0;
+                self.series.part = group.name;
                 (group.run)(self).map_err(|error| format!("{}: {error}", group.name))?;
                 progress.done();
             }
@@ -97,24 +98,28 @@ impl Bench {
     }
 }
 
-/// The figures of every measurement, by its name.
+/// The figures of every measurement, by its id: the name of its group, and its name there.
 #[derive(Default)]
 pub struct Series {
-    figures: BTreeMap<String, Vec<f64>>,
+    figures: BTreeMap<String, (&'static str, Vec<f64>)>,
     recording: bool,
+    /// The group that names stand for now.
+    pub part: &'static str,
 }
 
 impl Series {
-    /// Adds a figure, unless this is the warm-up.
-    pub fn record(&mut self, name: impl Into<String>, figure: f64) {
+    /// Adds a figure of the group, unless this is the warm-up. Pages name it by its id.
+    pub fn record(&mut self, name: impl AsRef<str>, figure: Quantity) {
         if self.recording {
-            self.figures.entry(name.into()).or_default().push(figure);
+            let id = format!("{}.{}", self.part, name.as_ref());
+            self.figures.entry(id).or_insert((figure.unit(), Vec::new())).1.push(figure.value());
         }
     }
 
-    /// The median of a measurement; NaN, which no bound accepts, if it was not taken.
+    /// The median of a measurement of the group; NaN, which no bound accepts, if it was not taken.
     pub fn median(&self, name: &str) -> f64 {
-        let mut figures = self.figures.get(name).cloned().unwrap_or_default();
+        let figures = self.figures.get(&format!("{}.{name}", self.part));
+        let mut figures = figures.map(|(_, figures)| figures.clone()).unwrap_or_default();
         figures.sort_by(f64::total_cmp);
         let middle = figures.len() / 2;
         match figures.len() {
@@ -124,9 +129,13 @@ impl Series {
         }
     }
 
-    /// Every figure, for programs.
-    pub fn json(&self) -> Value {
-        json!(self.figures)
+    /// A line for each measurement with all its figures, as `tests/docs/measured.py` reads it.
+    pub fn lines(&self) -> Vec<String> {
+        let line = |(id, (unit, figures)): (&String, &(&str, Vec<f64>))| {
+            let figures: Vec<String> = figures.iter().map(ToString::to_string).collect();
+            format!("figure: {id} {unit} {}", figures.join(" "))
+        };
+        self.figures.iter().map(line).collect()
     }
 }
 
@@ -161,16 +170,18 @@ impl Progress {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use Quantity::Seconds;
 
     #[test]
     fn the_median_leaves_out_the_warm_up() {
-        let mut series = Series::default();
-        series.record("a", 1000.0);
+        let mut series = Series { part: "start", ..Series::default() };
+        series.record("a", Seconds(1000.0));
         series.recording = true;
         assert!(series.median("a").is_nan());
-        [5.0, 1.0, 2.0].into_iter().for_each(|figure| series.record("a", figure));
+        [5.0, 1.0, 2.0].into_iter().for_each(|figure| series.record("a", Seconds(figure)));
         assert_eq!(series.median("a"), 2.0);
-        series.record("a", 3.0);
+        series.record("a", Seconds(3.0));
         assert_eq!(series.median("a"), 2.5);
+        assert_eq!(series.lines(), ["figure: start.a s 5 1 2 3"]);
     }
 }

@@ -13,22 +13,20 @@ pub fn project(relative: &str) -> PathBuf {
     root.join(relative)
 }
 
-/// The machine and everything that was measured, in lines for people.
-pub fn describe(bench: &Bench) -> Result<Vec<String>> {
+/// The machine, in a line for people.
+pub fn describe() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find_map(|line| line.strip_prefix("model name")?.split_once(": "));
     let model = model.map_or(std::env::consts::ARCH, |(_, model)| model);
     let cores = available_parallelism().map_or(1, usize::from);
     let load = fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load = load.split(' ').next().unwrap_or_default();
-    Ok(vec![
-        format!("{model}, {cores} cores, {}; load at the beginning {load}", std::env::consts::OS),
-        format!(
-            "samedeal {} ({}), {}, {}",
-            samedeal::VERSION,
-            samedeal::ENGINE,
-            bench.fresh_python()?.ask_text("versions")?,
-            bench.fresh_node()?.ask_text("versions")?
-        ),
-    ])
+    format!("{model}, {cores} cores, {}; load at the end {load}", std::env::consts::OS)
+}
+
+/// Everything that was measured, in a line for people.
+pub fn versions(bench: &Bench) -> Result<String> {
+    let python = bench.fresh_python()?.ask_text("versions")?;
+    let node = bench.fresh_node()?.ask_text("versions")?;
+    Ok(format!("samedeal {} ({}), {python}, {node}", samedeal::VERSION, samedeal::ENGINE))
 }

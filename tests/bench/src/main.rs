@@ -8,12 +8,10 @@ mod quantity;
 mod table;
 mod worker;
 
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::Parser;
-use serde_json::json;
 
 use bench::Bench;
 use groups::GROUPS;
@@ -33,9 +31,9 @@ pub struct Options {
     #[arg(long, value_name = "NAME", value_delimiter = ',', value_parser = names())]
     only: Vec<String>,
 
-    /// Also write every single measurement, in seconds and bytes, to this file
-    #[arg(long, value_name = "FILE")]
-    json: Option<PathBuf>,
+    /// Also print every single figure, for the pages of the documentation
+    #[arg(long)]
+    figures: bool,
 
     /// Measure next to nothing, to see that every measurement still works
     #[arg(long)]
@@ -64,9 +62,9 @@ fn names() -> clap::builder::PossibleValuesParser {
 fn examples() -> &'static str {
     "Examples:\n  \
      cargo xtask bench                                     everything, after building what it needs\n  \
-     cargo xtask bench batching                            batches, beside those of others\n  \
+     cargo xtask bench --only start,resume                 these, and into the documentation\n  \
      target/release/bench --only feistel,node --runs 9     two measurements, more thoroughly\n  \
-     target/release/bench --json target/bench.json         with every single figure in a file\n  \
+     target/release/bench --figures                        with every single figure\n  \
      target/release/bench --smoke --runs 1                 whether it still works, in seconds"
 }
 
@@ -84,24 +82,30 @@ fn run(options: Options) -> Result<()> {
     let chosen = |name: &str| options.only.is_empty() || options.only.iter().any(|only| only == name);
     let groups: Vec<_> = GROUPS.iter().filter(|group| chosen(group.name)).collect();
     let mut bench = Bench::new(&options);
-    let machine = machine::describe(&bench)?;
+    let versions = machine::versions(&bench)?;
     bench.run(&groups, options.runs)?;
 
-    let rows: Vec<_> = groups.iter().flat_map(|group| (group.rows)(&bench.series)).collect();
+    let mut rows = Vec::new();
+    for group in groups {
+        bench.series.part = group.name;
+        rows.extend((group.rows)(&bench.series));
+    }
+    // A group that asks for another name than it recorded.
+    if let Some(measure) = rows.iter().find_map(table::Row::missing) {
+        return Err(format!("nothing was measured for: {measure}").into());
+    }
     println!("{}\n", table::render(&rows, !options.smoke));
     println!(
         "Each figure is the median of its runs, {} here. The ratio says how many times more samedeal",
         options.runs
     );
     println!("needs where it must be <= something, and how many times less everywhere else.");
-    println!("{}", machine.join("\n"));
+    println!("{}\n{versions}", machine::describe());
     if options.smoke {
         println!("This was a smoke run: it was all too little to mean anything.");
     }
-    if let Some(path) = &options.json {
-        let rows: Vec<_> = rows.iter().map(table::Row::json).collect();
-        let all = json!({ "machine": machine, "smoke": options.smoke, "rows": rows, "runs": bench.series.json() });
-        fs::write(path, format!("{all:#}\n")).map_err(|error| format!("cannot write {}: {error}", path.display()))?;
+    if options.figures {
+        println!("{}\nversions: {versions}", bench.series.lines().join("\n"));
     }
     Ok(())
 }

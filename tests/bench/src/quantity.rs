@@ -29,6 +29,20 @@ impl Quantity {
     }
 }
 
+impl Quantity {
+    /// The name of the unit of `value`, as `tests/docs/measured.py` reads it.
+    pub fn unit(self) -> &'static str {
+        match self {
+            Self::Seconds(_) => "s",
+            Self::Bytes(_) => "B",
+            Self::Times(_) => "x",
+            Self::Ratio(_) => "ratio",
+            Self::Share(_) => "share",
+            Self::Count(_) => "count",
+        }
+    }
+}
+
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         const TIMES: [(f64, &str); 4] = [(1.0, " s"), (1e-3, " ms"), (1e-6, " us"), (1e-9, " ns")];

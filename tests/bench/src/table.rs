@@ -1,7 +1,6 @@
 //! One line for each measure, held against what it must be and what it should be.
 
 use comfy_table::{CellAlignment, Table, presets};
-use serde_json::{Value, json};
 
 use crate::quantity::Quantity;
 
@@ -53,6 +52,12 @@ impl Row {
         self
     }
 
+    /// Its name, if its figure was not taken.
+    pub fn missing(&self) -> Option<&str> {
+        let mut figures = [Some(self.ours), self.other.map(|(other, _)| other)].into_iter().flatten();
+        figures.any(|figure| figure.value().is_nan()).then_some(&self.measure)
+    }
+
     fn verdict(&self) -> &'static str {
         let Some(Bounds { at_least, must, aim }) = &self.bounds else { return "" };
         let value = self.ratio.unwrap_or(self.ours).value();
@@ -81,18 +86,6 @@ impl Row {
             self.bound(|bounds| bounds.aim),
             if judge { self.verdict().into() } else { String::new() },
         ]
-    }
-
-    /// The same for programs.
-    pub fn json(&self) -> Value {
-        json!({
-            "measure": self.measure,
-            "samedeal": self.ours.value(),
-            "other": self.other.map(|(other, _)| other.value()),
-            "other-name": self.other.map(|(_, name)| name),
-            "ratio": self.ratio.map(Quantity::value),
-            "verdict": self.verdict(),
-        })
     }
 }
 
@@ -132,7 +125,9 @@ mod tests {
 
     #[test]
     fn a_number_that_is_none_misses() {
-        assert_eq!(Row::new("", Seconds(f64::NAN)).at_most(Seconds(1.0), None).verdict(), "MISSED");
+        let row = Row::new("a measure", Seconds(f64::NAN)).at_most(Seconds(1.0), None);
+        assert_eq!((row.verdict(), row.missing()), ("MISSED", Some("a measure")));
+        assert_eq!(Row::new("another", Seconds(1.0)).missing(), None);
     }
 
     #[test]

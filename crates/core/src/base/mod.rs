@@ -1,7 +1,6 @@
 //! Shared by all stages: failures, checks, memory limits, keyed randomness, hashes, names, ratios, sorts.
 
 pub(crate) mod check;
-pub(crate) mod divide;
 pub(crate) mod failure;
 pub(crate) mod fingerprint;
 pub(crate) mod key;

@@ -102,7 +102,7 @@ impl Lengths {
         }
         let mut runs = [0; (SAMPLED / NEIGHBOURS) as usize];
         Order::new(OrderId::Feistel, self.samples / NEIGHBOURS, 0, 0)?.fill(0, 1, &mut runs)?;
-        samedeal_sort::numbers(&mut runs);
+        samedeal_bulk::numbers(&mut runs);
         collect("lengths", count, runs.iter().flat_map(|run| run * NEIGHBOURS..(run + 1) * NEIGHBOURS))
     }
 

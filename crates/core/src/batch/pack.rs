@@ -259,7 +259,7 @@ fn close(
 fn dearest_first(count: usize, costs: impl Iterator<Item = u128>) -> Result<Vec<u128>, Failure> {
     let keys = (0_u128..).zip(costs).map(|(place, cost)| (DEAREST - cost.min(DEAREST)) << 32 | place);
     let mut keys = collect("batch-window", count, keys)?;
-    samedeal_sort::numbers128(&mut keys);
+    samedeal_bulk::numbers128(&mut keys);
     Ok(keys)
 }
 

@@ -55,7 +55,7 @@ pub(super) fn by_bucket(
         pool.len(),
         (0_u64..).zip(&pool).map(|(place, &item)| u64::from(config.bucket(items.length(item))) << 32 | place),
     )?;
-    samedeal_sort::numbers(&mut keys);
+    samedeal_bulk::numbers(&mut keys);
     let (mut left, mut dropped) = (Vec::new(), 0);
     let item = |key: &u64| pool[*key as u32 as usize];
     for bucket in keys.chunk_by(|a, b| a >> 32 == b >> 32) {
@@ -209,6 +209,6 @@ fn full_step(rows: u32, world: u32, pool: &[u32]) -> usize {
 /// The items, longest first, in the order in which they came among equals.
 fn longest_first(items: &Items, mut pool: Vec<u32>) -> Result<Vec<u32>, Failure> {
     let mut other = collect("batch-window", pool.len(), core::iter::repeat_n(0, pool.len()))?;
-    samedeal_sort::longest_first(&mut pool, &mut other, items.lengths());
+    samedeal_bulk::longest_first(&mut pool, &mut other, items.lengths());
     Ok(pool)
 }

@@ -62,7 +62,7 @@ impl Sampler {
         let period = lanes / gcd(stride, lanes);
         let hit = (start..real).take(period as usize).map(|i| (first + i * stride) % lanes);
         let mut hit = collect("lanes", period.min(real - start) as usize, hit)?;
-        samedeal_sort::numbers(&mut hit);
+        samedeal_bulk::numbers(&mut hit);
         let mut spans = Spans::default();
         for lane in hit {
             sharded.add_spans(lane as u32, number, &mut spans)?;

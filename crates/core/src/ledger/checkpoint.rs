@@ -97,6 +97,6 @@ fn are_different(numbers: impl ExactSizeIterator<Item = u64>) -> bool {
         return false;
     }
     sorted.extend(numbers);
-    samedeal_sort::numbers(&mut sorted);
+    samedeal_bulk::numbers(&mut sorted);
     sorted.windows(2).all(|pair| pair[0] < pair[1])
 }

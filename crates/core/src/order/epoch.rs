@@ -99,6 +99,18 @@ impl Order {
         Ok(())
     }
 
+    /// Writes the position of each of these samples in its place. Only orders do so that find a sample without the others and are not made
+    /// of others; whether it is one of them.
+    pub(crate) fn map_back(&self, samples: &mut [u64]) -> bool {
+        match &self.0 {
+            Kind::Sequential => {}
+            Kind::Feistel(feistel) => feistel.map_back(samples),
+            Kind::Sharded(sharded) => samples.iter_mut().for_each(|sample| *sample = sharded.position(*sample)),
+            Kind::Table(_) | Kind::Composed(_) => return false,
+        }
+        true
+    }
+
     /// The sample at a position below the number of positions. Failures: as `fill`.
     pub fn sample(&self, position: u64) -> Result<u64, Failure> {
         Ok(match &self.0 {

@@ -1,5 +1,7 @@
 //! The types that indices are written as.
 
+use samedeal_bulk::Network;
+
 use crate::Failure;
 use crate::base::memory::collect;
 
@@ -7,17 +9,41 @@ use crate::base::memory::collect;
 pub trait Index: Copy + Default + sealed::Sealed {
     /// The index as this type, which must be wide enough for it.
     fn from_u64(index: u64) -> Self;
+
+    /// The list itself if it holds `u64`, which orders can write into without a copy; none for other types.
+    #[doc(hidden)]
+    fn wide(list: &mut [Self]) -> Option<&mut [u64]>;
+
+    /// Writes the samples of a network at positions `start`, `start + stride`, ...
+    #[doc(hidden)]
+    fn of_network(network: &Network, start: u64, stride: u64, out: &mut [Self]);
 }
 
 impl Index for u32 {
     fn from_u64(index: u64) -> Self {
         index as Self
     }
+
+    fn wide(_list: &mut [Self]) -> Option<&mut [u64]> {
+        None
+    }
+
+    fn of_network(network: &Network, start: u64, stride: u64, out: &mut [Self]) {
+        network.fill32(start, stride, out);
+    }
 }
 
 impl Index for u64 {
     fn from_u64(index: u64) -> Self {
         index
+    }
+
+    fn wide(list: &mut [Self]) -> Option<&mut [u64]> {
+        Some(list)
+    }
+
+    fn of_network(network: &Network, start: u64, stride: u64, out: &mut [Self]) {
+        network.fill(start, stride, out);
     }
 }
 
@@ -28,13 +54,16 @@ mod sealed {
 }
 
 /// Positions that are handed to an order at once: enough that each of many sources has some of them.
-const BLOCK: usize = 4096;
+const BLOCK: usize = 1 << 15;
 
 /// Has 64-bit indices written block by block, and hands them on. Failures: those of `write`, `out-of-memory`.
 pub(crate) fn in_blocks<T: Index>(
     out: &mut [T],
     mut write: impl FnMut(&mut [u64]) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    if let Some(indices) = T::wide(out) {
+        return indices.chunks_mut(BLOCK).try_for_each(write);
+    }
     let length = out.len().min(BLOCK);
     let mut indices = collect("count", length, core::iter::repeat_n(0, length))?;
     for block in out.chunks_mut(BLOCK) {

@@ -284,7 +284,7 @@ impl SampleReader {
             let sample = self.all.sample_at(self.left.position(self.number(number)))?;
             if self.is_real(number) { samples.push(sample) } else { padding.push(sample) }
         }
-        samedeal_sort::numbers(&mut samples);
+        samedeal_bulk::numbers(&mut samples);
         let mut spans = Spans::default();
         let mut last: Option<u64> = None;
         for (at, sample) in samples.iter().chain(&padding).copied().enumerate() {

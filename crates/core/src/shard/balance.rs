@@ -38,7 +38,7 @@ pub(super) fn heaviest_first(weights: &[u64]) -> Result<Vec<u32>, Failure> {
         weights.len(),
         (0_u64..).zip(weights).map(|(item, &weight)| u128::from(u64::MAX - weight) << 64 | u128::from(item)),
     )?;
-    samedeal_sort::numbers128(&mut keys);
+    samedeal_bulk::numbers128(&mut keys);
     collect("sizes", keys.len(), keys.iter().map(|&key| key as u32))
 }
 

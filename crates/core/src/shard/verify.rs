@@ -53,7 +53,7 @@ pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verifica
     let pair = |high: u32, low: u32| u64::from(high) << 32 | u64::from(low);
     let keys = (0..).zip(assigned).map(|(place, &shard)| pair(shard, place));
     let mut keys = collect("assigned", assigned.len(), keys)?;
-    samedeal_sort::numbers(&mut keys);
+    samedeal_bulk::numbers(&mut keys);
     let mut found = Verification::default();
     // The place of each shard that is there again, and the first place of the same shard.
     let mut again = Vec::new();
@@ -69,7 +69,7 @@ pub fn verify(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verifica
         (next, first) = (shard + 1, place);
     }
     add_gap(next, shards, &mut found.gaps)?;
-    samedeal_sort::numbers(&mut again);
+    samedeal_bulk::numbers(&mut again);
     let reader = |place: u32| offsets.partition_point(|&start| start <= place) as u32 - 1;
     let Overlaps { shard, first_reader, other_reader } = &mut found.overlaps;
     for list in [&mut *shard, &mut *first_reader, &mut *other_reader] {

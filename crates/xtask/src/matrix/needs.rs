@@ -68,7 +68,7 @@ pub fn parts() -> Vec<Step> {
     steps.extend([
         Step::new(NPM_ENGINES, &[setup::MACHINE], |progress| setup::npm_packages(progress, "tests/engines/replay")),
         Step::new(WABT, &[setup::MACHINE], wabt),
-        Step::new(SCALAR, &[setup::TARGETS], |progress| {
+        Step::new(SCALAR, &[setup::COMPONENT_TARGET], |progress| {
             // These flags take the place of those in .cargo/config.toml.
             let flags = "-Ctarget-feature=-simd128 -Clink-arg=--max-memory=2147483648 -Cstrip=symbols";
             build::compiled(progress, "target/scalar", Some(flags), SCALAR_FOLDER)

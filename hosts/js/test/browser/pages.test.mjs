@@ -55,7 +55,8 @@ test('a page without a bundler may import the whole package, and everything in i
   try {
     const outcome = await page.evaluate(async () => {
       const { everything } = await import('/test/everything.mjs');
-      return everything(await import('/dist/index.js'));
+      const all = [await everything(await import('/dist/index.js')), await everything(await import('/dist/inline.js'))];
+      return all[0] === all[1] ? all[0] : all;
     });
     assert.equal(outcome, await everything(samedeal));
     assert(outcome.length > 5000);
@@ -96,7 +97,7 @@ test('a page reads Parquet files: from a server, and those that are dropped on i
   const { page, close } = await openPage(folders, html);
   try {
     const outcome = await page.evaluate(async () => {
-      const { init, Reading } = await import('/dist/web.js');
+      const { init, Reading, SamedealError } = await import('/dist/web.js');
       const { findShards, readBatches, readRows, readShards } = await import('/dist/web-parquet.js');
       await init();
       const urls = [0, 1, 2].map((i) => `/data/${i}.parquet`);
@@ -113,6 +114,8 @@ test('a page reads Parquet files: from a server, and those that are dropped on i
       const reading = new Reading(dropped.sizes, options);
       const rest = reading.resume(reading.state(4));
       const wrong = await readShards(['/data/none.parquet']).next().catch(String);
+      // It comes of the entry for Parquet, which is a file of its own.
+      const refused = await findShards([3]).catch((error) => error);
       const aborted = await readShards(urls, { signal: AbortSignal.abort() })
         .next()
         .catch(({ name }) => name);
@@ -123,6 +126,7 @@ test('a page reads Parquet files: from a server, and those that are dropped on i
         rest: await ids(readBatches(dropped, rest, { rank: 0 })),
         rows: await readRows(dropped, [150, 3, 70]),
         wrong,
+        refused: refused instanceof SamedealError && refused.kind,
         aborted,
       };
     });
@@ -133,6 +137,7 @@ test('a page reads Parquet files: from a server, and those that are dropped on i
     assert.deepEqual(outcome.rest, outcome.fromServer.slice(64));
     assert.deepEqual(outcome.rows, [{ id: 150 }, { id: 3 }, { id: 70 }]);
     assert.match(outcome.wrong, /none\.parquet: .*404/);
+    assert.equal(outcome.refused, 'wrong-type');
     assert.equal(outcome.aborted, 'AbortError');
   } finally {
     await close();
@@ -178,7 +183,7 @@ test('a Worker has everything, and a page goes on meanwhile', async () => {
 test('a service worker, which has no import(), uses every entry', async () => {
   const worker = `
     import { everything } from '/test/everything.mjs';
-    import * as samedeal from '/dist/index.js';
+    import * as samedeal from '/dist/inline.js';
     import { Sampler } from '/dist/light.js';
     import { init, Sampler as Web } from '/dist/web.js';
     const answer = async () => ({

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
-from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from .engine import arguments as check
@@ -132,6 +131,8 @@ def written(number: int) -> int | str:
 
 def _quoted(value: Any) -> Any:
     """Members whose whole numbers are as JSON has them. Lists of numbers stay as they are."""
+    from numbers import Integral
+
     if isinstance(value, Mapping):
         return {name: _quoted(member) for name, member in value.items()}
     if isinstance(value, (list, tuple)) and value and isinstance(value[0], Mapping):

@@ -3,9 +3,9 @@
 use samedeal::{BatchBuilder, Batcher, Packing, Strategy};
 use serde_json::Value;
 
-use super::Group;
 use super::batches::{BUDGET, MOST, WHOLE};
 use super::lengths::{dense, log_normal, verses};
+use super::{Group, slug};
 use crate::Result;
 use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{self, Count, Ratio, Share};
@@ -20,8 +20,7 @@ pub const GROUP: Group = Group {
 };
 
 /// Padded batches within a budget: a name, ranks, and the window.
-const PADDED: [(&str, u32, u32); 3] =
-    [("1 rank", 1, 8_192), ("8 ranks", 8, 8_192), ("8 ranks, whole window", 8, WHOLE)];
+const PADDED: [(&str, u32, u32); 3] = [("budget-1", 1, 8_192), ("budget-8", 8, 8_192), ("budget-8-whole", 8, WHOLE)];
 /// How many lengths the sets have that are dense in few.
 const FEW: [u64; 5] = [2, 5, 20, 50, 200];
 
@@ -32,15 +31,15 @@ fn run(bench: &mut Bench) -> Result<()> {
             Batcher::builder(log_normal(count, MOST)).max_tokens(BUDGET).world_size(world).batch_window(window);
         let batcher = measure(bench, name, builder)?;
         let metrics = batcher.metrics()?;
-        bench.series.record(format!("{name} padding"), metrics.padding_ratio());
-        bench.series.record(format!("{name} utilisation"), metrics.budget_utilisation());
-        bench.series.record(format!("{name} slowest"), metrics.slowest_rank_utilisation());
+        bench.series.record(format!("{name}.padding"), Share(metrics.padding_ratio()));
+        bench.series.record(format!("{name}.of-the-budget"), Share(metrics.budget_utilisation()));
+        bench.series.record(format!("{name}.slowest-rank"), Share(metrics.slowest_rank_utilisation()));
     }
 
     for (name, window, packing) in [
         ("pack", 8_192, Packing::Fast),
-        ("pack whole", WHOLE, Packing::Fast),
-        ("pack optimal", WHOLE, Packing::Optimal),
+        ("pack-whole", WHOLE, Packing::Fast),
+        ("pack-optimal", WHOLE, Packing::Optimal),
     ] {
         packs(bench, name, packed(log_normal(count, 2_048), 2_048, packing).batch_window(window))?;
     }
@@ -55,18 +54,19 @@ fn run(bench: &mut Bench) -> Result<()> {
             let bound = bound.metrics()?.packs_bound as f64;
             worst = worst.max(batcher.metrics()?.rows as f64 / bound - 1.0);
         }
-        bench.series.record(format!("dense {packing:?}"), worst);
+        bench.series.record(format!("few-lengths-{}", slug(&format!("{packing:?}"))), Share(worst));
     }
-    for (name, window) in [("pack 8", 8_192), ("pack 8 whole", WHOLE)] {
+    for (name, window) in [("pack-8", 8_192), ("pack-8-whole", WHOLE)] {
         packs(bench, name, packed(log_normal(count, 8_192), 8_192, Packing::Fast).world_size(8).batch_window(window))?;
     }
 
     let pad = Batcher::builder(verses()?).strategy(Strategy::PadToMax);
     let pad = measure(bench, "pad-to-max", pad)?.metrics()?.padded as f64;
     let bucket = || Result::Ok(Batcher::builder(verses()?).strategy(Strategy::Bucket));
-    for (name, bucket) in [("width", bucket()?.bucket_width(64)), ("quantiles", bucket()?.quantiles(30))] {
+    for (name, bucket) in [("bucket-width", bucket()?.bucket_width(64)), ("bucket-quantiles", bucket()?.quantiles(30))]
+    {
         let bucket = measure(bench, name, bucket)?.metrics()?.padded as f64;
-        bench.series.record(format!("cut {name}"), 1.0 - bucket / pad);
+        bench.series.record(format!("{name}.cut"), Share(1.0 - bucket / pad));
     }
     Ok(())
 }
@@ -80,10 +80,10 @@ fn packs(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Resul
     let metrics = batcher.metrics()?;
     let room = recipe(&batcher)?["batch"]["capacity"].as_u64().ok_or("packs have a capacity")?;
     let least = metrics.tokens.div_ceil(room * u64::from(batcher.world_size()));
-    bench.series.record(format!("{name} fill"), metrics.tokens as f64 / (metrics.rows * room) as f64);
-    bench.series.record(format!("{name} gap"), (metrics.rows - metrics.packs_bound) as f64);
-    bench.series.record(format!("{name} steps"), metrics.steps as f64);
-    bench.series.record(format!("{name} least"), least as f64);
+    bench.series.record(format!("{name}.full"), Share(metrics.tokens as f64 / (metrics.rows * room) as f64));
+    bench.series.record(format!("{name}.gap"), Count((metrics.rows - metrics.packs_bound) as f64));
+    bench.series.record(format!("{name}.steps-beyond-bound"), Count(metrics.steps as f64 - least as f64));
+    bench.series.record(format!("{name}.least"), Count(least as f64));
     Ok(())
 }
 
@@ -108,9 +108,9 @@ fn measure(bench: &mut Bench, name: &str, builder: BatchBuilder<Batcher>) -> Res
         }
     }
     let wrong = given.into_iter().filter(|&times| times != 1).count();
-    bench.series.record(format!("{name} wrong"), wrong as f64);
-    bench.series.record(format!("{name} over"), f64::from(over));
-    bench.series.record(format!("{name} imbalance"), batcher.metrics()?.cost_imbalance());
+    bench.series.record(format!("{name}.wrong"), Count(wrong as f64));
+    bench.series.record(format!("{name}.over"), Count(f64::from(over)));
+    bench.series.record(format!("{name}.imbalance"), Ratio(batcher.metrics()?.cost_imbalance()));
     Ok(batcher)
 }
 
@@ -124,32 +124,32 @@ fn rows(series: &Series) -> Vec<Row> {
     };
     let none = |name: &str, ours: &str| at_most(name, ours, Count, 0.0);
     let steps = |name: &str, ours: &str| {
-        let least = figure(&format!("{ours} least"));
-        let row = Row::new(name, Count(figure(&format!("{ours} steps")) - least));
+        let least = figure(&format!("{ours}.least"));
+        let row = Row::new(name, Count(figure(&format!("{ours}.steps-beyond-bound"))));
         row.at_most(Count((0.001 * least + 1.0).floor()), None)
     };
     vec![
-        at_most("budget, 1 rank: padding", "1 rank padding", Share, 0.01),
-        at_least("the same: of the budget", "1 rank utilisation", Share, 0.955),
-        none("the same: batches over the budget", "1 rank over"),
-        none("the same: samples missing or repeated", "1 rank wrong"),
-        at_least("budget, 8 ranks: slowest rank", "8 ranks slowest", Share, 0.939),
-        at_most("the same: cost max / mean", "8 ranks imbalance", Ratio, 1.03),
-        none("the same: samples missing or repeated", "8 ranks wrong"),
-        at_least("budget, 8 ranks, whole window: slowest rank", "8 ranks, whole window slowest", Share, 0.982),
-        at_most("the same: cost max / mean", "8 ranks, whole window imbalance", Ratio, 1.002),
-        none("the same: samples missing or repeated", "8 ranks, whole window wrong"),
-        Row::new("packs of 2,048: full", Share(figure("pack fill"))),
-        at_least("the same, whole window: full", "pack whole fill", Share, 0.9998),
-        none("the same, optimal: packs beyond the lower bound", "pack optimal gap"),
-        Row::new("packs of few lengths, fast: packs beyond the bound", Share(figure("dense Fast"))),
-        at_most("the same, optimal", "dense Optimal", Share, 0.0005),
-        steps("packs of 8,192, 8 ranks: steps beyond the token bound", "pack 8"),
-        at_most("the same: cost max / mean", "pack 8 imbalance", Ratio, 1.02),
-        steps("the same, whole window: steps beyond the token bound", "pack 8 whole"),
-        at_most("the same, whole window: cost max / mean", "pack 8 whole imbalance", Ratio, 1.02),
-        none("the same, whole window: samples missing or repeated", "pack 8 whole wrong"),
-        Row::new("bucket (64 wide), verses: padded tokens cut", Share(figure("cut width"))),
-        at_least("bucket, quantiles = 30, verses: padded tokens cut", "cut quantiles", Share, 0.2),
+        at_most("budget, 1 rank: padding", "budget-1.padding", Share, 0.01),
+        at_least("the same: of the budget", "budget-1.of-the-budget", Share, 0.955),
+        none("the same: batches over the budget", "budget-1.over"),
+        none("the same: samples missing or repeated", "budget-1.wrong"),
+        at_least("budget, 8 ranks: slowest rank", "budget-8.slowest-rank", Share, 0.939),
+        at_most("the same: cost max / mean", "budget-8.imbalance", Ratio, 1.03),
+        none("the same: samples missing or repeated", "budget-8.wrong"),
+        at_least("budget, 8 ranks, whole window: slowest rank", "budget-8-whole.slowest-rank", Share, 0.982),
+        at_most("the same: cost max / mean", "budget-8-whole.imbalance", Ratio, 1.002),
+        none("the same: samples missing or repeated", "budget-8-whole.wrong"),
+        Row::new("packs of 2,048: full", Share(figure("pack.full"))),
+        at_least("the same, whole window: full", "pack-whole.full", Share, 0.9998),
+        none("the same, optimal: packs beyond the lower bound", "pack-optimal.gap"),
+        Row::new("packs of few lengths, fast: packs beyond the bound", Share(figure("few-lengths-fast"))),
+        at_most("the same, optimal", "few-lengths-optimal", Share, 0.0005),
+        steps("packs of 8,192, 8 ranks: steps beyond the token bound", "pack-8"),
+        at_most("the same: cost max / mean", "pack-8.imbalance", Ratio, 1.02),
+        steps("the same, whole window: steps beyond the token bound", "pack-8-whole"),
+        at_most("the same, whole window: cost max / mean", "pack-8-whole.imbalance", Ratio, 1.02),
+        none("the same, whole window: samples missing or repeated", "pack-8-whole.wrong"),
+        Row::new("bucket (64 wide), verses: padded tokens cut", Share(figure("bucket-width.cut"))),
+        at_least("bucket, quantiles = 30, verses: padded tokens cut", "bucket-quantiles.cut", Share, 0.2),
     ]
 }

@@ -42,26 +42,26 @@ fn run(bench: &mut Bench) -> Result<()> {
         let batcher = builder.clone().build()?;
         // This plans every window.
         let steps = batcher.num_steps()?;
-        bench.series.record(format!("rust plan {name}"), began.elapsed().as_secs_f64());
-        at_random(bench, name, &batcher)?;
+        bench.series.record(format!("rust-plan.{name}"), Seconds(began.elapsed().as_secs_f64()));
+        at_random(bench, name, "rust-a-step-at-random", &batcher)?;
 
         let config = native(name, count, bench.run);
         let began = Instant::now();
         let planned = core::Batcher::of(config)?.num_steps()?;
-        bench.series.record(format!("native plan {name}"), began.elapsed().as_secs_f64());
+        bench.series.record(format!("native-core-plan.{name}"), Seconds(began.elapsed().as_secs_f64()));
         if planned != steps {
             return Err("the component and the native core disagree".into());
         }
         if name != "bucket" {
             let request = format!("plan_{name} {count} {} {} {}", most(name), room(name), bench.run);
             let answer = bench.python()?.ask(&request)?;
-            bench.series.record(format!("python plan {name}"), answer[0]);
-            bench.series.record(format!("python step {name}"), answer[1]);
+            bench.series.record(format!("python-plan.{name}"), Seconds(answer[0]));
+            bench.series.record(format!("python-a-step-at-random-mean.{name}"), Seconds(answer[1]));
             if answer[2] != steps as f64 {
                 return Err("Python and Rust disagree".into());
             }
         }
-        at_random(bench, &format!("{name}, whole window"), &builder.batch_window(WHOLE).build()?)?;
+        at_random(bench, name, "rust-whole-window", &builder.batch_window(WHOLE).build()?)?;
     }
     shapes(bench)
 }
@@ -72,8 +72,8 @@ fn shapes(bench: &mut Bench) -> Result<()> {
     let began = Instant::now();
     let classes = core::histogram(&sizes)?;
     let packs = core::Patterns::new(&classes, 512, u32::MAX, core::Packing::Fast)?;
-    bench.series.record("native shapes", began.elapsed().as_secs_f64());
-    bench.series.record("native shapes over bound", packs.count() as f64 / packs.bound() as f64 - 1.0);
+    bench.series.record("shapes", Seconds(began.elapsed().as_secs_f64()));
+    bench.series.record("shapes-beyond-bound", Share(packs.count() as f64 / packs.bound() as f64 - 1.0));
     Ok(())
 }
 
@@ -106,7 +106,7 @@ fn native(name: &str, count: u64, epoch: u64) -> core::BatchConfig {
 }
 
 /// Reads the first step after planning, and then many.
-fn at_random(bench: &mut Bench, name: &str, batcher: &Batcher) -> Result<()> {
+fn at_random(bench: &mut Bench, name: &str, window: &str, batcher: &Batcher) -> Result<()> {
     let steps = batcher.num_steps()?;
     let read = |step: u64| -> Result<f64> {
         let began = Instant::now();
@@ -118,11 +118,11 @@ fn at_random(bench: &mut Bench, name: &str, batcher: &Batcher) -> Result<()> {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         state >> 33
     };
-    bench.series.record(format!("first step {name}"), read(next())?);
+    bench.series.record(format!("{window}-first-step.{name}"), Seconds(read(next())?));
     let mut times = (0..bench.size(STEPS, 10)).map(|_| read(next())).collect::<Result<Vec<_>>>()?;
     times.sort_by(f64::total_cmp);
-    bench.series.record(format!("median step {name}"), times[times.len() / 2]);
-    bench.series.record(format!("99th step {name}"), times[times.len() * 99 / 100]);
+    bench.series.record(format!("{window}-median.{name}"), Seconds(times[times.len() / 2]));
+    bench.series.record(format!("{window}-99-of-100-within.{name}"), Seconds(times[times.len() * 99 / 100]));
     Ok(())
 }
 
@@ -130,22 +130,22 @@ fn rows(series: &Series) -> Vec<Row> {
     let figure = |name: String| Seconds(series.median(&name));
     let mut rows = Vec::new();
     for name in ["budget", "pack"] {
-        let row = Row::new(format!("Rust, plan of 10^6 sequences, {name}"), figure(format!("rust plan {name}")));
+        let row = Row::new(format!("Rust, plan of 10^6 sequences, {name}"), figure(format!("rust-plan.{name}")));
         rows.push(row.at_most(Seconds(0.5), None));
-        let row = Row::new("the same, beside the native core", figure(format!("rust plan {name}")));
-        rows.push(row.more_than("native core", figure(format!("native plan {name}"))));
-        let row = Row::new(format!("Python, plan of 10^6 sequences, {name}"), figure(format!("python plan {name}")));
+        let row = Row::new("the same, beside the native core", figure(format!("rust-plan.{name}")));
+        rows.push(row.more_than("native core", figure(format!("native-core-plan.{name}"))));
+        let row = Row::new(format!("Python, plan of 10^6 sequences, {name}"), figure(format!("python-plan.{name}")));
         rows.push(row.at_most(Seconds(0.6), None));
     }
-    let row = Row::new("native core, packs of 16 * 10^6 by 512 lengths, shapes", figure("native shapes".into()));
+    let row = Row::new("native core, packs of 16 * 10^6 by 512 lengths, shapes", figure("shapes".into()));
     rows.push(row.at_most(Seconds(0.05), None));
-    let over = Share(series.median("native shapes over bound"));
+    let over = Share(series.median("shapes-beyond-bound"));
     rows.push(Row::new("the same: packs beyond the lower bound", over));
     for name in STRATEGIES {
-        for (which, words) in [("median", "median"), ("99th", "99 of 100 within")] {
+        for (which, words) in [("median", "median"), ("99-of-100-within", "99 of 100 within")] {
             let row = Row::new(
                 format!("Rust, a step at random of 10^6, {name}: {words}"),
-                figure(format!("{which} step {name}")),
+                figure(format!("rust-a-step-at-random-{which}.{name}")),
             );
             rows.push(row.at_most(Seconds(1e-3), None));
         }
@@ -153,15 +153,19 @@ fn rows(series: &Series) -> Vec<Row> {
     for name in ["budget", "pack"] {
         rows.push(Row::new(
             format!("Python, a step at random of 10^6, {name}: mean"),
-            figure(format!("python step {name}")),
+            figure(format!("python-a-step-at-random-mean.{name}")),
         ));
     }
     for name in STRATEGIES {
         let whole = format!("{name}, whole window");
-        let row = Row::new(format!("Rust, {whole}: the first step"), figure(format!("first step {whole}")));
+        let row =
+            Row::new(format!("Rust, {whole}: the first step"), figure(format!("rust-whole-window-first-step.{name}")));
         rows.push(row.at_most(Seconds(1e-3), None));
-        for (which, words) in [("median", "median"), ("99th", "99 of 100 within")] {
-            let row = Row::new(format!("Rust, {whole}: every other, {words}"), figure(format!("{which} step {whole}")));
+        for (which, words) in [("median", "median"), ("99-of-100-within", "99 of 100 within")] {
+            let row = Row::new(
+                format!("Rust, {whole}: every other, {words}"),
+                figure(format!("rust-whole-window-{which}.{name}")),
+            );
             rows.push(row.at_most(Seconds(1e-3), None));
         }
     }

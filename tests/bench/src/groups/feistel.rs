@@ -6,7 +6,7 @@ use std::time::Instant;
 use samedeal::Sampler;
 use samedeal_core as core;
 
-use super::Group;
+use super::{Group, slug};
 use crate::Result;
 use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{Seconds, Times};
@@ -31,9 +31,9 @@ fn run(bench: &mut Bench) -> Result<()> {
         let host = Sampler::builder(samples).epoch(bench.run).build()?;
         let native = core::Sampler::new(core::Config { epoch: bench.run, ..core::Config::new(samples) })?;
         let (time, ours) = per_index(samples, windows, |start| Ok(host.window::<u64>(start, WINDOW)?))?;
-        bench.series.record(format!("rust feistel {name}"), time);
+        bench.series.record(format!("rust.{}", slug(name)), Seconds(time));
         let (time, theirs) = per_index(samples, windows, |start| Ok(native.indices::<u64>(start, WINDOW)?))?;
-        bench.series.record(format!("native feistel {name}"), time);
+        bench.series.record(format!("native-core.{}", slug(name)), Seconds(time));
         if ours != theirs {
             return Err("the component and the native core disagree".into());
         }
@@ -42,8 +42,8 @@ fn run(bench: &mut Bench) -> Result<()> {
 }
 
 fn rows(series: &Series) -> Vec<Row> {
-    let host = |name| series.median(&format!("rust feistel {name}"));
-    let native = |name| series.median(&format!("native feistel {name}"));
+    let host = |name| series.median(&format!("rust.{}", slug(name)));
+    let native = |name| series.median(&format!("native-core.{}", slug(name)));
     let mut rows = Vec::new();
     for (name, _) in SAMPLES {
         let row = Row::new(format!("Rust, feistel, N = {name}, per index"), Seconds(host(name)));

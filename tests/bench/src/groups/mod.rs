@@ -28,6 +28,12 @@ pub struct Group {
     pub rows: fn(&Series) -> Vec<Row>,
 }
 
+/// A name as it stands in an id: lower case letters, digits and hyphens.
+pub fn slug(name: &str) -> String {
+    let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+    name.chars().map(plain).collect()
+}
+
 /// All of them, in the order of the table.
 pub const GROUPS: &[Group] = &[
     feistel::GROUP,

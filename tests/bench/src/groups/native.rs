@@ -20,17 +20,16 @@ pub const FISHER_YATES: Group = Group {
         let began = Instant::now();
         let sampler = Sampler::builder(samples).epoch(bench.run).order("fisher-yates").build()?;
         sampler.window::<u32>(0, 1)?;
-        bench.series.record("rust fisher-yates", began.elapsed().as_secs_f64());
+        bench.series.record("samedeal", Seconds(began.elapsed().as_secs_f64()));
         let request = format!("randperm {samples} {}", bench.run);
         let time = bench.python()?.ask(&request)?[0];
-        bench.series.record("torch randperm", time);
+        bench.series.record("torch-randperm", Seconds(time));
         Ok(())
     },
     rows: |series| {
-        let row =
-            Row::new("Rust, fisher-yates, N = 10^7, to the first index", Seconds(series.median("rust fisher-yates")))
-                .less_than("torch.randperm, 1 thread", Seconds(series.median("torch randperm")))
-                .at_least(Times(1.0), Some(Times(2.0)));
+        let row = Row::new("Rust, fisher-yates, N = 10^7, to the first index", Seconds(series.median("samedeal")))
+            .less_than("torch.randperm, 1 thread", Seconds(series.median("torch-randperm")))
+            .at_least(Times(1.0), Some(Times(2.0)));
         vec![row]
     },
 };
@@ -41,8 +40,8 @@ pub const NODE: Group = Group {
     warm_up: true,
     run: node,
     rows: |series| {
-        let row = Row::new("Node, feistel, N = 10^8, per index", Seconds(series.median("node feistel")))
-            .more_than("Rust", Seconds(series.median("rust feistel32")))
+        let row = Row::new("Node, feistel, N = 10^8, per index", Seconds(series.median("node")))
+            .more_than("Rust", Seconds(series.median("rust")))
             .at_most(Times(2.0), Some(Times(1.3)));
         vec![row]
     },
@@ -53,10 +52,10 @@ fn node(bench: &mut Bench) -> Result<()> {
     let windows = bench.size(256, 2);
     let request = format!("per_index {samples} {WINDOW} {windows} {}", bench.run);
     let answer = bench.node()?.ask(&request)?;
-    bench.series.record("node feistel", answer[0]);
+    bench.series.record("node", Seconds(answer[0]));
     let sampler = Sampler::builder(samples).epoch(bench.run).build()?;
     let (time, last) = per_index(samples, windows, |start| Ok(sampler.window::<u32>(start, WINDOW)?))?;
-    bench.series.record("rust feistel32", time);
+    bench.series.record("rust", Seconds(time));
     let sum: u64 = last.into_iter().map(u64::from).sum();
     if answer[1] != sum as f64 {
         return Err("Node and the Rust host disagree".into());

@@ -1,6 +1,6 @@
 //! The Python host, and what people use in its place.
 
-use super::Group;
+use super::{Group, slug};
 use crate::Result;
 use crate::bench::{Bench, Series};
 use crate::quantity::Quantity::{Bytes, Seconds, Times};
@@ -17,7 +17,7 @@ pub const RANK: Group = Group {
         let deal = format!("{} 8 {}", bench.size(10_000_000, 10_000), bench.run);
         for measurement in ["rank", "rank_torch", "rank_list", "rank_order_torch"] {
             let time = bench.python()?.ask(&format!("{measurement} {deal}"))?[0];
-            bench.series.record(format!("python {measurement}"), time);
+            bench.series.record(slug(measurement), Seconds(time));
         }
         if bench.run == 0 && bench.python()?.ask(&format!("same_as_torch {deal}"))? != [1.0] {
             return Err("the order torch is not torch's".into());
@@ -26,11 +26,11 @@ pub const RANK: Group = Group {
     },
     rows: |series| {
         let ours = |name| Seconds(series.median(name));
-        let row = |title, name| Row::new(title, ours(name)).less_than(SAMPLER, ours("python rank_torch"));
+        let row = |title, name| Row::new(title, ours(name)).less_than(SAMPLER, ours("rank-torch"));
         vec![
-            row("Python, indices() of a rank, N = 10^7, W = 8", "python rank").at_least(Times(20.0), Some(Times(50.0))),
-            row("the same as a list of int", "python rank_list"),
-            row("the same in order=\"torch\": the indices of the other", "python rank_order_torch"),
+            row("Python, indices() of a rank, N = 10^7, W = 8", "rank").at_least(Times(20.0), Some(Times(50.0))),
+            row("the same as a list of int", "rank-list"),
+            row("the same in order=\"torch\": the indices of the other", "rank-order-torch"),
         ]
     },
 };
@@ -41,23 +41,25 @@ pub const FIRST_BATCH: Group = Group {
     warm_up: false,
     run: |bench| {
         let deal = format!("{} 8 {}", bench.size(100_000_000, 10_000), bench.run);
-        for measurement in ["first_batch", "first_batch_once", "first_batch_torch"] {
+        for (name, measurement) in
+            [("feistel", "first_batch"), ("feistel-once", "first_batch_once"), ("torch", "first_batch_torch")]
+        {
             let answer = bench.fresh_python()?.ask(&format!("{measurement} {deal}"))?;
-            bench.series.record(format!("python {measurement} time"), answer[0]);
-            bench.series.record(format!("python {measurement} memory"), answer[1]);
+            bench.series.record(name, Seconds(answer[0]));
+            bench.series.record(format!("memory.{name}"), Bytes(answer[1]));
         }
         Ok(())
     },
     rows: |series| {
-        let figure = |name: &str| series.median(&format!("python {name}"));
+        let figure = |name: &str| series.median(name);
         vec![
-            Row::new("Python, to the first batch of 32, N = 10^8, W = 8", Seconds(figure("first_batch time")))
-                .less_than(SAMPLER, Seconds(figure("first_batch_torch time")))
+            Row::new("Python, to the first batch of 32, N = 10^8, W = 8", Seconds(figure("feistel")))
+                .less_than(SAMPLER, Seconds(figure("torch")))
                 .at_least(Times(200.0), None),
-            Row::new("the same, the first time on a machine", Seconds(figure("first_batch_once time")))
-                .less_than(SAMPLER, Seconds(figure("first_batch_torch time"))),
-            Row::new("its peak memory beyond the imports", Bytes(figure("first_batch_once memory")))
-                .less_than(SAMPLER, Bytes(figure("first_batch_torch memory")))
+            Row::new("the same, the first time on a machine", Seconds(figure("feistel-once")))
+                .less_than(SAMPLER, Seconds(figure("torch"))),
+            Row::new("its peak memory beyond the imports", Bytes(figure("memory.feistel-once")))
+                .less_than(SAMPLER, Bytes(figure("memory.torch")))
                 .at_least(Times(50.0), None),
         ]
     },
@@ -73,32 +75,37 @@ pub const GRAIN: Group = Group {
         for (measurement, count) in counts {
             let request = format!("{measurement} {samples} {} {run}", bench.size(count, 100));
             let time = bench.python()?.ask(&request)?[0];
-            bench.series.record(format!("python {measurement}"), time);
+            bench.series.record(slug(measurement), Seconds(time));
         }
         Ok(())
     },
     rows: |series| {
         let ours = |name| Seconds(series.median(name));
-        let row = |title, name| Row::new(title, ours(name)).less_than("grain", ours("python per_index_grain"));
+        let row = |title, name| Row::new(title, ours(name)).less_than("grain", ours("per-index-grain"));
         vec![
-            row("Python, indices(), N = 10^8, per index", "python per_index").at_least(Times(100.0), None),
-            row("the same one by one: sampler[i]", "python one_by_one"),
+            row("Python, indices(), N = 10^8, per index", "per-index").at_least(Times(100.0), None),
+            row("the same one by one: sampler[i]", "one-by-one"),
         ]
     },
 };
 
 pub const BATCH: Group = Group {
     name: "batch",
-    about: "batches at random in Python",
+    about: "batches and samples at random in Python",
     warm_up: true,
     run: |bench: &mut Bench| -> Result<()> {
-        let request = format!("batch 100000000 {} {}", bench.size(20_000, 100), bench.run);
-        let time = bench.python()?.ask(&request)?[0];
-        bench.series.record("python batch", time);
+        for measurement in ["batch", "locate"] {
+            let request = format!("{measurement} 100000000 {} {}", bench.size(20_000, 100), bench.run);
+            let time = bench.python()?.ask(&request)?[0];
+            bench.series.record(measurement, Seconds(time));
+        }
         Ok(())
     },
     rows: |series: &Series| {
-        let row = Row::new("Python, batch(i, 32) at random i", Seconds(series.median("python batch")));
-        vec![row.at_most(Seconds(20e-6), Some(Seconds(8e-6)))]
+        let row = Row::new("Python, batch(i, 32) at random i", Seconds(series.median("batch")));
+        vec![
+            row.at_most(Seconds(20e-6), Some(Seconds(8e-6))),
+            Row::new("Python, locate(i, 32) at random i", Seconds(series.median("locate"))),
+        ]
     },
 };

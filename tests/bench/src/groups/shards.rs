@@ -22,9 +22,9 @@ pub const PLAN: Group = Group {
     rows: |series| {
         let figure = |name: &str| Seconds(series.median(name));
         vec![
-            Row::new("Rust, plan of 10^6 shards by size, W = 4,096, in 200 MB", figure("rust plan"))
+            Row::new("Rust, plan of 10^6 shards by size, W = 4,096, in 200 MB", figure("plan"))
                 .at_most(Seconds(1.0), None),
-            Row::new("the next span of a reader, 10^6 shards in 4,096 lanes", figure("rust span"))
+            Row::new("the next span of a reader, 10^6 shards in 4,096 lanes", figure("span"))
                 .at_most(Seconds(10e-6), None),
         ]
     },
@@ -41,7 +41,7 @@ fn plan(bench: &mut Bench) -> Result<()> {
     let sizes = sizes(shards, bench.run);
     let began = Instant::now();
     let plan = ShardPlan::builder(sizes.clone()).world_size(ranks).memory_limit(MEMORY).build()?;
-    bench.series.record("rust plan", began.elapsed().as_secs_f64());
+    bench.series.record("plan", Seconds(began.elapsed().as_secs_f64()));
     if !plan.verify()?.is_ok() {
         return Err("the plan has overlaps or gaps".into());
     }
@@ -56,7 +56,7 @@ fn plan(bench: &mut Bench) -> Result<()> {
     for number in 0..rounds {
         spans += black_box(sampler.round(number)?).spans.len();
     }
-    bench.series.record("rust span", began.elapsed().as_secs_f64() / spans as f64);
+    bench.series.record("span", Seconds(began.elapsed().as_secs_f64() / spans as f64));
     Ok(())
 }
 
@@ -66,20 +66,20 @@ pub const STREAM: Group = Group {
     warm_up: true,
     run: |bench| {
         let rows = bench.size(1 << 20, 1 << 12);
-        for measurement in ["stream_pyarrow", "stream_shards", "stream_shuffled", "stream_samples"] {
-            let request = format!("{measurement} {rows} {}", bench.run);
+        for name in ["pyarrow", "shards", "shuffled", "samples"] {
+            let request = format!("stream_{name} {rows} {}", bench.run);
             let time = bench.python()?.ask(&request)?[0];
-            bench.series.record(format!("python {measurement}"), time);
+            bench.series.record(name, Seconds(time));
         }
         Ok(())
     },
     rows: |series: &Series| {
-        let figure = |name: &str| Seconds(series.median(&format!("python {name}")));
-        let row = |title, name| Row::new(title, figure(name)).more_than("pyarrow", figure("stream_pyarrow"));
+        let figure = |name: &str| Seconds(series.median(name));
+        let row = |title, name| Row::new(title, figure(name)).more_than("pyarrow", figure("pyarrow"));
         vec![
-            row("Python, streaming whole shards, 256 MB", "stream_shards").at_most(Times(1.1), None),
-            row("the same, files and rows shuffled", "stream_shuffled"),
-            row("the same in the order sharded (64 lanes, windows of 256)", "stream_samples"),
+            row("Python, streaming whole shards, 256 MB", "shards").at_most(Times(1.1), None),
+            row("the same, files and rows shuffled", "shuffled"),
+            row("the same in the order sharded (64 lanes, windows of 256)", "samples"),
         ]
     },
 };

@@ -41,7 +41,7 @@ pub fn histogram<T: Copy + Into<u64>>(sizes: &[T]) -> Result<Vec<Class>, Failure
         return Ok(classes);
     }
     let mut sizes = collect("batch-window", sizes.len(), sizes.iter().map(|&size| size.into()))?;
-    samedeal_sort::numbers(&mut sizes);
+    samedeal_bulk::numbers(&mut sizes);
     for equal in sizes.chunk_by(|a, b| a == b).rev() {
         reserve(&mut classes)?;
         classes.push(Class { size: equal[0], count: equal.len() as u32 });
@@ -70,7 +70,7 @@ pub(in super::super) fn places<T: Copy + Into<u64>>(sizes: &[T], classes: &[Clas
     }
     let keys = (0_u128..).zip(sizes).map(|(place, &size)| u128::from(u64::MAX - size.into()) << 32 | place);
     let mut keys = collect("batch-window", sizes.len(), keys)?;
-    samedeal_sort::numbers128(&mut keys);
+    samedeal_bulk::numbers128(&mut keys);
     collect("batch-window", keys.len(), keys.iter().map(|&key| key as u32))
 }
 

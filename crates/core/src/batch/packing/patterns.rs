@@ -118,7 +118,7 @@ impl Patterns {
             self.groups.len(),
             (0_u128..).zip(&self.groups).map(|(place, group)| u128::from(group.free) << 32 | place),
         )?;
-        samedeal_sort::numbers128(&mut keys);
+        samedeal_bulk::numbers128(&mut keys);
         let groups = keys.iter().map(|&key| &self.groups[key as u32 as usize]);
         let sorted = groups.map(|&Group { free, node, bins }| Group { free, node, bins });
         self.groups = collect("batch-window", keys.len(), sorted)?;

@@ -227,7 +227,7 @@ impl Elements {
         let draws = balance.draws_of(sample, begin, begin + (self.ends[class] - first));
         let positions = draws.clone().map(|draw| self.order.position(first + draw - begin));
         let mut positions = collect("factors", draws.count(), positions)?;
-        samedeal_sort::numbers(&mut positions);
+        samedeal_bulk::numbers(&mut positions);
         Ok(positions)
     }
 }

@@ -8,10 +8,11 @@ use alloc::vec::Vec;
 use core::cell::RefCell;
 use core::iter;
 
-use super::items::Item;
+use samedeal_bulk::{Divisor, Item, item, unpacked};
+
+use super::items::Items;
 use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace};
 use super::pattern::Pattern;
-use crate::base::divide::Divisor;
 use crate::base::memory::collect;
 use crate::base::names::name_of;
 use crate::document::{numbers, quoted};
@@ -279,6 +280,9 @@ impl Composed for Blend {
     }
 }
 
+/// Positions that are sorted together are less than this apart, so that 32 bits are enough for each.
+const MAX_SPREAD: u64 = 1 << 32;
+
 struct BlendEpoch {
     blend: Rc<Blend>,
     epoch: u64,
@@ -317,13 +321,18 @@ impl Recent {
         let mut left = draws;
         while let &mut [draw, ..] = left {
             self.hold(&source.part, draw)?;
-            let count = left.iter().take_while(|&draw| (self.begin..self.end).contains(draw)).count();
+            let mut count = 0;
+            for draw in left.iter_mut().take_while(|draw| (self.begin..self.end).contains(draw)) {
+                *draw -= self.begin;
+                count += 1;
+            }
             let Some(run) = left.split_off_mut(..count.max(1)) else { break };
-            run.iter_mut().for_each(|draw| *draw -= self.begin);
             if let Some(order) = &self.order {
                 order.map(run)?;
             }
-            run.iter_mut().for_each(|sample| *sample += source.offset);
+            if source.offset > 0 {
+                run.iter_mut().for_each(|sample| *sample += source.offset);
+            }
         }
         Ok(())
     }
@@ -341,9 +350,8 @@ impl Scratch {
     /// Room for so many. Failures: `out-of-memory`.
     fn grow(&mut self, count: usize) -> Result<(), Failure> {
         if self.items.len() < count {
-            let items = || collect("count", count, iter::repeat_n((0, 0), count));
-            (self.items, self.spare) = (items()?, items()?);
-            self.draws = collect("count", count, iter::repeat_n(0, count))?;
+            let numbers = || collect("count", count, iter::repeat_n(0, count));
+            (self.items, self.spare, self.draws) = (numbers()?, numbers()?, numbers()?);
         }
         Ok(())
     }
@@ -371,25 +379,36 @@ impl Epoch for BlendEpoch {
         let (blend, mut recent, mut scratch) = (&*self.blend, self.recent.borrow_mut(), self.scratch.borrow_mut());
         scratch.grow(places.len())?;
         let Scratch { items, spare, draws } = &mut *scratch;
-        let mut left = &mut items[..places.len()];
-        for ((item, slot), place) in left.iter_mut().zip(0..).zip(&*places) {
-            *item = (self.start + place, slot);
-        }
-        while let &mut [(first, _), ..] = left {
+        // Slots below this are done.
+        let mut done = 0;
+        while let Some(&place) = places.get(done) {
+            let first = self.start + place;
             let (stage, end) = blend.stage(first);
-            let count = left.iter().take_while(|(n, _)| (stage.from..end).contains(n)).count();
-            let Some(run) = left.split_off_mut(..count) else { break };
-            run.iter_mut().for_each(|(n, _)| *n = self.run(*n - stage.from).0);
-            stage.pattern.sort(run, spare, &mut |source, own| {
+            let end = end.min(first.saturating_add(MAX_SPREAD));
+            let (first_run, _) = self.run(first - stage.from);
+            let (mut count, mut most) = (0, 0);
+            for (slot, place) in (done as u32..).zip(&places[done..]) {
+                let n = self.start + place;
+                if n < first || n >= end {
+                    break;
+                }
+                let number = self.run(n - stage.from).0 - first_run;
+                items[count] = item(number, slot);
+                (count, most) = (count + 1, most.max(number));
+            }
+            done += count;
+            let run = Items { first: first_run, most, items: &mut items[..count] };
+            stage.pattern.sort(run, spare, &mut |source, first, own| {
                 let before = blend.base(source, self.epoch) + stage.before[source as usize];
                 let draws = &mut draws[..own.len()];
-                for (draw, (number, slot)) in draws.iter_mut().zip(own) {
-                    let (_, within) = self.run(self.start + places[*slot as usize] - stage.from);
-                    *draw = before + number * blend.run.value() + within;
+                for (draw, &own) in draws.iter_mut().zip(own) {
+                    let (number, slot) = unpacked(own);
+                    let (_, within) = self.run(self.start + places[slot as usize] - stage.from);
+                    *draw = before + (first + number) * blend.run.value() + within;
                 }
                 recent[source as usize].map(&blend.sources[source as usize], draws)?;
-                for (sample, (_, slot)) in draws.iter().zip(own) {
-                    places[*slot as usize] = *sample;
+                for (sample, &own) in draws.iter().zip(own) {
+                    places[unpacked(own).1 as usize] = *sample;
                 }
                 Ok(())
             })?;

@@ -5,9 +5,9 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 
-use crate::base::divide::Divisor;
 use crate::order::{Composed, Epoch, Order, OrderPart, Stored};
 use crate::{Failure, MAX_EXACT};
+use samedeal_bulk::Divisor;
 
 pub(super) struct Copies {
     pub(super) of: Rc<OrderPart>,

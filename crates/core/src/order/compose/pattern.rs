@@ -1,7 +1,9 @@
 //! Which source has which position.
 
+use samedeal_bulk::{Item, item, unpacked};
+
 use super::chairman::Chairman;
-use super::items::{Item, Take};
+use super::items::{Items, Take};
 use super::tree::Tree;
 use crate::Failure;
 
@@ -26,12 +28,13 @@ impl Pattern {
     }
 
     /// Hands out positions by their sources: several times, if need be. `spare` has room for as many. Failures: those of `take`.
-    pub(super) fn sort(&self, items: &mut [Item], spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
+    pub(super) fn sort(&self, run: Items, spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
         match self {
-            Self::Tree(tree) => tree.sort(items, spare, take),
-            Self::Table(table) => items.iter().try_for_each(|&(n, slot)| {
-                let (source, number) = table.at(n);
-                take(source, &[(number, slot)])
+            Self::Tree(tree) => tree.sort(run, spare, take),
+            Self::Table(table) => run.items.iter().try_for_each(|&own| {
+                let (number, slot) = unpacked(own);
+                let (source, number) = table.at(run.first + number);
+                take(source, number, &[item(0, slot)])
             }),
         }
     }

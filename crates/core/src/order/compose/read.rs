@@ -13,7 +13,6 @@ use super::grown::{Grown, Growth};
 use super::names::{EXHAUSTIONS, Exhaustion, INDEX_SPACES, IndexSpace, MAX_SOURCES};
 use super::view::{Choice, Skipped, View};
 use super::windows::Windows;
-use crate::base::divide::Divisor;
 use crate::base::failure::{at_most, only, range};
 use crate::base::key::Words;
 use crate::base::memory::{collect, grow};
@@ -23,6 +22,7 @@ use crate::document::fields::Fields;
 use crate::document::lists::{List, check_lists};
 use crate::order::{Composed, OrderId, OrderPart, Shards};
 use crate::{Failure, MAX_EXACT};
+use samedeal_bulk::Divisor;
 
 /// The lists of an order that this one is made of: those whose names begin with its path.
 fn below<'a>(lists: &[List<'a>], path: &str) -> Result<Vec<List<'a>>, Failure> {

@@ -5,8 +5,9 @@ use alloc::collections::BinaryHeap;
 use alloc::vec::Vec;
 use core::cmp::Reverse;
 
-use super::items::{Item, Take};
-use crate::base::divide::{Divisor, SMALL};
+use samedeal_bulk::{Divisor, Item, SMALL, halve, item, unpacked};
+
+use super::items::{Items, Take};
 use crate::base::memory::collect;
 use crate::{Failure, MAX_EXACT};
 
@@ -61,6 +62,27 @@ impl Node {
         let (left, weight) = (u128::from(self.left_weight), u128::from(self.weight.value()));
         let sum = u128::from(n) * left + weight / 2;
         ((sum / weight) as u64, (sum % weight) as u64)
+    }
+
+    /// `halve` for any weights, and for numbers that are any distance from the first one.
+    #[cold]
+    #[inline(never)]
+    fn halve_far(&self, first: u64, items: &mut [Item], spare: &mut [Item]) -> usize {
+        let (before, _) = self.divide(first);
+        let (mut lefts, mut rights) = (0, 0);
+        for at in 0..items.len() {
+            let (number, slot) = unpacked(items[at]);
+            let (count, rest) = self.divide(first + number);
+            let count = count - before;
+            if self.is_left(rest) {
+                items[lefts] = item(count, slot);
+                lefts += 1;
+            } else {
+                spare[rights] = item(number - count, slot);
+                rights += 1;
+            }
+        }
+        lefts
     }
 
     /// Whether the left child has the position that a division left this rest of: one more position, and its count is one more.
@@ -126,43 +148,31 @@ impl Tree {
     }
 
     /// See `Pattern::sort`.
-    pub(super) fn sort(&self, items: &mut [Item], spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
-        self.sort_below(self.root, items, spare, take)
+    pub(super) fn sort(&self, run: Items, spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
+        self.sort_below(self.root, run, spare, take)
     }
 
     /// The same for the positions of a child.
-    fn sort_below(&self, child: Child, items: &mut [Item], spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
+    fn sort_below(&self, child: Child, run: Items, spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
         let node = match child {
-            Child::Source(source) => return take(source, items),
+            Child::Source(source) => return take(source, run.first, run.items),
             Child::Node(node) => &self.nodes[node as usize],
         };
-        // Both lists are written in each turn, and one of them grows: which one cannot be foreseen, and a branch would be slow.
-        let (mut lefts, mut rights) = (0, 0);
-        // Neighbours need small numbers only, counted from the first one.
-        let first = items[0].0;
-        let (before, rest_before) = node.divide(first);
-        for at in 0..items.len() {
-            let (n, slot) = items[at];
-            let after = n.wrapping_sub(first);
-            let (count, rest) = if after <= node.near {
-                let (count, rest) = node.weight.divide_small(rest_before + after * node.left_weight);
-                (before + count, rest)
-            } else {
-                node.divide(n)
-            };
-            let is_left = node.is_left(rest);
-            items[lefts] = (count, slot);
-            spare[rights] = (n - count, slot);
-            lefts += usize::from(is_left);
-            rights += usize::from(!is_left);
-        }
+        let Items { first, most, items } = run;
+        let (before, rest) = node.divide(first);
+        let lefts = if most <= node.near {
+            halve(items, spare, node.left_weight, &node.weight, rest)
+        } else {
+            node.halve_far(first, items, spare)
+        };
         let (left, right) = items.split_at_mut(lefts);
-        right.copy_from_slice(&spare[..rights]);
+        right.copy_from_slice(&spare[..right.len()]);
+        // Numbers in a part are not further apart than they are here.
         if !left.is_empty() {
-            self.sort_below(node.left, left, spare, take)?;
+            self.sort_below(node.left, Items { first: before, most, items: left }, spare, take)?;
         }
         if !right.is_empty() {
-            self.sort_below(node.right, right, spare, take)?;
+            self.sort_below(node.right, Items { first: first - before, most, items: right }, spare, take)?;
         }
         Ok(())
     }

@@ -5,6 +5,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
+use core::iter;
 
 use crate::base::memory::collect;
 use crate::document::{numbers, unsigned_text};
@@ -120,6 +121,10 @@ impl View {
     fn chosen(&self, epoch: u64) -> Result<u64, Failure> {
         let skipped = self.skipped().iter().take_while(|skipped| skipped.epoch < epoch);
         let mut chosen = skipped.map(|skipped| skipped.count).sum::<u64>();
+        if !self.of.is_composed() {
+            // Every epoch of it has every sample once.
+            return Ok(chosen + epoch * self.indices().len() as u64);
+        }
         for &sample in self.indices() {
             chosen += self.of.seen(sample, epoch, 0)?;
         }
@@ -138,18 +143,22 @@ impl View {
             }
             return Ok(Left::Runs(runs));
         }
-        let mut positions = collect("indices", indices.len(), [])?;
-        if self.of.has_table() {
+        let mut positions = collect("indices", indices.len(), indices.iter().copied())?;
+        if order.map_back(&mut positions) {
+            sort(&mut positions, self.of.samples);
+        } else if self.of.has_table() {
+            positions.clear();
             for position in 0..self.of.length(epoch)? {
                 if indices.binary_search(&order.sample(position)?).is_ok() {
                     positions.push(position);
                 }
             }
         } else {
+            positions.clear();
             for &sample in indices {
                 positions.extend(order.next(sample, 0)?);
             }
-            samedeal_sort::numbers(&mut positions);
+            samedeal_bulk::numbers(&mut positions);
         }
         if let Choice::Subset(_) = self.choice {
             return Ok(Left::Only(positions));
@@ -270,6 +279,16 @@ impl Composed for View {
     }
 }
 
+/// Sorts positions of a random order, which are below `end`.
+fn sort(positions: &mut [u64], end: u64) {
+    let count = positions.len();
+    match collect("indices", count, iter::repeat_n(0, count)) {
+        Ok(mut other) => samedeal_bulk::numbers_with(positions, &mut other, end),
+        // Slower, but without memory.
+        Err(_) => samedeal_bulk::numbers(positions),
+    }
+}
+
 struct ViewEpoch {
     order: Order,
     left: Left,
@@ -290,7 +309,10 @@ impl Epoch for ViewEpoch {
     }
 
     fn map(&self, places: &mut [u64]) -> Result<(), Failure> {
-        places.iter_mut().for_each(|place| *place = self.below(*place));
+        match &self.left {
+            Left::Without(before) => samedeal_bulk::add_counts(before, places),
+            _ => places.iter_mut().for_each(|place| *place = self.below(*place)),
+        }
         self.order.map(places)
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from fractions import Fraction
 from operator import index
 from typing import TYPE_CHECKING, Any
 
@@ -111,6 +110,8 @@ def factors(given: Any) -> Any:
 
 def shares(given: Any) -> Any:
     """Factors of which only the proportions count: whole numbers."""
+    from fractions import Fraction
+
     numbers = check.items("factors", given, "a list of numbers")
     for place, number in enumerate(numbers):
         if isinstance(number, (float, Fraction)):
@@ -122,6 +123,8 @@ def shares(given: Any) -> Any:
 
 
 def _millionths(number: Any, place: int) -> int:
+    from fractions import Fraction
+
     allowed = (
         f"numbers of at most six decimals, from 0 to 4294.967295; this is the factor of class {place}. For smaller "
         "ones, and for any proportions, pass whole numbers and samples=..., the length of an epoch"

@@ -24,7 +24,7 @@ ITERATION_WINDOW = 2**13
 """The same for iteration, which should not keep its first index waiting."""
 
 FIRST_WINDOW = 2**9
-"""The same for the first batches of a pass."""
+"""Indices that are read at a time for the first batches of a pass: few, so that the first batch comes soon."""
 
 MOST_RANKS = 2**25
 """So many ranks can be asked at once: each of them has an array."""

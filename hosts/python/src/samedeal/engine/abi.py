@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from .core import Core, NoRoomError
@@ -28,31 +27,41 @@ _MOST_ARGUMENTS = 16
 _MASK32 = 2**32 - 1
 
 
-@dataclass(frozen=True)
+# Neither is a dataclass: `dataclasses` imports `inspect`, which takes a third of the time of `import samedeal`.
 class Lift(Generic[T]):
     """How a result is read."""
 
-    read: Callable[[Core, int], T | SamedealError]
-    """Takes what the call returned: a number, or where in memory the result lies."""
+    def __init__(self, read: Callable[[Core, int], T | SamedealError]) -> None:
+        self.read = read
+        """Takes what the call returned: a number, or where in memory the result lies."""
 
 
-@dataclass(frozen=True)
 class Type(Generic[T]):
     """A type of the interface."""
 
-    format: str
-    """Its numbers in memory, as `struct` has it, filled up to a multiple of `align`."""
-    align: int
-    width: int
-    """How many numbers it is in memory."""
-    lower: Callable[[Core, T], Numbers]
-    """Puts a value into the instance, as it lies in memory. The component takes over what is allocated for it."""
-    lift: Callable[[Core, Numbers], T]
-    """Takes a value out of the instance; the next call may overwrite what is left there."""
-    flat: int
-    """How many numbers it is as an argument."""
-    flatten: Callable[[Core, T], Numbers]
-    """Puts a value into the instance, as an argument."""
+    def __init__(
+        self,
+        format: str,
+        align: int,
+        width: int,
+        lower: Callable[[Core, T], Numbers],
+        lift: Callable[[Core, Numbers], T],
+        flat: int,
+        flatten: Callable[[Core, T], Numbers],
+    ) -> None:
+        self.format = format
+        """Its numbers in memory, as `struct` has it, filled up to a multiple of `align`."""
+        self.align = align
+        self.width = width
+        """How many numbers it is in memory."""
+        self.lower = lower
+        """Puts a value into the instance, as it lies in memory. The component takes over what is allocated for it."""
+        self.lift = lift
+        """Takes a value out of the instance; the next call may overwrite what is left there."""
+        self.flat = flat
+        """How many numbers it is as an argument."""
+        self.flatten = flatten
+        """Puts a value into the instance, as an argument."""
 
     @property
     def size(self) -> int:

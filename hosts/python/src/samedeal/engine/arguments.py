@@ -8,12 +8,13 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from itertools import chain, islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from .errors import OutOfMemoryError, OutOfRangeError, UnknownNameError, WrongTypeError
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import numpy as np
     from numpy.typing import NDArray
 
@@ -411,6 +412,8 @@ def enum(field: str, value: Any, names: Sequence[N]) -> N:
 
 def path(value: Any, what: str) -> Path:
     """The path of a file or a folder, if it can be one."""
+    from pathlib import Path
+
     if not isinstance(value, (str, os.PathLike)):
         raise WrongTypeError("path", described(value), f"the path of a {what}")
     try:

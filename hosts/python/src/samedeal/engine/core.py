@@ -1,20 +1,17 @@
 """One instance of the core module, called through wasmtime's C API and read by the canonical ABI.
 
-`wasmtime.Func.__call__` costs 60 to 140 microseconds; the C API's unchecked call with a kept argument buffer costs
-about one. What it does not check (number and types of arguments) is checked here by whoever writes a call down, and by
-the test that holds every call against wasmtime-py's component API.
+An unchecked call with a kept argument buffer costs about a microsecond. What it does not check (number and types of
+arguments) is checked here by whoever writes a call down, and by the test that holds every call against wasmtime-py's
+component API.
 """
 
 from __future__ import annotations
 
 import ctypes
-from ctypes import addressof, byref, c_bool, c_char_p, c_size_t, c_uint64, c_void_p
+from ctypes import addressof, c_size_t, c_uint64, c_void_p
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import wasmtime
-from wasmtime import _bindings as capi
-from wasmtime import _ffi
-
+from . import capi
 from . import component as components
 from .errors import OutOfMemoryError, OutOfRangeError
 
@@ -26,16 +23,10 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-def _function(name: str, result: Any, *arguments: Any) -> Any:
-    return ctypes.CFUNCTYPE(result, *arguments)((name, _ffi.dll))
-
-
-# The same functions as in wasmtime._bindings, taking addresses, so that nothing is converted call by call. The first is
-# called most. It declares no arguments, since it gets objects of ctypes that were made before.
-_call = ctypes.CFUNCTYPE(c_void_p)(("wasmtime_func_call_unchecked", _ffi.dll))
-_memory_data = _function("wasmtime_memory_data", c_void_p, c_void_p, c_void_p)
-_memory_size = _function("wasmtime_memory_data_size", c_size_t, c_void_p, c_void_p)
-_export_get = _function("wasmtime_instance_export_get", c_bool, c_void_p, c_void_p, c_char_p, c_size_t, c_void_p)
+# It is called most, so it declares no arguments and gets objects of ctypes that were made before: nothing is converted.
+_call = capi.function("wasmtime_func_call_unchecked", c_void_p)
+_memory_data = capi.function("wasmtime_memory_data", c_void_p, c_void_p, c_void_p)
+_memory_size = capi.function("wasmtime_memory_data_size", c_size_t, c_void_p, c_void_p)
 
 # Arguments and results are 16 bytes each; the canonical ABI passes at most 16 arguments.
 _SLOTS = 16
@@ -80,17 +71,13 @@ class Core:
 
     def __init__(self, memory_limit: int, field: str = "memory-limit", value: str = "") -> None:
         """Makes an instance. If there is no address space for it, the error names the field and its value."""
-        process = components.process
-        compiled = process.compiled()
+        compiled = components.process.compiled()
         if memory_limit < compiled.least_memory:
             raise OutOfRangeError("memory-limit", str(memory_limit), f"{compiled.least_memory} or more bytes")
         self._most_memory = min(memory_limit, compiled.most_memory)
-        self._store = wasmtime.Store(compiled.engine)
-        process.owned.add(self._store)
-        self._store.set_limits(memory_size=memory_limit)
         try:
-            self._instance = compiled.instantiate(self._store)
-        except wasmtime.WasmtimeError as error:
+            self._store, self._instance = compiled.instantiate(memory_limit)
+        except capi.EngineError as error:
             # Every import is there, so what remains is address space.
             reason = str(error).partition("\n")[0]
             space = "no address space (`ulimit -v`) is left, of which each reserves"
@@ -100,7 +87,7 @@ class Core:
         """Whether every call has run to its end, with a result or a failure; if not, this must not be used again."""
         self.give: Callable[[int], None] | None = None
         """Gives what a resource of this number asks for, if resources of this instance do."""
-        self._context = ctypes.cast(self._store._context(), c_void_p).value
+        self._context = self._store.context
         # The arguments, and last where a trap is put: an address too.
         self._arguments = (c_uint64 * (2 * _SLOTS + 1))()
         self._slots = memoryview(self._arguments).cast("B").cast("Q")
@@ -112,7 +99,7 @@ class Core:
         self._exports: list[Any] = []
         self.functions: dict[str, Function] = {}
         """Those that were called, by their names."""
-        self._memory_at = addressof(self._export("memory").of.memory)
+        self._memory_at = self._export("memory") or 0
         self._base = self._size = 0
         self.refresh()
 
@@ -121,23 +108,21 @@ class Core:
         found = self.functions.get(name)
         if found is None:
             after = f"cabi_post_{name}"
-            items = self._export(name), None if after in _MISSING else self._export(after)
-            if items[1] is None:
+            function, post = self._export(name), None if after in _MISSING else self._export(after)
+            if post is None:
                 _MISSING.add(after)
-            function, post = (None if item is None else c_void_p(addressof(item.of.func)) for item in items)
             if function is None:
                 raise RuntimeError(f"the component has no function {name}")
-            found = self.functions[name] = Function(function, post)
+            found = self.functions[name] = Function(c_void_p(function), None if post is None else c_void_p(post))
         return found
 
-    def _export(self, name: str) -> Any:
-        item = capi.wasmtime_extern_t()
-        encoded = name.encode()
-        if not _export_get(self._context, byref(self._instance._instance), encoded, len(encoded), byref(item)):
+    def _export(self, name: str) -> int | None:
+        """Where an export is, for as long as the instance."""
+        item = self._instance.export(name)
+        if item is None:
             return None
-        # Calls refer to it by its address.
         self._exports.append(item)
-        return item
+        return addressof(item) + capi.OF
 
     def call(self, address: c_void_p, *arguments: int) -> int:
         """Calls the function at this address; its result, if it has one, as 64 bits."""
@@ -225,14 +210,6 @@ class Core:
         return str(self.view(pointer, length), "utf-8")
 
     def _trapped(self, error: int | None) -> TrapError:
-        if error:
-            reason: Exception = wasmtime.WasmtimeError._from_ptr(
-                ctypes.cast(error, ctypes.POINTER(capi.wasmtime_error_t))
-            )
-        else:
-            trap = ctypes.cast(c_void_p(self._slots[-1]), ctypes.POINTER(capi.wasm_trap_t))
-            reason = wasmtime.Trap._from_ptr(trap)
-            self._slots[-1] = 0
-        failure = TrapError(f"the component trapped; this is a defect of samedeal, please report it. {reason}")
-        failure.__cause__ = reason
-        return failure
+        reason = capi.error_text(error) if error else capi.trap_text(self._slots[-1])
+        self._slots[-1] = 0
+        return TrapError(f"the component trapped; this is a defect of samedeal, please report it. {reason}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import threading
 from collections.abc import Callable
 from typing import Any, Generic, SupportsIndex, TypeVar
@@ -197,4 +196,6 @@ class Answered:
 
     def __getstate__(self) -> dict[str, Any]:
         """With an engine that is not yet at work, for pickle and copy."""
+        import copy
+
         return {**self.__dict__, "_engine": copy.copy(self._engine)}

@@ -23,7 +23,7 @@ pub struct Engine {
 
 /// The hosts, and the second implementation as the last one.
 pub const ENGINES: [Engine; 4] = [
-    Engine { name: "Rust host", part: "rust", words: &["target/debug/matrix-rust"] },
+    Engine { name: "Rust host", part: "rust", words: &["target/engine/debug/matrix-rust"] },
     Engine { name: "Node", part: "node", words: &["node", "tests/matrix/node.mjs"] },
     Engine { name: "Python host", part: "python", words: &["target/venv/bin/python", "tests/matrix/python.py"] },
     Engine {

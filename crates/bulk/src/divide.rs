@@ -2,24 +2,25 @@
 
 /// A divisor, and 2^64 divided by it.
 #[derive(Clone, Copy)]
-pub(crate) struct Divisor {
+pub struct Divisor {
     value: u64,
     inverse: u64,
 }
 
 impl Divisor {
     /// Of a number that is not 0.
-    pub(crate) fn new(value: u64) -> Self {
+    pub fn new(value: u64) -> Self {
         Self { value, inverse: u64::MAX.checked_div(value).unwrap_or_default() }
     }
 
-    pub(crate) fn value(&self) -> u64 {
+    /// The number that it divides by.
+    pub fn value(&self) -> u64 {
         self.value
     }
 
     /// Quotient and remainder.
     #[inline(always)]
-    pub(crate) fn divide(&self, number: u64) -> (u64, u64) {
+    pub fn divide(&self, number: u64) -> (u64, u64) {
         // The inverse is less than 1 + 1 / value below its true value, so that this is at most 2 below the quotient.
         let mut quotient = upper(number, self.inverse);
         let mut rest = number - quotient * self.value;
@@ -34,7 +35,7 @@ impl Divisor {
 
     /// The same for a number below [`SMALL`].
     #[inline(always)]
-    pub(crate) fn divide_small(&self, number: u64) -> (u64, u64) {
+    pub fn divide_small(&self, number: u64) -> (u64, u64) {
         // The upper half of the inverse is less than 1 + 2^-32 below 2^32 / value, so that this is at most 1 below the quotient.
         let quotient = (number * (self.inverse >> 32)) >> 32;
         let rest = number - quotient * self.value;
@@ -44,7 +45,7 @@ impl Divisor {
 }
 
 /// What [`Divisor::divide_small`] divides is below this.
-pub(crate) const SMALL: u64 = 1 << 31;
+pub const SMALL: u64 = 1 << 31;
 
 /// The upper half of a product. WebAssembly has none, and its 128 bits are a call.
 #[inline(always)]

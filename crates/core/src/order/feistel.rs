@@ -2,14 +2,12 @@
 //! dataset, so that every position is found without the others, forwards and backwards, at the same cost for every
 //! number of samples.
 
-mod lanes;
-mod network;
+use samedeal_bulk::Network;
+pub(crate) use samedeal_bulk::{MULTIPLIERS, mix};
 
 use super::fisher_yates;
 use super::index::Index;
 use crate::base::key::Words;
-use network::Network;
-pub(crate) use network::{MULTIPLIERS, mix};
 
 pub(crate) enum Feistel {
     /// A network over few samples reaches few of their permutations; up to 256 are shuffled outright.
@@ -28,7 +26,8 @@ impl Feistel {
     /// The permutation that the first words of a stream make.
     pub(crate) fn from_words(samples: u64, words: &mut Words) -> Self {
         if samples > SMALL as u64 {
-            return Self::Large(Network::new(samples, words));
+            let keys = core::array::from_fn(|_| [words.next(), words.next()]);
+            return Self::Large(Network::new(samples, keys));
         }
         let mut values = core::array::from_fn(|i| i as u8);
         fisher_yates::shuffle(&mut values[..samples as usize], words);
@@ -37,7 +36,7 @@ impl Feistel {
 
     pub(crate) fn fill<T: Index>(&self, start: u64, stride: u64, out: &mut [T]) {
         match self {
-            Self::Large(network) => lanes::fill(network, start, stride, out),
+            Self::Large(network) => T::of_network(network, start, stride, out),
             Self::Small(values) => {
                 for (i, place) in (0..).zip(out) {
                     *place = T::from_u64(u64::from(values[(start + i * stride) as usize]));
@@ -49,8 +48,16 @@ impl Feistel {
     /// Writes the sample of each of these positions in its place.
     pub(super) fn map(&self, places: &mut [u64]) {
         match self {
-            Self::Large(network) => lanes::map(network, places),
+            Self::Large(network) => network.map(places),
             Self::Small(values) => places.iter_mut().for_each(|place| *place = values[*place as usize].into()),
+        }
+    }
+
+    /// Writes the position of each of these samples in its place.
+    pub(super) fn map_back(&self, samples: &mut [u64]) {
+        match self {
+            Self::Large(network) => network.map_back(samples),
+            Self::Small(_) => samples.iter_mut().for_each(|sample| *sample = self.position(*sample)),
         }
     }
 

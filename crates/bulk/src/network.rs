@@ -1,31 +1,32 @@
-//! The network over the cells of a grid, one position at a time.
+//! A Feistel network over the cells of a grid, one position at a time; `lanes` has many at once.
 
-use crate::base::divide::Divisor;
-use crate::base::key::Words;
+use crate::divide::Divisor;
 
 /// The permutation of a grid of `rows` x `columns` cells, at most about the square root of `samples` more than there
 /// are samples. A walk that leaves the samples goes on until it is back among them.
-pub(crate) struct Network {
-    pub(super) samples: u64,
-    pub(super) rows: u32,
-    pub(super) columns: u32,
+pub struct Network {
+    pub(crate) samples: u64,
+    pub(crate) rows: u32,
+    pub(crate) columns: u32,
     by_columns: Divisor,
-    pub(super) keys: [[u32; 2]; ROUNDS],
+    pub(crate) keys: [[u32; 2]; ROUNDS],
 }
 
-const ROUNDS: usize = 8;
+/// How many rounds there are, each with a key of its own.
+pub const ROUNDS: usize = 8;
 
 impl Network {
-    pub(super) fn new(samples: u64, words: &mut Words) -> Self {
+    /// A permutation of 1 to 2^53 samples.
+    pub fn new(samples: u64, keys: [[u32; 2]; ROUNDS]) -> Self {
         let root = samples.isqrt();
         let rows = root + u64::from(root * root < samples);
         let columns = samples.div_ceil(rows);
-        let keys = core::array::from_fn(|_| [words.next(), words.next()]);
         // Both are at most ceil(sqrt(2^53)), less than 2^27.
         Self { samples, rows: rows as u32, columns: columns as u32, by_columns: Divisor::new(columns), keys }
     }
 
-    pub(super) fn sample(&self, position: u64) -> u64 {
+    /// The sample at a position.
+    pub fn sample(&self, position: u64) -> u64 {
         let mut cell = position;
         loop {
             let (mut row, mut column) = self.split(cell);
@@ -40,7 +41,8 @@ impl Network {
         }
     }
 
-    pub(super) fn position(&self, sample: u64) -> u64 {
+    /// The position of a sample.
+    pub fn position(&self, sample: u64) -> u64 {
         let mut cell = sample;
         loop {
             let (mut row, mut column) = self.split(cell);
@@ -56,21 +58,21 @@ impl Network {
     }
 
     /// The row and the column of a cell.
-    pub(super) fn split(&self, cell: u64) -> (u32, u32) {
+    pub(crate) fn split(&self, cell: u64) -> (u32, u32) {
         let (row, column) = self.by_columns.divide(cell);
         (row as u32, column as u32)
     }
 
-    pub(super) fn join(&self, row: u32, column: u32) -> u64 {
+    pub(crate) fn join(&self, row: u32, column: u32) -> u64 {
         u64::from(row) * u64::from(self.columns) + u64::from(column)
     }
 }
 
 /// 2^32 divided by the golden ratio (Knuth), and the first multiplier of MurmurHash3's finaliser: odd, with bits spread evenly.
-pub(crate) const MULTIPLIERS: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
+pub const MULTIPLIERS: [u32; 2] = [0x9e37_79b1, 0x85eb_ca6b];
 
 /// The round function: a keyed hash of `x`, brought below `bound` by its upper bits.
-pub(crate) fn mix(x: u32, key: [u32; 2], bound: u32) -> u32 {
+pub fn mix(x: u32, key: [u32; 2], bound: u32) -> u32 {
     let mut hash = (x ^ key[0]).wrapping_mul(MULTIPLIERS[0]);
     hash ^= hash >> 16;
     hash = hash.wrapping_add(key[1]).wrapping_mul(MULTIPLIERS[1]);
@@ -78,7 +80,7 @@ pub(crate) fn mix(x: u32, key: [u32; 2], bound: u32) -> u32 {
 }
 
 /// x + y modulo `modulus`, for x below it, y at most equal to it, and both below 2^31.
-pub(super) fn add(x: u32, y: u32, modulus: u32) -> u32 {
+pub(crate) fn add(x: u32, y: u32, modulus: u32) -> u32 {
     let sum = x.wrapping_add(y);
     // One of the two wraps around, and is the greater then.
     sum.min(sum.wrapping_sub(modulus))

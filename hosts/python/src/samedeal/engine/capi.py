@@ -1,0 +1,279 @@
+"""wasmtime's C API: the functions that this host calls, in the library that the package `wasmtime` brings.
+
+The package itself is not imported. It declares two thousand functions and types, which takes longer than the rest of
+`import samedeal`, and its calls cost 60 to 140 microseconds. Everything of the library is an address here. The headers
+of the C API say who owns what; the layouts that are used are the same in every version that the wheel admits.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import os
+import sys
+from ctypes import addressof, byref, c_bool, c_char_p, c_int64, c_size_t, c_uint8, c_uint64, c_void_p
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_NAMES = {"linux": "_libwasmtime.so", "darwin": "_libwasmtime.dylib"}
+"""The file name of the library, where its folder is named after the processor as the system names it."""
+
+
+def _found() -> str:
+    """The file of the library."""
+    spec = find_spec("wasmtime")
+    if sys.platform != "win32" and spec is not None and sys.platform in _NAMES and sys.maxsize > 2**32:
+        machine = os.uname().machine.replace("arm64", "aarch64")
+        for folder in spec.submodule_search_locations or ():
+            file = os.path.join(folder, f"{sys.platform}-{machine}", _NAMES[sys.platform])
+            if os.path.isfile(file):
+                return file
+    # The package knows where else it can be, and says what is wrong if it is nowhere.
+    from wasmtime import _ffi
+
+    return str(_ffi.filename)
+
+
+FILE = _found()
+"""The file of the library."""
+
+_library = ctypes.CDLL(FILE)
+
+
+def function(name: str, result: Any, *arguments: Any) -> Any:
+    """A function of the library."""
+    return ctypes.CFUNCTYPE(result, *arguments)((name, _library))
+
+
+class _Bytes(ctypes.Structure):
+    """Bytes of the library's."""
+
+    _fields_ = (("size", c_size_t), ("data", c_void_p))
+
+    size: int
+    data: int | None
+
+
+_bytes_delete = function("wasm_byte_vec_delete", None, c_void_p)
+_error_message = function("wasmtime_error_message", None, c_void_p, c_void_p)
+_error_delete = function("wasmtime_error_delete", None, c_void_p)
+_trap_message = function("wasm_trap_message", None, c_void_p, c_void_p)
+_trap_delete = function("wasm_trap_delete", None, c_void_p)
+_config_new = function("wasm_config_new", c_void_p)
+_parallel_set = function("wasmtime_config_parallel_compilation_set", None, c_void_p, c_bool)
+_strategy_set = function("wasmtime_config_strategy_set", None, c_void_p, c_uint8)
+_reservation_set = function("wasmtime_config_memory_reservation_set", None, c_void_p, c_uint64)
+_guard_set = function("wasmtime_config_memory_guard_size_set", None, c_void_p, c_uint64)
+_growth_set = function("wasmtime_config_memory_reservation_for_growth_set", None, c_void_p, c_uint64)
+_engine_new = function("wasm_engine_new_with_config", c_void_p, c_void_p)
+_engine_delete = function("wasm_engine_delete", None, c_void_p)
+_module_new = function("wasmtime_module_new", c_void_p, c_void_p, c_char_p, c_size_t, c_void_p)
+_module_serialize = function("wasmtime_module_serialize", c_void_p, c_void_p, c_void_p)
+_module_deserialize = function("wasmtime_module_deserialize", c_void_p, c_void_p, c_char_p, c_size_t, c_void_p)
+_module_deserialize_file = function("wasmtime_module_deserialize_file", c_void_p, c_void_p, c_char_p, c_void_p)
+_module_imports = function("wasmtime_module_imports", None, c_void_p, c_void_p)
+_module_exports = function("wasmtime_module_exports", None, c_void_p, c_void_p)
+_module_delete = function("wasmtime_module_delete", None, c_void_p)
+_imports_delete = function("wasm_importtype_vec_delete", None, c_void_p)
+_import_name = function("wasm_importtype_name", c_void_p, c_void_p)
+_exports_delete = function("wasm_exporttype_vec_delete", None, c_void_p)
+_export_type = function("wasm_exporttype_type", c_void_p, c_void_p)
+_as_memory = function("wasm_externtype_as_memorytype_const", c_void_p, c_void_p)
+_memory_least = function("wasmtime_memorytype_minimum", c_uint64, c_void_p)
+_memory_most = function("wasmtime_memorytype_maximum", c_bool, c_void_p, c_void_p)
+_store_new = function("wasmtime_store_new", c_void_p, c_void_p, c_void_p, c_void_p)
+_store_context = function("wasmtime_store_context", c_void_p, c_void_p)
+_store_limiter = function("wasmtime_store_limiter", None, c_void_p, c_int64, c_int64, c_int64, c_int64, c_int64)
+_store_delete = function("wasmtime_store_delete", None, c_void_p)
+_instance_new = function("wasmtime_instance_new", c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p, c_void_p)
+_export_get = function("wasmtime_instance_export_get", c_bool, c_void_p, c_void_p, c_char_p, c_size_t, c_void_p)
+
+EXTERN = 32
+"""Bytes of an export: its kind, and from `OF` on the thing itself."""
+OF = 8
+INSTANCE = 16
+"""Bytes of an instance."""
+_WINCH = 2
+"""The number of this compiler."""
+
+_Extern = c_uint64 * (EXTERN // 8)
+
+_life = 0
+"""Counts on in a forked child, and at the end of the process."""
+
+
+class EngineError(Exception):
+    """An error of the engine, with the text of wasmtime."""
+
+
+def _message(of: Any, thing: int, delete: Any) -> str:
+    """The text of an error or a trap, which is freed."""
+    text = _Bytes()
+    of(thing, byref(text))
+    said = ctypes.string_at(text.data, text.size).rstrip(b"\0").decode(errors="replace") if text.data else ""
+    _bytes_delete(byref(text))
+    delete(thing)
+    return said
+
+
+def error_text(error: int) -> str:
+    """The text of an error, which is freed."""
+    return _message(_error_message, error, _error_delete)
+
+
+def trap_text(trap: int) -> str:
+    """The text of a trap, which is freed."""
+    return _message(_trap_message, trap, _trap_delete)
+
+
+def _check(error: int | None) -> None:
+    if error:
+        raise EngineError(error_text(error))
+
+
+class _Owned:
+    """A thing of the library's, which is freed with this object.
+
+    It is not freed in a forked child, where another thread of the parent may have been inside of it, so that its locks
+    stay closed for ever, and not at the end of the process, which needs it no more.
+    """
+
+    _life = -1
+
+    def __init__(self, address: int, delete: Any) -> None:
+        self.address = address
+        self._delete = delete
+        self._life = _life
+
+    def __del__(self) -> None:
+        # At the end of the interpreter, the module has lost its variables.
+        if self._life == _life:
+            self._delete(self.address)
+
+
+class Engine(_Owned):
+    """Compiles modules, and holds what they share."""
+
+    def __init__(self, *, winch: bool, parallel: bool, reserved: int | None) -> None:
+        """Makes one that compiles with Winch or Cranelift, on threads of its own or on none.
+
+        `reserved` is how many bytes of address space a memory begins with; if None, 4 GiB and more.
+        """
+        config = _config_new()
+        _parallel_set(config, parallel)
+        if winch:
+            _strategy_set(config, _WINCH)
+        if reserved is not None:
+            _reservation_set(config, reserved)
+            _guard_set(config, 2**16)
+            _growth_set(config, 2**26)
+        # It takes the configuration over.
+        super().__init__(_engine_new(config), _engine_delete)
+
+
+class Module(_Owned):
+    """A compiled module."""
+
+    def __init__(self, make: Any, engine: Engine, *given: Any) -> None:
+        made = c_void_p()
+        _check(make(engine.address, *given, byref(made)))
+        assert made.value is not None
+        super().__init__(made.value, _module_delete)
+
+    @classmethod
+    def compiled(cls, engine: Engine, source: bytes) -> Module:
+        """Compiles WebAssembly."""
+        return cls(_module_new, engine, source, len(source))
+
+    @classmethod
+    def loaded(cls, engine: Engine, code: bytes | str) -> Module:
+        """Machine code that `code` gave, or the path of a file with it: the file must never change.
+
+        Loading it is running it.
+        """
+        if isinstance(code, str):
+            return cls(_module_deserialize_file, engine, os.fsencode(code))
+        return cls(_module_deserialize, engine, code, len(code))
+
+    def code(self) -> bytes:
+        """Its machine code."""
+        found = _Bytes()
+        _check(_module_serialize(self.address, byref(found)))
+        code = ctypes.string_at(found.data or 0, found.size)
+        _bytes_delete(byref(found))
+        return code
+
+    def imports(self) -> list[str]:
+        """The names of its imports, without those of the modules that they are imported from."""
+        found = _Bytes()
+        _module_imports(self.address, byref(found))
+        names = []
+        for item in _items(found):
+            name = _Bytes.from_address(_import_name(item))
+            names.append(ctypes.string_at(name.data, name.size).decode() if name.data else "")
+        _imports_delete(byref(found))
+        return names
+
+    def memory(self) -> tuple[int, int]:
+        """How many pages of 64 KiB its memory has at least and at most."""
+        found, most = _Bytes(), c_uint64()
+        _module_exports(self.address, byref(found))
+        kinds = (_as_memory(_export_type(item)) for item in _items(found))
+        memory = next(kind for kind in kinds if kind)
+        limits = _memory_least(memory), most.value if _memory_most(memory, byref(most)) else 2**16
+        _exports_delete(byref(found))
+        return limits
+
+
+def _items(found: _Bytes) -> list[int]:
+    """The addresses that a list of the library's has."""
+    return list((c_void_p * found.size).from_address(found.data)) if found.data else []
+
+
+class Store(_Owned):
+    """Holds instances and their memory, and frees them with itself."""
+
+    def __init__(self, engine: Engine, memory_limit: int) -> None:
+        """An empty store, in which memories grow up to so many bytes."""
+        super().__init__(_store_new(engine.address, None, None), _store_delete)
+        _store_limiter(self.address, memory_limit, -1, -1, -1, -1)
+        self.context: int = _store_context(self.address)
+        """What most functions take in place of the store."""
+
+    def instantiate(self, module: Module, imports: Sequence[Any] = ()) -> Instance:
+        """An instance of a module, with these exports of other instances."""
+        made, trap = Instance(self.context), c_void_p()
+        given = (_Extern * len(imports))(*imports)
+        _check(_instance_new(self.context, module.address, given, len(imports), made.address, byref(trap)))
+        if trap.value:
+            raise EngineError(trap_text(trap.value))
+        return made
+
+
+class Instance:
+    """An instance of a module, which its store keeps."""
+
+    def __init__(self, context: int) -> None:
+        self._context = context
+        self._numbers = (c_uint64 * (INSTANCE // 8))()
+        self.address = addressof(self._numbers)
+
+    def export(self, name: str) -> Any:
+        """The export of this name, or None."""
+        found = _Extern()
+        encoded = name.encode()
+        return found if _export_get(self._context, self.address, encoded, len(encoded), byref(found)) else None
+
+
+def _forget() -> None:
+    global _life
+    _life += 1
+
+
+# Frees nothing at the end: threads may still be inside of it.
+atexit.register(_forget)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget)

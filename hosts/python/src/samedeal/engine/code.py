@@ -1,0 +1,140 @@
+"""Machine code of the modules of the component: compiled here, or kept by an earlier process."""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+from . import cache, capi
+
+# One instance serves one resource here, so its handle is the thing itself, which the component never drops. In
+# WebAssembly and not in Python: what interrupts a callback into Python gets lost in the engine, and so does the result.
+# (module
+#   (func (export "new") (param i32) (result i32) local.get 0)
+#   (func (export "drop") (param i32) unreachable))
+HANDLES = bytes.fromhex(
+    "0061736d01000000010a0260017f017f60017f000303020001070e02036e657700000464726f7000010a0a02040020000b0300000b"
+)
+
+# The component answers with out-of-memory where a call finds less than 64 KiB; memory grows by pages of 64 KiB, and
+# blocks have headers. With less than this even the name of the order would find no room, which traps.
+_HEADROOM = 2**18
+
+
+class Compiled:
+    """The core module of a component and `HANDLES`, as an engine has them: what instances are made from."""
+
+    def __init__(
+        self, engine: capi.Engine, core: capi.Module, handles: capi.Module, facts: bytes, limited: bool
+    ) -> None:
+        self.engine = engine
+        self._core = core
+        self._handles = handles
+        self._facts = facts
+        least, most, *names = facts.decode().split(" ")
+        self._imports = ["new" if name.startswith("[resource-new]") else "drop" for name in names]
+        self.least_memory = (int(least) << 16) + _HEADROOM
+        """Bytes of memory that an instance cannot do without: what it begins with, and what a call needs."""
+        self.most_memory = int(most) << 16
+        """Bytes of memory that an instance can use."""
+        self.reserved = _reserved(limited)
+        """Bytes of address space that an instance reserves."""
+
+    def instantiate(self, memory_limit: int) -> tuple[capi.Store, capi.Instance]:
+        """An instance of the core module, in a store of its own."""
+        store = capi.Store(self.engine, memory_limit)
+        handles = store.instantiate(self._handles)
+        exports = {name: handles.export(name) for name in ("new", "drop")}
+        return store, store.instantiate(self._core, [exports[name] for name in self._imports])
+
+    def code(self) -> tuple[bytes, bytes]:
+        """The machine code: facts and `HANDLES`, and the core module."""
+        return self._facts + b"\n" + self._handles.code(), self._core.code()
+
+
+def compiled(component: str, limited: bool, *, parallel: bool = False, winch: bool = False) -> Compiled:
+    """Compiles a component.
+
+    `limited` says whether there is little address space. `parallel` compiles on threads that stay: a forked child does
+    not have them, and would wait for them for ever. `winch` takes a quarter of the time, and its code is slower.
+    """
+    engine = _engine(limited, parallel=parallel, winch=winch)
+    with open(component, "rb") as file:
+        source = core_module(file.read())
+    core, handles = (capi.Module.compiled(engine, module) for module in (source, HANDLES))
+    facts = " ".join(map(str, [*core.memory(), *core.imports()]))
+    return Compiled(engine, core, handles, facts.encode(), limited)
+
+
+def loaded(code: tuple[bytes, str | bytes], limited: bool) -> Compiled | None:
+    """What was compiled in another engine, of which this is the machine code; None if the engine refuses it."""
+    engine = _engine(limited)
+    facts, _, small = code[0].partition(b"\n")
+    try:
+        core, handles = (capi.Module.loaded(engine, part) for part in (code[1], small))
+    except capi.EngineError:
+        return None
+    return Compiled(engine, core, handles, facts, limited)
+
+
+def kept(component: str, limited: bool) -> Compiled | None:
+    """What an earlier process kept, if it did."""
+    return cache.load(_key(component, limited), lambda *code: loaded(code, limited))
+
+
+def keep(component: str, code: tuple[bytes, bytes], limited: bool) -> None:
+    """Keeps machine code for later processes."""
+    cache.keep(_key(component, limited), *code)
+
+
+def _reserved(limited: bool) -> int:
+    # By default, it is all that 32 bits can reach, so that no access needs a check: up to 40 % faster.
+    return 2**23 if limited else 2**32
+
+
+def _engine(limited: bool, *, parallel: bool = False, winch: bool = False) -> capi.Engine:
+    return capi.Engine(winch=winch, parallel=parallel, reserved=_reserved(limited) if limited else None)
+
+
+def _key(component: str, limited: bool) -> bytes:
+    """What the code of a component is kept under.
+
+    The component is told by its size and a checksum. A digest would take five times as long, and keep out nobody: those
+    who can change the file of the component can change this one, too.
+    """
+    # Which library it is, since a process of another one may have the same folder. wasmtime itself refuses code of
+    # another major version, of other options, and for a processor that has more than this one.
+    library = os.stat(capi.FILE)
+    folder = os.path.basename(os.path.dirname(capi.FILE))
+    return f"2 {folder} {library.st_size} {library.st_mtime_ns} {limited} {_checksum(component)}".encode()
+
+
+def _checksum(path: str) -> str:
+    size = checksum = 0
+    chunk = bytearray(2**16)
+    with open(path, "rb", buffering=0) as file:
+        while count := file.readinto(chunk):
+            checksum = zlib.crc32(memoryview(chunk)[:count], checksum)
+            size += count
+    return f"{size} {checksum:08x}"
+
+
+def core_module(component: bytes) -> bytes:
+    """The first core module of a component binary: the one that the interface is compiled into.
+
+    A component is an 8-byte preamble and sections: an id, the size as LEB128, the content. Id 1 is a core module.
+    """
+    at = 8
+    while at < len(component):
+        section, at = component[at], at + 1
+        size = shift = 0
+        while True:
+            byte, at = component[at], at + 1
+            size |= (byte & 0x7F) << shift
+            shift += 7
+            if byte < 0x80:
+                break
+        if section == 1:
+            return component[at : at + size]
+        at += size
+    raise ImportError("a component of this installation holds no core module; install samedeal again")

@@ -15,7 +15,6 @@ from torch.utils.data import DistributedSampler as _Original
 from typing_extensions import TypeVar
 
 from .. import ContradictionError, Order, Place, SamedealError, Sampler, WrongTypeError
-from ..deal.binding import Deal
 from ..engine import arguments as check
 from . import place
 from .indices import Cursor, Indices, Opening
@@ -56,6 +55,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     _shares = False
     """Whether the next pass warns if nobody has said the rank. Adapters of frameworks, which know it, say no."""
     _place = place.Place(0, 1, explicit=True)
+    _followed: tuple[Any, ...] = ()
+    """What deals, with the values for which it was made or found right."""
     _pass: Pass | None = None
     _count: Any = None
     _over = False
@@ -131,10 +132,11 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     @property
     def order(self) -> str:
         """Name of the order."""
-        order = self._order
-        if order is None:
-            return TORCH if self.shuffle else "sequential"
-        return order if isinstance(order, str) else self._core.order
+        if isinstance(self._order, Order):
+            return self._core.order
+        if self._order is not None:
+            return self._order
+        return TORCH if self.shuffle else "sequential"
 
     @property
     def recipe(self) -> str:
@@ -366,28 +368,27 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return Opening(self._upcoming())
 
     def _current(self) -> Sampler:
-        core = self._core
-        engine, order = core._engine, self._order
-        remainder, rank, world_size = self._deal()
-        # It is asked before each pass: with few calls, and compared at once.
-        name = order if isinstance(order, str) else self.order
-        found = _length(self.dataset), self.seed, name, remainder, world_size
-        if found != engine.fact(_fixed) or rank != engine.config.rank:
+        # It is asked before each pass, where nearly always nothing has changed.
+        core, place = self._core, self._place
+        reader = place[:2] if place.explicit and self._mesh is None else self._reader()
+        samples = _length(self.dataset)
+        follows = core, samples, self.seed, self._order, self.shuffle, self.drop_last, self._uneven, reader
+        if follows == self._followed:
+            return core
+        known = core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size
+        if (found := (samples, self.seed, self.order, *self._deal())) != known:
             if isinstance(self._order, Order):
                 if self.seed != core.seed:
                     raise ContradictionError("seed", str(self.seed), f"{core.seed}, that of the Order")
             elif core.consumed and core.samples != found[0]:
                 allowed = f"{core.samples}, of which {core.consumed} were taken before: the dataset changed its length"
                 raise ContradictionError("samples", str(found[0]), allowed)
-            self._core = self._made(core.epoch, core.consumed)
-        return self._core
+            core = self._core = self._made(core.epoch, core.consumed)
+        self._followed = core, *follows[1:]
+        return core
 
     def _deal(self) -> tuple[str, int, int]:
-        known = self._place
-        if known.explicit and self._mesh is None:
-            rank, world_size, *_ = known
-        else:
-            rank, world_size = self._reader()
+        rank, world_size = self._reader()
         return "drop" if self.drop_last else "uneven" if self._uneven else "pad", rank, world_size
 
     def _made(self, epoch: int, consumed: int = 0) -> Sampler:
@@ -411,10 +412,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     def _is_empty(self, core: Sampler) -> bool:
         return core.num_positions == 0
 
-
-def _fixed(deal: Deal) -> tuple[int, int, str, str, int]:
-    """What a pass follows besides epoch and rank: an instance is asked once."""
-    return deal.samples(), deal.seed(), deal.order(), deal.remainder(), deal.world_size()
+    def __getstate__(self) -> dict[str, Any]:
+        return {**super().__getstate__(), "_followed": ()}
 
 
 def _length(dataset: Any) -> int:

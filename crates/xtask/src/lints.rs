@@ -12,8 +12,8 @@ use crate::suites::{self, BINDINGS, JAVASCRIPT, MANIFESTS, RUST_FOLDERS};
 /// Inputs of the lints of Rust.
 const RUST: &[&[&str]] = &[MANIFESTS, BINDINGS, RUST_FOLDERS, &["rustfmt.toml", "examples"]];
 
-/// A step for each of them that takes seconds.
-pub fn steps() -> Vec<Step> {
+/// `cargo xtask lint`: what a change to any file may break.
+pub fn quick() -> Vec<Step> {
     let python: &[&[&str]] = &[&["hosts/python", "examples", "tests", "docs"]];
     let javascript: &[&[&str]] = &[&["hosts/js", "examples", "tests"]];
     vec![
@@ -50,7 +50,7 @@ pub fn steps() -> Vec<Step> {
     ]
 }
 
-/// What takes as long to lint as everything else, for what it needs, and hardly changes.
+/// Lints that only `cargo xtask check` runs: what they need takes minutes to build or to download, and hardly changes.
 pub fn slow() -> Vec<Step> {
     vec![
         lint("Rust lints: engine", &[setup::RUST_LINTS, build::COMPONENT_STEP], || clippy(project::ENGINE_CRATES))

@@ -36,9 +36,10 @@ Usage: cargo xtask <command>
   demo [DIR --column NAME] [--rank R | --all]
                      one epoch over the same Parquet files in Python, Node and Rust, side by side; without DIR over
                      the functions of Python's standard library
-  test [WORD ...]    format, lints, the tests of the core and of every host, the documents; with words, only the suites
-                     that have one of them in their names
-  check [WORD ...]   test, and Rust over the component and its engine, PyTorch, frameworks, browsers, more engines,
+  test [WORD ...]    the tests of the core and of every host, the documents; with words, only the suites that have one
+                     of them in their names
+  lint [WORD ...]    formats, lints and types of every language
+  check [WORD ...]   test and lint, and Rust over the component and its engine, PyTorch, frameworks, browsers, more engines,
                      tutorials, the demo: what CI runs
   build [python | node | rust]
                      the Python package, the npm package, the command `samedeal` in release and the crate
@@ -74,7 +75,7 @@ Usage: cargo xtask <command>
   help               this text
 
 Every command does its own set-up below target/ (and in node_modules). A suite whose inputs have not changed since it
-passed is not run again, unless `test` or `check` gets --again. The whole output of each step is kept in target/xtask/.";
+passed is not run again, unless `test`, `lint` or `check` gets --again. The whole output of each step is kept in target/xtask/.";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -96,6 +97,7 @@ fn main() -> ExitCode {
         ["matrix", words @ ..] => matrix::plan(words, parts()),
         ["crossing", words @ ..] => crossing::plan(words, parts()),
         ["test", words @ ..] => tests("test", suites::test(), words),
+        ["lint", words @ ..] => tests("lint", lints::quick(), words),
         ["check", words @ ..] => tests("check", suites::check(), words),
         ["trials", options @ ..] => Ok(robustness::trials(options)),
         ["statistics", options @ ..] => Ok(robustness::statistics(options)),
@@ -161,6 +163,7 @@ mod tests {
         }
         assert!(build(&["cobol"]).is_err());
         tests("test", suites::test(), &[]).unwrap();
+        tests("lint", lints::quick(), &["imports"]).unwrap();
         tests("check", suites::check(), &["--again"]).unwrap();
         for suite in suites::check() {
             tests("check", suites::check(), &[suite.name()]).unwrap();

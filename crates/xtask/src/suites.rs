@@ -129,7 +129,6 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
         docs::tests(),
     ];
     steps.extend(matrix::quick(cases));
-    steps.extend(lints::steps());
     steps
 }
 
@@ -259,6 +258,7 @@ fn slow() -> Vec<Step> {
         ]),
     ];
     steps.extend(robustness::suites());
+    steps.extend(lints::quick());
     steps.extend(lints::slow());
     steps.extend(packages::checks());
     steps.extend(matrix::slow());

@@ -7,6 +7,7 @@ already done so. Needs Accelerate and torch: `pip install 'hosts/python[torch]' 
 from __future__ import annotations
 
 import functools
+import weakref
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
@@ -18,7 +19,8 @@ from accelerate.utils import recursively_apply, send_to_device
 
 from . import ContradictionError, WrongTypeError
 from .engine import arguments as check
-from .torch import Resumable
+from .torch import DistributedSampler, Resumable
+from .torch.extended import extend
 from .torch.padding import Rows
 from .torch.states import Count, Resuming
 
@@ -54,23 +56,34 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
     if isinstance(prepared.sampler, Resuming):
         prepared.sampler._warns = False
     accelerator.register_for_checkpointing(prepared)
-    if not isinstance(accelerator.gather_for_metrics, functools.partial):
-        # Accelerate would cut off the last samples, which are not the padding: that is at the end of each process.
-        theirs = accelerator.gather_for_metrics
-        accelerator.gather_for_metrics = functools.partial(_gather_for_metrics, accelerator, theirs)
+    extend(accelerator, _Gathers)
     return prepared
 
 
-def _gather_for_metrics(
-    accelerator: accelerate.Accelerator,
-    theirs: Callable[..., Any],
-    input_data: Any,
-    use_gather_object: bool = False,
-) -> Any:
-    """As `Accelerator.gather_for_metrics`, also for the padding of a `PreparedLoader`."""
-    found = theirs(input_data, use_gather_object)
+class _Gathers:
+    """What the class of an accelerator gets for which a loader was prepared."""
+
+    _custom_objects: list[Any]
+
+    def gather_for_metrics(self, input_data: Any, use_gather_object: bool = False) -> Any:
+        """As the original; of a `PreparedLoader`, it leaves out the padding, and takes batches of different size."""
+        # Accelerate would cut off the last samples, which are not the padding: that is at the end of each process.
+        return _gather_for_metrics(self, super().gather_for_metrics, input_data, use_gather_object)  # type: ignore[misc]
+
+    def free_memory(self, *objects: Any) -> Any:
+        """As the original; it also forgets the loaders that were prepared."""
+        self._custom_objects = [one for one in self._custom_objects if not isinstance(one, PreparedLoader)]
+        return super().free_memory(*objects)  # type: ignore[misc]
+
+
+def _gather_for_metrics(accelerator: Any, theirs: Callable[..., Any], input_data: Any, use_gather_object: bool) -> Any:
     loader, processes = accelerator.gradient_state.active_dataloader, accelerator.num_processes
-    if not isinstance(loader, PreparedLoader) or processes == 1 or not loader.rows.may_be_padding:
+    if not isinstance(loader, PreparedLoader) or processes == 1:
+        return theirs(input_data, use_gather_object)
+    if loader.may_be_unequal and not use_gather_object and _are_tensors(input_data):
+        return recursively_apply(functools.partial(_gather_rows, accelerator, loader.rows), input_data)
+    found = theirs(input_data, use_gather_object)
+    if not loader.rows.may_be_padding:
         return found
     rows = loader.rows
     padding = accelerator.gather(torch.tensor([rows.padding], device=accelerator.device)).tolist()
@@ -90,6 +103,29 @@ def _gather_for_metrics(
         # Items of lists come in one list.
         return without_padding(found) if isinstance(found, list) else found
     return recursively_apply(without_padding, found)
+
+
+def _gather_rows(accelerator: Any, rows: Rows, tensor: Any) -> Any:
+    """Gathers the rows of all processes, which may have different numbers of them, without padding.
+
+    Raises:
+        ContradictionError: On all processes alike, if other dimensions differ.
+    """
+    # Also a number of all processes, such as a loss, is one of each.
+    own = tensor.clone()[None] if tensor.ndim == 0 else tensor.contiguous()
+    samples, padding = rows.samples, rows.padding
+    kept = len(own) - (padding * (len(own) // samples) if samples and len(own) % samples == 0 else 0)
+    told = torch.tensor([[kept, *own.shape]], device=own.device)
+    dimensions = accelerator.gather(torch.tensor([own.ndim], device=own.device)).tolist()
+    shapes = accelerator.gather(told).tolist() if len(set(dimensions)) == 1 else []
+    if len({tuple(shape[2:]) for shape in shapes}) != 1:
+        value = ", ".join(str(tuple(shape[1:])) for shape in shapes) or f"of {dimensions} dimensions"
+        allowed = "tensors that differ in their first dimension only: reduce the others first, such as to one number a row"
+        raise ContradictionError("input-data", value, allowed)
+    most = max(shape[1] for shape in shapes)
+    padded = torch.cat([own, own.new_zeros(most - len(own), *own.shape[1:])])
+    gathered = accelerator.gather(padded)
+    return torch.cat([gathered[at * most : at * most + shape[0]] for at, shape in enumerate(shapes)])
 
 
 def _are_tensors(data: Any) -> bool:
@@ -122,7 +158,10 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         """Looks at the loader, as `Resumable` does."""
         super().__init__(loader)
         self.gradient_state = GradientState()
-        self._accelerator = accelerator
+        self._accelerator = weakref.ref(accelerator)
+        """Not the accelerator itself, which has this loader for its checkpoints: it is freed when nobody uses it."""
+        self._non_blocking = accelerator.non_blocking
+        self._device = accelerator.device if accelerator.device_placement else None
         self._update: tuple[Count, int] | None = None
         """The pass in which the model was updated last, and after how many of its batches; None where one begins."""
         self.rows = Rows()
@@ -156,12 +195,12 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         """
         super().load_state_dict(state_dict, replan=replan)
         # Gradients are not saved: those that wait for an update begin anew.
-        self._update, self._accelerator.step = None, 0
+        self._update = None
+        if (accelerator := self._accelerator()) is not None:
+            accelerator.step = 0
 
     def __iter__(self) -> Iterator[Any]:
         """One pass over the loader."""
-        accelerator = self._accelerator
-        device = accelerator.device if accelerator.device_placement else None
         if self._is_updated():
             self._update = None
         self.begin()
@@ -170,7 +209,8 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         try:
             for batch in super().__iter__():
                 self.end_of_dataloader, self.rows = self._is_last(), self._rows()
-                yield batch if device is None else send_to_device(batch, device, non_blocking=accelerator.non_blocking)
+                device, non_blocking = self._device, self._non_blocking
+                yield batch if device is None else send_to_device(batch, device, non_blocking=non_blocking)
                 if self._is_updated() and (count := self._known()) is not None:
                     self._update = count, count.steps
         finally:
@@ -178,7 +218,18 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
 
     def _is_updated(self) -> bool:
         """Whether no gradients wait for the next update of the model."""
-        return bool(self._accelerator.sync_gradients or self._accelerator.gradient_accumulation_steps == 1)
+        return bool(self.gradient_state.sync_gradients or self.gradient_state.num_steps == 1)
+
+    @property
+    def batch_sampler(self) -> Any:
+        """What Accelerate takes apart in order to skip batches, which a state makes needless."""
+        advice = "a loader that was prepared goes on by load_state_dict, which skip_first_batches cannot"
+        raise AttributeError(f"batch_sampler: {advice}", name="batch_sampler", obj=self)
+
+    @property
+    def may_be_unequal(self) -> bool:
+        """Whether processes may have batches of different size."""
+        return not isinstance(self.sampler, DistributedSampler) or self.sampler._uneven
 
     def _is_last(self) -> bool:
         """Whether the loop has just got the last batch."""

@@ -7,6 +7,8 @@ samedeal[torch]`.
 from __future__ import annotations
 
 import functools
+import math
+import warnings
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, SupportsIndex
 
@@ -15,6 +17,7 @@ import torch.distributed
 from . import ContradictionError
 from .engine import arguments as check
 from .torch import Resumable, StepBatchSampler
+from .torch.extended import extend
 from .torch.states import Resuming
 from .torch.verify import compare
 
@@ -26,6 +29,10 @@ _BATCHES = "batches"
 """Where that has how many batches of the epoch are behind it, on however many devices: those that updated the model."""
 _COUNTED = "counted"
 """Where it has how many the trainer has counted, if gradients of some were waiting for the next update."""
+_UPDATES = "updates"
+"""Where it has how many batches of all epochs have updated the model."""
+_TOTAL = "total"
+"""Where it has how many updates the whole training was to have, on the devices of the time."""
 
 
 class ResumableData:
@@ -37,7 +44,9 @@ class ResumableData:
     come again. `trainer.fit(..., ckpt_path=...)` continues there, on any number of devices and nodes. The class sets
     the epoch before each pass, also for a `BatchSampler`, and compares the ranks (`verify_ranks`). If ranks have
     different numbers of batches, the pass does not begin, because Lightning would hang. `use_distributed_sampler` can
-    be true or false; it concerns only the other loaders, which do not change. If you override `state_dict` or
+    be true or false; it concerns only the other loaders, which do not change. After a resume on other devices,
+    `trainer.estimated_stepping_batches` is the number of updates of the whole training: those that were done, those
+    that are left of this epoch, and those of later epochs on the new devices. If you override `state_dict` or
     `load_state_dict`, call `super()`.
     """
 
@@ -71,10 +80,15 @@ class ResumableData:
         """Lightning calls this with the saved state."""
         if self.trainer.state.fn == "fit":
             self._resumed = state_dict.get(_KEY)
-            loader = self.trainer.train_dataloader
-            if self._resumed is not None and isinstance(loader, _Loader):
-                # Somebody has asked for the length of the epoch before.
-                loader.resume(self._resumed)
+            trainer = self.trainer
+            loader = trainer.train_dataloader
+            if self._resumed is not None:
+                extend(trainer, _EstimatesResumedRun)
+                if isinstance(loader, _Loader):
+                    # Somebody has asked for the length of the epoch before.
+                    read = trainer.estimated_stepping_batches
+                    loader.resume(self._resumed)
+                    _warn_of_estimate(read, trainer.estimated_stepping_batches)
         super().load_state_dict({name: value for name, value in state_dict.items() if name != _KEY})  # type: ignore[misc]
 
 
@@ -95,6 +109,27 @@ def _looked_after(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             self._again = None
 
     return train_dataloader
+
+
+class _EstimatesResumedRun:
+    """What the class of a trainer gets that resumes: Lightning's estimate takes all epochs for equally long."""
+
+    train_dataloader: Any
+
+    @property
+    def estimated_stepping_batches(self) -> int | float:
+        """The number of updates of the whole training, with those that were done before the resume."""
+        theirs: int | float = super().estimated_stepping_batches  # type: ignore[misc]
+        loader = self.train_dataloader
+        return loader.estimate(theirs) if isinstance(loader, _Loader) else theirs
+
+
+
+def _warn_of_estimate(read: float, found: float) -> None:
+    if read != found:
+        told = f"trainer.estimated_stepping_batches was {read} before the checkpoint was loaded, and is {found} now"
+        advice = "read it in configure_optimizers, or, with a strategy that loads after that, in the function of a LambdaLR"
+        warnings.warn(f"{told}: {advice}", UserWarning, stacklevel=1)
 
 
 class _Loader:
@@ -123,6 +158,12 @@ class _Loader:
         """How many batches the trainer had counted when the state was saved that was loaded, if they were more."""
         self._length: int | None = None
         """How many batches the epoch has whose pass has begun."""
+        self._rest: tuple[int, int, int] | None = None
+        """Where a state was loaded: the updates by then, the epoch, and how many updates are left of it."""
+        self._is_saved_after_update = False
+        """Whether no batches waited for the next update when that state was saved."""
+        self._old_total: int | None = None
+        """How many updates the training was to have that the state is of."""
         trainer = data.trainer
         if trainer.overfit_batches:
             allowed = "0: to overfit is to read the same batches in every epoch, which no sampler of samedeal does"
@@ -135,9 +176,54 @@ class _Loader:
     def resume(self, state: Mapping[str, Any]) -> None:
         """Continues from a state, which may come after the trainer has asked for the length."""
         self._resumable.load_state_dict(state)
-        self._before = check.integer(_BATCHES, state.get(_BATCHES), check.U64)
-        counted = state.get(_COUNTED)
-        self._counted = None if counted is None else check.integer(_COUNTED, counted, check.U64)
+        saved = check.integer(_BATCHES, state.get(_BATCHES), check.U64)
+        self._counted = check.integer(_COUNTED, state.get(_COUNTED, saved), check.U64)
+        self._is_saved_after_update = self._counted == saved
+        epoch = self._resumable.epoch
+        left = len(self._resumable)
+        # Lightning counts windows of accumulated gradients from the beginning of the epoch. On other devices, or with
+        # another accumulation, the first window would else be short.
+        self._before = saved - saved % self._accumulation(epoch) if left else saved
+        updates, total = state.get(_UPDATES), state.get(_TOTAL)
+        self._old_total = None if total is None else check.integer(_TOTAL, total, check.U64)
+        self._rest = None
+        if updates is not None:
+            rest = self._limited(self._before + left) - self._before
+            self._rest = check.integer(_UPDATES, updates, check.U64), epoch, self._updates(rest, epoch)
+        vars(self).pop("_total", None)
+
+    def _accumulation(self, epoch: int) -> int:
+        """How many batches of an epoch make an update."""
+        trainer = self._data.trainer
+        for callback in trainer.callbacks:
+            # A GradientAccumulationScheduler, which changes the number of the trainer only when the epoch has begun.
+            if hasattr(callback, "get_accumulate_grad_batches"):
+                return int(callback.get_accumulate_grad_batches(epoch))
+        return int(trainer.accumulate_grad_batches)
+
+    def _updates(self, batches: int, epoch: int) -> int:
+        """How many updates of the model that many batches of an epoch are."""
+        return math.ceil(max(batches, 0) / self._accumulation(epoch))
+
+    def _limited(self, batches: int) -> int:
+        """How many batches the trainer takes of an epoch that has so many."""
+        limit = self._data.trainer.limit_train_batches
+        return min(batches, limit) if isinstance(limit, int) else int(batches * limit)
+
+    @functools.cached_property
+    def _total(self) -> int:
+        """How many updates the whole training has that was resumed, if it ends with its last epoch."""
+        assert self._rest is not None
+        done, epoch, left = self._rest
+        later = range(epoch + 1, self._data.trainer.max_epochs)
+        return done + left + sum(self._updates(self._limited(self._resumable._epoch_length_of(e)), e) for e in later)
+
+    def estimate(self, theirs: float) -> float:
+        """The number of updates of the whole training, where that of Lightning is this one."""
+        trainer = self._data.trainer
+        if self._rest is None or trainer.max_epochs in (-1, None) or math.isinf(trainer.num_training_batches):
+            return theirs
+        return self._total if trainer.max_steps == -1 else min(self._total, trainer.max_steps)
 
     @property
     def loader(self) -> Any:
@@ -170,11 +256,14 @@ class _Loader:
             self._before = 0
         elif self._data._resumed is not None and len(self._resumable):
             self._count_from_update()
+        if self._data._resumed is not None:
+            # Lightning calls no GradientAccumulationScheduler where an epoch goes on.
+            self._data.trainer.accumulate_grad_batches = self._accumulation(self._resumable.epoch)
+            self._warn_of_schedulers()
         self._resumable.set_epoch(epoch)
         self._data._resumed, self._counted, self._length, self._got = None, None, None, 0
-        trainer, length = self._data.trainer, len(self)
-        limit = trainer.limit_train_batches
-        stale = trainer.num_training_batches != (min(length, limit) if isinstance(limit, int) else int(length * limit))
+        trainer = self._data.trainer
+        stale = trainer.num_training_batches != self._limited(len(self))
         if stale:
             self._tell_length()
         if another and (stale or trainer.max_steps != -1):
@@ -188,14 +277,29 @@ class _Loader:
         # Where the last batch was interrupted, the epoch would else be over.
         progress.is_last_batch = False
         current = progress.current.completed
-        if self._counted != current + loop.restarted_on_train_batch_end:
+        if self._counted == self._before or self._counted != current + loop.restarted_on_train_batch_end:
             return
+        if loop.restarted_on_train_batch_end and self._is_saved_after_update:
+            # What Lightning does in the place of the end of that batch, where it counts from there.
+            loop._batches_that_stepped += 1
         for counts in (progress.total, progress.current):
             counts.completed -= current - self._before
             counts.reset_on_restart()
         # As if it had been saved after a batch; or as if the epoch began.
         loop._restart_stage = "restarted_on_last"
         loop.restarting = self._before > 0
+
+    def _warn_of_schedulers(self) -> None:
+        """Once, if a learning-rate scheduler was loaded that is to end where the interrupted training was to end."""
+        trainer, old = self._data.trainer, self._old_total
+        total = trainer.estimated_stepping_batches
+        if old is None or self._rest is None or old == total:
+            return
+        for config in trainer.lr_scheduler_configs:
+            if config.interval == "step" and _steps_of(config.scheduler) == old:
+                told = f"the {type(config.scheduler).__name__} was saved for {old} updates, and this training has {total}"
+                advice = "its state keeps the old number. A LambdaLR that reads trainer.estimated_stepping_batches follows"
+                warnings.warn(f"{told}: {advice}", UserWarning, stacklevel=1)
 
     def _tell_length(self) -> None:
         """Lets Lightning ask for the length again, which it does once, although not all epochs have the same."""
@@ -213,7 +317,7 @@ class _Loader:
     def state_dict(self) -> dict[str, Any]:
         """Where the epoch stands, once all ranks have updated the model with as many batches as this one."""
         if self._length is None:
-            return {**self._resumable.state_dict(), _BATCHES: self._before}
+            return {**self._resumable.state_dict(), _BATCHES: self._before, **self._progress()}
         trainer = self._data.trainer
         # A batch that an error or a signal has interrupted is to come again.
         trained = trainer.fit_loop.epoch_loop.batch_progress.current.processed - self._before
@@ -222,17 +326,25 @@ class _Loader:
             # The steps of optimizers that Lightning does not wrap are not counted.
             done = trained
         state = self._resumable.state_dict(None if done == self._got else done)
-        state[_BATCHES] = self._before + done
+        state |= {_BATCHES: self._before + done, **self._progress()}
         return state if done == trained else {**state, _COUNTED: self._before + trained}
+
+    def _progress(self) -> dict[str, int]:
+        """How many updates were done, and how many the whole training has, if it has an end."""
+        trainer = self._data.trainer
+        is_automatic = trainer.lightning_module.automatic_optimization
+        batches = trainer.fit_loop.epoch_loop.batch_progress.total.processed
+        found = {_UPDATES: trainer.global_step if is_automatic else batches}
+        total = trainer.estimated_stepping_batches
+        return {**found, _TOTAL: int(total)} if math.isfinite(total) else found
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Nothing: by the time Lightning calls this, it has asked for the length. The data module was told before."""
 
     def _steps(self) -> int:
         """How many batches the trainer will take of this pass."""
-        trainer, length = self._data.trainer, len(self)
-        limit = trainer.limit_train_batches
-        steps = (min(length, limit) if isinstance(limit, int) else int(length * limit)) - self._before
+        trainer = self._data.trainer
+        steps = self._limited(len(self)) - self._before
         if trainer.max_steps != -1:
             # With several optimizers it may end earlier, on all ranks alike.
             left = (trainer.max_steps - trainer.global_step) * trainer.accumulate_grad_batches
@@ -261,3 +373,13 @@ class _Loader:
             yield batch
             if trainer.global_step != self._stepped:
                 self._updated = self._got
+
+
+def _steps_of(scheduler: Any) -> int | None:
+    """How many steps a scheduler of PyTorch is made for, if it says so."""
+    if parts := getattr(scheduler, "_schedulers", None):
+        milestones = getattr(scheduler, "_milestones", [0])
+        last = _steps_of(parts[-1])
+        return None if last is None else milestones[-1] + last
+    found = (getattr(scheduler, name, None) for name in ("total_steps", "T_max", "total_iters"))
+    return next((steps for steps in found if isinstance(steps, int)), None)

@@ -21,10 +21,11 @@ from accelerate.data_loader import BatchSamplerShard
 from transformers.trainer_callback import ExportableState, TrainerCallback, TrainerState
 from transformers.trainer_utils import get_last_checkpoint
 
-from . import ContradictionError, MissingError, WrongTypeError
+from . import ContradictionError, MissingError, Order, WrongTypeError, order
 from .accelerate import check_mesh
 from .engine import arguments as check
 from .torch import BatchSampler, DistributedSampler, verify_ranks
+from .torch.sampler import TORCH
 
 __all__ = ["Trainer", "TrainerMixin"]
 
@@ -54,7 +55,8 @@ _DISTRIBUTED = (
 )
 _SAMPLERS = (*_RANDOM, *_DISTRIBUTED, "torch.utils.data.sampler.SequentialSampler")
 """Whose orders this package has, too. A subclass may give anything, so that names count."""
-_GROUPS = 'DistributedSampler(dataset, order=samedeal.order("feistel", len(dataset)).copies(k), unit=k)'
+_REPEATED = "trl.trainer.utils.RepeatSampler"
+"""Gives each prompt several times in a row, and each generation batch several times, one after the other."""
 _INSTEAD = {
     "BatchSampler": "BatchSampler(lengths, ...)",
     "LengthGroupedSampler": "BatchSampler(lengths, max_tokens=...)",
@@ -77,6 +79,11 @@ class TrainerMixin(_Trainer):
     every epoch. Checkpoints contain the state, and `train(resume_from_checkpoint=...)` continues there, on any number
     of processes: `global_step` continues, `max_steps` and `epoch` follow from the steps that are left, and no sample is
     lost or seen twice. With `ignore_data_skip`, the epoch begins again, as in the original. Evaluation does not change.
+
+    With a trainer of TRL that generates (`GRPOTrainer`, `RLOOTrainer`), each prompt and each generation batch comes as
+    often as there: the first epoch is that of TRL, and later ones have orders of their own. A generation batch of which
+    only a part has updated the model when a checkpoint was saved comes again. A `train_sampler` for such a trainer has
+    `order.copies(num_generations)`.
     """
 
     def __init__(
@@ -153,7 +160,7 @@ class TrainerMixin(_Trainer):
             raise ContradictionError("split-batches", "True", allowed)
         # The trainer knows how many processes there are.
         sampler._warns = False
-        self._batches = _Batches(sampler, plan.batch_size, plan.drop_last)
+        self._batches = _Batches(sampler, plan.batch_size, plan.drop_last, plan.repeats)
         if self._saved is not None:
             sampler.load_state_dict(self._saved)
             if len(sampler) == 0:
@@ -166,7 +173,14 @@ class TrainerMixin(_Trainer):
         if sampler is None:
             own = args.seed if args.data_seed is None else args.data_seed
             seed = own if plan.seed is None else plan.seed
+            if plan.repeats:
+                name = TORCH if plan.shuffle else "sequential"
+                prompts = order(name, len(dataset), seed=seed if plan.shuffle else 0).copies(plan.copies)
+                # So many neighbours as a process has of a generation batch. Processes may share the copies of a prompt.
+                return _Prompts(dataset, order=prompts, unit=plan.batch_size, drop_last=True)
             return DistributedSampler(dataset, shuffle=plan.shuffle, seed=seed, drop_last=plan.drop_last)
+        if plan.repeats:
+            _check_copies(sampler, plan)
         known = sampler._num_samples if isinstance(sampler, BatchSampler) else len(sampler.dataset)
         if known not in (None, len(dataset)):
             allowed = f"{len(dataset)}, the length of the train_dataset"
@@ -241,6 +255,12 @@ class Trainer(TrainerMixin, transformers.Trainer):
     """`transformers.Trainer` with the parameter `train_sampler`, and with states in its checkpoints."""
 
 
+class _Prompts(DistributedSampler):
+    """Deals the copies of prompts in turn, as Accelerate deals batches."""
+
+    _layout = "strided"
+
+
 class _Plan(NamedTuple):
     """How the Trainer would read its training data."""
 
@@ -250,6 +270,10 @@ class _Plan(NamedTuple):
     shuffle: bool
     seed: int | None
     """None, where it is that of the arguments."""
+    copies: int = 1
+    """How many times in a row each sample comes."""
+    repeats: int = 0
+    """How often each batch comes; 0 where the trainer does not generate, and each comes once."""
 
 
 def _plan_of(loader: Any, given: DistributedSampler | BatchSampler | None) -> _Plan:
@@ -261,11 +285,19 @@ def _plan_of(loader: Any, given: DistributedSampler | BatchSampler | None) -> _P
     batches: Any = getattr(loader, "batch_sampler", None)
     while isinstance(batches, BatchSamplerShard):
         batches = batches.batch_sampler
+    known: Any = getattr(batches, "sampler", None)
+    if _name(known) == _REPEATED:
+        processes = _processes_of(loader)
+        generated = known.batch_size * known.mini_repeat_count
+        if generated != batches.batch_size * processes or len(known.data_source) != len(loader.dataset):
+            raise _refusal(known, f" of {generated} completions, where {processes} processes have {batches.batch_size}")
+        seed, repeats = known.seed or 0, known.repeat_count
+        return _Plan(batches.batch_size, True, bool(known.shuffle), seed, known.mini_repeat_count, repeats)
     if isinstance(given, BatchSampler):
         return _Plan(0, False, True, None)
     if _name(batches) not in _BATCHES:
         raise _refusal(loader if batches is None else batches)
-    known, drop_last = batches.sampler, bool(batches.drop_last)
+    drop_last = bool(batches.drop_last)
     if given is not None:
         return _Plan(batches.batch_size, drop_last, True, None)
     name, samples = _name(known), len(loader.dataset)
@@ -280,6 +312,24 @@ def _plan_of(loader: Any, given: DistributedSampler | BatchSampler | None) -> _P
     return _Plan(batches.batch_size, drop_last, name in _RANDOM, None)
 
 
+def _processes_of(loader: Any) -> int:
+    """How many processes the batches of a loader are distributed over."""
+    batches = loader.batch_sampler
+    return int(batches.num_processes) if isinstance(batches, BatchSamplerShard) else 1
+
+
+def _check_copies(sampler: DistributedSampler | BatchSampler, plan: _Plan) -> None:
+    """Raises where a sampler does not give each prompt as often as completions of it are compared."""
+    known = sampler._order if isinstance(sampler, DistributedSampler) else None
+    members = known.to_dict() if isinstance(known, Order) else {}
+    if members.get("name") != "copies" or members.get("copies") != plan.copies or plan.batch_size % sampler.unit:
+        allowed = (
+            f"a DistributedSampler with order.copies({plan.copies}), as many as num_generations, and a unit that divides "
+            f"the {plan.batch_size} completions of a process"
+        )
+        raise ContradictionError("train-sampler", check.described(sampler), allowed)
+
+
 def _name(value: Any) -> str:
     return f"{type(value).__module__}.{type(value).__qualname__}"
 
@@ -288,7 +338,7 @@ def _refusal(found: Any, how: str = "") -> ContradictionError:
     if isinstance(found, (DistributedSampler, BatchSampler)):
         allowed = "none of samedeal.torch: pass it as train_sampler="
     else:
-        instead = _INSTEAD.get(type(found).__name__, _GROUPS)
+        instead = _INSTEAD.get(type(found).__name__, "DistributedSampler(dataset, ...)")
         allowed = (
             "a RandomSampler, SequentialSampler or DistributedSampler of torch, which this class can replace; for "
             f"another order, pass train_sampler=, such as samedeal.torch.{instead}"
@@ -311,8 +361,12 @@ class _Loader(torch.utils.data.DataLoader[Any]):
 class _Batches(torch.utils.data.Sampler[list[int]]):
     """What a sampler deals, in batches."""
 
-    def __init__(self, sampler: DistributedSampler | BatchSampler, size: int, drop_last: bool) -> None:
+    def __init__(
+        self, sampler: DistributedSampler | BatchSampler, size: int, drop_last: bool, repeats: int = 0
+    ) -> None:
         self.sampler = sampler
+        self.repeats = max(repeats, 1)
+        """How many times in a row each batch comes."""
         self.skipped = 0
         """Empty batches to begin with, in the place of those that were done before the epoch was resumed: the Trainer
         goes through as many of them, which costs nothing, and counts them."""
@@ -333,7 +387,7 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
         if epoch not in self._known:
             twin = copy.copy(self.sampler)
             twin._rewind(epoch)
-            self._known[epoch] = len(self._of(twin))
+            self._known[epoch] = len(self._of(twin)) * self.repeats
         return self._known[epoch]
 
     def left(self, epoch: int) -> int:
@@ -341,11 +395,12 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
         return len(self) if epoch == self.epoch else self.whole(epoch)
 
     def __len__(self) -> int:
-        return len(self._of(self.sampler))
+        return len(self._of(self.sampler)) * self.repeats
 
     def __iter__(self) -> Iterator[list[int]]:
         yield from itertools.repeat([], self.skipped)
-        yield from self._of(self.sampler)
+        for batch in self._of(self.sampler):
+            yield from itertools.repeat(batch, self.repeats)
 
     def _of(self, sampler: Any) -> Any:
         if isinstance(sampler, BatchSampler):
@@ -396,5 +451,5 @@ class SamedealState(TrainerCallback, ExportableState):
         if batches is None:
             return None
         size = 1 if isinstance(batches.sampler, BatchSampler) else batches.size
-        taken = self._samples if self._steps >= self._length else self._steps * size
+        taken = self._samples if self._steps >= self._length else self._steps // batches.repeats * size
         return batches.sampler.state_dict(taken)

@@ -9,6 +9,7 @@ from typing import Any
 
 import torch.distributed as dist
 from accelerate import Accelerator
+from samedeal import ContradictionError
 from samedeal.accelerate import prepare
 from samedeal.torch import BatchSampler, DistributedSampler, ShardedDataset, to_tensors
 from torch.utils.data import DataLoader
@@ -30,8 +31,28 @@ def loaders(shards: Path) -> dict[str, Any]:
         batches = BatchSampler(lengths, max_tokens=8, tail="duplicate", seed=2)
         made[f"batches-{workers}"] = DataLoader(data, batch_sampler=batches, num_workers=workers)
         rows = ShardedDataset(shards, batch_size=3, transform=to_tensors, shuffle=False)
+        made[f"unequal-{workers}"] = DataLoader(
+            data, batch_sampler=BatchSampler(lengths, max_tokens=8, seed=2), num_workers=workers
+        )
         made[f"rows-{workers}"] = DataLoader(rows, batch_size=None, num_workers=workers)
     return made
+
+
+def refused_shapes(accelerator: Accelerator) -> None:
+    """What cannot be gathered is refused on all ranks, before one of them waits."""
+    data = range(SAMPLES)
+    batches = BatchSampler([1 + sample % 5 for sample in data], max_tokens=8, seed=2)
+    loader = prepare(accelerator, DataLoader(data, batch_sampler=batches))
+    for ids in loader:
+        width = 3 + accelerator.process_index
+        for tensor in (ids.new_zeros(len(ids), width), ids.new_zeros([len(ids), *[1] * width])):
+            try:
+                accelerator.gather_for_metrics(tensor)
+            except ContradictionError as error:
+                assert "first dimension only" in str(error)
+            else:
+                assert accelerator.num_processes == 1
+        assert accelerator.gather_for_metrics(ids.new_zeros(len(ids), 3)).shape[1] == 3
 
 
 def main(out: Path, shards: Path) -> None:
@@ -59,6 +80,7 @@ def main(out: Path, shards: Path) -> None:
         for batch in loader:
             rest += accelerator.gather_for_metrics(batch["id"] if isinstance(batch, dict) else batch).tolist()
         found[name] = {**whole, "rest": rest, "steps": steps, "consumed": consumed}
+    refused_shapes(accelerator)
     (out / f"{accelerator.process_index}.json").write_text(json.dumps(found))
     dist.destroy_process_group()
 

@@ -6,6 +6,7 @@ import contextlib
 import json
 import pickle
 import subprocess
+import warnings
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
@@ -263,9 +264,7 @@ def test_windows_that_change_or_end_early(tmp_path: Path) -> None:
         in_this_process(tmp_path / "first", "budget", more=more)
         more = [GradientAccumulationScheduler(dict(schedule))]
         _, rest = in_this_process(tmp_path / "rest", "budget", more=more, saved=path)
-        # In an epoch that it resumes, that callback accumulates nothing.
-        after = whole.seen[length * epoch + updated :]
-        assert [one["samples"] for one in rest.seen] == [one["samples"] for one in after]
+        assert rest.seen == whole.seen[length * epoch + updated :]
     options = {"accumulate_grad_batches": 4, "max_steps": 3}
     _, whole = in_this_process(tmp_path / "limited", "torch", trainer=options)
     path = tmp_path / "limited.ckpt"
@@ -346,14 +345,88 @@ def test_the_length_may_be_asked_before_the_checkpoint_is_restored(
 
     whole = train(None)
     assert whole.steps == 30
-    rest = train(lit.checkpoint(tmp_path / "saved", step), world_size)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always")
+        rest = train(lit.checkpoint(tmp_path / "saved", step), world_size)
+    said = [str(one.message) for one in told if "estimated_stepping_batches was 16 before" in str(one.message)]
+    assert len(said) == (world_size == 2 and (late or made is Scheduled))
     if world_size == 1:
         assert rest.steps == 30
         assert rest.seen == whole.seen[step:]
     else:
+        # 6 updates, 5 of this epoch, and 8 of the next one, if the checkpoint was loaded before somebody asked.
+        assert rest.steps == (16 if late or made is Scheduled else 19)
         # 45 of 75 samples were left of the first epoch.
         assert [one["epoch"] for one in rest.seen] == [0] * 5 + [1] * 8
         assert rest.seen[4]["batches"] == 6 + 5
+
+
+class Rated(lit.Model):
+    """Has a schedule for all updates of the training, and writes down the rate of each."""
+
+    def __init__(self, schedule: str) -> None:
+        super().__init__()
+        self.schedule, self.rates = schedule, []
+
+    def configure_optimizers(self) -> Any:
+        self.steps = steps = self.trainer.estimated_stepping_batches
+        optimizer = torch.optim.SGD(self.parameters(), lr=1e-4)
+        if self.schedule == "lambda":
+            made: Any = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda update: 1 - update / steps)
+        else:
+            made = torch.optim.lr_scheduler.OneCycleLR(optimizer, 1e-4, total_steps=steps)
+        return [optimizer], [{"scheduler": made, "interval": "step"}]
+
+    def on_before_optimizer_step(self, optimizer: Any) -> None:
+        self.rates.append(optimizer.param_groups[0]["lr"])
+
+
+@pytest.mark.parametrize("kind", ["torch", "budget"])
+@pytest.mark.parametrize(("before", "after"), [((1, 1), (2, 1)), ((2, 2), (1, 4)), ((2, 3), (4, 1)), ((1, 4), (2, 2))])
+@pytest.mark.parametrize("epoch", [0, 1])
+@pytest.mark.parametrize("every", ["steps", "epoch"])
+def test_the_estimate_after_a_resume_on_other_devices(
+    tmp_path: Path, kind: str, before: tuple[int, int], after: tuple[int, int], epoch: int, every: str
+) -> None:
+    """Devices and accumulation, before and after: rates fall to the end, and the first window is whole."""
+
+    def train(devices: int, accumulation: int, rank: int, saved: Path | None, *more: Any) -> Any:
+        model = Rated("lambda")
+        options = {"limit_val_batches": 0, "max_epochs": 3, "accumulate_grad_batches": accumulation}
+        trainer = lit.trainer_of(tmp_path / "saved", *more, **options)
+        data = lit.Data(kind, 0, rank, devices)
+        trainer.fit(model, datamodule=data, ckpt_path=saved, weights_only=False)
+        assert len(model.rates) + (0 if saved is None else updates) == trainer.global_step == model.steps
+        return model
+
+    updates = 0
+    path = tmp_path / "saved.ckpt"
+    batch = (before[1] if every == "steps" else train(*before, 0, None).seen[0]["batches"]) - 1
+    whole = train(*before, 0, None, At("on_train_batch_end", epoch, batch, path))
+    updates = torch.load(path, weights_only=False)["global_step"]
+    for rank in range(after[0]):
+        rest = train(*after, rank, path)
+        # PyTorch saves the rate of the next update with the optimizer: that one is of the schedule before.
+        expected = [1 - updates / whole.steps, *(1 - i / rest.steps for i in range(updates + 1, rest.steps))]
+        assert rest.rates == pytest.approx([1e-4 * rate for rate in expected])
+        windows = Counter(one["step"] for one in rest.seen if one["epoch"] == rest.seen[0]["epoch"])
+        assert list(windows.values())[:-1] == [after[1]] * (len(windows) - 1)
+    assert whole.rates[0] == 1e-4
+
+
+def test_a_schedule_that_was_saved_with_another_end(tmp_path: Path) -> None:
+    """A warning says the right number; Lightning loads the old one with the schedule."""
+    path = tmp_path / "saved.ckpt"
+    options = {"limit_val_batches": 0, "max_epochs": 3}
+    trainer = lit.trainer_of(tmp_path / "first", At("on_train_batch_end", 0, 5, path), **options)
+    trainer.fit(Rated("cycle"), datamodule=lit.Data("torch", 0, 0, 1))
+    trainer = lit.trainer_of(tmp_path / "rest", **options)
+    with pytest.warns(UserWarning, match="the OneCycleLR was saved for 45 updates, and this training has 27: "):
+        trainer.fit(Rated("cycle"), datamodule=lit.Data("torch", 0, 0, 2), ckpt_path=path, weights_only=False)
+    # A trainer that has resumed is pickled as any other.
+    plain = lit.trainer_of(tmp_path)
+    plain.__class__ = type(trainer)
+    assert type(pickle.loads(pickle.dumps(plain))) is type(lit.trainer_of(tmp_path))
 
 
 def test_epochs_may_be_limited(tmp_path: Path) -> None:

@@ -77,7 +77,15 @@ class Resumable:
             TypeError: The loader has a `StepBatchSampler` without an end. With one that has an end, this is the number
                 of steps of the whole training.
         """
-        sampler = self.sampler
+        return self._length_of(self.sampler)
+
+    def _epoch_length_of(self, epoch: int) -> int:
+        """The same of any epoch."""
+        twin = copy.copy(self.sampler)
+        twin._rewind(epoch)
+        return self._length_of(twin)
+
+    def _length_of(self, sampler: _Source) -> int:
         if isinstance(sampler, ShardedDataset):
             return sampler.reading(self.loader.num_workers).num_steps(sampler.rank)
         if isinstance(sampler, DistributedSampler):

@@ -52,6 +52,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     _uneven = False
     """Whether ranks may have different numbers of samples."""
     _mesh: Any = None
+    _layout: str | None = None
+    """As of `samedeal.Sampler`, for an `Order`."""
     _shares = False
     """Whether the next pass warns if nobody has said the rank. Adapters of frameworks, which know it, say no."""
     _place = place.Place(0, 1, explicit=True)
@@ -398,7 +400,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         place["unit"] = self._unit
         if not isinstance(self._order, Order):
             return Sampler(samples, seed=self.seed, order=self.order, remainder=remainder, **place)
-        made = Sampler(order=self._order, remainder=remainder, **place)
+        made = Sampler(order=self._order, remainder=remainder, layout=self._layout, **place)
         if samples != made.samples:
             allowed = f"one of {made.samples} items, as many as the Order has sample indices"
             raise ContradictionError("dataset", f"one of {samples} items", allowed)

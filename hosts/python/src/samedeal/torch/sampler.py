@@ -130,6 +130,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._place, self._mesh = place.find(rank, {"num_replicas": num_replicas}, mesh)
         self._start_with(self._made(0))
         self.seed = self._core.seed
+        self._followed = self._core, *self._follows(self._core.samples)
 
     @property
     def order(self) -> str:
@@ -371,14 +372,11 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     def _current(self) -> Sampler:
         # It is asked before each pass, where nearly always nothing has changed.
-        core, place = self._core, self._place
-        reader = place[:2] if place.explicit and self._mesh is None else self._reader()
-        samples = _length(self.dataset)
-        follows = core, samples, self.seed, self._order, self.shuffle, self.drop_last, self._uneven, reader
-        if follows == self._followed:
+        core = self._core
+        if (follows := (core, *self._follows(_length(self.dataset)))) == self._followed:
             return core
         known = core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size
-        if (found := (samples, self.seed, self.order, *self._deal())) != known:
+        if (found := (follows[1], self.seed, self.order, *self._deal())) != known:
             if isinstance(self._order, Order):
                 if self.seed != core.seed:
                     raise ContradictionError("seed", str(self.seed), f"{core.seed}, that of the Order")
@@ -388,6 +386,12 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             core = self._core = self._made(core.epoch, core.consumed)
         self._followed = core, *follows[1:]
         return core
+
+    def _follows(self, samples: int) -> tuple[Any, ...]:
+        """What the caller may change between two passes."""
+        place = self._place
+        reader = place[:2] if place.explicit and self._mesh is None else self._reader()
+        return samples, self.seed, self._order, self.shuffle, self.drop_last, self._uneven, reader
 
     def _deal(self) -> tuple[str, int, int]:
         rank, world_size = self._reader()
@@ -415,6 +419,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return core.num_positions == 0
 
     def __getstate__(self) -> dict[str, Any]:
+        """Without what deals twice: a copy has its own."""
         return {**super().__getstate__(), "_followed": ()}
 
 

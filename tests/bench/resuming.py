@@ -136,13 +136,13 @@ def passes(samples: int, world_size: int, epoch: int, count: int) -> tuple[float
 
 
 def lists(samples: int, world_size: int, epoch: int, count: int) -> tuple[float, float, float]:
-    """The same of `list(sampler)`, without a loader."""
+    """A pass as `list(sampler)`, without a loader: the same three times as `passes`."""
     samplers = three_samplers(Numbers(samples), world_size)
     return in_turns(samplers, samplers, epoch, count)
 
 
 def three_samplers(data: Any, world_size: int) -> list[Any]:
-    """That of torch, ours, and ours with feistel."""
+    """torch's sampler, ours in the order of torch, and ours in the order feistel."""
     import torch.utils.data
     from samedeal.torch import DistributedSampler
 
@@ -154,7 +154,7 @@ def three_samplers(data: Any, world_size: int) -> list[Any]:
 
 
 def in_turns(samplers: list[Any], sources: list[Any], epoch: int, count: int) -> tuple[float, float, float]:
-    """What a pass over each of the sources takes, of which each begins as often as the others."""
+    """The time of a pass over each of the sources, in turns: each of them is as often the first."""
     block = min(BLOCK, count)
     means: list[list[float]] = [[], [], []]
     # The first block is a warm-up, and forgotten.

@@ -40,7 +40,7 @@ class Where(NamedTuple):
 _EPOCHS, _refused = abi.result(sampling.ABI_SHORT_EPOCHS, types.ABI_FAILURE)
 
 FEW = 2**10
-"""An epoch of up to so many samples is read in the call that says how many there are, which costs more than they do."""
+"""An epoch of up to so many samples is read in the call that says how many there are: the call costs more than the samples."""
 
 _AHEAD, _MOST_AHEAD = 2**6, 2**12
 """How many epochs are read at a time where they are set one after the other, and how many samples at most."""
@@ -84,7 +84,7 @@ class KeptEpochs:
         return end - start, self._samples[start:end]
 
     def length(self, where: Where) -> int | None:
-        """The same without the samples."""
+        """How many samples a place has, if it is here."""
         epoch, rank, consumed = where
         number, ends = epoch - self._epoch, self._ends
         if not 0 <= number < len(ends) or rank != self._rank or consumed:
@@ -137,7 +137,7 @@ class Deal(Resource, sampling.Sampler):
         has_large = self._samples > _CACHED
 
         def lift(core: Core, pointer: int) -> KeptEpochs | SamedealError:
-            # Without copies: what is read takes less time than anything around it.
+            # Without copies, which would take longer than the samples.
             tag, lengths_at, epochs, at, count = core.unpack(_EPOCHS, pointer)
             if tag:
                 return _refused(core, pointer)

@@ -57,7 +57,7 @@ class Engine(Generic[R, C]):
         """What the next caller is answered for. It is replaced as a whole, so that reading it needs no lock."""
         self.fixed = fixed
         self.kept: Any = None
-        """What a call said of several configurations. It is true of them for ever."""
+        """Answers for several configurations, which one call gave. They never change. Another thread may replace them."""
         self._make = make
         self._facts: dict[Callable[..., Any], Any] = {}
         self._home: _Home[R] | None = None
@@ -69,7 +69,7 @@ class Engine(Generic[R, C]):
         return found
 
     def ask(self, function: Callable[..., T], *arguments: Any) -> T:
-        """The same of what no configuration changes: the resource is left where it is."""
+        """Calls it as `use` does, wherever the resource stands: the answer must not depend on that."""
         home = self._home
         if home is None or home.process is not components.process:
             home = self._settle()
@@ -102,7 +102,7 @@ class Engine(Generic[R, C]):
             self._replace(change)
 
     def ask_and_keep(self, function: Callable[[R, C, C], Any], change: Callable[[C], C]) -> None:
-        """The same without a move: `function(resource, config, before)` is refused, or gives what is `kept`.
+        """Changes it as `ask_and_set`, without a move: `function(resource, config, before)` fails, or gives `kept`.
 
         The instance moves when something else is asked of it.
         """
@@ -158,7 +158,7 @@ def _nothing(resource: Resource) -> None:
 
 
 def _moved(resource: Resource, engine: Engine[Any, Any], function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
-    """What a function says of the resource of the engine's configuration."""
+    """Moves the resource to the configuration of the engine, and calls the function."""
     config = engine.config
     if resource.current is not config:
         resource.move(config)

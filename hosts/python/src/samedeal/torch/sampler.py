@@ -58,7 +58,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """Whether the next pass warns if nobody has said the rank. Adapters of frameworks, which know it, say no."""
     _place = place.Place(0, 1, explicit=True)
     _followed: tuple[Any, ...] = ()
-    """What deals, with the values for which it was made or found right."""
+    """The sampler that deals, and the values of `_follows` for which it is right."""
     _pass: Pass | None = None
     _count: Any = None
     _over = False
@@ -388,7 +388,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return core
 
     def _follows(self, samples: int) -> tuple[Any, ...]:
-        """What the caller may change between two passes."""
+        """The values that a caller may change between two passes, the number of samples first."""
         place = self._place
         reader = place[:2] if place.explicit and self._mesh is None else self._reader()
         return samples, self.seed, self._order, self.shuffle, self.drop_last, self._uneven, reader
@@ -419,7 +419,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return core.num_positions == 0
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what deals twice: a copy has its own."""
+        """Without `_followed`, which would keep the dealing sampler a second time."""
         return {**super().__getstate__(), "_followed": ()}
 
 

@@ -40,7 +40,7 @@ class Where(NamedTuple):
 _EPOCHS, _refused = abi.result(sampling.ABI_SHORT_EPOCHS, types.ABI_FAILURE)
 
 FEW = 2**10
-"""An epoch of up to so many samples is read in the call that says how many there are: the call costs more than the samples."""
+"""An epoch of up to so many samples is read in the call that says how many there are: a call costs more."""
 
 _AHEAD, _MOST_AHEAD = 2**6, 2**12
 """How many epochs are read at a time where they are set one after the other, and how many samples at most."""

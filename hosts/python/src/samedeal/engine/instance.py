@@ -57,7 +57,7 @@ class Engine(Generic[R, C]):
         """What the next caller is answered for. It is replaced as a whole, so that reading it needs no lock."""
         self.fixed = fixed
         self.kept: Any = None
-        """Answers for several configurations, which one call gave. They never change. Another thread may replace them."""
+        """Answers for several configurations, which one call gave. Another thread may replace them."""
         self._make = make
         self._facts: dict[Callable[..., Any], Any] = {}
         self._home: _Home[R] | None = None

@@ -2,7 +2,6 @@
 
 import logging
 import os
-import statistics
 import subprocess
 import sys
 from collections.abc import Callable
@@ -18,6 +17,21 @@ BATCH = 32
 def resume_feistel(samples: int, world_size: int, epoch: int) -> float:
     """From a state at 90 % of an epoch to the next index; samplers have been used before in the process."""
     return resume(samples, world_size, epoch, "feistel")
+
+
+def resume_sampler(samples: int, world_size: int, epoch: int) -> float:
+    """From a state at 90 % of an epoch to the first batch of a `samedeal.Sampler`: the least of several times."""
+    from samedeal import Sampler
+
+    state = Sampler(samples, world_size=world_size, epoch=epoch).state(samples // world_size * 9 // 10)
+
+    def resumed() -> float:
+        began = perf_counter()
+        sampler = Sampler(samples, world_size=world_size)
+        sampler.resume(state)
+        return done(began, (sampler, next(iter(sampler.batches(BATCH)))))
+
+    return min(resumed() for _ in range(9))
 
 
 def resume_order_torch(samples: int, world_size: int, epoch: int) -> float:
@@ -104,33 +118,59 @@ class Numbers:
         return indices
 
 
+BLOCK = 64
+"""Passes whose time is taken together: a sampler may do what several passes need in one of them."""
+
+
 def passes(samples: int, world_size: int, epoch: int, count: int) -> tuple[float, float, float]:
     """A pass of a DataLoader over what costs nothing: with torch's sampler, ours, and ours with feistel, in turns.
 
-    The medians of so many passes, each of another epoch.
+    Of so many passes, each of the next epoch: the 10th percentile of the means of blocks.
     """
+    import torch.utils.data
+
+    data = Numbers(samples)
+    samplers = three_samplers(data, world_size)
+    loaders = [torch.utils.data.DataLoader(data, BATCH, sampler=one, collate_fn=list) for one in samplers]
+    return in_turns(samplers, loaders, epoch, count)
+
+
+def lists(samples: int, world_size: int, epoch: int, count: int) -> tuple[float, float, float]:
+    """A pass as `list(sampler)`, without a loader: the same three times as `passes`."""
+    samplers = three_samplers(Numbers(samples), world_size)
+    return in_turns(samplers, samplers, epoch, count)
+
+
+def three_samplers(data: Any, world_size: int) -> list[Any]:
+    """torch's sampler, ours in the order of torch, and ours in the order feistel."""
     import torch.utils.data
     from samedeal.torch import DistributedSampler
 
-    data = Numbers(samples)
-    makers: list[Callable[[], Any]] = [
-        lambda: torch.utils.data.DistributedSampler(data, world_size, 0),
-        lambda: DistributedSampler(data, world_size, 0),
-        lambda: DistributedSampler(data, world_size, 0, order="feistel"),
+    return [
+        torch.utils.data.DistributedSampler(data, world_size, 0),
+        DistributedSampler(data, world_size, 0),
+        DistributedSampler(data, world_size, 0, order="feistel"),
     ]
-    samplers = [make() for make in makers]
-    loaders = [torch.utils.data.DataLoader(data, BATCH, sampler=one, collate_fn=list) for one in samplers]
-    times: list[list[float]] = [[], [], []]
-    # The first ones are a warm-up, and forgotten.
-    for number in range(-1 - count // 10, count):
-        for sampler, loader, found in zip(samplers, loaders, times, strict=True):
-            began = perf_counter()
-            sampler.set_epoch(epoch * count + number + count)
-            for _ in loader:
-                pass
-            if number >= 0:
-                found.append(perf_counter() - began)
-    theirs, ours, feistel = map(statistics.median, times)
+
+
+def in_turns(samplers: list[Any], sources: list[Any], epoch: int, count: int) -> tuple[float, float, float]:
+    """The time of a pass over each of the sources, in turns: each of them is as often the first."""
+    block = min(BLOCK, count)
+    means: list[list[float]] = [[], [], []]
+    # The first block is a warm-up, and forgotten.
+    for begin in range(-block, count - block + 1, block):
+        times = [0.0, 0.0, 0.0]
+        for number in range(begin, begin + block):
+            for turn in range(3):
+                which = (number + turn) % 3
+                began = perf_counter()
+                samplers[which].set_epoch(epoch * count + number + block)
+                list(sources[which])
+                times[which] += perf_counter() - began
+        if begin >= 0:
+            for found, time in zip(means, times, strict=True):
+                found.append(time / block)
+    theirs, ours, feistel = (sorted(found)[len(found) // 10] for found in means)
     return theirs, ours, feistel
 
 
@@ -191,3 +231,27 @@ def verify_ranks(ranks: int, epochs: int) -> float:
     one = os.environ | {"OMP_NUM_THREADS": "1"}
     job = subprocess.run([*launcher, script, str(epochs)], stdout=subprocess.PIPE, text=True, check=True, env=one)
     return float(job.stdout)
+
+
+def main() -> None:
+    """Prints how many times as fast as torch's sampler ours is in short passes, and what a resume takes."""
+    print("| pass, W = 8 | torch | its order | feistel |")
+    print("|---|---|---|---|")
+    for what in (passes, lists):
+        for samples, count in ((100, 1_280), (1_000, 640), (10_000, 192)):
+            theirs, *ours = what(samples, 8, 0, count)
+            ratios = " | ".join(f"{theirs / own:.2f} x" for own in ours)
+            title = "DataLoader" if what is passes else "list"
+            print(f"| {title}, N = {samples:,} | {theirs * 1e6:.0f} us | {ratios} |", flush=True)
+    print("\n| resume at 90 % of N = 10^8, W = 8 | least of several |")
+    print("|---|---|")
+    for title, resume_one in (
+        ("Sampler, to the first batch", resume_sampler),
+        ("DistributedSampler, feistel, to the first index", resume_feistel),
+        ("Grain, to the first index", resume_grain),
+    ):
+        print(f"| {title} | {min(resume_one(10**8, 8, 1) for _ in range(20)) * 1e6:.0f} us |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -68,6 +68,7 @@ WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.Place: ("position", "index", "batch"),
     reference.RankBatches: ("samples",),
     reference.Fate: ("before",),
+    reference.ShortEpochs: ("num_samples", "indices"),
     reference.Round: ("start", "count"),
     reference.Spans: ("first_row", "num_rows"),
     reference.ShardPlace: ("offset",),

@@ -36,7 +36,7 @@ pub const CLASSES: Table = &[
 
 /// Records that users of Rust and JavaScript see, by their interfaces.
 const RECORDS: Table = &[
-    ("sampling", &["shard-place", "source-place", "round", "place", "fate"]),
+    ("sampling", &["shard-place", "source-place", "round", "place", "fate", "short-epochs"]),
     ("steps", &["epoch-position", "step-place"]),
     ("readings", &["read-round", "mixing-advice"]),
     ("batches", &["batch-shape", "batch-place"]),

@@ -138,6 +138,11 @@ impl sampling::GuestSampler for Sampler {
         Ok(self.0.indices(start, count)?)
     }
 
+    fn short_epochs(&self, epoch: u64, count: u32, most: u32) -> Result<sampling::ShortEpochs, types::Failure> {
+        let (num_samples, indices) = self.0.short_epochs(epoch, count, most)?;
+        Ok(sampling::ShortEpochs { num_samples, indices })
+    }
+
     fn num_batches(&self, batch_size: u32, drop_last: bool) -> Result<u64, types::Failure> {
         Ok(self.0.num_batches(batch_size, drop_last)?)
     }

@@ -283,6 +283,13 @@ impl Sampler {
         ]))
     }
 
+    /// How many samples this rank sees in each of successive short epochs, and all of them.
+    #[wasm_bindgen(js_name = shortEpochs)]
+    pub fn short_epochs(&self, epoch: u64, count: u32, most: u32) -> Result<Object, Thrown> {
+        let (num_samples, indices) = self.0.short_epochs(epoch, count, most)?;
+        Ok(Object::of([("numSamples", num_samples.into()), ("indices", indices.into())]))
+    }
+
     /// Who sees a global position, and when.
     #[wasm_bindgen(js_name = placeOf)]
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Object, Thrown> {

@@ -44,6 +44,7 @@ const SAMPLERS: &[&str] = &[
     "deal-unit",
     "batches",
     "epochs-and-ranks",
+    "short-epochs",
     "failures",
     "windows",
     "recipes",

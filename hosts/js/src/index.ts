@@ -37,7 +37,7 @@ export type { BatchPlace, BatchShape } from './generated/batches.js';
 export type { Detection } from './generated/launch.js';
 export type { CommittedRun, LedgerEvent } from './generated/ledger.js';
 export type { MixingAdvice, ReadRound } from './generated/readings.js';
-export type { Fate, Place, Round, ShardPlace, SourcePlace } from './generated/sampling.js';
+export type { Fate, Place, Round, ShardPlace, ShortEpochs, SourcePlace } from './generated/sampling.js';
 export type { EpochPosition, StepPlace } from './generated/steps.js';
 export type { Difference, TextKind } from './generated/texts.js';
 export type { Spans } from './generated/types.js';

@@ -59,7 +59,7 @@ def test_an_error_from_the_inside_is_a_failure(monkeypatch: pytest.MonkeyPatch) 
         raise KeyError("x")
 
     monkeypatch.setattr(sampling.Sampler, "num_batches", broken)
-    assert failure_of("v0.num_batches(3)").kind.startswith("KeyError in instance.py:use")
+    assert failure_of("v0.num_batches(3)").kind.startswith("KeyError in instance.py:_moved")
 
 
 def test_a_wrong_result_is_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:

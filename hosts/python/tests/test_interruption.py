@@ -226,7 +226,7 @@ def test_a_call_of_a_plan_may_end_at_every_step(name: str, after: bool, monkeypa
 
 def test_failures_out_of_a_handler_are_not_those_of_the_call(monkeypatch: pytest.MonkeyPatch) -> None:
     sampler = Sampler(2**20, memory_limit=2**24)
-    step = Interrupter(monkeypatch, "refresh", True)
+    step = Interrupter(monkeypatch, "unpack", True)
     step.error = OutOfMemoryError("samples", "1", "0")
     for _ in range(50):
         step.armed = True
@@ -235,7 +235,7 @@ def test_failures_out_of_a_handler_are_not_those_of_the_call(monkeypatch: pytest
     assert len(sampler.batch(0, 2**17)) == 2**17
 
 
-@pytest.mark.parametrize("name", ["call", "refresh", "unpack"])
+@pytest.mark.parametrize("name", ["call", "unpack"])
 def test_finalizers_may_ask(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     sampler = Sampler(1000, seed=3)
     config, model = place(sampler), sampler.indices().tolist()

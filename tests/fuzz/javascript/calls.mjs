@@ -194,6 +194,7 @@ export const CALLS = {
   'Sampler#locateAll': call(2, numbers(60), batchSize),
   'Sampler#locateFrom': call(3, sample, upto(90), batchSize),
   'Sampler#fate': call(3, sample, batchSize, upto(90)),
+  'Sampler#shortEpochs': call(3, epoch, few, upto(300)),
   'Sampler#placeOf': call(2, sample, batchSize),
   'Sampler#sourceCounts': call(0, few, upto(40)),
   'Sampler#sourceBounds': call(0),

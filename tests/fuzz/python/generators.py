@@ -337,6 +337,7 @@ ARGUMENTS: dict[str, Make] = {
     "max_tokens": one("512", "1000", "5000"),
     "mean_length": one("1", "30", "500"),
     "memory_limit": lambda c: one("2**31", "2**31", "2**31", "2**22", "2**21", "2**40")(c),
+    "most": one("0", "5", "1000"),
     "name": lambda c: repr(c.r.choice(ORDERS)),
     "number": upto(6),
     "offsets": _offsets,

@@ -184,6 +184,11 @@ pub enum Call {
         start: U64,
         count: u32,
     },
+    ShortEpochs {
+        epoch: U64,
+        count: u32,
+        most: u32,
+    },
     NumBatches {
         batch_size: u32,
         drop_last: bool,
@@ -473,6 +478,13 @@ pub struct Place {
     pub batch: U64,
     pub index_in_batch: u32,
     pub copies: u32,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct ShortEpochs {
+    pub num_samples: Vec<U64>,
+    pub indices: Vec<U64>,
 }
 
 #[derive(Serialize)]

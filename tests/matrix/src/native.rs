@@ -135,6 +135,13 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
         Call::Indices { start, count } => strings(&sampler.indices(start.0, count)?),
         Call::Indices32 { start, count } => sampler.indices::<u32>(start.0, count)?.into(),
         Call::NumBatches { batch_size, drop_last } => number(sampler.num_batches(batch_size, drop_last)?),
+        Call::ShortEpochs { epoch, count, most } => {
+            let (num_samples, indices) = sampler.short_epochs(epoch.0, count, most)?;
+            record(format::ShortEpochs {
+                num_samples: num_samples.into_iter().map(U64).collect(),
+                indices: indices.into_iter().map(U64).collect(),
+            })
+        }
         Call::Batch { batch, batch_size, drop_last } => strings(&sampler.batch(batch.0, batch_size, drop_last)?),
         Call::Batch32 { batch, batch_size, drop_last } => sampler.batch::<u32>(batch.0, batch_size, drop_last)?.into(),
         Call::SampleAt { position } => number(sampler.sample_at(position.0)?),

@@ -18,7 +18,7 @@ from .ledger import CommittedRun, Event, Ledger, Progress, header
 from .mesh import Axis, Mesh
 from .plan import LoadSummary, Plan, StepBounds
 from .readings import MixingAdvice, ReadBatch, Reading, RoundRows
-from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, SourceCounts, SourceOf
+from .sampler import Fate, Place, RankBatches, Round, Sampler, ShardPlace, ShortEpochs, SourceCounts, SourceOf
 from .sharded import Spans
 from .splits import Split
 from .steps import EpochPosition, Schedule, StepPlace
@@ -63,6 +63,7 @@ __all__ = [
     "Schedule",
     "ShardPlace",
     "ShardRuns",
+    "ShortEpochs",
     "SourceCounts",
     "SourceOf",
     "Spans",

@@ -38,6 +38,12 @@ class Place:
 
 
 @dataclass(frozen=True)
+class ShortEpochs:
+    num_samples: list[int]
+    indices: list[int]
+
+
+@dataclass(frozen=True)
 class RankBatches:
     samples: list[int]
     counts: list[int]
@@ -273,6 +279,28 @@ class Sampler:
             for rank in ranks
         ]
         return RankBatches([sample for samples in own for sample in samples], [len(samples) for samples in own])
+
+    def short_epochs(self, epoch: int, count: int, most: int) -> ShortEpochs:
+        epochs = [self.at_epoch(epoch)]
+        require(0 < count <= MAX_WINDOW, "count", count)
+        require(most <= MAX_WINDOW, "most", most)
+        room = most - epochs[0]._size()
+        if room < 0:
+            return ShortEpochs([epochs[0].num_samples()], [])
+        while len(epochs) < count and epoch + len(epochs) < 2**64:
+            try:
+                after = self.at_epoch(epoch + len(epochs))
+            except Failure:
+                break
+            room -= after._size()
+            if room < 0:
+                break
+            epochs.append(after)
+        own = [each.indices(0, each.num_samples()) for each in epochs]
+        return ShortEpochs([len(samples) for samples in own], [sample for samples in own for sample in samples])
+
+    def _size(self) -> int:
+        return max(self.epoch_length(), self.samples(), self.num_samples())
 
     def fate(self, sample: int, batch_size: int, taken: int) -> Fate:
         require(sample < self.samples(), "sample", sample)

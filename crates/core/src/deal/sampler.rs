@@ -6,7 +6,7 @@ use core::cell::OnceCell;
 
 use super::state::SamplerState;
 use crate::base::check::{check_below, check_count, check_ranks, check_run};
-use crate::base::failure::range;
+use crate::base::failure::{at_most, range};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, has_headroom};
 use crate::document::recipe;
@@ -113,6 +113,44 @@ impl Sampler {
         check_run(start, count, self.num_samples())?;
         self.check_width::<T>()?;
         self.window(start, count, ("count", count))
+    }
+
+    /// How many samples this rank sees in each of successive whole epochs, and all of these samples: of up to `count` epochs from `epoch` on,
+    /// as many as have together at most `most` positions. If the first one has more, how many samples it has, and none of them. Failures: as
+    /// `at_epoch`; `count`, `most`, `samples`.
+    pub fn short_epochs(&self, epoch: u64, count: u32, most: u32) -> Result<(Vec<u64>, Vec<u64>), Failure> {
+        let mut own = self.at_epoch(epoch)?;
+        if !(1..=MAX_COUNT).contains(&count) {
+            return Err(Failure::out_of_range("count", count, range(1, MAX_COUNT)));
+        }
+        if most > MAX_COUNT {
+            return Err(Failure::out_of_range("most", most, at_most(MAX_COUNT)));
+        }
+        let no_memory = |_| Failure::out_of_memory("most", most, "fewer at a time");
+        let (mut numbers, mut indices) = (Vec::new(), Vec::new());
+        let mut room = u64::from(most);
+        loop {
+            let number = own.num_samples();
+            // A table has all samples of the order.
+            let size = number.max(own.epoch_length()).max(own.config.samples);
+            if size <= room || numbers.is_empty() {
+                numbers.try_reserve(1).map_err(no_memory)?;
+                numbers.push(number);
+            }
+            if size > room {
+                break;
+            }
+            room -= size;
+            let start = indices.len();
+            indices.try_reserve(number as usize).map_err(no_memory)?;
+            indices.resize(start + number as usize, 0);
+            own.fill(own.order()?, 0, &mut indices[start..])?;
+            let next = own.config.epoch.checked_add(1).filter(|_| numbers.len() < count as usize);
+            // With a composed order, an epoch may be the last one.
+            let Some(Ok(after)) = next.map(|epoch| own.at_epoch(epoch)) else { break };
+            own = after;
+        }
+        Ok((numbers, indices))
     }
 
     /// How many samples the rank with the most of them sees.

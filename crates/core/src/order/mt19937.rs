@@ -5,18 +5,21 @@ const M: usize = 397;
 
 pub(super) struct Mt19937 {
     state: [u32; N],
+    /// The word that is drawn next, or `N` after the last one of a round.
     next: usize,
 }
 
 impl Mt19937 {
     /// `init_genrand` of the reference implementation.
     pub(super) fn new(seed: u32) -> Self {
-        let mut state = [seed; N];
-        for i in 1..N {
-            let last = state[i - 1];
-            state[i] = (last ^ (last >> 30)).wrapping_mul(1_812_433_253).wrapping_add(i as u32);
+        let mut state = [0; N];
+        let mut last = seed;
+        state[0] = seed;
+        for (i, word) in (1..).zip(&mut state[1..]) {
+            last = (last ^ (last >> 30)).wrapping_mul(1_812_433_253).wrapping_add(i);
+            *word = last;
         }
-        Self { state, next: N }
+        Self { state, next: 0 }
     }
 
     /// `init_by_array` of the reference implementation, for at least one word.
@@ -38,7 +41,7 @@ impl Mt19937 {
             i = Self::after(i, &mut state);
         }
         state[0] = 1 << 31;
-        Self { state, next: N }
+        Self { state, next: 0 }
     }
 
     fn after(i: usize, state: &mut [u32; N]) -> usize {
@@ -49,12 +52,17 @@ impl Mt19937 {
         1
     }
 
+    /// The next word. The reference implementation makes all words of a round before the first one is drawn. Each of them needs words
+    /// of the round only that come before it, so that few draws pay for few words.
     pub(super) fn next(&mut self) -> u32 {
-        if self.next == N {
-            self.twist();
-        }
-        let mut y = self.state[self.next];
-        self.next += 1;
+        let i = if self.next < N { self.next } else { 0 };
+        let after = if i + 1 < N { i + 1 } else { 0 };
+        let far = if i < N - M { i + M } else { i + M - N };
+        let y = (self.state[i] & 0x8000_0000) | (self.state[after] & 0x7fff_ffff);
+        let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };
+        let mut y = self.state[far] ^ (y >> 1) ^ odd;
+        self.state[i] = y;
+        self.next = i + 1;
         y ^= y >> 11;
         y ^= (y << 7) & 0x9d2c_5680;
         y ^= (y << 15) & 0xefc6_0000;
@@ -65,14 +73,5 @@ impl Mt19937 {
     pub(super) fn next_u64(&mut self) -> u64 {
         let upper = u64::from(self.next());
         upper << 32 | u64::from(self.next())
-    }
-
-    fn twist(&mut self) {
-        for i in 0..N {
-            let y = (self.state[i] & 0x8000_0000) | (self.state[(i + 1) % N] & 0x7fff_ffff);
-            let odd = if y & 1 == 1 { 0x9908_b0df } else { 0 };
-            self.state[i] = self.state[(i + M) % N] ^ (y >> 1) ^ odd;
-        }
-        self.next = 0;
     }
 }

@@ -12,7 +12,7 @@ pub fn cases() -> Vec<Case> {
     [wholes(), blends(), layouts(), lists(), large(), nested(), additions(), other_states(), refused()].concat()
 }
 
-fn subject(order: &str, deal: &str, lists: &[(&str, &[u64])], epoch: u64) -> Subject {
+pub(super) fn subject(order: &str, deal: &str, lists: &[(&str, &[u64])], epoch: u64) -> Subject {
     let recipe = format!("{{\"order\":{order}{}{deal}}}", if deal.is_empty() { "" } else { ",\"deal\":" });
     let lists: Lists = BTreeMap::from_iter(lists.iter().map(|&(name, list)| (name.to_string(), numbers(list))));
     Subject::Sampler(Sampler { made: Made { recipe, lists, epoch: U64(epoch) }, rank: 0 })

@@ -18,6 +18,7 @@ mod recipes_shards;
 mod sampling;
 mod schedules;
 mod sharded;
+mod short_epochs;
 mod splits;
 mod states;
 mod streams;
@@ -39,6 +40,7 @@ pub fn files() -> Vec<File> {
     let mut files = sampling::files();
     files.push(group("order-sharded", [sharded::cases(), rare::sharded()].concat()));
     files.push(group("orders-composed", [composed::cases(), units::groups()].concat()));
+    files.push(group("short-epochs", short_epochs::cases()));
     files.push(group("deal-unit", units::cases()));
     files.push(group("splits", splits::cases()));
     files.push(group("steps", schedules::cases()));

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from .engine import component as _component  # noqa: F401
 
 # isort: split
-from .bindings.sampling import Fate, Place, Round, ShardPlace, SourcePlace
+from .bindings.sampling import Fate, Place, Round, ShardPlace, ShortEpochs, SourcePlace
 from .bindings.types import Spans
 from .compose.order import Order
 from .deal.batches import Batches
@@ -94,6 +94,7 @@ __all__ = [
     "ShardPlace",
     "ShardPlan",
     "ShardRuns",
+    "ShortEpochs",
     "SourcePlace",
     "Spans",
     "Split",

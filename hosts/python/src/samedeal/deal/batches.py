@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, SupportsIndex
+from typing import TYPE_CHECKING, Any, SupportsIndex
 
 from ..bindings.sampling import SamplerBase
 from ..engine import arguments as check
@@ -47,7 +47,8 @@ class Batches:
         self._batch_size = check.integer("batch-size", batch_size, check.U32_FROM_1)
         self._drop_last = check.boolean("drop-last", drop_last)
         self._start = check.whole("start", start)
-        self._begin()
+        self._pass: Pass | None = self._begin()
+        """A pass that has checked the arguments. Iterations begin with it until the sampler moves."""
 
     @property
     def sampler(self) -> Sampler:
@@ -85,11 +86,18 @@ class Batches:
         Raises:
             OutOfRangeError: The sampler has moved to a rank that has fewer than `start` batches.
         """
-        return self._begin().batches()
+        made = self._pass
+        if made is None or made.has_moved():
+            made = self._pass = self._begin()
+        return made.batches()
 
     def __repr__(self) -> str:
         """The call that makes equal batches."""
         return f"{self._sampler!r}.batches({self._batch_size}, drop_last={self._drop_last}, start={self._start})"
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without the pass, whose engine would be another one than that of the sampler."""
+        return {**self.__dict__, "_pass": None}
 
     def _begin(self) -> Pass:
         return Pass(self._sampler._engine, self._batch_size, self._drop_last, self._start)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import functools
-from typing import TYPE_CHECKING, NamedTuple
+from itertools import accumulate
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from ..bindings import sampling, types
 from ..engine import abi
@@ -29,17 +30,74 @@ class Where(NamedTuple):
 
     def in_epoch(self, epoch: int) -> Where:
         """In another epoch, of which nothing is consumed."""
-        return self if self.epoch == epoch else self.whole(epoch)
+        return self if self.epoch == epoch else Where(epoch, self.rank)
 
     def whole(self, epoch: int) -> Where:
         """The whole of an epoch, also of this one."""
         return Where(epoch, self.rank)
 
 
+_EPOCHS, _refused = abi.result(sampling.ABI_SHORT_EPOCHS, types.ABI_FAILURE)
+
+FEW = 2**10
+"""An epoch of up to so many samples is read in the call that says how many there are: a call costs more."""
+
+_AHEAD, _MOST_AHEAD = 2**6, 2**12
+"""How many epochs are read at a time where they are set one after the other, and how many samples at most."""
+
+
+_CACHED = 2**8
+"""Python keeps one object for each whole number below this one, and makes a new one of a larger number each time."""
+
+
+@functools.cache
+def _whole_numbers() -> NDArray[np.object_]:
+    import numpy
+
+    return numpy.arange(_MOST_AHEAD).astype(object)
+
+
+class KeptEpochs:
+    """The samples of a rank in successive whole epochs, if these are short.
+
+    Each function is one call on purpose: between two batches of a loader, a call of Python takes half a microsecond.
+    """
+
+    def __init__(self, first: Where, lengths: list[int], samples: list[int]) -> None:
+        """The number of samples in each epoch, and all of them; no samples if the first epoch is not short."""
+        self._epoch, self._rank, _ = first
+        self._ends = list(accumulate(lengths))
+        self._samples = samples
+
+    def after(self, where: Where, epoch: int) -> Where | None:
+        """The place of an epoch for the rank of another place, if it is here."""
+        is_here = 0 <= epoch - self._epoch < len(self._ends) and where[1] == self._rank
+        return Where(epoch, self._rank) if is_here else None
+
+    def read(self, where: Where) -> tuple[int, list[int]] | None:
+        """How many samples a place has, and all of them, if it is here. Without the samples, if it is not short."""
+        epoch, rank, consumed = where
+        number, ends = epoch - self._epoch, self._ends
+        if not 0 <= number < len(ends) or rank != self._rank or consumed:
+            return None
+        start, end = ends[number - 1] if number else 0, ends[number]
+        return end - start, self._samples[start:end]
+
+    def length(self, where: Where) -> int | None:
+        """How many samples a place has, if it is here."""
+        epoch, rank, consumed = where
+        number, ends = epoch - self._epoch, self._ends
+        if not 0 <= number < len(ends) or rank != self._rank or consumed:
+            return None
+        return ends[number] - ends[number - 1] if number else ends[0]
+
+
 class Deal(Resource, sampling.Sampler):
     """A `sampler` of the interface, in an instance of its own. The arguments must have been checked to cross."""
 
     current: Where
+    _samples: int | None = None
+    """The number of sample indices, once it was asked for."""
 
     def __init__(self, where: Where, recipe: Recipe, memory_limit: int) -> None:
         super().__init__(recipe.core(memory_limit), recipe.text, recipe.lists, where.epoch, where.rank)
@@ -61,9 +119,36 @@ class Deal(Resource, sampling.Sampler):
         made = self.resume(state)
         # If an interruption comes now, nobody frees what was made.
         self.core.whole = False
-        where = Where(made.epoch(), made.rank(), made.consumed())
+        where = Where(made.epoch(), self.current.rank, made.consumed())
         self.become(made, where)
         return where
+
+    def short_epochs_from(self, where: Where, before: Where | None = None) -> KeptEpochs:
+        """What short epochs of a rank have, in one call: an epoch, and those that follow it if it follows `before`.
+
+        This resource stays where it is.
+        """
+        if where.rank != self.current.rank:
+            self.move(self.current._replace(rank=where.rank))
+        follows = before is not None and before.epoch + 1 == where.epoch
+        limits = (_AHEAD, _MOST_AHEAD) if follows else (1, FEW)
+        if self._samples is None:
+            self._samples = self.samples()
+        has_large = self._samples > _CACHED
+
+        def lift(core: Core, pointer: int) -> KeptEpochs | SamedealError:
+            # Without copies, which would take longer than the samples.
+            tag, lengths_at, epochs, at, count = core.unpack(_EPOCHS, pointer)
+            if tag:
+                return _refused(core, pointer)
+            lengths = core.u64s(lengths_at, epochs).tolist()
+            indices: Any = core.u64s(at, count)
+            if count and has_large:
+                # One object for each number, however often it is there.
+                indices = _whole_numbers()[indices]
+            return KeptEpochs(where, lengths, indices.tolist())
+
+        return sampling.call_sampler_short_epochs.read(self.core, lift, self.handle, where.epoch, *limits)
 
     def indices_into(self, out: NDArray[np.int64], start: int) -> None:
         """A window of this rank's samples, as many as `out` holds."""

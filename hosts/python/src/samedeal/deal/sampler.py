@@ -14,7 +14,7 @@ from ..engine.instance import Engine
 from ..recipe import Recipe
 from . import windows
 from .batches import Batches
-from .binding import Deal, Where, orders
+from .binding import Deal, KeptEpochs, Where, orders
 
 if TYPE_CHECKING:
     import numpy as np
@@ -106,7 +106,11 @@ class Sampler(SamplerBase):
                 positions.
         """
         number = check.u64("epoch", epoch)
-        self._engine.ask_and_set(lambda where: where.in_epoch(number))
+        engine = self._engine
+        before, kept = engine.config, engine.kept
+        known = None if kept is None or number == before.epoch else kept.after(before, number)
+        if known is None or not engine.exchange(before, known):
+            engine.ask_and_keep(Deal.short_epochs_from, lambda where: where.in_epoch(number))
 
     def set_rank(self, rank: SupportsIndex) -> None:
         """Moves to another rank of the same deal, 0 to `world_size` - 1, in O(1). A table that was built is kept."""
@@ -149,7 +153,9 @@ class Sampler(SamplerBase):
 
     def __len__(self) -> int:
         """How many samples this rank sees in an epoch, padding included."""
-        return self.num_samples
+        kept: KeptEpochs | None = self._engine.kept
+        found = None if kept is None else kept.length(self._engine.config)
+        return self.num_samples if found is None else found
 
     @overload
     def __getitem__(self, at: SupportsIndex) -> int: ...

@@ -108,6 +108,10 @@ class Pass:
         self._config, self._end = engine.use(_extent, batch_size, drop_last, start)
         self._start = start * batch_size
 
+    def has_moved(self) -> bool:
+        """Whether the sampler is at another place now."""
+        return self._config is not self._engine.config
+
     def values(self) -> Iterator[int]:
         """The samples one by one."""
         engine, config = self._engine, self._config

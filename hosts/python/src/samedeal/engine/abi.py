@@ -290,16 +290,25 @@ def returned(item: Type[T]) -> Lift[T]:
 
 
 def fallible(item: Type[T], error: Type[Any]) -> Lift[T]:
-    """Reads a `result` of a value or a failure: a tag and, at the alignment of both, one of them."""
-    at = max(item.align, error.align)
-    layout, lift = struct.Struct(f"<B{at - 1}x{item.format}"), item.lift
-    failure = struct.Struct("<" + error.format)
+    """Reads a `result` of a value or a failure."""
+    layout, failure, lift = *result(item, error), item.lift
 
     def read(core: Core, pointer: int) -> T | SamedealError:
         tag, *numbers = core.unpack(layout, pointer)
-        return raised(*error.lift(core, core.unpack(failure, pointer + at))) if tag else lift(core, numbers)
+        return failure(core, pointer) if tag else lift(core, numbers)
 
     return Lift(read)
+
+
+def result(item: Type[Any], error: Type[Any]) -> tuple[struct.Struct, Callable[[Core, int], SamedealError]]:
+    """How a `result` lies in memory (a tag and, at the alignment of both, a value or a failure); what reads that."""
+    at = max(item.align, error.align)
+    layout = struct.Struct("<" + error.format)
+
+    def failure(core: Core, pointer: int) -> SamedealError:
+        return raised(*error.lift(core, core.unpack(layout, pointer + at)))
+
+    return struct.Struct(f"<B{at - 1}x{item.format}"), failure
 
 
 NOTHING: Lift[None] = Lift(lambda core, result: None)
@@ -341,7 +350,7 @@ class Function(Generic[T]):
         A failure is raised when all is done. Where an exception of anybody else's (a signal handler's) comes between,
         what the component handed out is lost, and the instance is not `whole` any more.
         """
-        address, post = core.function(self.name)
+        address, post = core.functions.get(self.name) or core.function(self.name)
         core.whole = False
         if not self._as_they_are:
             arguments = self._lower(core, arguments)
@@ -351,7 +360,8 @@ class Function(Generic[T]):
         else:
             # Only the lower half of a 32-bit result is written.
             pointer = result & _MASK32
-            core.refresh()
+            if core.may_move:
+                core.refresh()
             lifted = lift(core, pointer)
             core.call(post, pointer)
         core.whole = True

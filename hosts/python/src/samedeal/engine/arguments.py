@@ -119,7 +119,7 @@ def _within(field: str, value: Any, width: Width) -> int:
 
 def u64(field: str, value: Any) -> int:
     """A number of 64 bits, each of which is allowed."""
-    return integer(field, value, U64)
+    return value if type(value) is int and 0 <= value <= U64_MAX else integer(field, value, U64)
 
 
 def asked(ask: Callable[..., T], arguments: Sequence[Any]) -> T:

@@ -23,12 +23,14 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-_call = capi.function("wasmtime_func_call_unchecked", c_void_p, c_void_p, c_void_p, c_void_p, c_size_t, c_void_p)
+# It is called most, so it declares no arguments and gets objects of ctypes that were made before: nothing is converted.
+_call = capi.function("wasmtime_func_call_unchecked", c_void_p)
 _memory_data = capi.function("wasmtime_memory_data", c_void_p, c_void_p, c_void_p)
 _memory_size = capi.function("wasmtime_memory_data_size", c_size_t, c_void_p, c_void_p)
 
 # Arguments and results are 16 bytes each; the canonical ABI passes at most 16 arguments.
 _SLOTS = 16
+_NUM_SLOTS = c_size_t(_SLOTS)
 
 # What lists leave of the memory, so that the component can answer: it checks for half of this before it keeps anything.
 _ROOM_TO_ANSWER = 2**17
@@ -41,12 +43,15 @@ _SMALL = 2**12
 
 _MASK32 = 2**32 - 1
 
+_MISSING: set[str] = set()
+"""Names of post-returns that the component does not have: each instance would look for them."""
+
 
 class Function(NamedTuple):
     """A function of the instance and its post-return, as addresses that hold for as long as the instance."""
 
-    address: int
-    post: int | None
+    address: c_void_p
+    post: c_void_p | None
 
 
 class NoRoomError(Exception):
@@ -83,25 +88,32 @@ class Core:
         self.give: Callable[[int], None] | None = None
         """Gives what a resource of this number asks for, if resources of this instance do."""
         self._context = self._store.context
-        self._arguments = (c_uint64 * (2 * _SLOTS))()
+        # The arguments, and last where a trap is put: an address too.
+        self._arguments = (c_uint64 * (2 * _SLOTS + 1))()
         self._slots = memoryview(self._arguments).cast("B").cast("Q")
-        self._arguments_at = addressof(self._arguments)
-        self._trap = c_void_p()
-        self._trap_at = addressof(self._trap)
+        at = addressof(self._arguments)
+        self._call_of = c_void_p(self._context), c_void_p(at), c_void_p(at + 16 * _SLOTS)
+        """What every call takes: the store, the arguments and the trap."""
+        self.may_move = compiled.reserved < 2**32
+        """Whether the memory may move when it grows: not where all that it can become is reserved."""
         self._exports: list[Any] = []
-        self._functions: dict[str, Function] = {}
+        self.functions: dict[str, Function] = {}
+        """Those that were called, by their names."""
         self._memory_at = self._export("memory") or 0
         self._base = self._size = 0
         self.refresh()
 
     def function(self, name: str) -> Function:
         """A function that the component exports."""
-        found = self._functions.get(name)
+        found = self.functions.get(name)
         if found is None:
-            function, post = self._export(name), self._export(f"cabi_post_{name}")
+            after = f"cabi_post_{name}"
+            function, post = self._export(name), None if after in _MISSING else self._export(after)
+            if post is None:
+                _MISSING.add(after)
             if function is None:
                 raise RuntimeError(f"the component has no function {name}")
-            found = self._functions[name] = Function(function, post)
+            found = self.functions[name] = Function(c_void_p(function), None if post is None else c_void_p(post))
         return found
 
     def _export(self, name: str) -> int | None:
@@ -112,15 +124,16 @@ class Core:
         self._exports.append(item)
         return addressof(item) + capi.OF
 
-    def call(self, address: int, *arguments: int) -> int:
+    def call(self, address: c_void_p, *arguments: int) -> int:
         """Calls the function at this address; its result, if it has one, as 64 bits."""
         slots = self._slots
         at = 0
         for argument in arguments:
             slots[at] = argument
             at += 2
-        error = _call(self._context, address, self._arguments_at, _SLOTS, self._trap_at)
-        if error or self._trap.value:
+        context, arguments_at, trap_at = self._call_of
+        error = _call(context, address, arguments_at, _NUM_SLOTS, trap_at)
+        if error or slots[-1]:
             raise self._trapped(error)
         return slots[0]
 
@@ -172,7 +185,8 @@ class Core:
 
     def unpack(self, layout: Struct, pointer: int) -> tuple[Any, ...]:
         """A record."""
-        self._reach(pointer + layout.size)
+        if pointer + layout.size > self._size:
+            self._reach(pointer + layout.size)
         return layout.unpack_from(self._bytes, pointer)
 
     def view(self, pointer: int, length: int) -> memoryview:
@@ -182,7 +196,8 @@ class Core:
 
     def u64s(self, pointer: int, count: int) -> NDArray[np.int64]:
         """A view of a `list<u64>` whose values fit in 53 bits. The next call may overwrite it."""
-        self._reach(pointer + 8 * count)
+        if pointer + 8 * count > self._size:
+            self._reach(pointer + 8 * count)
         return self._int64[pointer >> 3 : (pointer >> 3) + count]
 
     def u32s(self, pointer: int, count: int) -> NDArray[np.uint32]:
@@ -195,6 +210,6 @@ class Core:
         return str(self.view(pointer, length), "utf-8")
 
     def _trapped(self, error: int | None) -> TrapError:
-        reason = capi.error_text(error) if error else capi.trap_text(self._trap.value or 0)
-        self._trap.value = None
+        reason = capi.error_text(error) if error else capi.trap_text(self._slots[-1])
+        self._slots[-1] = 0
         return TrapError(f"the component trapped; this is a defect of samedeal, please report it. {reason}")

@@ -56,6 +56,8 @@ class Engine(Generic[R, C]):
         self.config = config
         """What the next caller is answered for. It is replaced as a whole, so that reading it needs no lock."""
         self.fixed = fixed
+        self.kept: Any = None
+        """Answers for several configurations, which one call gave. Another thread may replace them."""
         self._make = make
         self._facts: dict[Callable[..., Any], Any] = {}
         self._home: _Home[R] | None = None
@@ -63,17 +65,19 @@ class Engine(Generic[R, C]):
 
     def use(self, function: Callable[..., T], *arguments: Any) -> T:
         """Calls `function(resource, *arguments)` on an instance of its own, which no other caller moves meanwhile."""
+        found: T = self.ask(_moved, self, function, arguments)
+        return found
+
+    def ask(self, function: Callable[..., T], *arguments: Any) -> T:
+        """Calls it as `use` does, wherever the resource stands: the answer must not depend on that."""
         home = self._home
         if home is None or home.process is not components.process:
             home = self._settle()
         with home.lock:
-            config = self.config
             resource, home.idle = home.idle, None
             if resource is None:
-                resource = self._make(config, *self.fixed)
+                resource = self._make(self.config, *self.fixed)
             try:
-                if resource.current is not config:
-                    resource.move(config)
                 return function(resource, *arguments)
             finally:
                 if resource.core.whole:
@@ -82,7 +86,7 @@ class Engine(Generic[R, C]):
     def fact(self, function: Callable[[R], T]) -> T:
         """The same of what no configuration changes: the instance is asked once."""
         if function not in self._facts:
-            self._facts[function] = self.use(function)
+            self._facts[function] = self.ask(function)
         found: T = self._facts[function]
         return found
 
@@ -97,6 +101,31 @@ class Engine(Generic[R, C]):
             self.use(_move, change)
             self._replace(change)
 
+    def ask_and_keep(self, function: Callable[[R, C, C], Any], change: Callable[[C], C]) -> None:
+        """Changes it as `ask_and_set`, without a move: `function(resource, config, before)` fails, or gives `kept`.
+
+        The instance moves when something else is asked of it.
+        """
+        with self._settle().lock:
+            before = self.config
+            config = change(before)
+            if config is not before:
+                self.kept = self.ask(function, config, before)
+            if not self.exchange(before, config):
+                self._replace(change)
+
+    def exchange(self, before: C, config: C) -> bool:
+        """Answers for `config`, which the component takes in any case, if nobody has changed `before` meanwhile."""
+        home = self._home
+        if home is None or home.process is not components.process:
+            home = self._settle()
+        with home.lock:
+            if self.config is not before:
+                return False
+            # No signal handler comes between the two.
+            self.config = config
+            return True
+
     def resume(self, function: Callable[..., C], change: Callable[[C, C], C], *arguments: Any) -> None:
         """Answers from where a state was taken: `function(resource, *arguments)` goes there, and tells where it is."""
         with self._settle().lock:
@@ -105,7 +134,7 @@ class Engine(Generic[R, C]):
 
     def __getstate__(self) -> dict[str, Any]:
         """All but the instance, for pickle and copy."""
-        return {**self.__dict__, "_home": None, "_facts": {}}
+        return {**self.__dict__, "_home": None, "_facts": {}, "kept": None}
 
     def _replace(self, change: Callable[[C], C]) -> None:
         config = None
@@ -126,6 +155,14 @@ class Engine(Generic[R, C]):
 
 def _nothing(resource: Resource) -> None:
     """Does nothing: making the resource was enough to check the configuration."""
+
+
+def _moved(resource: Resource, engine: Engine[Any, Any], function: Callable[..., T], arguments: tuple[Any, ...]) -> T:
+    """Moves the resource to the configuration of the engine, and calls the function."""
+    config = engine.config
+    if resource.current is not config:
+        resource.move(config)
+    return function(resource, *arguments)
 
 
 def _move(resource: Resource, change: Callable[[Any], Any]) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from ..bindings import launch, mesh
 from ..engine.core import Core
-from ..engine.instance import Resource
+from ..engine.instance import Engine, Resource
 
 _MEMORY = 2**31
 """Memory limit: nothing here grows with the data."""
@@ -30,12 +30,25 @@ class Grid(Resource, mesh.Mesh):
         self.current = config
 
 
+class _Launchers(Resource):
+    """An instance that answers for launchers. It has no resource."""
+
+    def __init__(self, config: None) -> None:
+        self.core, self.current = Core(_MEMORY), config
+
+
+@functools.cache
+def _launchers() -> Engine[_Launchers, None]:
+    # One for all samplers: an instance costs more than what it is asked.
+    return Engine(_Launchers, None)
+
+
 @functools.cache
 def variables() -> tuple[str, ...]:
     """The names of all variables that `detect` looks at."""
-    return launch.variables(Core(_MEMORY))
+    return _launchers().ask(lambda own: launch.variables(own.core))
 
 
 def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int | None) -> launch.Detection:
     """The rank of a process, and the number of ranks."""
-    return launch.detect(Core(_MEMORY), environment, rank, world_size)
+    return _launchers().ask(lambda own: launch.detect(own.core, environment, rank, world_size))

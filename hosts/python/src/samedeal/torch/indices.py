@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .. import Sampler
-from ..deal.binding import Deal
+from ..deal.binding import FEW, Deal, KeptEpochs
 from .nested import Asking
 from .states import Pass, Place, Resuming, text_of, wrapped
 
@@ -34,16 +34,29 @@ class Cursor(Opening, Pass):
 
     def __init__(self, owner: Resuming[Sampler], core: Sampler, asking: Asking) -> None:
         """Begins where `core` stands."""
-        super().__init__(core)
+        self.core, self.config = core, core._engine.config
         self.owner = weakref.ref(owner)
         self.asking, self.begun = asking, 0
-        # One attribute, so that a signal handler which asks for a state finds both.
-        self._read: tuple[int, Iterator[int]] = 0, iter(())
-        """How many samples were read, and those that were not given yet."""
+        kept: KeptEpochs | None = core._engine.kept
+        # Nearly always there, after `set_epoch` of a sampler of few samples.
+        found = None if kept is None else kept.read(self.config)
         self.end: int
-        self.end, first = core._engine.use(_opening, self.config, core.samples)
-        if first:
-            self._read = self.end, iter(first)
+        self.end, first = self._opening() if found is None else found
+        # One attribute, so that a signal handler which asks for a state finds both.
+        self._read: tuple[int, Iterator[int]] = (self.end if first else 0), iter(first)
+        """How many samples were read, and those that were not given yet."""
+
+    def _opening(self) -> tuple[int, list[int]]:
+        """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
+        engine, config = self.core._engine, self.config
+        if config.consumed or self.core.samples > FEW:
+            return len(self.here()), []
+        # What another thread keeps in its place is right as well.
+        kept: KeptEpochs = engine.ask(Deal.short_epochs_from, config)
+        engine.kept = kept
+        found = kept.read(config)
+        assert found is not None
+        return found
 
     @property
     def place(self) -> Cursor:  # type: ignore[override]
@@ -113,13 +126,6 @@ class Indices(itertools.chain[int]):
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Goes on where a state was taken."""
         self._cursor.load_state_dict(state_dict)
-
-
-def _opening(deal: Deal, config: Any, samples: int) -> tuple[int, list[int]]:
-    """How many samples there are, and all of them where that is no work: a call of its own would cost more."""
-    end = deal.num_samples()
-    is_short = max(end, samples) <= _FIRST and deal.current == config
-    return end, deal.indices(0, end).tolist() if is_short else []
 
 
 def _values(deal: Deal, config: Any, start: int, count: int) -> list[int] | None:

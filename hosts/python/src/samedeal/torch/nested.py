@@ -52,22 +52,35 @@ class Asking(NamedTuple):
             size: How many of its items make a batch; None if that is the batch size of whoever asks.
         """
         frame: Any = sys._getframe(2)
+        if frame.f_code is _BATCHING and frame.f_back is not None:
+            # Nearly every pass. Before Python 3.13, each `f_locals` makes a dictionary of all variables.
+            found = frame.f_back.f_locals.get("self")
+            batches = getattr(found, "_index_sampler", None)
+            if batches is not None and getattr(batches, "sampler", None) is sampler and not found._num_workers:
+                return cls(found._collate_fn, size or batches.batch_size)
         for _ in range(_DEPTH):
             if frame is None:
                 break
-            found = frame.f_locals.get("self")
-            # That of PyTorch, that of torchdata, and their subclasses.
-            if hasattr(found, "_collate_fn") and hasattr(found, "_index_sampler"):
-                loader = frame.f_locals.get("loader")
-                # The iterator has its own only later.
-                each = getattr(found, "_prefetch_factor", None) or getattr(loader, "prefetch_factor", None) or PREFETCH
-                ahead = found._num_workers * each
-                return cls(found._collate_fn, (1 + ahead) * (size or 1), ahead > 0)
-            if size is None and found is not sampler and isinstance(own := getattr(found, "batch_size", None), int):
-                size = own
+            if (known := _locals_of(frame)) is not None:
+                found = known.get("self")
+                # That of PyTorch, that of torchdata, and their subclasses.
+                if hasattr(found, "_collate_fn") and hasattr(found, "_index_sampler"):
+                    ahead = found._num_workers
+                    if ahead:
+                        own = getattr(found, "_prefetch_factor", None)
+                        # The iterator has its own only later.
+                        ahead *= own or getattr(known.get("loader"), "prefetch_factor", None) or PREFETCH
+                    return cls(found._collate_fn, (1 + ahead) * (size or 1), ahead > 0)
+                if size is None and found is not sampler and isinstance(own := getattr(found, "batch_size", None), int):
+                    size = own
             frame = frame.f_back
         # A loop of somebody's own.
-        return cls(look=size)
+        return _NOBODY if size is None else cls(look=size)
+
+
+_NOBODY = Asking()
+_BATCHING = torch.utils.data.BatchSampler.__iter__.__code__
+"""Where PyTorch asks a sampler of samples for a pass."""
 
 
 _DEPTH = 12
@@ -79,4 +92,20 @@ PREFETCH = 2
 def _asking() -> Any:
     """The object whose method called `__iter__`: what asks for a pass says nothing about itself."""
     # 0 is this function, 1 the one that warns, 2 `__iter__`, 3 its caller.
-    return sys._getframe(3).f_locals.get("self")
+    known = _locals_of(sys._getframe(3))
+    return None if known is None else known.get("self")
+
+
+_METHODS = frozenset(("__init__", "__iter__", "__next__", "_get_iterator", "_next_index", "_reset"))
+"""In which a loader or a sampler asks a sampler for a pass."""
+
+
+def _locals_of(frame: Any) -> Any:
+    """The variables of a method of a loader or sampler; None for other code.
+
+    Before Python 3.13, a frame whose variables were looked at keeps what they were until it ends: in a training loop,
+    datasets and tensors.
+    """
+    code = frame.f_code
+    is_method = code.co_name in _METHODS and ("self" in code.co_varnames or "self" in code.co_freevars)
+    return frame.f_locals if is_method else None

@@ -57,6 +57,8 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     _shares = False
     """Whether the next pass warns if nobody has said the rank. Adapters of frameworks, which know it, say no."""
     _place = place.Place(0, 1, explicit=True)
+    _followed: tuple[Any, ...] = ()
+    """The sampler that deals, and the values of `_follows` for which it is right."""
     _pass: Pass | None = None
     _count: Any = None
     _over = False
@@ -128,6 +130,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._place, self._mesh = place.find(rank, {"num_replicas": num_replicas}, mesh)
         self._start_with(self._made(0))
         self.seed = self._core.seed
+        self._followed = self._core, *self._follows(self._core.samples)
 
     @property
     def order(self) -> str:
@@ -267,6 +270,20 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         """
         return copy.copy(self._dealt())
 
+    def set_epoch(self, epoch: SupportsIndex) -> None:
+        """Sets the epoch; call it before each pass.
+
+        If it is the epoch of a state that was loaded, the rest of that epoch stays.
+        """
+        core = self._core
+        known = core._engine.config
+        if type(epoch) is not int or epoch == known.epoch or known.consumed:
+            super().set_epoch(epoch)
+        else:
+            # From one whole epoch to another, as before nearly every pass.
+            core.set_epoch(epoch)
+            self._moved()
+
     def __len__(self) -> int:
         """How many samples the next pass gives, the same on every rank unless `remainder` is "uneven"."""
         return self.num_samples
@@ -278,10 +295,14 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             ContradictionError: `num_samples` or `total_size` was set, and is not what is dealt.
             OutOfRangeError: A rank was set that is not below `num_replicas`.
         """
-        self._check_counts()
-        place.warn_if_alone(self)
-        cursor = Cursor(self, self._begin(), Asking.now(self, None))
-        self._pass = cursor
+        if self._samples_set is not None or self._total_set is not None:
+            self._check_counts()
+        if self._warns and not self._place.told:
+            place.warn_if_alone(self)
+        # Right after `set_epoch` to a whole epoch, `_begin` has nothing to look back at.
+        is_new = self._pass is self._count is self._read is self._later is None
+        core = self._current() if is_new and not self._core._engine.config.consumed else self._begin()
+        cursor = self._pass = Cursor(self, core, Asking.now(self, None))
         if cursor.end == 0:
             # Not looked at by a loader that goes on to the next epoch.
             self._ended(cursor)
@@ -350,17 +371,27 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return Opening(self._upcoming())
 
     def _current(self) -> Sampler:
+        # It is asked before each pass, where nearly always nothing has changed.
         core = self._core
+        if (follows := (core, *self._follows(_length(self.dataset)))) == self._followed:
+            return core
         known = core.samples, core.seed, core.order, core.remainder, core.rank, core.world_size
-        if (found := (_length(self.dataset), self.seed, self.order, *self._deal())) != known:
+        if (found := (follows[1], self.seed, self.order, *self._deal())) != known:
             if isinstance(self._order, Order):
                 if self.seed != core.seed:
                     raise ContradictionError("seed", str(self.seed), f"{core.seed}, that of the Order")
             elif core.consumed and core.samples != found[0]:
                 allowed = f"{core.samples}, of which {core.consumed} were taken before: the dataset changed its length"
                 raise ContradictionError("samples", str(found[0]), allowed)
-            self._core = self._made(core.epoch, core.consumed)
-        return self._core
+            core = self._core = self._made(core.epoch, core.consumed)
+        self._followed = core, *follows[1:]
+        return core
+
+    def _follows(self, samples: int) -> tuple[Any, ...]:
+        """The values that a caller may change between two passes, the number of samples first."""
+        place = self._place
+        reader = place[:2] if place.explicit and self._mesh is None else self._reader()
+        return samples, self.seed, self._order, self.shuffle, self.drop_last, self._uneven, reader
 
     def _deal(self) -> tuple[str, int, int]:
         rank, world_size = self._reader()
@@ -381,10 +412,15 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @staticmethod
     def _is_rest(core: Sampler) -> bool:
-        return core.consumed > 0
+        found: bool = core._engine.config.consumed > 0
+        return found
 
     def _is_empty(self, core: Sampler) -> bool:
         return core.num_positions == 0
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Without `_followed`, which would keep the dealing sampler a second time."""
+        return {**super().__getstate__(), "_followed": ()}
 
 
 def _length(dataset: Any) -> int:

@@ -247,9 +247,8 @@ class Resuming(Generic[C]):
 
     def _moved(self) -> None:
         self._moves += 1
-        self._later = None
-        self._read, self._repeats = None, False
-        self._forget()
+        self._later = self._read = self._pass = self._count = None
+        self._repeats = self._over = False
 
     def _note(self) -> None:
         """Remembers whether the newest pass was read: further than one batch, or to its end."""
@@ -338,7 +337,7 @@ class Resuming(Generic[C]):
 
         If it is the epoch of a state that was loaded, the rest of that epoch stays.
         """
-        number = check.integer("epoch", epoch, check.U64)
+        number = check.u64("epoch", epoch)
         self._later = None
         core: Any = self._core
         if number != core.epoch:
@@ -427,16 +426,19 @@ class Resuming(Generic[C]):
 
     def _begin(self) -> C:
         """What deals the pass that begins now; called by `__iter__`."""
-        self._note()
-        count = self._count if self._count is not None and self._count.expected else None
+        count = self._count
+        if count is not None or self._pass is not None:
+            self._note()
+        if count is not None and not count.expected:
+            count = None
         core = self._upcoming() if count is None else self._core
         if self._later is not None:
             warn_of_earlier_epoch(self._later, self.epoch)
-        self._forget()
+        self._pass, self._count, self._over = None, count, False
         if count is not None:
             count.expected = count.opening
-            self._count = count
-        self._warn_of_repetition(stacklevel=3)
+        if self._read is not None:
+            self._warn_of_repetition(stacklevel=3)
         return core
 
     def _ended(self, one: Pass) -> None:

@@ -60,6 +60,7 @@ pub fn samplers(a: &mut Asked) {
             sample_at(a.wide()), locate(a.wide(), a.narrow()), locate_all(&a.wides(), a.narrow()), place_of(a.wide(), a.narrow()),
             config_fingerprint(), num_rounds(), round(a.wide()), shard_of(a.wide()), locate_from(a.wide(), a.wide(), a.narrow()), fate(a.wide(), a.narrow(), a.wide()),
             step(a.wide(), a.rng.u32(0..300), a.rng.bool(), a.narrow()..a.narrow()),
+            short_epochs(a.wide(), a.narrow(), a.narrow()),
             sources(), source_counts(a.range()), source_bounds(), source_of(a.wide()));
         if s.num_samples() <= crate::asked::SMALL {
             ask!(a, 1 in 4, s, fingerprint());

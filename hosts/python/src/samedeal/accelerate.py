@@ -120,7 +120,9 @@ def _gather_rows(accelerator: Any, rows: Rows, tensor: Any) -> Any:
     shapes = accelerator.gather(told).tolist() if len(set(dimensions)) == 1 else []
     if len({tuple(shape[2:]) for shape in shapes}) != 1:
         value = ", ".join(str(tuple(shape[1:])) for shape in shapes) or f"of {dimensions} dimensions"
-        allowed = "tensors that differ in their first dimension only: reduce the others first, such as to one number a row"
+        allowed = (
+            "tensors that differ in their first dimension only: reduce the others first, such as to one number a row"
+        )
         raise ContradictionError("input-data", value, allowed)
     most = max(shape[1] for shape in shapes)
     padded = torch.cat([own, own.new_zeros(most - len(own), *own.shape[1:])])

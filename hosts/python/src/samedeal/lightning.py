@@ -124,11 +124,12 @@ class _EstimatesResumedRun:
         return loader.estimate(theirs) if isinstance(loader, _Loader) else theirs
 
 
-
 def _warn_of_estimate(read: float, found: float) -> None:
     if read != found:
         told = f"trainer.estimated_stepping_batches was {read} before the checkpoint was loaded, and is {found} now"
-        advice = "read it in configure_optimizers, or, with a strategy that loads after that, in the function of a LambdaLR"
+        advice = (
+            "read it in configure_optimizers, or, with a strategy that loads after that, in the function of a LambdaLR"
+        )
         warnings.warn(f"{told}: {advice}", UserWarning, stacklevel=1)
 
 
@@ -299,8 +300,12 @@ class _Loader:
             return
         for config in trainer.lr_scheduler_configs:
             if config.interval == "step" and _steps_of(config.scheduler) == old:
-                told = f"the {type(config.scheduler).__name__} was saved for {old} updates, and this training has {total}"
-                advice = "its state keeps the old number. A LambdaLR that reads trainer.estimated_stepping_batches follows"
+                told = (
+                    f"the {type(config.scheduler).__name__} was saved for {old} updates, and this training has {total}"
+                )
+                advice = (
+                    "its state keeps the old number. A LambdaLR that reads trainer.estimated_stepping_batches follows"
+                )
                 warnings.warn(f"{told}: {advice}", UserWarning, stacklevel=1)
 
     def _tell_length(self) -> None:

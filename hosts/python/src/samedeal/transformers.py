@@ -324,8 +324,8 @@ def _check_copies(sampler: DistributedSampler | BatchSampler, plan: _Plan) -> No
     members = known.to_dict() if isinstance(known, Order) else {}
     if members.get("name") != "copies" or members.get("copies") != plan.copies or plan.batch_size % sampler.unit:
         allowed = (
-            f"a DistributedSampler with order.copies({plan.copies}), as many as num_generations, and a unit that divides "
-            f"the {plan.batch_size} completions of a process"
+            f"a DistributedSampler with order.copies({plan.copies}), as many as num_generations, and a unit that "
+            f"divides the {plan.batch_size} completions of a process"
         )
         raise ContradictionError("train-sampler", check.described(sampler), allowed)
 

@@ -257,7 +257,7 @@ dist.barrier()
         (OutOfRangeError, "rank", {"max_tokens": 9, "rank": 1}),
         (OutOfRangeError, "start", {"max_tokens": 9, "start": 10}),
         (WrongTypeError, "start", {"max_tokens": 9, "start": "1"}),
-        (WrongTypeError, "lengths", {"max_tokens": 9, "column": "text"}),
+        (WrongTypeError, "column", {"max_tokens": 9, "column": "text"}),
         (WrongTypeError, "lengths", {"max_tokens": 9, "lengths": Texts()}),
         (OutOfRangeError, "lengths", {"max_tokens": 2}),
     ],

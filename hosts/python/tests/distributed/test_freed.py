@@ -37,10 +37,10 @@ MAKES: dict[str, Callable[[Any, type], Any]] = {
     "batches": lambda data, loader: loader(
         data, batch_sampler=BatchSampler([3] * 20, max_tokens=12, rank=0, world_size=1)
     ),
-    "steps": lambda data, loader: loader(
-        data, batch_sampler=StepBatchSampler(data, 4, steps=9, rank=0, world_size=1)
+    "steps": lambda data, loader: loader(data, batch_sampler=StepBatchSampler(data, 4, steps=9, rank=0, world_size=1)),
+    "weighted": lambda data, loader: loader(
+        data, 4, sampler=WeightedRandomSampler([1.0] * 20, 20, rank=0, num_replicas=1)
     ),
-    "weighted": lambda data, loader: loader(data, 4, sampler=WeightedRandomSampler([1.0] * 20, 20, rank=0, num_replicas=1)),
 }
 
 
@@ -49,15 +49,12 @@ MAKES: dict[str, Callable[[Any, type], Any]] = {
 @pytest.mark.parametrize("moment", ["before", "first", "end"])
 def test_samples(kind: str, loader: Any, moment: str) -> None:
     data = samples()
-    if loader is Resumable:
-        made = Resumable(MAKES[kind](data, DataLoader))
-    else:
-        made = MAKES[kind](data, loader)
-    watched = [weakref.ref(data), weakref.ref(made)]
+    made = Resumable(MAKES[kind](data, DataLoader)) if loader is Resumable else MAKES[kind](data, loader)
+    watched: list[Any] = [weakref.ref(data), weakref.ref(made)]
     gc.collect()
     gc.disable()
     try:
-        batches = iter(made) if moment != "before" else None
+        batches: Any = iter(made) if moment != "before" else None
         if moment == "first":
             next(batches)
         elif moment == "end":
@@ -75,7 +72,7 @@ def test_a_sampler_alone() -> None:
     """As PyTorch's own, after one sample."""
     data = samples()
     sampler = DistributedSampler(data, 1, 0)
-    watched = [weakref.ref(data), weakref.ref(sampler)]
+    watched: list[Any] = [weakref.ref(data), weakref.ref(sampler)]
     gc.collect()
     gc.disable()
     try:
@@ -94,7 +91,7 @@ def test_files(tmp_path: Path, workers: int) -> None:
     pq.write_table(pa.table({"id": range(20)}), tmp_path / "0.parquet")
     data = ShardedDataset(tmp_path, batch_size=2, rank=0, world_size=1)
     loader = Resumable(DataLoader(data, batch_size=None, num_workers=workers))
-    watched = [weakref.ref(data), weakref.ref(loader)]
+    watched: list[Any] = [weakref.ref(data), weakref.ref(loader)]
     gc.collect()
     gc.disable()
     try:
@@ -110,7 +107,7 @@ def test_files(tmp_path: Path, workers: int) -> None:
 def test_packed_rows() -> None:
     data = Data([list(range(n)) for n in (3, 5, 2, 7)])
     rows = PackedDataset(data, capacity=8, lengths=[3, 5, 2, 7])
-    watched = [weakref.ref(data), weakref.ref(rows)]
+    watched: list[Any] = [weakref.ref(data), weakref.ref(rows)]
     gc.collect()
     gc.disable()
     try:

@@ -39,7 +39,11 @@ def trainer(made: type[Any], out: Path, seen: list[list[int]], given: Any = None
         return [float(i) for i in range(len(number))]
 
     rows = {"prompt": [f"w{i}" for i in range(PROMPTS)], "number": list(range(PROMPTS))}
-    config = {"per_device_train_batch_size": 4, "num_generations": COPIES, "gradient_accumulation_steps": 2}
+    config: dict[str, Any] = {
+        "per_device_train_batch_size": 4,
+        "num_generations": COPIES,
+        "gradient_accumulation_steps": 2,
+    }
     config |= {"num_train_epochs": 1, "save_steps": 1, "seed": 5, "max_completion_length": 1, "temperature": 1.0}
     config |= {"use_cpu": True, "bf16": False, "disable_tqdm": True, "report_to": [], "dataloader_pin_memory": False}
     config |= {"ddp_backend": "gloo"} if "RANK" in os.environ else {}

@@ -6,8 +6,8 @@ import gc
 import itertools
 import json
 import pickle
-import weakref
 import subprocess
+import weakref
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any

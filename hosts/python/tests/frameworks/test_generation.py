@@ -55,7 +55,7 @@ def test_a_training_goes_on(tmp_path: Path) -> None:
     whole, steps = train(Own, tmp_path / "whole", num_train_epochs=2)
     rest, again = train(Own, tmp_path / "rest", tmp_path / "whole" / "checkpoint-4", num_train_epochs=2)
     assert (rest, again) == (whole[4:], steps)
-    options = {"num_iterations": 2}
+    options: dict[str, Any] = {"num_iterations": 2}
     whole, steps = train(Own, tmp_path / "twice", **options)
     rest, again = train(Own, tmp_path / "more", tmp_path / "twice" / "checkpoint-3", **options)
     assert rest == whole[1:]

@@ -367,7 +367,8 @@ class Rated(lit.Model):
 
     def __init__(self, schedule: str) -> None:
         super().__init__()
-        self.schedule, self.rates = schedule, []
+        self.schedule = schedule
+        self.rates: list[float] = []
 
     def configure_optimizers(self) -> Any:
         self.steps = steps = self.trainer.estimated_stepping_batches

@@ -374,7 +374,10 @@ OURS = functools.partial(DistributedSampler, num_replicas=1, rank=0)
 @pytest.mark.parametrize(
     ("made", "told"),
     [
-        (with_sampler(Repeating), r"Repeating.*train_sampler=, such as samedeal\.torch\.DistributedSampler\(dataset, \.\.\.\)"),
+        (
+            with_sampler(Repeating),
+            r"Repeating.*such as samedeal\.torch\.DistributedSampler\(dataset, \.\.\.\)",
+        ),
         (with_loader(sampler=Repeating), r"Repeating.*train_sampler="),
         (with_loader(batch_sampler=lambda data: [[0, 1], [0, 1]]), "list.*train_sampler="),
         (with_loader(batch_sampler=lambda data: BatchSampler(trained.LENGTHS, max_tokens=400)), "pass it as"),

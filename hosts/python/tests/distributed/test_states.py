@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import itertools
 import json
@@ -19,8 +20,9 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 from samedeal import Batcher, ContradictionError, MovedError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
-from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, ShardedDataset
+from samedeal.torch import BatchSampler, DistributedSampler, EpochWarning, Resumable, ShardedDataset, StateWarning
 from torch.utils.data import DataLoader, Dataset
+from torchdata.stateful_dataloader import StatefulDataLoader
 
 SAMPLES = 1_003
 LENGTHS = np.random.default_rng(3).integers(1, 200, SAMPLES)
@@ -683,3 +685,27 @@ def test_a_rest_that_nobody_reads_is_told_of() -> None:
         loader = resumed()
         next(iter(loader))
         loader.set_epoch(3)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("batched", [False, True])
+@pytest.mark.parametrize("made", [DataLoader, StatefulDataLoader])
+def test_a_state_that_counts_what_workers_have_fetched(made: Any, batched: bool, workers: int) -> None:
+    """Of a plain loader with workers, until the loop has all; torchdata's counts what the loop got."""
+    data = range(400)
+    sampler: Any = DistributedSampler(data, 1, 0)
+    how: dict[str, Any] = {"batch_size": 20, "sampler": sampler}
+    if batched:
+        sampler = BatchSampler([1] * 400, max_tokens=20, rank=0, world_size=1)
+        how = {"batch_sampler": sampler}
+    batches = iter(made(data, num_workers=workers, **how))
+    is_wrong = workers > 0 and made is DataLoader
+    for _ in range(5):
+        next(batches)
+    with pytest.warns(StateWarning, match="Resumable") if is_wrong else contextlib.nullcontext():
+        sampler.state_dict()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", StateWarning)
+        sampler.state_dict(5 if batched else 100)
+        assert len([*batches]) == 15
+        sampler.state_dict()

@@ -16,7 +16,7 @@ from .resumable import Resumable
 from .rng import rng_state, set_rng_state
 from .sampler import DistributedSampler
 from .split import random_split
-from .states import EpochWarning
+from .states import EpochWarning, StateWarning
 from .steps import StepBatchSampler
 from .store_log import StoreLog
 from .tensors import to_tensors
@@ -42,6 +42,7 @@ __all__ = [
     "Resumable",
     "ShardInfo",
     "ShardedDataset",
+    "StateWarning",
     "StepBatchSampler",
     "StepsWarning",
     "StoreLog",

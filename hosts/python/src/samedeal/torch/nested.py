@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import sys
 import warnings
+import weakref
+from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import torch.utils.data
@@ -42,6 +44,16 @@ class Asking(NamedTuple):
     """How many items of the pass are taken for one batch, with those that workers fetch ahead, if that is known."""
     ahead: bool = False
     """Whether workers fetch batches ahead of the loop."""
+    loader: Callable[[], Any] | None = None
+    """The iterator of PyTorch's `DataLoader` whose workers fetch ahead, if it is still there."""
+
+    def is_ahead(self, is_over: bool) -> bool:
+        """Whether workers have fetched batches that the loop did not get; `is_over` says whether they have all."""
+        if self.loader is None:
+            return False
+        loader = self.loader()
+        sent, received = (getattr(loader, name, None) for name in ("_send_idx", "_rcvd_idx"))
+        return not is_over if sent is None or received is None else bool(received < sent)
 
     @classmethod
     def now(cls, sampler: Any, size: int | None) -> Asking:
@@ -70,7 +82,10 @@ class Asking(NamedTuple):
                         own = getattr(found, "_prefetch_factor", None)
                         # The iterator has its own only later.
                         ahead *= own or getattr(known.get("loader"), "prefetch_factor", None) or PREFETCH
-                    return cls(found._collate_fn, (1 + ahead) * (size or 1), ahead > 0)
+                    # That of torchdata counts what the loop got.
+                    is_plain = ahead > 0 and not type(found).__module__.startswith("torchdata.")
+                    plain = weakref.ref(found) if is_plain else None
+                    return cls(found._collate_fn, (1 + ahead) * (size or 1), ahead > 0, plain)
                 if size is None and found is not sampler and isinstance(own := getattr(found, "batch_size", None), int):
                     size = own
             frame = frame.f_back

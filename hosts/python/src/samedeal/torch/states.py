@@ -48,6 +48,10 @@ class EpochWarning(UserWarning):
     """
 
 
+class StateWarning(UserWarning):
+    """A state counts batches that the training loop did not get: they would be lost at a resume."""
+
+
 def is_shuffled(order: Mapping[str, Any]) -> bool:
     """Whether epochs of an order differ: the section of a recipe."""
     inner = order.get("of")
@@ -380,6 +384,9 @@ class Resuming(Generic[C]):
             OutOfRangeError: `taken` is more than the pass has.
         """
         running = self._count or self._pass
+        if taken is None and self._count is None and self._pass is not None and self._pass.asking.is_ahead(self._over):
+            told = "workers of the DataLoader have fetched batches that the loop did not get, and this state counts them"
+            warnings.warn(f"{told}: wrap the loader in Resumable, or pass taken=", StateWarning, stacklevel=2)
         if taken is not None:
             number = check.integer("taken", taken, check.U64)
             place: Start = self._opening() if running is None else running.place

@@ -21,8 +21,13 @@ LAUNCHERS = {
         "MV2_COMM_WORLD_LOCAL_SIZE",
     ),
     "pmi": ("PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"),
+    "jsm": ("JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_LOCAL_SIZE"),
+    "flux": ("FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", None),
     "slurm": ("SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"),
 }
+
+OF_STEP = {"SLURM_NTASKS": "SLURM_STEP_NUM_TASKS", "SLURM_NTASKS_PER_NODE": "SLURM_STEP_TASKS_PER_NODE"}
+UNUSED = ["PMIX_RANK", "PMI_ID", "ALPS_APP_PE", "PALS_RANKID", "CLOUD_TPU_TASK_ID", "TPU_WORKER_ID"]
 
 # Unicode property White_Space; `str.strip` without an argument takes four control characters more.
 WHITE_SPACE = (
@@ -43,7 +48,8 @@ class Detection:
 
 
 def variables() -> list[str]:
-    return [name for line in LAUNCHERS.values() for name in line] + ["SLURM_STEP_ID", "GROUP_RANK", "GROUP_WORLD_SIZE"]
+    own = [name for line in LAUNCHERS.values() for name in line if name is not None]
+    return [*own, "SLURM_STEP_ID", "GROUP_RANK", "GROUP_WORLD_SIZE", *OF_STEP.values(), *UNUSED]
 
 
 class Environment:
@@ -51,18 +57,23 @@ class Environment:
         # The last pair of a name stays.
         self.values = {name: value.strip(WHITE_SPACE) for name, value in pairs}
 
+    def line(self, launcher: str) -> list[str | None]:
+        """The variables of a launcher; those of a step of Slurm take the place of those of the job."""
+        own = [(name, OF_STEP.get(name or "")) for name in LAUNCHERS[launcher]]
+        return [step if step is not None and self.is_set(step) else name for name, step in own]
+
     def is_set(self, name: str) -> bool:
         return self.values.get(name, "") != ""
 
-    def number(self, name: str) -> int | None:
-        if not self.is_set(name):
+    def number(self, name: str | None) -> int | None:
+        if name is None or not self.is_set(name):
             return None
         text = self.values[name]
         require(all(c in "0123456789" for c in text), name, text, "wrong-type")
         require(int(text) < 2**32, name, text)
         return int(text)
 
-    def number_or_none(self, name: str) -> int | None:
+    def number_or_none(self, name: str | None) -> int | None:
         try:
             return self.number(name)
         except Failure:
@@ -72,7 +83,7 @@ class Environment:
 def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int | None) -> Detection:
     env = Environment(environment)
     launcher = next((name for name, line in LAUNCHERS.items() if env.is_set(line[0])), None)
-    rank_name, world_name, local_rank_name, local_world_name = LAUNCHERS[launcher or "torchrun"]
+    rank_name, world_name, local_rank_name, local_world_name = env.line(launcher or "torchrun")
     used = [f"{name}={value}" for name, value in (("rank", rank), ("world_size", world_size)) if value is not None]
     explicit = len(used)
 
@@ -109,7 +120,8 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int
         name = "explicit" if len(used) == explicit else launcher or "torchrun"
     warnings = 0
     here = found_rank, found_world, local_rank, local_world_size
-    for other, line in LAUNCHERS.items():
+    for other in LAUNCHERS:
+        line = env.line(other)
         their_rank, their_world = env.number_or_none(line[0]), env.number_or_none(line[1])
         if other == (launcher or "torchrun"):
             warnings += their_rank not in (None, found_rank) or their_world not in (None, found_world)
@@ -125,6 +137,7 @@ def detect(environment: list[tuple[str, str]], rank: int | None, world_size: int
             warnings += not agrees
     warnings += local_rank is not None and local_world_size is not None and local_rank >= local_world_size
     warnings += name == "slurm" and found_world != 1 and not env.is_set("SLURM_STEP_ID")
+    warnings += sum(env.is_set(unused) for unused in UNUSED) if name == "none" else 0
     return Detection(found_rank, found_world, local_rank, local_world_size, name, used, warnings)
 
 

@@ -17,7 +17,7 @@ struct Launcher {
 }
 
 /// `torchrun` first, since it is run below the others. Slurm last, since it sets its variables for `mpirun` too.
-const LAUNCHERS: [Launcher; 5] = [
+const LAUNCHERS: [Launcher; 7] = [
     Launcher {
         name: "torchrun",
         rank: "RANK",
@@ -47,6 +47,20 @@ const LAUNCHERS: [Launcher; 5] = [
         local_world_size: "MPI_LOCALNRANKS",
     },
     Launcher {
+        name: "jsm",
+        rank: "JSM_NAMESPACE_RANK",
+        world_size: "JSM_NAMESPACE_SIZE",
+        local_rank: "JSM_NAMESPACE_LOCAL_RANK",
+        local_world_size: "JSM_NAMESPACE_LOCAL_SIZE",
+    },
+    Launcher {
+        name: "flux",
+        rank: "FLUX_TASK_RANK",
+        world_size: "FLUX_JOB_SIZE",
+        local_rank: "FLUX_TASK_LOCAL_ID",
+        local_world_size: "",
+    },
+    Launcher {
         name: "slurm",
         rank: "SLURM_PROCID",
         world_size: "SLURM_NTASKS",
@@ -57,6 +71,11 @@ const LAUNCHERS: [Launcher; 5] = [
 
 /// Which step of a Slurm job a process belongs to: set by `srun` alone.
 const SLURM_STEP: &str = "SLURM_STEP_ID";
+/// Variables of a step of a Slurm job, and those of the whole job, which has more processes. The step's are used if they are set.
+const OF_STEP: [[&str; 2]; 2] =
+    [["SLURM_STEP_NUM_TASKS", "SLURM_NTASKS"], ["SLURM_STEP_TASKS_PER_NODE", "SLURM_NTASKS_PER_NODE"]];
+/// Variables that say a rank and no number of ranks, or are not known well enough to be used: PMIx, older PMI, Cray's launchers, TPU hosts.
+const UNUSED: [&str; 6] = ["PMIX_RANK", "PMI_ID", "ALPS_APP_PE", "PALS_RANKID", "CLOUD_TPU_TASK_ID", "TPU_WORKER_ID"];
 /// Which node `torchrun` takes its own for, and how many nodes there are.
 const GROUP: [&str; 2] = ["GROUP_RANK", "GROUP_WORLD_SIZE"];
 
@@ -71,7 +90,7 @@ pub struct Detection {
     pub local_rank: Option<u32>,
     /// Number of processes of its node, if a variable has it.
     pub local_world_size: Option<u32>,
-    /// Whose variables decided: `torchrun`, `open-mpi`, `mvapich`, `pmi` or `slurm`; `explicit`, or `none` where
+    /// Whose variables decided: `torchrun`, `open-mpi`, `mvapich`, `pmi`, `jsm`, `flux` or `slurm`; `explicit`, or `none` where
     /// nothing is set (rank 0 of 1).
     pub launcher: &'static str,
     /// The variables that were used, as `NAME=value`; explicit values as `rank=value`, `world_size=value`.
@@ -84,7 +103,8 @@ pub struct Detection {
 pub fn variables() -> impl Iterator<Item = &'static str> {
     let names =
         |launcher: &Launcher| [launcher.rank, launcher.world_size, launcher.local_rank, launcher.local_world_size];
-    LAUNCHERS.iter().flat_map(names).chain([SLURM_STEP]).chain(GROUP)
+    let own = LAUNCHERS.iter().flat_map(names).filter(|name| !name.is_empty());
+    own.chain([SLURM_STEP]).chain(GROUP).chain(OF_STEP.map(|[step, _]| step)).chain(UNUSED)
 }
 
 /// The rank and the world size of a process. Explicit values win; then the first launcher whose rank is set. Failures name
@@ -100,7 +120,7 @@ pub fn detect(
     used.extend(world_size.map(|world_size| format!("world_size={world_size}")));
 
     let launcher = LAUNCHERS.iter().find(|launcher| environment.text(launcher.rank).is_some());
-    let names = launcher.unwrap_or(&LAUNCHERS[0]);
+    let names = &environment.in_step(launcher.unwrap_or(&LAUNCHERS[0]));
     let local_rank = match environment.number(names.local_rank) {
         // It is not needed: both values are given.
         Err(_) if rank.is_some() && world_size.is_some() => None,
@@ -177,10 +197,10 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
     let mut warnings = Vec::new();
     let &Detection { rank, world_size, launcher: chosen, .. } = found;
     for launcher in &LAUNCHERS {
-        let &Launcher { name, rank: rank_name, world_size: world_name, .. } = launcher;
+        let Launcher { name, rank: rank_name, world_size: world_name, .. } = environment.in_step(launcher);
         let [other_rank, other_world_size] =
             [rank_name, world_name].map(|name| environment.number(name).unwrap_or(None));
-        if launcher.name == own.name {
+        if name == own.name {
             let says = [(rank_name, other_rank, rank), (world_name, other_world_size, world_size)];
             let contradicting = says.into_iter().filter_map(|(name, other, number)| {
                 let other = other.filter(|&other| other != number)?;
@@ -210,6 +230,12 @@ fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec
         warnings.push(format!(
             "{world_size} processes of Slurm, but no {SLURM_STEP}: a process that srun did not start is alone, whatever its rank"
         ));
+    }
+    if chosen == "none" {
+        let said = UNUSED.into_iter().filter_map(|name| Some(format!("{name}={}", environment.shown(name)?)));
+        warnings.extend(said.map(|said| {
+            format!("{said} says a rank, and nothing says of how many; used: rank 0 of 1. Pass rank and world_size")
+        }));
     }
     warnings
 }
@@ -246,8 +272,27 @@ struct Environment<'a>(&'a [(String, String)]);
 impl Environment<'_> {
     /// A variable that is set and not empty; the last one of a name counts.
     fn text(&self, name: &str) -> Option<&str> {
-        let value = self.0.iter().rev().find(|(other, _)| other == name).map(|(_, value)| value.trim());
+        let value =
+            self.0.iter().rev().find(|(other, _)| !name.is_empty() && other == name).map(|(_, value)| value.trim());
         value.filter(|value| !value.is_empty())
+    }
+
+    /// A value as a message has it.
+    fn shown(&self, name: &str) -> Option<String> {
+        self.text(name).map(|text| text.chars().take(64).collect())
+    }
+
+    /// A launcher with the names of those variables that count for this process.
+    fn in_step(&self, launcher: &Launcher) -> Launcher {
+        let chosen = |name: &'static str| {
+            let of_step = OF_STEP.iter().find(|[step, job]| *job == name && self.text(step).is_some());
+            of_step.map_or(name, |[step, _]| step)
+        };
+        Launcher {
+            world_size: chosen(launcher.world_size),
+            local_world_size: chosen(launcher.local_world_size),
+            ..*launcher
+        }
     }
 
     fn number(&self, name: &'static str) -> Result<Option<u32>, Failure> {
@@ -255,9 +300,7 @@ impl Environment<'_> {
         let number = text.bytes().all(|byte| byte.is_ascii_digit()).then(|| text.parse());
         match number {
             Some(Ok(number)) => Ok(Some(number)),
-            Some(Err(_)) => {
-                Err(Failure::out_of_range(name, text.chars().take(64).collect::<String>(), range(0, u32::MAX)))
-            }
+            Some(Err(_)) => Err(Failure::out_of_range(name, self.shown(name).unwrap_or_default(), range(0, u32::MAX))),
             None => Err(Failure::wrong_type(name, text, u32_range())),
         }
     }

@@ -17,8 +17,19 @@ const MVAPICH: [&str; 4] =
     ["MV2_COMM_WORLD_RANK", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_LOCAL_RANK", "MV2_COMM_WORLD_LOCAL_SIZE"];
 const PMI: [&str; 4] = ["PMI_RANK", "PMI_SIZE", "MPI_LOCALRANKID", "MPI_LOCALNRANKS"];
 const SLURM: [&str; 4] = ["SLURM_PROCID", "SLURM_NTASKS", "SLURM_LOCALID", "SLURM_NTASKS_PER_NODE"];
-const LAUNCHERS: [(&str, [&str; 4]); 5] =
-    [("torchrun", TORCHRUN), ("open-mpi", OPEN_MPI), ("mvapich", MVAPICH), ("pmi", PMI), ("slurm", SLURM)];
+const JSM: [&str; 4] =
+    ["JSM_NAMESPACE_RANK", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_LOCAL_RANK", "JSM_NAMESPACE_LOCAL_SIZE"];
+/// No variable of Flux has the number of processes of a node: the last one is that of nodes, which is not read.
+const FLUX: [&str; 4] = ["FLUX_TASK_RANK", "FLUX_JOB_SIZE", "FLUX_TASK_LOCAL_ID", "FLUX_JOB_NNODES"];
+const LAUNCHERS: [(&str, [&str; 4]); 7] = [
+    ("torchrun", TORCHRUN),
+    ("open-mpi", OPEN_MPI),
+    ("mvapich", MVAPICH),
+    ("pmi", PMI),
+    ("jsm", JSM),
+    ("flux", FLUX),
+    ("slurm", SLURM),
+];
 
 fn launchers() -> Vec<Case> {
     let mut cases = vec![case("nothing", "")];
@@ -43,6 +54,27 @@ fn launchers() -> Vec<Case> {
     cases.push(case("slurm: a step", "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_ID=0"));
     cases.push(case("slurm: an empty step", "SLURM_PROCID=1 SLURM_NTASKS=2 SLURM_STEP_ID="));
     cases.push(case("slurm: alone, without a step", "SLURM_PROCID=0 SLURM_NTASKS=1"));
+    for (what, step) in [
+        ("fewer processes than the job", "SLURM_STEP_NUM_TASKS=2 SLURM_STEP_TASKS_PER_NODE=2"),
+        ("on several nodes", "SLURM_STEP_NUM_TASKS=2 SLURM_STEP_TASKS_PER_NODE=1(x2)"),
+        ("an empty number", "SLURM_STEP_NUM_TASKS= SLURM_STEP_TASKS_PER_NODE="),
+        ("no number", "SLURM_STEP_NUM_TASKS=two"),
+        ("no processes", "SLURM_STEP_NUM_TASKS=0"),
+        ("too few", "SLURM_STEP_NUM_TASKS=1"),
+    ] {
+        let job = "SLURM_PROCID=1 SLURM_NTASKS=8 SLURM_LOCALID=1 SLURM_NTASKS_PER_NODE=4 SLURM_STEP_ID=3";
+        cases.push(case(&format!("slurm: a step, {what}"), &format!("{job} {step}")));
+    }
+    cases.push(case("slurm: a step without a rank", "SLURM_STEP_NUM_TASKS=2 SLURM_NTASKS=8"));
+    let above =
+        "RANK=5 WORLD_SIZE=8 LOCAL_RANK=1 LOCAL_WORLD_SIZE=4 SLURM_PROCID=1 SLURM_NTASKS=6 SLURM_STEP_NUM_TASKS=2";
+    cases.push(case("slurm: a step that starts a node each", above));
+    for name in ["PMIX_RANK", "PMI_ID", "ALPS_APP_PE", "PALS_RANKID", "CLOUD_TPU_TASK_ID", "TPU_WORKER_ID"] {
+        cases.push(case(&format!("{name} alone"), &format!("{name}=3")));
+    }
+    cases.push(case("two ranks without a number of ranks", "PMIX_RANK=1 PALS_RANKID=one TPU_WORKER_ID="));
+    cases.push(case("PMIX_RANK with a launcher", "PMIX_RANK=3 RANK=1 WORLD_SIZE=2"));
+    cases.push(case("PMIX_RANK in a world of 1", "PMIX_RANK=0 WORLD_SIZE=1"));
     cases
 }
 

@@ -12,7 +12,8 @@ import torch
 from ..engine import arguments as check
 from .rest import Progress
 
-_EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _TOLD_GROUPS, _BEGUN, _BYTES = range(10)
+_EPOCH, _REST, _LAST_READ, _TOLD_EPOCH, _TOLD_LANES, _TOLD_STEPS, _TOLD_MIXING, _TOLD_GROUPS = range(8)
+_TOLD_ALONE, _BEGUN, _BYTES = range(8, 11)
 _NONE = -1
 _STATE = 8 * (_BYTES + 1)
 """Where the state begins, behind the numbers."""
@@ -92,6 +93,10 @@ class Board:
     def is_first_of_groups(self) -> bool:
         """The same of row groups in which many lanes lie."""
         return self._is_first(_TOLD_GROUPS)
+
+    def is_first_alone(self) -> bool:
+        """Whether nobody has looked yet if this process reads everything, and nobody has said that it is alone."""
+        return self._is_first(_TOLD_ALONE)
 
     def copied(self) -> Board:
         """A board of its own that says the same."""

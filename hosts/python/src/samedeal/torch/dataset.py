@@ -430,6 +430,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         worker, workers = place.worker()
         inside = place.is_worker()
         if worker == 0:
+            if self._board.is_first_alone():
+                place.warn_if_alone(self)
             self._warn(workers)
             if self.batch_size is not None:
                 warn_of_collated_batches(self, self.batch_size)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import ctypes
+import json
 import os
+import signal
 import stat
 import subprocess
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 from limits import HANG
 from samedeal import Sampler
-from samedeal.engine import cache, component
+from samedeal.engine import cache, code, component
 
 FOLDER = "samedeal-engine-v1"
 WINCH = pytest.mark.skipif(not component.has_winch(), reason="Winch is not used here")
@@ -207,7 +211,7 @@ def test_a_file_that_is_a_pipe_or_a_link_is_made_anew(home: Path) -> None:
 
 
 @posix
-@pytest.mark.parametrize("umask", [0, 0o002, 0o077])
+@pytest.mark.parametrize("umask", [0, 0o002, 0o077, 0o277, 0o777])
 def test_what_is_made_is_for_the_user_alone(home: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
@@ -248,6 +252,143 @@ def test_where_the_disk_is_full_nothing_is_left(home: Path, most: int) -> None:
 
 
 @posix
+@pytest.mark.skipif(not hasattr(signal, "SIGXFSZ"), reason="no signal")
+def test_a_file_size_limit_ends_no_program(home: Path) -> None:
+    first(
+        home,
+        """
+import resource
+signal.signal(signal.SIGXFSZ, signal.SIG_DFL)
+resource.setrlimit(resource.RLIMIT_FSIZE, (102_400, 102_400))
+deal()
+component.process.settle()
+path, reason = component.process.kept_at()
+assert path is None and "ulimit -f" in reason, reason
+""",
+    )
+    assert [path.name for path in (home / ".cache").rglob("*")] == [FOLDER, "CACHEDIR.TAG"]
+
+
+@posix
+def test_what_ended_processes_left_goes_and_nothing_else(home: Path) -> None:
+    assert keeps()
+    caches = home / ".cache"
+    (marker,) = caches.rglob("CACHEDIR.TAG")
+    stale = time.time() - 3600
+    made: dict[str, Path] = {}
+    for number, (kind, content) in enumerate(
+        {"empty": None, "marker": marker.read_bytes(), "begun": b"Sig", "user": b"text", "young": None}.items()
+    ):
+        folder = made[kind] = caches / f"{FOLDER}.{number:016x}"
+        folder.mkdir(mode=0o700)
+        if content is not None:
+            (folder / "CACHEDIR.TAG").write_bytes(content)
+    (made["empty"] / f"CACHEDIR.TAG.{7:016x}").touch()
+    made["other"] = caches / f"{FOLDER}.mine"
+    made["other"].mkdir(mode=0o700)
+    made["open"] = caches / f"{FOLDER}.{9:016x}"
+    made["open"].mkdir()
+    made["open"].chmod(0o755)
+    made["link"] = caches / f"{FOLDER}.{8:016x}"
+    made["link"].symlink_to(made["other"])
+    for kind, path in made.items():
+        os.utime(path, (stale, stale) if kind != "young" else None, follow_symlinks=False)
+    part = caches / FOLDER / f"rust-{1:064x}.code.{2:016x}"
+    part.write_bytes(b"")
+    os.utime(part, (stale, stale))
+    assert found() == (b"facts", b"code")
+    assert {kind for kind, path in made.items() if path.exists()} == {"user", "young", "other", "open", "link"}
+    assert keeps()
+    assert not part.exists()
+
+
+@posix
+@pytest.mark.parametrize("at", ["mkdir", "fsync", "rename"])
+def test_an_interrupted_start_leaves_no_folder(home: Path, monkeypatch: pytest.MonkeyPatch, at: str) -> None:
+    do = getattr(os, at)
+
+    def interrupt(*arguments: Any, **options: Any) -> None:
+        if at == "mkdir":
+            do(*arguments, **options)
+        if at != "mkdir" or FOLDER in str(arguments[0]):
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(os, at, interrupt)
+    with pytest.raises(KeyboardInterrupt):
+        cache.keep(b"key", b"facts", b"code")
+    monkeypatch.undo()
+    assert [*(home / ".cache").iterdir()] == []
+
+
+@posix
+def test_times_of_the_future_count_as_the_oldest(home: Path) -> None:
+    assert keeps()
+    made = home / ".cache" / FOLDER
+    future = time.time() + 10**6
+    for number in range(40):
+        path = made / f"python-{number:064x}.code"
+        path.write_bytes(b"")
+        os.utime(path, (future, future))
+    assert keeps()
+    cache.keep(b"another", b"", b"code")
+    assert found() == (b"facts", b"code")
+    assert len([*made.iterdir()]) == 32 + 1
+
+
+@posix
+def test_an_empty_home_is_none(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    import pwd
+
+    entry = pwd.struct_passwd(("name", "", os.getuid(), 0, "", str(home), ""))
+    monkeypatch.setattr(pwd, "getpwuid", lambda _: entry)
+    monkeypatch.setenv("HOME", "")
+    monkeypatch.setenv("XDG_CACHE_HOME", "")
+    assert keeps()
+    assert (home / ".cache" / FOLDER).is_dir()
+
+
+@posix
+@pytest.mark.parametrize("what", ["mode", "parent", "marker", "home", "none"])
+def test_why_nothing_is_kept_can_be_asked(home: Path, what: str, capsys: pytest.CaptureFixture[str]) -> None:
+    caches, variables = home / ".cache", {"HOME": str(home)}
+    if what != "none":
+        assert keeps()
+    if what == "mode":
+        (caches / FOLDER).chmod(0o755)
+    elif what == "parent":
+        caches.chmod(0o775)
+    elif what == "marker":
+        (caches / FOLDER / "CACHEDIR.TAG").write_bytes(b"")
+    elif what == "home":
+        variables["HOME"] = str(home / "none")
+    words = [sys.executable, "-m", "samedeal", "cache", "--json"]
+    environment = {**os.environ, **variables, "XDG_CACHE_HOME": ""}
+    answer = json.loads(subprocess.run(words, env=environment, capture_output=True, text=True, check=True).stdout)
+    named = {
+        "mode": f"{caches / FOLDER} is no folder of this user with the mode 0700 (it has 0755)",
+        "parent": f"other users can write to {caches} (mode 0775)",
+        "marker": f"{caches / FOLDER / 'CACHEDIR.TAG'} is not what samedeal writes",
+        "home": f"{home / 'none'}",
+    }
+    if what == "none":
+        assert Path(answer["path"]).parent == caches / FOLDER
+        assert answer["reason"] is None
+    else:
+        assert answer["path"] is None
+        assert named[what] in answer["reason"]
+
+
+def test_another_version_of_the_engine_has_other_code(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = code._engine_version()
+    before = code.kept_at(component.COMPONENT, False)
+    # The time of the library says nothing: an installation of the same version has the same code.
+    monkeypatch.setattr(os, "stat", None)
+    assert code.kept_at(component.COMPONENT, False) == before
+    monkeypatch.setattr(code, "_engine_version", lambda: f"{version}.1")
+    assert code.kept_at(component.COMPONENT, False) != before
+
+
+@posix
 def test_caches_may_be_elsewhere(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     caches = home / "caches"
     # It is made.
@@ -282,8 +423,40 @@ def test_a_user_without_a_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 @posix
-def test_a_program_with_more_rights_than_its_caller_keeps_nothing(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(os, "getuid", lambda: os.geteuid() + 1)
+@pytest.mark.parametrize("what", ["getuid", "getgid", "getresuid", "getresgid", "geteuid", "capabilities"])
+def test_a_program_with_more_rights_than_its_caller_keeps_nothing(
+    home: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    if what == "capabilities":
+
+        class Process:
+            @staticmethod
+            def getauxval(number: int) -> int:
+                return int(number == 23)
+
+        monkeypatch.setattr(ctypes, "CDLL", lambda _: Process)
+    elif not hasattr(os, what):
+        pytest.skip("this system has no saved numbers")
+    elif "res" in what:
+        monkeypatch.setattr(os, what, lambda: (0, 0, 1))
+    elif what == "geteuid":
+        # The number that every user has in a user namespace without a map.
+        monkeypatch.setattr(os, "geteuid", lambda: 65534)
+        monkeypatch.setattr(os, "getuid", lambda: 65534)
+        monkeypatch.setattr(os, "getresuid", lambda: (65534,) * 3)
+        home.chmod(0o777)
+        made = home / ".cache" / FOLDER
+        made.mkdir(parents=True, mode=0o700)
+        (made / "CACHEDIR.TAG").write_bytes(cache._MARK)
+        for path in [home, home / ".cache", made, made / "CACHEDIR.TAG"]:
+            if os.geteuid() == 65534 and os.access("/root", os.W_OK):
+                os.chown(path, 65534, -1)
+        before = everything_in(home)
+        assert not keeps()
+        assert everything_in(home) == before
+        return
+    else:
+        monkeypatch.setattr(os, what, lambda: -1)
     assert not keeps()
     assert [*home.iterdir()] == []
 

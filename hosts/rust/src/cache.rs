@@ -6,6 +6,8 @@ use std::fs::{self, DirBuilder, File, Metadata, OpenOptions};
 use std::hash::{BuildHasher, Hash, Hasher, RandomState};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
 
 use sha2::{Digest, Sha256};
 use wasmtime::Engine;
@@ -22,29 +24,54 @@ const MOST_FILES: usize = 32;
 const MOST_BYTES: u64 = 1 << 26;
 /// How long the digest is that a file begins with.
 const DIGEST: usize = 32;
+/// The number that Linux shows for each user without a number of its own, in a user namespace: this one and others.
+#[cfg(unix)]
+const OVERFLOW_USER: u32 = 65534;
+/// Seconds after which an incomplete file or folder is that of a process that has ended: writing takes less than one.
+const STALE: Duration = Duration::from_secs(60);
+
+/// Where the code of this process is kept, or why it is not.
+static KEPT: Mutex<Result<PathBuf, String>> = Mutex::new(Err(String::new()));
 
 /// Compiles a component, or loads what an earlier process compiled.
 pub fn compiled(engine: &Engine, component: &[u8]) -> wasmtime::Result<Component> {
-    let Some(folder) = folder() else { return Component::new(engine, component) };
+    let (component, kept) = match folder() {
+        Ok(folder) => compiled_in(&folder, engine, component)?,
+        Err(error) => (Component::new(engine, component)?, Err(error)),
+    };
+    *KEPT.lock().unwrap_or_else(PoisonError::into_inner) = kept.map_err(|error| error.to_string());
+    Ok(component)
+}
+
+/// The file in which [`compiled`] keeps the code of this process, or why it keeps none.
+pub fn kept() -> Result<PathBuf, String> {
+    KEPT.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+fn compiled_in(
+    folder: &Path,
+    engine: &Engine,
+    component: &[u8],
+) -> wasmtime::Result<(Component, io::Result<PathBuf>)> {
+    remove_leftovers(folder);
     let path = folder.join(name(engine, component));
-    if let Some(code) = load(&path) {
+    if let Ok(code) = load(&path) {
         // SAFETY: it is what `serialize` gave to this or an earlier process of the user, byte by byte: the file has its digest, and
         // nobody else can write to the folder.
         #[allow(unsafe_code)]
         if let Ok(found) = unsafe { Component::deserialize(engine, code) } {
-            return Ok(found);
+            return Ok((found, Ok(path)));
         }
     }
     let made = Component::new(engine, component)?;
-    if let Ok(code) = made.serialize()
-        && write(&path, &[Sha256::digest(&code).as_slice(), &code].concat()).is_ok()
-    {
-        prune(&folder);
-    }
-    Ok(made)
+    let code = made.serialize()?;
+    let written = write(&path, &[Sha256::digest(&code).as_slice(), &code].concat(), false);
+    prune(folder, &path);
+    Ok((made, written.map(|()| path)))
 }
 
-/// The name of a file: by the component, and by all of the engine that decides how it is compiled.
+/// The name of a file: by the exact version of the engine, its settings and the component, as in the Python host (`engine/code.py`).
+/// The hash of the engine has its version.
 fn name(engine: &Engine, component: &[u8]) -> String {
     let mut key = Key(Sha256::new());
     engine.precompile_compatibility_hash().hash(&mut key);
@@ -55,13 +82,14 @@ fn name(engine: &Engine, component: &[u8]) -> String {
 
 /// Whether this or the Python host made a file of this name, whole or not complete yet.
 fn is_ours(name: &str) -> bool {
-    let is_hex = |text: &str, length| {
-        text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
-    };
     let Some((host, rest)) = name.split_once('-') else { return false };
     let Some((key, part)) = rest.split_once(".code") else { return false };
     let is_part = part.is_empty() || part.strip_prefix('.').is_some_and(|part| is_hex(part, 16));
     ["python", "rust"].contains(&host) && is_hex(key, 64) && is_part
+}
+
+fn is_hex(text: &str, length: usize) -> bool {
+    text.len() == length && text.bytes().all(|byte| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte))
 }
 
 /// A digest of what is hashed.
@@ -78,57 +106,114 @@ impl Hasher for Key {
 }
 
 /// The code in a file, whole as it was kept.
-fn load(path: &Path) -> Option<Vec<u8>> {
+fn load(path: &Path) -> io::Result<Vec<u8>> {
     let mut data = read(path)?;
     let code = data.split_off(DIGEST.min(data.len()));
-    (data == Sha256::digest(&code).as_slice()).then_some(code)
+    if data == Sha256::digest(&code).as_slice() { Ok(code) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
-/// Where the caches of this user are, if the environment has a say.
-fn base() -> Option<PathBuf> {
+fn refused(text: impl Into<String>) -> io::Error {
+    io::Error::new(io::ErrorKind::PermissionDenied, text.into())
+}
+
+/// Where the caches of this user are.
+fn base() -> io::Result<PathBuf> {
     let absolute = |name| std::env::var_os(name).map(PathBuf::from).filter(|path| path.is_absolute());
+    let homeless = || io::Error::new(io::ErrorKind::NotFound, "this user has no home directory");
     if cfg!(windows) {
-        return absolute("LOCALAPPDATA");
+        return absolute("LOCALAPPDATA").ok_or_else(homeless);
     }
-    // Of a program that has more rights than its caller, the caller wrote the environment.
     #[cfg(unix)]
-    if rustix::process::getuid() != rustix::process::geteuid()
-        || rustix::process::getgid() != rustix::process::getegid()
     {
-        return None;
+        if has_more_rights_than_its_caller() {
+            return Err(refused("this program has more rights than its caller, or can take them back"));
+        }
+        if rustix::process::geteuid().as_raw() == OVERFLOW_USER {
+            return Err(refused(format!("user {OVERFLOW_USER} may be any user (a user namespace without a map)")));
+        }
     }
     if let Some(given) = absolute("XDG_CACHE_HOME") {
-        return Some(given);
+        return Ok(given);
     }
-    let home = std::env::home_dir().filter(|home| home.is_absolute())?;
-    Some(home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
+    let home = std::env::home_dir().filter(|home| home.is_absolute()).ok_or_else(homeless)?;
+    Ok(home.join(if cfg!(target_os = "macos") { "Library/Caches" } else { ".cache" }))
 }
 
-fn folder() -> Option<PathBuf> {
+/// Whether the caller of this program may be another user than the one whose rights it has, or can take back: set-user-ID programs,
+/// programs with file capabilities, and a superuser who became a user for a while. Of such a program, the caller wrote the environment,
+/// or a user wrote the code that the superuser would run.
+#[cfg(unix)]
+fn has_more_rights_than_its_caller() -> bool {
+    use rustix::process::{getegid, geteuid, getgid, getuid};
+    getuid() != geteuid() || getgid() != getegid() || has_saved_rights()
+}
+
+#[cfg(any(target_os = "linux", target_os = "android"))]
+fn has_saved_rights() -> bool {
+    let [mut users, mut groups] = [[0; 3]; 2];
+    let [real, effective, saved] = &mut users;
+    let [real_group, effective_group, saved_group] = &mut groups;
+    // SAFETY: each pointer is to a number of its own, which the function writes. `getauxval` takes and gives numbers.
+    #[allow(unsafe_code)]
+    let (failed, is_secure) = unsafe {
+        let failed = libc::getresuid(real, effective, saved) | libc::getresgid(real_group, effective_group, saved_group);
+        (failed != 0, libc::getauxval(libc::AT_SECURE) != 0)
+    };
+    let differ = |[real, effective, saved]: [u32; 3]| real != effective || real != saved;
+    failed || is_secure || differ(users) || differ(groups)
+}
+
+#[cfg(target_vendor = "apple")]
+fn has_saved_rights() -> bool {
+    // SAFETY: it takes nothing and gives a number.
+    #[allow(unsafe_code)]
+    unsafe {
+        libc::issetugid() != 0
+    }
+}
+
+#[cfg(all(unix, not(any(target_os = "linux", target_os = "android", target_vendor = "apple"))))]
+fn has_saved_rights() -> bool {
+    false
+}
+
+fn folder() -> io::Result<PathBuf> {
     folder_in(&base()?)
 }
 
-/// The folder, which is made if it is missing; none if there is no safe place for it.
-fn folder_in(base: &Path) -> Option<PathBuf> {
-    if fs::symlink_metadata(base).is_err() {
+/// The folder, which is made if it is missing; an error says why there is no safe place for it.
+fn folder_in(base: &Path) -> io::Result<PathBuf> {
+    if fs::symlink_metadata(base).is_err()
+        && let (Some(above), Some(name)) = (base.parent(), base.file_name())
+    {
         // Only this folder is made, and none above it: without a home directory there is no cache.
-        let made = resolved(base.parent()?)?.join(base.file_name()?);
-        let _ = make_folder(&made);
+        let made = make_folder(&resolved(above)?.join(name));
+        made.or_else(|error| if error.kind() == io::ErrorKind::AlreadyExists { Ok(()) } else { Err(error) })?;
     }
     let folder = resolved(base)?.join(FOLDER);
     let is_empty = || is_own(&folder, 0o022) && fs::read_dir(&folder).is_ok_and(|mut found| found.next().is_none());
     if fs::symlink_metadata(&folder).is_err() || is_empty() {
-        let _ = make(&folder);
+        make(&folder)?;
     }
-    let is_marked = is_own(&folder, 0o077) && read(&folder.join(MARKER))? == MARK.as_bytes();
-    is_marked.then_some(folder)
+    if !is_own(&folder, 0o077) {
+        let mode = mode_of(&fs::symlink_metadata(&folder)?);
+        let folder = folder.display();
+        return Err(refused(format!("{folder} is no folder of this user with the mode 0700 (it has {mode:04o})")));
+    }
+    let marker = folder.join(MARKER);
+    if read(&marker)? != MARK.as_bytes() {
+        let marker = marker.display();
+        let reason = "is not what samedeal writes; delete the folder if it holds nothing of yours";
+        return Err(refused(format!("{marker} {reason}")));
+    }
+    Ok(folder)
 }
 
-/// Where a path of folders leads, if nobody but this user and the superuser can change where that is. Every name on the way is
+/// Where a path of folders leads. An error says if others than this user and the superuser can change where that is. Every name on the way is
 /// looked at, and links are followed one by one: the folder in which a name is, the link itself, and the folders that it leads
 /// through must all be safe.
 #[cfg(unix)]
-fn resolved(path: &Path) -> Option<PathBuf> {
+fn resolved(path: &Path) -> io::Result<PathBuf> {
     use std::os::unix::fs::MetadataExt;
 
     const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -147,37 +232,49 @@ fn resolved(path: &Path) -> Option<PathBuf> {
         }
         // The name of the root is a path of its own.
         let to = at.join(name);
-        let found = fs::symlink_metadata(&to).ok()?;
+        let found = fs::symlink_metadata(&to).map_err(|error| named(&to, &error))?;
+        let shown = to.display();
         if ![0, user].contains(&found.uid()) {
-            return None;
+            let owner = found.uid();
+            let reason = format!("{shown} belongs to user {owner}, neither to user {user} nor to the superuser");
+            return Err(refused(reason));
         }
         if found.is_symlink() {
             links += 1;
             if links > MOST_LINKS {
-                return None;
+                return Err(refused(format!("{} leads through more than {MOST_LINKS} links", path.display())));
             }
-            left.extend(names(&fs::read_link(&to).ok()?));
+            left.extend(names(&fs::read_link(&to)?));
             continue;
         }
         // Where everybody can write, `sticky` keeps what this user and the superuser have there.
         let is_safe = found.mode() & WRITABLE_BY_OTHERS == 0 || found.mode() & STICKY != 0;
-        if !found.is_dir() || !is_safe {
-            return None;
+        if !found.is_dir() {
+            return Err(refused(format!("{shown} is no folder")));
+        }
+        if !is_safe {
+            let mode = mode_of(&found);
+            return Err(refused(format!("other users can write to {shown} (mode {mode:04o})")));
         }
         at = to;
     }
-    Some(at)
+    Ok(at)
+}
+
+/// An error of the system, with the path that it is about.
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }
 
 /// Folders of users are their own there.
 #[cfg(windows)]
-fn resolved(path: &Path) -> Option<PathBuf> {
-    fs::canonicalize(path).ok()
+fn resolved(path: &Path) -> io::Result<PathBuf> {
+    fs::canonicalize(path).map_err(|error| named(path, &error))
 }
 
 #[cfg(not(any(unix, windows)))]
-fn resolved(_: &Path) -> Option<PathBuf> {
-    None
+fn resolved(_: &Path) -> io::Result<PathBuf> {
+    Err(refused("this system has no users"))
 }
 
 /// Whether it is a folder of this user, and no link, with none of these modes.
@@ -190,6 +287,17 @@ fn is_own(folder: &Path, refused: u32) -> bool {
 fn is_of_user(found: &Metadata, refused: u32) -> bool {
     use std::os::unix::fs::MetadataExt;
     found.uid() == rustix::process::geteuid().as_raw() && found.mode() & refused == 0
+}
+
+#[cfg(unix)]
+fn mode_of(found: &Metadata) -> u32 {
+    use std::os::unix::fs::MetadataExt;
+    found.mode() & 0o7777
+}
+
+#[cfg(not(unix))]
+fn mode_of(_: &Metadata) -> u32 {
+    0
 }
 
 #[cfg(unix)]
@@ -212,26 +320,34 @@ fn has_all(_: &Metadata, _: u32) -> bool {
 fn make(folder: &Path) -> io::Result<()> {
     let part = with_random(folder);
     make_folder(&part)?;
-    let made = write(&part.join(MARKER), MARK.as_bytes()).and_then(|()| fs::rename(&part, folder));
+    let made = write(&part.join(MARKER), MARK.as_bytes(), true).and_then(|()| fs::rename(&part, folder));
     if made.is_err() {
-        // Another process was faster, or the disk is full.
         let _ = fs::remove_file(part.join(MARKER));
         let _ = fs::remove_dir(&part);
+        // Another process was faster.
+        if fs::symlink_metadata(folder).is_ok() {
+            return Ok(());
+        }
     }
     made
 }
 
-/// Makes a folder that others can neither read nor write.
+/// Makes a folder that others can neither read nor write, whatever the umask takes away.
 fn make_folder(folder: &Path) -> io::Result<()> {
     #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no modes of files"))]
     let mut builder = DirBuilder::new();
     #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-    builder.create(folder)
+    builder.create(folder).map_err(|error| named(folder, &error))?;
+    #[cfg(unix)]
+    if mode_of(&fs::symlink_metadata(folder)?) & 0o777 != 0o700 {
+        fs::set_permissions(folder, std::os::unix::fs::PermissionsExt::from_mode(0o700))?;
+    }
+    Ok(())
 }
 
 /// A file of this user. Neither a link is followed nor a pipe waited for.
-fn read(path: &Path) -> Option<Vec<u8>> {
+fn read(path: &Path) -> io::Result<Vec<u8>> {
     let mut options = OpenOptions::new();
     options.read(true);
     #[cfg(unix)]
@@ -240,41 +356,122 @@ fn read(path: &Path) -> Option<Vec<u8>> {
         use std::os::unix::fs::OpenOptionsExt;
         options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32);
     }
-    let file = options.open(path).ok()?;
-    let found = file.metadata().ok()?;
+    let file = options.open(path).map_err(|error| named(path, &error))?;
+    let found = file.metadata()?;
     if !found.is_file() || !is_of_user(&found, 0o022) || found.len() > MOST_BYTES {
-        return None;
+        return Err(refused(format!("{} is no file of this user alone", path.display())));
     }
     let mut data = Vec::new();
-    file.take(MOST_BYTES).read_to_end(&mut data).ok()?;
-    Some(data)
+    file.take(MOST_BYTES).read_to_end(&mut data)?;
+    Ok(data)
 }
 
-/// Writes a file under another name first, so that it is there as a whole or not at all.
-fn write(path: &Path, data: &[u8]) -> io::Result<()> {
+/// Writes a file under another name first, so that it is there as a whole or not at all. `sync` waits until the data is on the disk: a
+/// name may outlive a loss of power, and its data not.
+fn write(path: &Path, data: &[u8], sync: bool) -> io::Result<()> {
+    // Writing more would end this program (SIGXFSZ).
+    #[cfg(unix)]
+    if let Some(most) = rustix::process::getrlimit(rustix::process::Resource::Fsize).current
+        && most < data.len() as u64
+    {
+        let reason = format!("files have at most {most} bytes (`ulimit -f`), and {} are needed", data.len());
+        return Err(io::Error::new(io::ErrorKind::FileTooLarge, reason));
+    }
     let part = with_random(path);
     let mut options = OpenOptions::new();
     options.write(true).create_new(true);
     #[cfg(unix)]
     std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
-    let fill = |mut file: File| file.write_all(data);
+    let fill = |mut file: File| {
+        // Whatever the umask takes away.
+        #[cfg(unix)]
+        file.set_permissions(std::os::unix::fs::PermissionsExt::from_mode(0o600))?;
+        file.write_all(data)?;
+        if sync { file.sync_all() } else { Ok(()) }
+    };
     let written = options.open(&part).and_then(fill).and_then(|()| fs::rename(&part, path));
     if written.is_err() {
         let _ = fs::remove_file(&part);
     }
-    written
+    written.map_err(|error| named(path, &error))
 }
 
-/// Deletes the oldest files that this or the Python host made here, where there are many, and nothing else.
-fn prune(folder: &Path) {
+/// Whether nobody writes it any more. A time in the future is that of a clock that was wrong.
+fn is_stale(written: SystemTime) -> bool {
+    let now = SystemTime::now();
+    now.duration_since(written).unwrap_or_else(|error| error.duration()) > STALE
+}
+
+/// Deletes, of what this or the Python host made here, stale parts, and the oldest files where there are many. The file that was just
+/// written stays. One of the future counts as the oldest: its time says nothing.
+fn prune(folder: &Path, written: &Path) {
     let Ok(listed) = fs::read_dir(folder) else { return };
-    let ours = listed.flatten().filter(|file| file.file_name().to_str().is_some_and(is_ours));
-    // The time of a link itself.
-    let written = |file: fs::DirEntry| Some((file.metadata().ok()?.modified().ok()?, file.path()));
-    let mut files: Vec<_> = ours.filter_map(written).collect();
+    let latest = SystemTime::now() + STALE;
+    let mut files = Vec::new();
+    for file in listed.flatten().filter(|file| file.file_name().to_str().is_some_and(is_ours)) {
+        // The time of a link itself.
+        let Ok(time) = file.metadata().and_then(|found| found.modified()) else { continue };
+        let path = file.path();
+        if path == written {
+            continue;
+        }
+        if path.extension().is_some_and(|end| end != "code") && is_stale(time) {
+            let _ = fs::remove_file(&path);
+        } else {
+            files.push((if time <= latest { time } else { SystemTime::UNIX_EPOCH }, path));
+        }
+    }
     files.sort_unstable();
-    files.truncate(files.len().saturating_sub(MOST_FILES));
+    files.truncate(files.len().saturating_sub(MOST_FILES - 1));
     files.iter().for_each(|(_, path)| drop(fs::remove_file(path)));
+}
+
+/// Deletes folders beside the own one that ended processes have left half made, and nothing else.
+#[cfg(unix)]
+fn remove_leftovers(folder: &Path) {
+    let Some(listed) = folder.parent().and_then(|above| fs::read_dir(above).ok()) else { return };
+    for other in listed.flatten() {
+        let name = other.file_name();
+        let end = name.to_str().and_then(|name| name.strip_prefix(FOLDER)?.strip_prefix('.'));
+        if end.is_some_and(|end| is_hex(end, 16)) {
+            let _ = remove_leftover(&other.path());
+        }
+    }
+}
+
+#[cfg(not(unix))]
+fn remove_leftovers(_: &Path) {}
+
+/// Deletes such a folder if it is of this user, stale, and holds no more than a part of the marker. It is looked at through a
+/// descriptor, so that nobody can put another one in its place.
+#[cfg(unix)]
+fn remove_leftover(folder: &Path) -> io::Result<()> {
+    use rustix::fs::{AtFlags, Dir, Mode, OFlags, open, openat, unlinkat};
+
+    let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
+    let at = File::from(open(folder, flags | OFlags::DIRECTORY, Mode::empty())?);
+    let found = at.metadata()?;
+    if !is_of_user(&found, 0o077) || !is_stale(found.modified()?) {
+        return Ok(());
+    }
+    for entry in Dir::read_from(&at)? {
+        let entry = entry?;
+        let name = entry.file_name().to_str().unwrap_or_default();
+        if [".", ".."].contains(&name) {
+            continue;
+        }
+        let end = name.strip_prefix(MARKER);
+        let is_marker = end.is_some_and(|end| end.is_empty() || end.strip_prefix('.').is_some_and(|end| is_hex(end, 16)));
+        let file = File::from(openat(&at, name, flags, Mode::empty())?);
+        let found = file.metadata()?;
+        let mut text = Vec::new();
+        file.take(2 * MARK.len() as u64).read_to_end(&mut text)?;
+        if !is_marker || !found.is_file() || !is_of_user(&found, 0o022) || !MARK.as_bytes().starts_with(&text) {
+            return Ok(());
+        }
+        unlinkat(&at, name, AtFlags::empty())?;
+    }
+    fs::remove_dir(folder)
 }
 
 fn with_random(path: &Path) -> PathBuf {
@@ -318,23 +515,23 @@ mod tests {
         let made = folder_in(&base).expect("a new folder is safe");
         assert_eq!(made, base.join(FOLDER));
         assert_eq!(fs::metadata(&made).unwrap().permissions().mode() & 0o777, 0o700);
-        assert_eq!(folder_in(&base), Some(made.clone()));
+        assert_eq!(folder_in(&base).ok(), Some(made.clone()));
         fs::remove_file(made.join(MARKER)).unwrap();
-        assert_eq!(folder_in(&base), Some(made.clone()), "an empty one is made anew");
+        assert_eq!(folder_in(&base).ok(), Some(made.clone()), "an empty one is made anew");
         for marker in ["", "Signature: 8a477f597d28d172789f06886806bc55\n"] {
             fs::write(made.join(MARKER), marker).unwrap();
-            assert_eq!(folder_in(&base), None);
+            assert_eq!(folder_in(&base).ok(), None);
         }
         fs::remove_file(made.join(MARKER)).unwrap();
         fs::write(made.join("own"), "text").unwrap();
-        assert_eq!(folder_in(&base), None);
+        assert_eq!(folder_in(&base).ok(), None);
         assert_eq!(fs::read_dir(&made).unwrap().count(), 1);
         assert_eq!(fs::read_dir(&base).unwrap().count(), 1, "nothing is left");
         fs::remove_dir_all(&made).unwrap();
         let other = home.0.join("other");
         make_folder(&other).unwrap();
         symlink(&other, &made).unwrap();
-        assert_eq!(folder_in(&base), None, "the last part is a link");
+        assert_eq!(folder_in(&base).ok(), None, "the last part is a link");
         assert_eq!(fs::read_dir(&other).unwrap().count(), 0);
     }
 
@@ -345,24 +542,24 @@ mod tests {
         folder_in(&base).unwrap();
         for (mode, is_safe) in [(0o770, false), (0o750, false), (0o755, false), (0o1777, false), (0o700, true)] {
             home.set("base/samedeal-engine-v1", mode);
-            assert_eq!(folder_in(&base).is_some(), is_safe, "{mode:o}");
+            assert_eq!(folder_in(&base).is_ok(), is_safe, "{mode:o}");
         }
         // Somebody else could put another folder in its place.
         for (mode, is_safe) in [(0o770, false), (0o777, false), (0o1777, true), (0o755, true)] {
             home.set("base", mode);
-            assert_eq!(folder_in(&base).is_some(), is_safe, "{mode:o}");
+            assert_eq!(folder_in(&base).is_ok(), is_safe, "{mode:o}");
         }
         // The same where a link leads there.
         symlink("base", home.0.join("link")).unwrap();
-        assert_eq!(folder_in(&home.0.join("link")), Some(base.join(FOLDER)));
+        assert_eq!(folder_in(&home.0.join("link")).ok(), Some(base.join(FOLDER)));
         home.set("", 0o777);
-        assert_eq!(folder_in(&home.0.join("link")), None);
+        assert_eq!(folder_in(&home.0.join("link")).ok(), None);
         home.set("", 0o700);
         symlink("loop", home.0.join("loop")).unwrap();
-        assert_eq!(folder_in(&home.0.join("loop")), None);
+        assert_eq!(folder_in(&home.0.join("loop")).ok(), None);
         fs::write(home.0.join("file"), "no folder").unwrap();
-        assert_eq!(folder_in(&home.0.join("file")), None);
-        assert_eq!(folder_in(&home.0.join("none/none")), None);
+        assert_eq!(folder_in(&home.0.join("file")).ok(), None);
+        assert_eq!(folder_in(&home.0.join("none/none")).ok(), None);
         assert!(!home.0.join("none").exists());
     }
 
@@ -370,22 +567,87 @@ mod tests {
     fn a_file_is_whole_or_not_taken_and_the_oldest_go() {
         let home = Home::new();
         let path = home.0.join(format!("rust-{:064x}.code", 0));
-        write(&path, &[Sha256::digest("code").as_slice(), b"code"].concat()).unwrap();
-        assert_eq!(load(&path).as_deref(), Some(&b"code"[..]));
+        write(&path, &[Sha256::digest("code").as_slice(), b"code"].concat(), false).unwrap();
+        assert_eq!(load(&path).ok().as_deref(), Some(&b"code"[..]));
         for content in [&b""[..], b"code", &[0; 40]] {
-            write(&path, content).unwrap();
-            assert_eq!(load(&path), None);
+            write(&path, content, false).unwrap();
+            assert!(load(&path).is_err());
         }
         File::options().write(true).open(&path).unwrap().set_modified(std::time::UNIX_EPOCH).unwrap();
         for other in ["main.rs", "rust-0.code", "rust-.code", &format!("ruby-{:064x}.code", 0), MARKER] {
-            write(&home.0.join(other), b"").unwrap();
+            write(&home.0.join(other), b"", false).unwrap();
         }
         for number in 0..MOST_FILES + 8 {
-            write(&home.0.join(format!("python-{number:064x}.code")), b"").unwrap();
+            write(&home.0.join(format!("python-{number:064x}.code")), b"", false).unwrap();
         }
-        prune(&home.0);
-        assert_eq!(fs::read_dir(&home.0).unwrap().count(), MOST_FILES + 5);
+        prune(&home.0, Path::new(""));
+        assert_eq!(fs::read_dir(&home.0).unwrap().count(), MOST_FILES - 1 + 5);
         assert!(home.0.join(format!("python-{:064x}.code", MOST_FILES + 7)).exists());
         assert!(!path.exists());
+    }
+
+    #[test]
+    fn what_ended_processes_left_goes_and_nothing_else() {
+        let home = Home::new();
+        let folder = folder_in(&home.0).unwrap();
+        let old = |path: &Path| File::open(path).unwrap().set_modified(SystemTime::now() - 60 * STALE).unwrap();
+        let kinds = [("empty", None), ("marker", Some(MARK)), ("begun", Some("Sig")), ("user", Some("text")), ("young", None)];
+        let made = kinds.map(|(kind, content)| {
+            let path = with_random(&folder);
+            make_folder(&path).unwrap();
+            if let Some(content) = content {
+                fs::write(path.join(MARKER), content).unwrap();
+            }
+            if kind != "young" {
+                old(&path);
+            }
+            (kind, path)
+        });
+        remove_leftovers(&folder);
+        let left: Vec<_> = made.iter().filter(|(_, path)| path.exists()).map(|(kind, _)| *kind).collect();
+        assert_eq!(left, ["user", "young"]);
+        assert!(folder.exists());
+        let part = folder.join(format!("python-{:064x}.code.{:016x}", 1, 2));
+        write(&part, b"", false).unwrap();
+        prune(&folder, Path::new(""));
+        assert!(part.exists(), "it may be written now");
+        old(&part);
+        prune(&folder, Path::new(""));
+        assert!(!part.exists());
+    }
+
+    #[test]
+    fn times_of_the_future_count_as_the_oldest() {
+        let home = Home::new();
+        for number in 0..MOST_FILES + 8 {
+            let path = home.0.join(format!("rust-{number:064x}.code"));
+            write(&path, b"", false).unwrap();
+            File::open(&path).unwrap().set_modified(SystemTime::now() + 1000 * STALE).unwrap();
+        }
+        let [first, written] = ["a", "b"].map(|digit| home.0.join(format!("rust-{}.code", digit.repeat(64))));
+        for path in [&first, &written] {
+            write(path, b"", false).unwrap();
+        }
+        prune(&home.0, &written);
+        assert!(first.exists() && written.exists());
+        assert_eq!(fs::read_dir(&home.0).unwrap().count(), MOST_FILES);
+    }
+
+    #[test]
+    fn why_nothing_is_kept_is_said() {
+        let home = Home::new();
+        let folder = folder_in(&home.0).unwrap();
+        let shown = folder.display();
+        home.set(FOLDER, 0o755);
+        let reason = format!("{shown} is no folder of this user with the mode 0700 (it has 0755)");
+        assert_eq!(folder_in(&home.0).unwrap_err().to_string(), reason);
+        home.set(FOLDER, 0o700);
+        home.set("", 0o775);
+        let reason = format!("other users can write to {} (mode 0775)", home.0.display());
+        assert_eq!(folder_in(&home.0).unwrap_err().to_string(), reason);
+        home.set("", 0o700);
+        fs::write(folder.join(MARKER), "").unwrap();
+        let error = folder_in(&home.0).unwrap_err().to_string();
+        assert!(error.contains("is not what samedeal writes"), "{error}");
     }
 }

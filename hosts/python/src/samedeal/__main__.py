@@ -51,6 +51,7 @@ def parser() -> argparse.ArgumentParser:
     locate = command("locate", _locate, "Print when and where a sample is seen in an epoch.")
     state = command("state", _state, "Print the state of an epoch after so many samples of every rank.")
     verify = command("verify", _verify, "Check that all ranks together see every sample as often as they should.")
+    command("cache", _cache, "Print where compiled code is kept for later processes, or why it is not.")
     for asked in (locate, state, verify):
         asked.add_argument(
             "--samples", type=_number, required=True, metavar="N", help="such as 50000, 50_000 or 50,000"
@@ -108,6 +109,13 @@ def _rank(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     answer = {"rank": found.rank, "world_size": found.world_size, "launcher": found.launcher, "used": list(found.used)}
     used = f", from {' '.join(found.used)}" if found.used else ""
     return answer, f"rank {found.rank} of {found.world_size} (launcher: {found.launcher}{used})", 0
+
+
+def _cache(_: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
+    from .engine import component
+
+    path, reason = component.process.kept_at()
+    return {"path": path, "reason": reason or None}, path or f"nothing is kept: {reason}", 0
 
 
 def _locate(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:

@@ -79,12 +79,25 @@ def loaded(code: tuple[bytes, str | bytes], limited: bool) -> Compiled | None:
 
 def kept(component: str, limited: bool) -> Compiled | None:
     """What an earlier process kept, if it did."""
-    return cache.load(_key(component, limited), lambda *code: loaded(code, limited))
+    try:
+        key = _key(component, limited)
+    except OSError:
+        return None
+    return cache.load(key, lambda *code: loaded(code, limited))
 
 
-def keep(component: str, code: tuple[bytes, bytes], limited: bool) -> None:
-    """Keeps machine code for later processes."""
-    cache.keep(_key(component, limited), *code)
+def keep(component: str, code: tuple[bytes, bytes], limited: bool) -> str | None:
+    """Keeps machine code for later processes. The answer is why it cannot be kept; None if it is."""
+    try:
+        key = _key(component, limited)
+    except OSError as error:
+        return str(error)
+    return cache.keep(key, *code)
+
+
+def kept_at(component: str, limited: bool) -> str:
+    """The file in which the code of a component is kept, once it is. If there is no folder, an `OSError` says why."""
+    return cache.path_of(_key(component, limited))
 
 
 def _reserved(limited: bool) -> int:
@@ -102,11 +115,23 @@ def _key(component: str, limited: bool) -> bytes:
     The component is told by its size and a checksum. A digest would take five times as long, and keep out nobody: those
     who can change the file of the component can change this one, too.
     """
-    # Which library it is, since a process of another one may have the same folder. wasmtime itself refuses code of
-    # another major version, of other options, and for a processor that has more than this one.
-    library = os.stat(capi.FILE)
-    folder = os.path.basename(os.path.dirname(capi.FILE))
-    return f"2 {folder} {library.st_size} {library.st_mtime_ns} {limited} {_checksum(component)}".encode()
+    # The exact version of the engine, its settings and the component, as in the Rust host (`hosts/rust/src/cache.rs`).
+    # wasmtime itself refuses code of another major version, of other options, and for a processor that has more than
+    # this one.
+    return f"3 {_engine_version()} {os.uname().machine if os.name == 'posix' else ''} {limited} {_checksum(component)}".encode()
+
+
+def _engine_version() -> str:
+    """The version of wasmtime, by the name of the folder that pip keeps beside a package.
+
+    `importlib.metadata` takes milliseconds for it. Where there is no such folder, there is no version, and nothing is
+    kept.
+    """
+    packages = os.path.dirname(os.path.dirname(os.path.dirname(capi.FILE)))
+    found = [name for name in os.listdir(packages) if name.startswith("wasmtime-") and name.endswith(".dist-info")]
+    if not found:
+        raise FileNotFoundError(f"{packages} does not name the version of wasmtime")
+    return " ".join(sorted(found))
 
 
 def _checksum(path: str) -> str:

@@ -14,7 +14,7 @@ import threading
 
 from . import cache
 from .capi import EngineError
-from .code import Compiled, compiled, keep, kept, loaded
+from .code import Compiled, compiled, keep, kept, kept_at, loaded
 
 if sys.platform != "win32" and sys.platform not in ("emscripten", "wasi"):
     import resource
@@ -48,6 +48,8 @@ class Process:
         self._forked = forked
         self._compiled: Compiled | None = None
         self._thread: threading.Thread | None = None
+        self._not_kept: str | None = None
+        """Why the code that was compiled here was not kept."""
         self._first = threading.Event()
         """Set when the thread has compiled for the first time, or has failed."""
         # Held while something is made that is made once: it nests, samplers upon the compiled component.
@@ -68,6 +70,16 @@ class Process:
             # A signal handler may have come before its start.
             with contextlib.suppress(RuntimeError):
                 self._thread.join()
+
+    def kept_at(self) -> tuple[str | None, str]:
+        """The file in which the machine code is kept for later processes; if there is none, None and the reason."""
+        self.compiled()
+        self.settle()
+        try:
+            path = kept_at(COMPONENT, _is_space_limited())
+        except (OSError, RuntimeError, ValueError) as error:
+            return None, str(error)
+        return (path, "") if os.path.isfile(path) else (None, self._not_kept or f"{path} was deleted")
 
     def successor(self) -> Process:
         """For a forked child: nothing that was made before is used again."""
@@ -100,7 +112,7 @@ class Process:
             try:
                 # Where nothing can be kept, each process would compile twice. Where address space is scarce, two
                 # compilers may not fit.
-                if not limited and has_winch() and cache.can_keep():
+                if not limited and has_winch() and cache.why_not() is None:
                     with contextlib.suppress(EngineError):
                         self._compiled = compiled(component, limited, parallel=not self._forked, winch=True)
                         self._first.set()
@@ -112,7 +124,7 @@ class Process:
         """Compiles with Cranelift, and keeps the code for later processes and for forked children."""
         self._compiled = made = compiled(component, limited, parallel=not self._forked)
         self._codes[limited] = made.code()
-        keep(component, self._codes[limited], limited)
+        self._not_kept = keep(component, self._codes[limited], limited)
         return made
 
 

@@ -11,6 +11,7 @@ import pathlib
 import re
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import tempfile
@@ -283,6 +284,61 @@ def test_a_program_of_another_user_that_all_may_run_keeps_nothing(host: str, hom
     assert [*caches.iterdir()] == []
     deal(host, HOME=str(home), XDG_CACHE_HOME=str(caches))
     assert kept(caches)
+
+
+def test_a_program_with_the_capabilities_of_its_file_keeps_nothing(home: Path, machine: Path) -> None:
+    program = machine / "samedeal"
+    shutil.copy(HOSTS["command"][0], program)
+    words = [str(program), *HOSTS["command"][1:]]
+    # CAP_NET_RAW, permitted and effective (revision 2 of the attribute).
+    capability = struct.pack("<5I", 0x02000001, 1 << 13, 0, 0, 0)
+    for given in (capability, None):
+        if given is None:
+            os.removexattr(program, "security.capability")
+        else:
+            os.setxattr(program, "security.capability", given)
+        ids = [f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups"]
+        subprocess.run(["setpriv", *ids, *words], env={"HOME": str(home)}, cwd="/", check=True, timeout=HANG)
+        assert bool(kept(home)) is (given is None)
+
+
+@pytest.mark.parametrize("saved", ["user", "group"])
+def test_a_superuser_who_became_a_user_for_a_while_keeps_nothing(saved: str, home: Path) -> None:
+    groups = f"os.setresgid({GROUP}, {GROUP}, {0 if saved == 'group' else GROUP})"
+    users = f"{groups}; os.setresuid({USER}, {USER}, {0 if saved == 'user' else USER})"
+    # Modules are read before, as the superuser can.
+    code = f"import os, ctypes, numpy, samedeal; {users}; print(samedeal.Sampler(100, seed=9).indices(0, 3))"
+    environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(home)}
+    subprocess.run([sys.executable, "-c", code], env=environment, cwd="/", check=True, timeout=HANG)
+    assert kept(home) == []
+
+
+@each_host
+def test_in_a_user_namespace_without_a_map_nothing_is_kept(host: str, home: Path) -> None:
+    """Every other user has the number of this one there."""
+    words = ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups", "unshare", "--user", *HOSTS[host]]
+    environment = {"PATH": os.environ["PATH"], "PYTHONDONTWRITEBYTECODE": "1", "HOME": str(home)}
+    done = subprocess.run(words, env=environment, cwd="/", capture_output=True, text=True, timeout=HANG, check=False)
+    assert done.returncode == 0 or "denied" in done.stderr.lower(), done.stderr
+    assert kept(home) == []
+
+
+def test_a_limit_for_files_ends_no_program(home: Path) -> None:
+    words = ["sh", "-c", 'ulimit -f 100; exec "$@"', "sh", *HOSTS["command"]]
+    ids = ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups"]
+    for _ in range(2):
+        subprocess.run([*ids, *words], env={"HOME": str(home)}, cwd="/", check=True, timeout=HANG)
+    assert [path.name for path in (home / ".cache" / FOLDER).iterdir()] == [MARKER]
+    asked = [HOSTS["command"][0], "--version"]
+    answer = subprocess.run([*ids, *words[:4], *asked], env={"HOME": str(home)}, stdout=subprocess.PIPE, check=True)
+    assert b"ulimit -f" in answer.stdout
+
+
+@each_host
+def test_a_umask_that_takes_everything_away(host: str, home: Path) -> None:
+    deal(host, umask=0o777, HOME=str(home))
+    assert kept(home)
+    assert {path.stat().st_mode & 0o777 for path in [home / ".cache", *kept(home)]} == {0o700, 0o600}
 
 
 @each_host

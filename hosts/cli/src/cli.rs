@@ -57,14 +57,18 @@ impl Cli {
     }
 }
 
-/// The versions, and the SHA-256 of the component: equal components deal equally, in every host. A command that links the core has none.
+/// The versions; of a command that runs the component also its SHA-256 (equal components deal equally, in every host), and where its
+/// compiled code is kept, or why it is not.
 fn version() -> String {
     let versions = format!("samedeal {}\nengine {}\n", env!("CARGO_PKG_VERSION"), samedeal::ENGINE);
     #[cfg(feature = "component")]
     let versions = {
         use crate::write::hexadecimal;
         use sha2::{Digest, Sha256};
-        format!("{versions}samedeal.wasm {}\n", hexadecimal(&Sha256::digest(samedeal::COMPONENT)))
+        let digest = hexadecimal(&Sha256::digest(samedeal::COMPONENT));
+        let kept = samedeal::kept_code();
+        let kept = kept.map_or_else(|reason| format!("not kept: {reason}"), |path| path.display().to_string());
+        format!("{versions}samedeal.wasm {digest}\ncompiled code {kept}\n")
     };
     versions
 }

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 from limits import HANG
 from samedeal import Sampler
-from samedeal.engine import cache, code, component
+from samedeal.engine import cache, component
+from samedeal.engine import code as codes
 
 FOLDER = "samedeal-engine-v1"
 WINCH = pytest.mark.skipif(not component.has_winch(), reason="Winch is not used here")
@@ -379,13 +380,13 @@ def test_why_nothing_is_kept_can_be_asked(home: Path, what: str, capsys: pytest.
 
 
 def test_another_version_of_the_engine_has_other_code(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    version = code._engine_version()
-    before = code.kept_at(component.COMPONENT, False)
+    version = codes._engine_version()
+    before = codes.kept_at(component.COMPONENT, False)
     # The time of the library says nothing: an installation of the same version has the same code.
     monkeypatch.setattr(os, "stat", None)
-    assert code.kept_at(component.COMPONENT, False) == before
-    monkeypatch.setattr(code, "_engine_version", lambda: f"{version}.1")
-    assert code.kept_at(component.COMPONENT, False) != before
+    assert codes.kept_at(component.COMPONENT, False) == before
+    monkeypatch.setattr(codes, "_engine_version", lambda: f"{version}.1")
+    assert codes.kept_at(component.COMPONENT, False) != before
 
 
 @posix

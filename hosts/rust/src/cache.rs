@@ -43,16 +43,14 @@ pub fn compiled(engine: &Engine, component: &[u8]) -> wasmtime::Result<Component
     Ok(component)
 }
 
-/// The file in which [`compiled`] keeps the code of this process, or why it keeps none.
-pub fn kept() -> Result<PathBuf, String> {
+/// The file in which the machine code of the component is kept for later processes, or why it is not kept, such as "other users can
+/// write to /home/ada/.cache (mode 0775)". The component is compiled if it has not been used yet.
+pub fn kept_code() -> Result<PathBuf, String> {
+    crate::engine::prepare().map_err(|error| error.to_string())?;
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }
 
-fn compiled_in(
-    folder: &Path,
-    engine: &Engine,
-    component: &[u8],
-) -> wasmtime::Result<(Component, io::Result<PathBuf>)> {
+fn compiled_in(folder: &Path, engine: &Engine, component: &[u8]) -> wasmtime::Result<(Component, io::Result<PathBuf>)> {
     remove_leftovers(folder);
     let path = folder.join(name(engine, component));
     if let Ok(code) = load(&path) {
@@ -156,7 +154,8 @@ fn has_saved_rights() -> bool {
     // SAFETY: each pointer is to a number of its own, which the function writes. `getauxval` takes and gives numbers.
     #[allow(unsafe_code)]
     let (failed, is_secure) = unsafe {
-        let failed = libc::getresuid(real, effective, saved) | libc::getresgid(real_group, effective_group, saved_group);
+        let failed =
+            libc::getresuid(real, effective, saved) | libc::getresgid(real_group, effective_group, saved_group);
         (failed != 0, libc::getauxval(libc::AT_SECURE) != 0)
     };
     let differ = |[real, effective, saved]: [u32; 3]| real != effective || real != saved;
@@ -461,7 +460,8 @@ fn remove_leftover(folder: &Path) -> io::Result<()> {
             continue;
         }
         let end = name.strip_prefix(MARKER);
-        let is_marker = end.is_some_and(|end| end.is_empty() || end.strip_prefix('.').is_some_and(|end| is_hex(end, 16)));
+        let is_marker =
+            end.is_some_and(|end| end.is_empty() || end.strip_prefix('.').is_some_and(|end| is_hex(end, 16)));
         let file = File::from(openat(&at, name, flags, Mode::empty())?);
         let found = file.metadata()?;
         let mut text = Vec::new();
@@ -591,7 +591,8 @@ mod tests {
         let home = Home::new();
         let folder = folder_in(&home.0).unwrap();
         let old = |path: &Path| File::open(path).unwrap().set_modified(SystemTime::now() - 60 * STALE).unwrap();
-        let kinds = [("empty", None), ("marker", Some(MARK)), ("begun", Some("Sig")), ("user", Some("text")), ("young", None)];
+        let kinds =
+            [("empty", None), ("marker", Some(MARK)), ("begun", Some("Sig")), ("user", Some("text")), ("young", None)];
         let made = kinds.map(|(kind, content)| {
             let path = with_random(&folder);
             make_folder(&path).unwrap();

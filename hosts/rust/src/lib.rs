@@ -65,6 +65,9 @@ pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 /// What decides all values: `wasmtime` and its version, which runs the component, or `native`, which is the core without an engine.
 pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 
+#[cfg(feature = "cache")]
+pub use cache::kept_code;
+
 /// The bytes of the component `samedeal.wasm`: it decides all values.
 #[cfg(feature = "component")]
 pub static COMPONENT: &[u8] = engine::COMPONENT;

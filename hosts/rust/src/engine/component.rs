@@ -71,6 +71,12 @@ fn compiled() -> Result<&'static SamedealPre<Memory>, Error> {
         .map_err(|error| Error::Engine(error.clone()))
 }
 
+/// Compiles the component, if that was not done yet.
+#[cfg(feature = "cache")]
+pub(crate) fn prepare() -> Result<(), Error> {
+    compiled().map(drop)
+}
+
 fn compile(component: &[u8]) -> wasmtime::Result<InstancePre<Memory>> {
     let engine = Engine::new(&config())?;
     #[cfg(feature = "cache")]

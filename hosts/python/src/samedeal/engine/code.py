@@ -118,7 +118,8 @@ def _key(component: str, limited: bool) -> bytes:
     # The exact version of the engine, its settings and the component, as in the Rust host (`hosts/rust/src/cache.rs`).
     # wasmtime itself refuses code of another major version, of other options, and for a processor that has more than
     # this one.
-    return f"3 {_engine_version()} {os.uname().machine if os.name == 'posix' else ''} {limited} {_checksum(component)}".encode()
+    machine = os.path.basename(os.path.dirname(capi.FILE))
+    return f"3 {machine} {_engine_version()} {limited} {_checksum(component)}".encode()
 
 
 def _engine_version() -> str:

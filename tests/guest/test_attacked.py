@@ -324,7 +324,7 @@ def test_in_a_user_namespace_without_a_map_nothing_is_kept(host: str, home: Path
 
 
 def test_a_limit_for_files_ends_no_program(home: Path) -> None:
-    words = ["sh", "-c", 'ulimit -f 100; exec "$@"', "sh", *HOSTS["command"]]
+    words = ["sh", "-c", 'ulimit -f 200; exec "$@"', "sh", *HOSTS["command"]]
     ids = ["setpriv", f"--reuid={USER}", f"--regid={GROUP}", "--clear-groups"]
     for _ in range(2):
         subprocess.run([*ids, *words], env={"HOME": str(home)}, cwd="/", check=True, timeout=HANG)

@@ -115,7 +115,11 @@ impl ByLengthArgs {
             _ if paths.is_empty() => {
                 let needed =
                     "needed: the file with the lengths, such as lengths.json --lengths, or table.csv --lengths COLUMN";
-                Err(Problem::message(format!("PATH is missing; {needed}")))
+                let what = column.map_or_else(
+                    || "PATH is missing".to_owned(),
+                    |given| format!("{given}: there is no such file, and no PATH with such a column"),
+                );
+                Err(Problem::message(format!("{what}; {needed}")))
             }
             _ => Lengths::read(paths, column, self.length_unit),
         }

@@ -1,7 +1,7 @@
 //! What a shell needs of the command: completions and pages of the manual.
 
-use std::io;
 use std::path::PathBuf;
+use std::{fs, io};
 
 use clap::Args;
 use clap_complete::Shell;
@@ -18,7 +18,7 @@ pub struct CompletionsArgs {
 
 #[derive(Args)]
 pub struct ManArgs {
-    /// Write a page for the command and for each subcommand into this folder, which must exist
+    /// Write a page for the command and for each subcommand into this folder, which is made if it is missing
     #[arg(long, short, value_name = "FOLDER", help_heading = "Output")]
     output: Option<PathBuf>,
 }
@@ -33,6 +33,7 @@ pub fn completions(args: &CompletionsArgs, mut command: clap::Command) -> Result
 /// `samedeal man`
 pub fn man(args: &ManArgs, mut command: clap::Command) -> Result<(), Problem> {
     let Some(folder) = &args.output else { return Ok(Man::new(command).render(&mut io::stdout())?) };
+    fs::create_dir_all(folder).map_err(|error| Problem::of(folder, error))?;
     // Subcommands get their whole names.
     command.build();
     let subcommands = command.get_subcommands().filter(|it| it.get_name() != "help");

@@ -211,8 +211,11 @@ fn a_shell_gets_its_completions_and_its_manual() {
     let names = fs::read_dir(&folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
     let others = names.filter(|name| !name.starts_with("samedeal") || !name.ends_with(".1")).collect::<Vec<_>>();
     assert_eq!(others, ["kept"]);
-    let (code, said) = failing(&format!("man --output {}", folder.join("none").display()));
-    assert!(code == 2 && said.contains("none/samedeal.1: "), "{said}");
+    let new = folder.join("new/man");
+    text(&format!("man --output {}", new.display()));
+    assert!(new.join("samedeal.1").is_file());
+    let (code, said) = failing(&format!("man --output {}", page.display()));
+    assert!(code == 2 && said.contains("samedeal-locate.1: "), "{said}");
     let version = text("--version");
     assert!(version.starts_with(&format!("samedeal {}\n", env!("CARGO_PKG_VERSION"))), "{version}");
     if cfg!(feature = "component") {

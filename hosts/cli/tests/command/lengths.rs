@@ -233,9 +233,10 @@ fn a_file_may_follow_the_option() {
     assert_eq!(lengths(&format!("--lengths {}", list.display())), [3, 0, 7]);
     let said = refused(&format!("--lengths {}", object.display()));
     assert!(said.contains("after-object.json: is an object with the members n; name a list"), "{said}");
-    for arguments in ["--lengths", "--lengths no-such.json"] {
+    let gone = "no-such.json: there is no such file, and no PATH with such a column";
+    for (arguments, what) in [("--lengths", "PATH is missing"), ("--lengths no-such.json", gone)] {
         let needed = "needed: the file with the lengths, such as lengths.json --lengths, or table.csv --lengths COLUMN";
-        assert!(refused(arguments).ends_with(&format!("PATH is missing; {needed}")), "{arguments}");
+        assert!(refused(arguments).ends_with(&format!("{what}; {needed}")), "{arguments}");
     }
 }
 

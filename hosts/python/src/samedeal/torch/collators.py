@@ -10,6 +10,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import torch
 
+from .arrays import native
 from .. import ContradictionError, MissingError, OutOfRangeError, WrongTypeError
 from ..batch.binding import PADDING
 from ..bindings.collation import Packed
@@ -146,7 +147,7 @@ class _Collator:
         if check.is_masked(value):
             raise WrongTypeError("samples", check.described(value), f"numbers as {name}, none of them masked")
         try:
-            found = value if isinstance(value, torch.Tensor) else torch.as_tensor(value)
+            found = value if isinstance(value, torch.Tensor) else torch.as_tensor(native(value))
         except Exception as error:
             if isinstance(value, Sequence):
                 _check_width(name, value)

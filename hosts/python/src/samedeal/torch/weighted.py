@@ -8,6 +8,7 @@ from typing import Any, SupportsIndex
 import numpy as np
 import torch
 
+from .arrays import native
 from .. import ContradictionError, Order, OutOfRangeError, WrongTypeError, balance
 from ..engine import arguments as check
 from .sampler import DistributedSampler
@@ -93,7 +94,7 @@ def _weights(weights: Any) -> torch.Tensor:
     if isinstance(weights, (str, bytes, bytearray)):
         raise WrongTypeError("weights", check.described(weights), allowed)
     try:
-        found = torch.as_tensor(weights, dtype=torch.double, device="cpu").detach().clone()
+        found = torch.as_tensor(native(weights), dtype=torch.double, device="cpu").detach().clone()
     except (TypeError, ValueError, RuntimeError, OverflowError) as error:
         raise WrongTypeError("weights", check.described(weights), allowed) from error
     if found.ndim != 1:

@@ -84,13 +84,17 @@ def build_index(
     size = max(1, -(-windows // _PARTS))
     parts = [(first, min(size, windows - first)) for first in range(0, windows, size)] or [(0, 0)]
     own = _head(whole.index(0, 0))
-    known = _known(folder, parts, own)
+    # A part is of the lengths that it was planned with: if they changed since, it is not taken.
+    lengths = batcher._engine.fixed[1]
+    identity = None if lengths is None else lengths.identity()
+    mark = "" if identity is None else f"-{identity:08x}"
+    known = _known(folder, parts, own, mark)
     for text in _planned(whole, folder, [part for part in parts if part not in known], workers):
         found = _part_of(text, own)
         if found not in parts:
             raise WrongTypeError("workers", check.described(text), _MAP)
         if found not in known:
-            _write(folder, _file(folder, found), text)
+            _write(folder, _file(folder, found, mark), text)
             known[found] = text
             if told is not None:
                 told(sum(count for _, count in known), windows)
@@ -127,8 +131,8 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _file(folder: Path, part: Part) -> Path:
-    return folder / f"{part[0]}-{part[1]}.json"
+def _file(folder: Path, part: Part, mark: str) -> Path:
+    return folder / f"{part[0]}-{part[1]}{mark}.json"
 
 
 def _head(text: str) -> tuple[object, ...]:
@@ -137,12 +141,12 @@ def _head(text: str) -> tuple[object, ...]:
     return found["fingerprint"], found["epoch"], found["windows"]
 
 
-def _known(folder: Path, parts: list[Part], own: tuple[object, ...]) -> dict[Part, str]:
+def _known(folder: Path, parts: list[Part], own: tuple[object, ...], mark: str) -> dict[Part, str]:
     """The parts that are there, whole."""
     known = {}
     for part in parts:
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            text = _file(folder, part).read_text(encoding="utf-8")
+            text = _file(folder, part, mark).read_text(encoding="utf-8")
             if _part_of(text, own) == part:
                 known[part] = text
     return known

@@ -588,3 +588,22 @@ def test_single_samples_of_a_step_have_like_lengths() -> None:
     batcher = Batcher(lengths, max_tokens=10, too_long="single", world_size=2, order="sequential")
     steps = [{lengths[sample] for batch in batcher.step(k) for sample in batch.samples} for k in range(len(batcher))]
     assert sorted(map(sorted, steps)) == [[11, 12], [13, 14], [96, 97], [98, 99]]
+
+
+def test_an_index_is_written_through_a_link_and_files_of_others_stay(tmp_path: Path) -> None:
+    target, link = tmp_path / "kept" / "real.json", tmp_path / "plan.json"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    batcher = Batcher(LENGTHS, **OPTIONS)
+
+    def stop(done: int, windows: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_index(batcher, link, workers=1, progress=stop)
+    (folder,) = target.parent.iterdir()
+    (folder / "notes.txt").write_text("mine")
+    text = build_index(batcher, link, workers=1)
+    assert link.is_symlink()
+    assert target.read_text() == f"{text}\n"
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]

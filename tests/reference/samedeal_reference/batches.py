@@ -71,6 +71,8 @@ class Batcher:
         self._epoch, self._consumed, self._history, self._checksum = epoch, consumed, history, checksum
         self._positions = order.length(epoch)
         require(consumed <= self._positions, "consumed", consumed)
+        over = consumed == self._positions and len(history) > 0
+        require(not over, "history", f"of {len(history)} segments", "contradiction")
         self._config = recipe.config(epoch)
         self._index: Index | None = None
         self._known: dict[int, Planned] = {}

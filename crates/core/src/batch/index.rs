@@ -44,7 +44,15 @@ pub(super) struct Index {
 
 impl Index {
     pub(super) fn new(fingerprint: String, epoch: u64, windows: u64, first: u64) -> Self {
-        Self { fingerprint, epoch, windows, first, steps: Vec::new(), checksums: Vec::new(), metrics: Metrics::default() }
+        Self {
+            fingerprint,
+            epoch,
+            windows,
+            first,
+            steps: Vec::new(),
+            checksums: Vec::new(),
+            metrics: Metrics::default(),
+        }
     }
 
     /// JSON in one line.

@@ -223,6 +223,11 @@ class Joined(Lengths):
         """Again from its parts."""
         return Joined, (self._parts,)
 
+    def identity(self) -> int | None:
+        """A checksum of those of the parts; None if one has none."""
+        found = [part.identity() for _, part, _ in self._parts]
+        return None if None in found else zlib.crc32(str(found).encode())
+
     def in_file(self, path: Path) -> Lengths:
         """The same for each part."""
         return Joined(

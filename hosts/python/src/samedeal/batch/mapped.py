@@ -38,7 +38,9 @@ def checksum(array: NDArray[Any]) -> int:
 
     Each worker process opens the file: to read all of a large one would take seconds in each.
     """
-    data = memoryview(array).cast("B")
+    import numpy
+
+    data = memoryview(array.reshape(-1).view(numpy.uint8))
     count = min(_PIECES, -(-len(data) // _PIECE))
     found = 0
     for number in range(count):

@@ -47,7 +47,12 @@ def read_index(text: str) -> Index:
     index = Index(own[0], *map(int, own[1:4]), *(list(map(int, numbers)) for numbers in own[4:]), metrics)
     body, _, _ = text.rpartition(',"checksum"')
     whole = hashlib.sha256(body.encode()).hexdigest() == fields["checksum"]
-    if not whole or len(index.checksums) != len(index.steps) or index.end > index.windows or sum(index.steps) != metrics.steps:
+    if (
+        not whole
+        or len(index.checksums) != len(index.steps)
+        or index.end > index.windows
+        or sum(index.steps) != metrics.steps
+    ):
         raise Failure("wrong-type", "index", text)
     return index
 

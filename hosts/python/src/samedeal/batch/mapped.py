@@ -34,7 +34,7 @@ def place(given: Any) -> tuple[Any, ...] | None:
 
 
 def checksum(array: NDArray[Any]) -> int:
-    """Tells the bytes of a mapped array from others: of all, if they are few, else of pieces from the first to the last.
+    """Tells the bytes of a mapped array from others: of all, or of pieces of a large file.
 
     Each worker process opens the file: to read all of a large one would take seconds in each.
     """

@@ -133,13 +133,13 @@ def _opened(path: str, dtype: str, offset: int, shape: tuple[int, ...], known: i
     """
     import numpy
 
-    allowed = "the file as it was when the batcher was pickled"
+    allowed = f"those of the file {path} as it was when the batcher was pickled"
     end = offset + math.prod(shape) * numpy.dtype(dtype).itemsize
     if (size := os.path.getsize(path)) < end:
-        raise ContradictionError("lengths", f"{path} of {size} bytes", f"{end} bytes or more: {allowed}")
+        raise ContradictionError("lengths", f"a file of {size} bytes", allowed)
     array = numpy.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
     if checksum(array) != known:
-        raise ContradictionError("lengths", f"{path} with other lengths", allowed)
+        raise ContradictionError("lengths", "other bytes", allowed)
     return Lengths.of(array)
 
 

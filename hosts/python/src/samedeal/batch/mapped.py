@@ -40,7 +40,7 @@ def checksum(array: NDArray[Any]) -> int:
     """
     import numpy
 
-    data = memoryview(array.reshape(-1).view(numpy.uint8))
+    data = array.reshape(-1).view(numpy.uint8).data
     count = min(_PIECES, -(-len(data) // _PIECE))
     found = 0
     for number in range(count):

@@ -502,3 +502,108 @@ def test_a_pass_gives_all_batches_before_the_window_that_fails() -> None:
     assert [len(next(batches).samples) for _ in range(15)] == [10] * 15
     with pytest.raises(OutOfRangeError, match="sample 300"):
         next(batches)
+
+
+@pytest.mark.parametrize("change", ["values", "dtype", "shorter"])
+def test_a_pickle_refuses_a_file_that_changed(change: str, tmp_path: Path) -> None:
+    lengths = mapped(tmp_path)
+    path, text = lengths.filename, pickle.dumps(Batcher(lengths, **OPTIONS))
+    other = np.array(lengths)
+    if change == "values":
+        other[-1] += 1
+    elif change == "dtype":
+        other = other.astype(np.uint64)
+    else:
+        other = other[: len(other) // 2]
+    # The file that is mapped stays as it is.
+    Path(path).unlink()
+    np.save(path, other)
+    with fails(ContradictionError, "lengths"):
+        pickle.loads(text)
+
+
+def test_lengths_that_change_between_two_plans_of_a_window_are_refused() -> None:
+    lengths = np.array(LENGTHS)
+    batcher = Batcher(lengths, **OPTIONS)
+    text = batcher.index(0, batcher.num_windows)
+    batcher.batch(len(batcher) - 1)
+    lengths[:] = lengths[::-1].copy()
+    with fails(ContradictionError, "lengths"):
+        list(batcher)
+    lengths[:] = lengths[::-1].copy()
+    batcher.use_index(text)
+    assert len(list(batcher)) == len(batcher)
+
+
+def other_lengths() -> Any:
+    """Lengths that have the fingerprint of `LENGTHS`: those of which it is, are the same."""
+
+    class Noting(Counting):
+        seen: Any = np.array([], dtype=np.int64)
+
+        def __getitem__(self, samples: Any) -> Any:
+            self.seen = np.append(self.seen, samples)
+            return super().__getitem__(samples)
+
+    noting: Any = Noting(LENGTHS)
+    Batcher(noting, **OPTIONS)
+    other = LENGTHS.copy()
+    rest = np.setdiff1d(np.arange(SAMPLES), noting.seen)
+    # The same lengths at other samples: steps may be as many as before.
+    other[rest] = np.roll(other[rest], 1)
+    return other
+
+
+def test_an_index_of_other_lengths_is_refused() -> None:
+    batcher, other = Batcher(LENGTHS, **OPTIONS), Batcher(other_lengths(), **OPTIONS)
+    assert batcher.recipe_fingerprint() == other.recipe_fingerprint()
+    other.use_index(batcher.index(0, batcher.num_windows))
+    with fails(ContradictionError, "lengths"):
+        other.batch(0)
+    with fails(ContradictionError, "lengths"):
+        join_indices([batcher.index(0, 2), Batcher(other_lengths(), **OPTIONS).index(1, 1)])
+
+
+def test_parts_of_other_lengths_are_not_taken(tmp_path: Path) -> None:
+    def stop(done: int, windows: int) -> None:
+        raise KeyboardInterrupt
+
+    path = tmp_path / "plan.json"
+    with pytest.raises(KeyboardInterrupt):
+        build_index(Batcher(LENGTHS, **OPTIONS), path, workers=1, progress=stop)
+    (folder,) = tmp_path.iterdir()
+    assert len(list(folder.iterdir())) == 1
+    other = Batcher(other_lengths(), **OPTIONS)
+    assert build_index(other, path, workers=1) == other.index(0, other.num_windows)
+
+
+def test_a_checksum_without_a_history_is_refused() -> None:
+    batcher = Batcher(LENGTHS, **OPTIONS)
+    with fails(ContradictionError, "checksum"):
+        batcher.resume(batcher.state(0).replace('"checksum":0', '"checksum":7'))
+
+
+def test_single_samples_of_a_step_have_like_lengths() -> None:
+    lengths = [11, 99, 12, 98, 13, 97, 14, 96]
+    batcher = Batcher(lengths, max_tokens=10, too_long="single", world_size=2, order="sequential")
+    steps = [{lengths[sample] for batch in batcher.step(k) for sample in batch.samples} for k in range(len(batcher))]
+    assert sorted(map(sorted, steps)) == [[11, 12], [13, 14], [96, 97], [98, 99]]
+
+
+def test_an_index_is_written_through_a_link_and_files_of_others_stay(tmp_path: Path) -> None:
+    target, link = tmp_path / "kept" / "real.json", tmp_path / "plan.json"
+    target.parent.mkdir()
+    link.symlink_to(target)
+    batcher = Batcher(LENGTHS, **OPTIONS)
+
+    def stop(done: int, windows: int) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        build_index(batcher, link, workers=1, progress=stop)
+    (folder,) = target.parent.iterdir()
+    (folder / "notes.txt").write_text("mine")
+    text = build_index(batcher, link, workers=1)
+    assert link.is_symlink()
+    assert target.read_text() == f"{text}\n"
+    assert [path.name for path in folder.iterdir()] == ["notes.txt"]

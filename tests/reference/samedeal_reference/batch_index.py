@@ -12,7 +12,8 @@ from .batch_results import Metrics
 from .recipe_text import MAX_TEXT, written
 from .state import is_number, read_json
 
-MEMBERS = ("samedeal", "kind", "fingerprint", "epoch", "windows", "first", "steps", "metrics", "checksum")
+OWN = ("fingerprint", "epoch", "windows", "first", "steps", "checksums")
+MEMBERS = ("samedeal", "kind", *OWN, "metrics", "checksum")
 
 
 @dataclass(frozen=True)
@@ -22,6 +23,7 @@ class Index:
     windows: int
     first: int
     steps: list[int]
+    checksums: list[int]
     metrics: Metrics
 
     @property
@@ -29,9 +31,9 @@ class Index:
         return self.first + len(self.steps)
 
     def text(self) -> str:
-        own = {name: value for name, value in vars(self).items() if name != "metrics"}
-        metrics = ",".join(map(str, vars(self.metrics).values()))
-        body = f'{written({"samedeal": 1, "kind": "index"} | own)[:-1]},"metrics":[{metrics}]'
+        own = {name: getattr(self, name) for name in OWN[:-1]}
+        checksums, metrics = (",".join(map(str, all)) for all in (self.checksums, vars(self.metrics).values()))
+        body = f'{written({"samedeal": 1, "kind": "index"} | own)[:-1]},"checksums":[{checksums}],"metrics":[{metrics}]'
         return f'{body},"checksum":"{hashlib.sha256(body.encode()).hexdigest()}"}}'
 
 
@@ -41,11 +43,16 @@ def read_index(text: str) -> Index:
     if not is_index(fields):
         raise Failure("wrong-type", "index", text)
     metrics = Metrics(**dict(zip(vars(Metrics()), map(int, fields["metrics"]), strict=False)))
-    own = [fields[name] for name in ("fingerprint", "epoch", "windows", "first", "steps")]
-    index = Index(own[0], *map(int, own[1:4]), list(map(int, own[4])), metrics)
+    own = [fields[name] for name in OWN]
+    index = Index(own[0], *map(int, own[1:4]), *(list(map(int, numbers)) for numbers in own[4:]), metrics)
     body, _, _ = text.rpartition(',"checksum"')
     whole = hashlib.sha256(body.encode()).hexdigest() == fields["checksum"]
-    if not whole or index.end > index.windows or sum(index.steps) != metrics.steps:
+    if (
+        not whole
+        or len(index.checksums) != len(index.steps)
+        or index.end > index.windows
+        or sum(index.steps) != metrics.steps
+    ):
         raise Failure("wrong-type", "index", text)
     return index
 
@@ -60,6 +67,9 @@ def is_index(fields: Any) -> bool:
     def natural(value: Any) -> bool:
         return is_number("natural", value)
 
+    def are_words(value: Any) -> bool:
+        return isinstance(value, list) and all(type(number) is int and 0 <= number < 2**64 for number in value)
+
     if not isinstance(fields, dict) or set(fields) != set(MEMBERS):
         return False
     checks: dict[str, Callable[[Any], bool]] = {
@@ -70,9 +80,8 @@ def is_index(fields: Any) -> bool:
         "windows": natural,
         "first": natural,
         "steps": each("natural"),
-        "metrics": lambda value: (
-            isinstance(value, list) and all(type(number) is int and 0 <= number < 2**64 for number in value)
-        ),
+        "checksums": are_words,
+        "metrics": are_words,
         "checksum": is_text,
     }
     return all(check(fields[name]) for name, check in checks.items()) and len(fields["metrics"]) >= len(vars(Metrics()))
@@ -92,8 +101,11 @@ def join_indices(parts: list[str]) -> str:
     for part in indices[1:]:
         require_same(part, whole.fingerprint, whole.epoch, whole.windows)
         if part.end <= whole.end:
+            known = whole.checksums[part.first - whole.first :]
+            for k, (ours, theirs) in enumerate(zip(known, part.checksums, strict=False), part.first):
+                require(ours == theirs, "lengths", f"the checksum {theirs} of window {k}", "contradiction")
             continue
         require(part.first == whole.end, "first", part.first, "contradiction")
         whole.metrics.add(part.metrics)
-        whole = replace(whole, steps=whole.steps + part.steps)
+        whole = replace(whole, steps=whole.steps + part.steps, checksums=whole.checksums + part.checksums)
     return whole.text()

@@ -39,7 +39,7 @@ class Window:
         self.dropped = self.bound = 0
         alone: list[Item] = []
         if config.too_long == "single":
-            alone = [item for item in items if item.length > config.longest]
+            alone = longest_first([item for item in items if item.length > config.longest])
             items = [item for item in items if item.length <= config.longest]
         if config.strategy == "pad-to-max":
             self._tail(self._consecutive(items, config.most_rows))

@@ -65,4 +65,5 @@ def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, Histo
         checked(SEGMENT_OF_BATCHES, segment)
         own = read_options(segment["batch"]) if "batch" in segment else options
         segments.append(Segment(segment["world_size"], segment["steps"], own))
+    require(bool(segments) or int(fields["checksum"]) == 0, "checksum", int(fields["checksum"]), "contradiction")
     return epoch, consumed, joined(segments), fields["checksum"]

@@ -71,6 +71,8 @@ class Batcher:
         self._epoch, self._consumed, self._history, self._checksum = epoch, consumed, history, checksum
         self._positions = order.length(epoch)
         require(consumed <= self._positions, "consumed", consumed)
+        over = consumed == self._positions and len(history) > 0
+        require(not over, "history", f"of {len(history)} segments", "contradiction")
         self._config = recipe.config(epoch)
         self._index: Index | None = None
         self._known: dict[int, Planned] = {}
@@ -101,6 +103,10 @@ class Batcher:
             if k == 0 and self._history:
                 found = checksum_of([item.length for item in items])
                 require(found == self._checksum, "lengths", f"the checksum {found}", "contradiction")
+            if self._index is not None:
+                found = checksum_of([item.length for item in items])
+                told = self._index.checksums[len(self._index.steps) - self.num_windows() + k]
+                require(found == told, "lengths", f"the checksum {found}", "contradiction")
             self._known[k] = self._plan(items, self._span(k)[0], self._history if k == 0 else ())
         return self._known[k]
 
@@ -235,7 +241,11 @@ class Batcher:
         for window in windows:
             metrics.add(window.metrics)
         steps = [len(window.steps) for window in windows]
-        return Index(self._recipe.recipe_fingerprint(), self._epoch, self.num_windows(), first, steps, metrics).text()
+        checksums = [
+            checksum_of([self._lengths[sample] for sample in self._samples(k)]) for k in range(first, first + count)
+        ]
+        head = self._recipe.recipe_fingerprint(), self._epoch, self.num_windows()
+        return Index(*head, first, steps, checksums, metrics).text()
 
     def use_index(self, index: str) -> None:
         found = read_index(index)

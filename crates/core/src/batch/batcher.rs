@@ -2,7 +2,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::cell::{Cell, RefCell};
+use core::cell::RefCell;
 use core::ops::Range;
 
 use super::config::BatchConfig;
@@ -39,8 +39,6 @@ pub struct Batcher {
     /// What was taken of the first window, and the checksum of the lengths with which it was planned; 0 if nothing was taken.
     history: Vec<Past>,
     checksum: u64,
-    /// Those of the windows that were planned last: readers are ahead of states by a window at most.
-    checksums: Cell<[(u64, u64); 2]>,
     desk: Desk,
     known: RefCell<Known>,
     recent: RefCell<Option<(u64, Window)>>,
@@ -61,6 +59,8 @@ pub(super) struct Past {
 struct Known {
     /// How many steps there are up to the end of each.
     ends: Vec<u64>,
+    /// The checksum of the lengths of each. Lengths that change between two plans of a window would lose samples.
+    checksums: Vec<u64>,
     /// Those of the first `counted` windows.
     metrics: Metrics,
     counted: u64,
@@ -84,6 +84,8 @@ pub(super) struct Window {
     pub(super) steps: Steps,
     /// How many steps were taken before.
     pub(super) first: usize,
+    /// The checksum of the lengths with which it was planned.
+    checksum: u64,
     dropped: u64,
     packs_bound: u64,
     tally: Tally,
@@ -154,7 +156,6 @@ impl Batcher {
             opened,
             history,
             checksum,
-            checksums: Cell::new([(u64::MAX, 0); 2]),
             desk: Desk::default(),
             known: RefCell::default(),
             recent: RefCell::default(),
@@ -210,11 +211,8 @@ impl Batcher {
         if window == 0 && !self.history.is_empty() {
             return Ok(self.checksum);
         }
-        let known = || self.checksums.get().iter().find(|(number, _)| *number == window).map(|&(_, checksum)| checksum);
-        if known().is_none() {
-            self.in_window(window, |_| Ok(()))?;
-        }
-        Ok(known().unwrap_or_default())
+        self.know(|known| known.checksums.len() as u64 > window)?;
+        Ok(self.known.borrow().checksums.get(window as usize).copied().unwrap_or_default())
     }
 
     pub(super) fn order(&self) -> &Order {
@@ -400,6 +398,8 @@ impl Batcher {
         let add = |window: &Window, index: &mut Index| {
             grow("count", 1, &mut index.steps)?;
             index.steps.push(window.count() as u64);
+            grow("count", 1, &mut index.checksums)?;
+            index.checksums.push(window.checksum);
             window.add_to(&mut index.metrics, &self.rules);
             Ok(())
         };
@@ -438,7 +438,9 @@ impl Batcher {
             end += left;
             ends.push(end);
         }
-        self.known.borrow_mut().ends = ends;
+        let checksums = collect("index", ends.len(), index.checksums[gone..].iter().copied())?;
+        let known = &mut *self.known.borrow_mut();
+        (known.ends, known.checksums) = (ends, checksums);
         Ok(())
     }
 
@@ -529,9 +531,17 @@ impl Batcher {
         let known = &mut *self.known.borrow_mut();
         if known.ends.len() as u64 == number {
             grow("batch-window", 1, &mut known.ends)?;
+            grow("batch-window", 1, &mut known.checksums)?;
             known.ends.push(known.steps() + window.count() as u64);
-        } else if let Some(&end) = known.ends.get(number as usize) {
-            // An index may be of other lengths than those that the fingerprint of the recipe is of.
+            known.checksums.push(window.checksum);
+        } else if let (Some(&end), Some(&checksum)) =
+            (known.ends.get(number as usize), known.checksums.get(number as usize))
+        {
+            // Lengths may have changed since, or an index may be of others with the same fingerprint.
+            if checksum != window.checksum {
+                let allowed = format!("{checksum}, that of the lengths with which window {number} was planned before");
+                return Err(Failure::contradiction("lengths", format!("the checksum {}", window.checksum), allowed));
+            }
             let steps = end - known.before(number as usize);
             if steps != window.count() as u64 {
                 let value = format!("{steps} steps in window {number}");
@@ -549,7 +559,6 @@ impl Batcher {
         let (begin, end) = (self.begin(number), self.begin(number + 1));
         let (samples, lengths) = self.desk.take(&self.lengths, &self.order, (begin, end - begin))?;
         let checksum = checksum(&lengths);
-        self.checksums.set([self.checksums.get()[1], (number, checksum)]);
         let mut items = Items::new(samples, lengths);
         let mut tally = Tally::default();
         let history = if number == 0 { &self.history[..] } else { &[] };
@@ -569,14 +578,14 @@ impl Batcher {
             }
             let first = past.steps as usize;
             if place + 1 == history.len() && past.world == self.rules.world && past.other.is_none() {
-                return Ok(Window { items, steps, first, dropped, packs_bound: 0, tally });
+                return Ok(Window { items, steps, first, checksum, dropped, packs_bound: 0, tally });
             }
             items = untaken(&items, &steps, first)?;
         }
         items = items.treated(&self.rules, &mut tally)?;
         let Planned { steps, dropped, packs_bound } = plan_window(&self.rules, self.epoch, &items, begin)?;
         let packs_bound = if history.is_empty() { packs_bound } else { 0 };
-        Ok(Window { items, steps, first: 0, dropped, packs_bound, tally })
+        Ok(Window { items, steps, first: 0, checksum, dropped, packs_bound, tally })
     }
 }
 

@@ -22,6 +22,7 @@ const INDEX: &[Member] = &[
     member!("windows", Kind::COUNT),
     member!("first", Kind::COUNT),
     member!("steps", Kind::Numbers { most: crate::MAX_EXACT, beside: false }),
+    member!("checksums", Kind::Numbers { most: u64::MAX, beside: false }),
     member!("metrics", Kind::Numbers { most: u64::MAX, beside: false }),
     member!("checksum", Kind::TEXT),
 ];
@@ -35,25 +36,36 @@ pub(super) struct Index {
     first: u64,
     /// How many steps each of these has.
     pub(super) steps: Vec<u64>,
+    /// The checksum of the lengths of each of these.
+    pub(super) checksums: Vec<u64>,
     /// Of all of these.
     pub(super) metrics: Metrics,
 }
 
 impl Index {
     pub(super) fn new(fingerprint: String, epoch: u64, windows: u64, first: u64) -> Self {
-        Self { fingerprint, epoch, windows, first, steps: Vec::new(), metrics: Metrics::default() }
+        Self {
+            fingerprint,
+            epoch,
+            windows,
+            first,
+            steps: Vec::new(),
+            checksums: Vec::new(),
+            metrics: Metrics::default(),
+        }
     }
 
     /// JSON in one line.
     pub(super) fn text(&self) -> String {
-        let Self { fingerprint, epoch, windows, first, steps, metrics } = self;
+        let Self { fingerprint, epoch, windows, first, steps, checksums, metrics } = self;
         let metrics = numbers::list(metrics.named().into_iter().map(|(_, number)| number));
         let text = format!(
             "{{\"samedeal\":{},\"kind\":\"index\",\"fingerprint\":\"{fingerprint}\",\"epoch\":{},\"windows\":{windows},\
-             \"first\":{first},\"steps\":{},\"metrics\":{metrics}",
+             \"first\":{first},\"steps\":{},\"checksums\":{},\"metrics\":{metrics}",
             recipe::VERSION,
             unsigned_text(*epoch),
             numbers::list(steps.iter()),
+            numbers::list(checksums.iter()),
         );
         format!("{text},\"checksum\":\"{}\"}}", checksum(&text))
     }
@@ -67,11 +79,11 @@ impl Index {
             return Err(refused());
         }
         let named = Metrics::of_numbers(fields.all("metrics")).ok_or_else(refused)?;
-        let steps = fields.all("steps");
+        let (steps, checksums) = (fields.all("steps"), fields.all("checksums"));
         let (windows, first) = (fields.number("windows"), fields.number("first"));
         let ends = first.checked_add(steps.len() as u64).filter(|&end| end <= windows);
         let sum = steps.iter().try_fold(0_u64, |sum, &steps| sum.checked_add(steps));
-        if ends.is_none() || sum != Some(named.steps) {
+        if ends.is_none() || checksums.len() != steps.len() || sum != Some(named.steps) {
             return Err(refused());
         }
         Ok(Self {
@@ -80,6 +92,7 @@ impl Index {
             windows,
             first,
             steps: collect("index", steps.len(), steps.iter().copied())?,
+            checksums: collect("index", checksums.len(), checksums.iter().copied())?,
             metrics: named,
         })
     }
@@ -130,7 +143,14 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
             return Err(Failure::contradiction("windows", part.windows, only(whole.windows)));
         }
         if part.first + part.steps.len() as u64 <= next && part.first < next {
-            // The same windows again. What they amount to is known.
+            // The same windows again. What they amount to is known, if they had the same lengths.
+            let from = (part.first - whole.first) as usize;
+            let known = &whole.checksums[from..from + part.checksums.len()];
+            let differs = known.iter().zip(&part.checksums).position(|(known, other)| known != other);
+            if let Some(at) = differs {
+                let value = format!("the checksum {} of window {}", part.checksums[at], part.first + at as u64);
+                return Err(Failure::contradiction("lengths", value, only(known[at]).and(", that of another part")));
+            }
             continue;
         }
         if part.first != next {
@@ -138,6 +158,8 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
         }
         grow("index", part.steps.len(), &mut whole.steps)?;
         whole.steps.extend(&part.steps);
+        grow("index", part.checksums.len(), &mut whole.checksums)?;
+        whole.checksums.extend(&part.checksums);
         whole.metrics.join(&part.metrics);
     }
     Ok(whole.text())

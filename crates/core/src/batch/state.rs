@@ -10,7 +10,7 @@ use super::config::{BatchConfig, MAX_WORLD};
 use super::recipe::{BATCH, BatchRecipe, STATE_SECTIONS, options, written};
 use super::rules::Rules;
 use crate::Failure;
-use crate::base::failure::{at_most, range};
+use crate::base::failure::{at_most, only, range};
 use crate::base::memory::collect;
 use crate::document::fields::{self, Fields};
 use crate::document::member::{Kind, Member, member};
@@ -116,7 +116,16 @@ impl Batcher {
                 _ => history.push(Past { world, steps, other }),
             }
         }
-        Self::begun(recipe, epoch, consumed, history, state.number("checksum"))
+        let checksum = state.number("checksum");
+        if history.is_empty() && checksum != 0 {
+            return Err(Failure::contradiction("checksum", checksum, only(0).and(", where the history is empty")));
+        }
+        let made = Self::begun(recipe, epoch, consumed, history, checksum)?;
+        if made.num_windows() == 0 && !made.history().is_empty() {
+            let value = format!("of {} segments", made.history().len());
+            return Err(Failure::contradiction("history", value, "none at the end of the epoch"));
+        }
+        Ok(made)
     }
 
     /// Whether the recipe of a state is the one that is here. A composed order may have got more since then, but nothing that changes an epoch

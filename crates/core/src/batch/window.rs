@@ -1,6 +1,7 @@
 //! A window of items to steps. It is planned from its own items alone, and its last steps take what does not fill one.
 
 use alloc::vec::Vec;
+use core::cmp::Reverse;
 
 use super::config::{BatchConfig, Strategy, Tail, TooLong};
 use super::items::Items;
@@ -69,7 +70,7 @@ fn shape(config: &BatchConfig) -> Shape {
     Shape { capacity: budget, slots: config.most_rows(), rows: 1, shared: false, method: packing }
 }
 
-/// The items that are batches by themselves, and the others.
+/// The items that are batches by themselves, longest first, so that those of a step cost much the same; and the others.
 fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), Failure> {
     let all = items.count() as usize;
     let most = if config.too_long == TooLong::Single { config.longest() } else { u32::MAX };
@@ -78,7 +79,8 @@ fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), 
     if count == 0 {
         return Ok((Vec::new(), collect("batch-window", all, 0..items.count())?));
     }
-    let alone = collect("batch-window", count, (0..items.count()).filter(is_alone))?;
+    let mut alone = collect("batch-window", count, (0..items.count()).filter(is_alone))?;
+    alone.sort_unstable_by_key(|&item| (Reverse(items.length(item)), item));
     let pool = collect("batch-window", all - count, (0..items.count()).filter(|item| !is_alone(item)))?;
     Ok((alone, pool))
 }

@@ -182,6 +182,9 @@ fn texts() -> Case {
         change(&format!("[{{\"world_size\":1,\"steps\":1}}],\"checksum\":{checksum}"), "[],\"checksum\":7"),
         state_after(0),
         Call::Metrics,
+        // A history where nothing is left.
+        change("\"consumed\":0", "\"consumed\":8"),
+        state_after(0),
     ];
     asked("states that are changed", here, calls)
 }

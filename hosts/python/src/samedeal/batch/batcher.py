@@ -41,7 +41,9 @@ class Batcher(BatcherBase):
     of this rank; it plans one window of the epoch at a time, and reads the lengths of its samples alone. `num_steps`,
     `len` and `metrics` plan the whole epoch, once, unless there is an index of it (`build_index`, `use_index`).
 
-    A batcher is pickled by its recipe and its lengths; a memory-mapped file of lengths by its path. It may be used from
+    A batcher is pickled by its recipe and its lengths; a memory-mapped file of lengths by its path
+    and a checksum of its bytes (of 4,096 pieces, if it has more than 64 MB). If the file has changed, unpickling raises
+    a ContradictionError. A batcher may be used from
     several threads, in signal handlers and finalizers, and on both sides of a fork. Ctrl-C ends a long call between two
     windows, and the next call goes on there. Every method raises a `samedeal.SamedealError`, which is a `ValueError`,
     if a value is not allowed.

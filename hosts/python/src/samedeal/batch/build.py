@@ -7,7 +7,7 @@ import copy
 import json
 import multiprocessing
 import os
-import shutil
+import re
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
@@ -22,6 +22,7 @@ from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
 from .batcher import Batcher
 from .binding import Where
 from .index import join_indices
+from .lengths import Lengths
 
 Part = tuple[int, int]
 """Windows that are planned together: the first one, and how many."""
@@ -76,7 +77,8 @@ def build_index(
         workers = _pool(most) if most > 1 else None
     if not isinstance(batcher, Batcher):
         raise WrongTypeError("batcher", check.described(batcher), "a Batcher")
-    target, told = check.path(path, "file"), check.progress(progress)
+    # Of a link, the file that it names is written.
+    target, told = Path(os.path.realpath(check.path(path, "file"))), check.progress(progress)
     whole = _whole(batcher)
     windows = whole.num_windows
     folder = target.parent / f"{target.name}.{whole.recipe_fingerprint()[:16]}-{whole.epoch}.parts"
@@ -84,13 +86,16 @@ def build_index(
     size = max(1, -(-windows // _PARTS))
     parts = [(first, min(size, windows - first)) for first in range(0, windows, size)] or [(0, 0)]
     own = _head(whole.index(0, 0))
-    known = _known(folder, parts, own)
+    # A part is of the lengths that it was planned with: if they changed since, it is not taken.
+    identity = (batcher._engine.fixed[1] or Lengths.of(batcher.lengths)).identity()
+    mark = "" if identity is None else f"-{identity:08x}"
+    known = _known(folder, parts, own, mark)
     for text in _planned(whole, folder, [part for part in parts if part not in known], workers):
         found = _part_of(text, own)
         if found not in parts:
             raise WrongTypeError("workers", check.described(text), _MAP)
         if found not in known:
-            _write(folder, _file(folder, found), text)
+            _write(folder, _file(folder, found, mark), text)
             known[found] = text
             if told is not None:
                 told(sum(count for _, count in known), windows)
@@ -99,7 +104,7 @@ def build_index(
     text = join_indices(known.values())
     _write(folder, target, f"{text}\n")
     # Another process that builds the same index may have removed it.
-    shutil.rmtree(folder, ignore_errors=True)
+    _remove(folder)
     return text
 
 
@@ -127,8 +132,8 @@ def _processors() -> int:
     return os.cpu_count() or 1
 
 
-def _file(folder: Path, part: Part) -> Path:
-    return folder / f"{part[0]}-{part[1]}.json"
+def _file(folder: Path, part: Part, mark: str) -> Path:
+    return folder / f"{part[0]}-{part[1]}{mark}.json"
 
 
 def _head(text: str) -> tuple[object, ...]:
@@ -137,12 +142,12 @@ def _head(text: str) -> tuple[object, ...]:
     return found["fingerprint"], found["epoch"], found["windows"]
 
 
-def _known(folder: Path, parts: list[Part], own: tuple[object, ...]) -> dict[Part, str]:
+def _known(folder: Path, parts: list[Part], own: tuple[object, ...], mark: str) -> dict[Part, str]:
     """The parts that are there, whole."""
     known = {}
     for part in parts:
         with contextlib.suppress(OSError, UnicodeDecodeError):
-            text = _file(folder, part).read_text(encoding="utf-8")
+            text = _file(folder, part, mark).read_text(encoding="utf-8")
             if _part_of(text, own) == part:
                 known[part] = text
     return known
@@ -225,6 +230,19 @@ def _end_with_parent() -> None:
 def _next(part: Part) -> str:
     assert _last is not None
     return _last(part)
+
+
+_MADE = re.compile(r"\d+-\d+(-[0-9a-f]{8})?\.json|(\d+-)*lengths\.npy|.+\.\d+\.tmp")
+"""The names of files that this module writes into a folder of parts."""
+
+
+def _remove(folder: Path) -> None:
+    """Removes the folder of parts, unless there are files of others in it: those stay."""
+    with contextlib.suppress(OSError):
+        for path in folder.iterdir():
+            if _MADE.fullmatch(path.name):
+                path.unlink(missing_ok=True)
+        folder.rmdir()
 
 
 def _write(folder: Path, path: Path, text: str) -> None:

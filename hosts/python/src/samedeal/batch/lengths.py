@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import operator
+import os
+import zlib
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from typing import TYPE_CHECKING, Any
 
 from ..engine import arguments as check
 from ..engine.errors import ContradictionError, SamedealError, WrongTypeError
 from ..engine.sources import LengthsSource
-from .mapped import Mapped, place
+from .mapped import Mapped, checksum, place
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -66,7 +69,7 @@ class Lengths:
     def __reduce__(self) -> Any:
         """Again from what was given; from the path of a memory-mapped file, not from what is in it."""
         at = place(self.given)
-        return (Lengths.of, (self.given,)) if at is None else (_opened, at)
+        return (Lengths.of, (self.given,)) if at is None else (_opened, (*at, checksum(self.given)))
 
     def in_file(self, path: Path) -> Lengths:
         """The same, so that other processes can read them: what may be in memory alone is written to a file.
@@ -88,6 +91,21 @@ class Lengths:
         file.flush()
         return Lengths.of(numpy.load(path, mmap_mode="r"))
 
+    def identity(self) -> int | None:
+        """A checksum of all lengths; None where reading all is left to a function or an object of the user."""
+        import numpy
+
+        if self.samples is None or isinstance(self._read, _Asked):
+            return None
+        found = self.samples
+        for first in range(0, self.samples, _BLOCK):
+            try:
+                found = zlib.crc32(self.at(numpy.arange(first, min(first + _BLOCK, self.samples))).tobytes(), found)
+            except SamedealError:
+                # Maybe of a sample that the order leaves out: only a plan that needs it fails.
+                return None
+        return found
+
     def at(self, samples: NDArray[np.int64], before: int = 0) -> NDArray[np.uint32]:
         """The lengths of these samples, before which there are so many others in a failure.
 
@@ -106,10 +124,23 @@ class Lengths:
         return found
 
 
-def _opened(path: str, dtype: str, offset: int, shape: tuple[int, ...]) -> Lengths:
+def _opened(path: str, dtype: str, offset: int, shape: tuple[int, ...], known: int) -> Lengths:
+    """The mapped file of a pickle.
+
+    Raises:
+        ContradictionError: The file has other lengths now.
+        OSError: The file cannot be opened.
+    """
     import numpy
 
-    return Lengths.of(numpy.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape))
+    allowed = f"those of the file {path} as it was when the batcher was pickled"
+    end = offset + math.prod(shape) * numpy.dtype(dtype).itemsize
+    if (size := os.path.getsize(path)) < end:
+        raise ContradictionError("lengths", f"a file of {size} bytes", allowed)
+    array = numpy.memmap(path, dtype=dtype, mode="r", offset=offset, shape=shape)
+    if checksum(array) != known:
+        raise ContradictionError("lengths", "other bytes", allowed)
+    return Lengths.of(array)
 
 
 class _Items:
@@ -191,6 +222,11 @@ class Joined(Lengths):
     def __reduce__(self) -> Any:
         """Again from its parts."""
         return Joined, (self._parts,)
+
+    def identity(self) -> int | None:
+        """A checksum of those of the parts; None if one has none."""
+        found = [part.identity() for _, part, _ in self._parts]
+        return None if None in found else zlib.crc32(str(found).encode())
 
     def in_file(self, path: Path) -> Lengths:
         """The same for each part."""

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import array
-
 import numpy as np
 import pytest
-
 from samedeal.torch import PadCollator, WeightedRandomSampler
 
 
@@ -14,12 +11,6 @@ from samedeal.torch import PadCollator, WeightedRandomSampler
 def test_weights_of_any_type(kind: str) -> None:
     weights = np.array([1, 2, 6], dtype=kind)
     sampler = WeightedRandomSampler(weights, 9, num_replicas=1, rank=0)
-    assert sampler.weights.tolist() == [1, 2, 6]
-
-
-@pytest.mark.parametrize("kind", ["i", "q", "f", "d"])
-def test_weights_in_an_array(kind: str) -> None:
-    sampler = WeightedRandomSampler(array.array(kind, [1, 2, 6]), 9, num_replicas=1, rank=0)
     assert sampler.weights.tolist() == [1, 2, 6]
 
 

@@ -182,7 +182,7 @@ def test_epochs_differ_and_come_again(data: Path) -> None:
 
 
 def test_an_epoch_that_is_read_twice_is_told_once(data: Path) -> None:
-    dataset = ShardedDataset(data, batch_size=64)
+    dataset = ShardedDataset(data, batch_size=64, rank=0, world_size=1)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         ids(dataset)
@@ -194,7 +194,7 @@ def test_an_epoch_that_is_read_twice_is_told_once(data: Path) -> None:
         warnings.simplefilter("error")
         ids(dataset)
         # Nothing is shuffled: every epoch is the same, and is meant to be.
-        plain = ShardedDataset(data, batch_size=64, deal="shards", shuffle=False)
+        plain = ShardedDataset(data, batch_size=64, deal="shards", shuffle=False, rank=0, world_size=1)
         assert ids(plain) == ids(plain)
 
 
@@ -486,7 +486,7 @@ def test_what_leaves_a_worker_is_no_larger_than_it_is(data: Path) -> None:
 def test_an_iterator_at_the_end_of_the_process_is_quiet(data: Path) -> None:
     script = (
         "import sys; from samedeal.torch import ShardedDataset\n"
-        f"it = iter(ShardedDataset({str(data)!r}, batch_size=8)); next(it)"
+        f"it = iter(ShardedDataset({str(data)!r}, batch_size=8, rank=0, world_size=1)); next(it)"
     )
     run = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=HANG, check=False)
     assert (run.returncode, run.stderr) == (0, "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import warnings
 from collections.abc import Callable
@@ -13,6 +14,7 @@ import torch.distributed as dist
 from jobs import ranks
 from samedeal import ContradictionError, Mesh, MissingError, OutOfRangeError, SamedealError, Sampler, WrongTypeError
 from samedeal.torch import BatchSampler, DistributedSampler, RankWarning, ShardedDataset, StepBatchSampler
+from torch.utils.data import DataLoader
 from torch.utils.data import DistributedSampler as Theirs
 
 HERE = Path(__file__).parent
@@ -173,3 +175,33 @@ def test_meshes_of_pytorch(tmp_path: Path) -> None:
         ("other", "WrongTypeError: mesh is 5; allowed: a samedeal.Mesh, or a DeviceMesh of"),
     ):
         assert all(one[name].startswith(found) and wanted in one[name] for one in told), told[0][name]
+
+
+@pytest.mark.parametrize("variables", [{}, {"PMIX_RANK": "1"}, {"PALS_RANKID": "0"}])
+@pytest.mark.parametrize("workers", [0, 2])
+def test_files_that_every_process_reads(
+    data: Path, monkeypatch: pytest.MonkeyPatch, variables: dict[str, str], workers: int
+) -> None:
+    """Where nobody says the rank, a dataset warns as samplers do, once."""
+    for name, value in variables.items():
+        monkeypatch.setenv(name, value)
+    with pytest.warns(UserWarning, match="PMIX_RANK|PALS_RANKID") if variables else contextlib.nullcontext():
+        dataset = ShardedDataset(data, batch_size=64)
+    if workers == 0:
+        with pytest.warns(RankWarning, match="reads all samples"):
+            next(iter(dataset))
+    else:
+        next(iter(DataLoader(dataset, batch_size=None, num_workers=workers)))
+    with warnings.catch_warnings():
+        warnings.simplefilter("error", RankWarning)
+        next(iter(dataset))
+
+
+def test_a_step_of_a_slurm_job(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """It has fewer processes than the job, and reads everything."""
+    step = {"SLURM_PROCID": "1", "SLURM_NTASKS": "8", "SLURM_STEP_ID": "0", "SLURM_STEP_NUM_TASKS": "2"}
+    for name, value in step.items():
+        monkeypatch.setenv(name, value)
+    for made in (DistributedSampler(range(40)), ShardedDataset(data)):
+        assert made.rank == 1
+    assert len(DistributedSampler(range(40))) == 20

@@ -385,7 +385,9 @@ class Resuming(Generic[C]):
         """
         running = self._count or self._pass
         if taken is None and self._count is None and self._pass is not None and self._pass.asking.is_ahead(self._over):
-            told = "workers of the DataLoader have fetched batches that the loop did not get, and this state counts them"
+            told = (
+                "workers of the DataLoader have fetched batches that the loop did not get, and this state counts them"
+            )
             warnings.warn(f"{told}: wrap the loader in Resumable, or pass taken=", StateWarning, stacklevel=2)
         if taken is not None:
             number = check.integer("taken", taken, check.U64)

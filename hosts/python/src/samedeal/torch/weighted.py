@@ -8,9 +8,9 @@ from typing import Any, SupportsIndex
 import numpy as np
 import torch
 
-from .arrays import native
 from .. import ContradictionError, Order, OutOfRangeError, WrongTypeError, balance
 from ..engine import arguments as check
+from .arrays import native
 from .sampler import DistributedSampler
 
 _TOTAL = 2**44

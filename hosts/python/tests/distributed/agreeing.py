@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 import sys
 import time
 from pathlib import Path
@@ -16,6 +17,7 @@ from samedeal import Batcher, Mesh, SamedealError
 from samedeal.torch import (
     BatchSampler,
     DistributedSampler,
+    PackedDataset,
     Resumable,
     ShardedDataset,
     StepBatchSampler,
@@ -97,6 +99,10 @@ def cases(rank: int, world_size: int, files: Path, equal: Path, even: Path) -> d
         ),
         "seed of files": ShardedDataset(files, seed=int(odd)),
         "lanes of files": DataLoader(ShardedDataset(files, lanes=8 + odd), batch_size=None),
+        "fine files of another folder": ShardedDataset(elsewhere(equal, "same") if odd else equal),
+        "files": ShardedDataset(elsewhere(equal, "renamed", "000") if odd else equal),
+        "dataset of packed rows": DistributedSampler(packed(int(odd))),
+        "fine packed rows": DistributedSampler(packed(1)),
         "consumed of files": taken(ShardedDataset(files), 2 + odd),
         "unit": DistributedSampler(data, unit=1 + odd),
         "fine steps": StepBatchSampler(data, 12),
@@ -131,6 +137,20 @@ def changed(odd: bool) -> list[int]:
     return (
         next(other for other in others if Batcher(other, max_tokens=20).recipe_fingerprint() == told) if odd else many
     )
+
+
+def elsewhere(files: Path, name: str, renamed: str | None = None) -> Path:
+    """A copy of a folder, in which a file may have another name that sorts alike."""
+    found = files.parent / f"{files.name}-{name}"
+    shutil.copytree(files, found, dirs_exist_ok=True)
+    for path in found.glob(f"{renamed}.parquet"):
+        path.rename(path.with_name(f"{path.stem}a.parquet"))
+    return found
+
+
+def packed(seed: int) -> PackedDataset:
+    """Rows of 80 samples, packed with a seed."""
+    return PackedDataset(range(80), capacity=10, lengths=LENGTHS, seed=seed)
 
 
 class Unpadded(DistributedSampler):

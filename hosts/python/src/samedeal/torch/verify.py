@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import hashlib
 import json
+import os
 import sys
 from collections import Counter
 from typing import Any, NamedTuple
@@ -15,8 +16,11 @@ import torch.distributed as dist
 
 from .. import Batcher, ContradictionError, MissingError, Order, OutOfRangeError, SamedealError, WrongTypeError
 from ..engine import arguments as check
+from ..parquet import Shards
+from ..parquet.sources import Sources
 from .batches import BatchSampler
 from .dataset import ShardedDataset
+from .packed import PackedDataset
 from .resumable import Resumable
 from .sampler import DistributedSampler
 from .states import text_of
@@ -166,7 +170,7 @@ def _told(found: _Found) -> dict[str, Any]:
     if isinstance(sampler, ShardedDataset):
         names = ("deal", "epoch", "batch_size", "drop_last")
         shared = _shared(sampler._order) | {name: getattr(sampler, name) for name in names}
-        shared |= {"remainder": sampler._given["remainder"]}
+        shared |= {"remainder": sampler._given["remainder"], "files": _digest(_names_of(sampler.shards))}
         # Without workers, the main process reads as one worker does.
         shared |= {"workers": None if found.workers is None else max(1, found.workers)}
         return told | shared
@@ -239,7 +243,8 @@ def _is_read_ahead(sampler: _Dealt) -> bool:
     """Whether workers fetch what the loop has not got yet."""
     if isinstance(sampler, ShardedDataset):
         return sampler._board.workers > 0
-    return sampler._pass is not None and sampler._pass.asking.ahead and not sampler._over
+    asking = None if sampler._pass is None else sampler._pass.asking
+    return asking is not None and asking.ahead and (not sampler._over or asking.is_ahead(sampler._over))
 
 
 def _place_in(state: str) -> dict[str, Any]:
@@ -309,9 +314,21 @@ def _identity(dataset: Any) -> str | None:
         except (TypeError, ValueError):
             return None
         return _digest([len(indices), edges, _identity(dataset.dataset)])
+    if isinstance(dataset, PackedDataset):
+        return _digest([dataset.recipe_fingerprint, _identity(dataset.dataset)])
     # That of Hugging Face's datasets.
     found = getattr(dataset, "_fingerprint", None)
     return found[:64] if isinstance(found, str) else None
+
+
+def _names_of(shards: Shards) -> list[list[str]]:
+    """The names of the files of each source, from the folder that they have in common: another rank may have it elsewhere."""
+    names = []
+    for part in shards.parts if isinstance(shards, Sources) else (shards,):
+        paths = [path.replace(os.sep, "/") for path in part.paths]
+        start = os.path.commonprefix(paths).rfind("/") + 1
+        names.append([path[start:] for path in paths])
+    return names
 
 
 def _shared(members: dict[str, Any]) -> dict[str, Any]:

@@ -322,11 +322,12 @@ def _identity(dataset: Any) -> str | None:
 
 
 def _names_of(shards: Shards) -> list[list[str]]:
-    """The names of the files of each source, from the folder that they have in common: another rank may have it elsewhere."""
+    """The names of the files of each source, from their common folder on: another rank may have that elsewhere."""
     names = []
     for part in shards.parts if isinstance(shards, Sources) else (shards,):
         paths = [path.replace(os.sep, "/") for path in part.paths]
-        start = os.path.commonprefix(paths).rfind("/") + 1
+        # Paths may be URLs, which `commonpath` would change.
+        start = os.path.commonprefix(paths).rfind("/") + 1  # noqa: RUF071
         names.append([path[start:] for path in paths])
     return names
 

@@ -43,8 +43,10 @@ pub fn compiled(engine: &Engine, component: &[u8]) -> wasmtime::Result<Component
     Ok(component)
 }
 
-/// The file in which the machine code of the component is kept for later processes, or why it is not kept, such as "other users can
-/// write to /home/ada/.cache (mode 0775)". The component is compiled if it has not been used yet.
+/// The file in which the machine code of the component is kept for later processes. The component is compiled if it has not been used yet.
+///
+/// # Errors
+/// Why no code is kept, such as "other users can write to /home/ada/.cache (mode 0775)".
 pub fn kept_code() -> Result<PathBuf, String> {
     crate::engine::prepare().map_err(|error| error.to_string())?;
     KEPT.lock().unwrap_or_else(PoisonError::into_inner).clone()

@@ -155,8 +155,8 @@ test('esbuild: samedeal/light is small, and so is what a bundle needs of samedea
     return gzipSync(outputFiles[0].contents).length;
   };
   for (const [text, most] of [
-    ["export { Sampler } from 'samedeal/light';", 89_000],
-    ["export * from 'samedeal/light';", 91_000],
+    ["export { Sampler } from 'samedeal/light';", 91_000],
+    ["export * from 'samedeal/light';", 93_000],
     ["export { Sampler } from 'samedeal';", 330_000],
     ["export * from 'samedeal';", 360_000],
   ]) {

@@ -39,7 +39,7 @@ const MAX_COUNT: u32 = 1 << 20;
 pub fn files() -> Vec<File> {
     let mut files = sampling::files();
     files.push(group("order-sharded", [sharded::cases(), rare::sharded()].concat()));
-    files.push(group("orders-composed", [composed::cases(), units::groups()].concat()));
+    files.push(group("orders-composed", [composed::cases(), units::groups(), short_epochs::of_composed()].concat()));
     files.push(group("short-epochs", short_epochs::cases()));
     files.push(group("deal-unit", units::cases()));
     files.push(group("splits", splits::cases()));

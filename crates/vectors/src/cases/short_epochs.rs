@@ -53,8 +53,18 @@ pub fn cases() -> Vec<Case> {
         ("{\"name\":\"sharded\",\"sizes\":[3,0,4]}", "{\"world_size\":2,\"layout\":\"contiguous\"}", &[1]),
         // A rank has more samples than there are positions.
         ("{\"samples\":3}", "{\"world_size\":2,\"unit\":8}", &[0]),
+    ] {
+        cases.push(epochs_of(order, deal, epochs));
+    }
+    cases
+}
+
+/// The same of orders that are made of others.
+pub fn of_composed() -> Vec<Case> {
+    let mut cases = Vec::new();
+    for (order, deal, epochs) in [
         // Epochs of different length.
-        ("{\"name\":\"grown\",\"samples\":5,\"growth\":[{\"epoch\":1,\"consumed\":2,\"samples\":9}]}", "", &[0, 1]),
+        ("{\"name\":\"grown\",\"samples\":5,\"growth\":[{\"epoch\":1,\"consumed\":2,\"samples\":9}]}", "", &[0, 1][..]),
         (
             "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"samples\":4},{\"name\":\"b\",\"samples\":3}]}",
             "",
@@ -63,8 +73,12 @@ pub fn cases() -> Vec<Case> {
         // The last epoch of the order is 900,719,925,474,098.
         ("{\"name\":\"copies\",\"copies\":2,\"of\":{\"samples\":5}}", "", &[900_719_925_474_096, 900_719_925_474_099]),
     ] {
-        let calls = epochs.iter().flat_map(|&epoch| [short(epoch, 5, 40), short(epoch, 2, 7)]);
-        cases.push(asked(&format!("order: {order}, deal: {deal}"), composed::subject(order, deal, &[], 0), calls));
+        cases.push(epochs_of(order, deal, epochs));
     }
     cases
+}
+
+fn epochs_of(order: &str, deal: &str, epochs: &[u64]) -> Case {
+    let calls = epochs.iter().flat_map(|&epoch| [short(epoch, 5, 40), short(epoch, 2, 7)]);
+    asked(&format!("order: {order}, deal: {deal}"), composed::subject(order, deal, &[], 0), calls)
 }

@@ -271,7 +271,7 @@ class _Plan(NamedTuple):
     seed: int | None
     """None, where it is that of the arguments."""
     copies: int = 1
-    """How many times in a row each sample comes."""
+    """Completions of each prompt, which are neighbours."""
     repeats: int = 0
     """How often each batch comes; 0 where the trainer does not generate, and each comes once."""
 

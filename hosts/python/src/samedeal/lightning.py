@@ -112,7 +112,7 @@ def _looked_after(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 class _EstimatesResumedRun:
-    """What the class of a trainer gets that resumes: Lightning's estimate takes all epochs for equally long."""
+    """The estimate of a trainer that resumes: Lightning's own takes all epochs for equally long."""
 
     train_dataloader: Any
 
@@ -283,7 +283,7 @@ class _Loader:
         if self._counted == self._before or self._counted != current + loop.restarted_on_train_batch_end:
             return
         if loop.restarted_on_train_batch_end and self._is_saved_after_update:
-            # What Lightning does in the place of the end of that batch, where it counts from there.
+            # Lightning would count the update of that batch here, if the batch were not taken back below.
             loop._batches_that_stepped += 1
         for counts in (progress.total, progress.current):
             counts.completed -= current - self._before
@@ -295,11 +295,13 @@ class _Loader:
     def _warn_of_schedulers(self) -> None:
         """Once, if a learning-rate scheduler was loaded that is to end where the interrupted training was to end."""
         trainer, old = self._data.trainer, self._old_total
-        total = trainer.estimated_stepping_batches
-        if old is None or self._rest is None or old == total:
+        if old is None or self._rest is None:
             return
         for config in trainer.lr_scheduler_configs:
-            if config.interval == "step" and _steps_of(config.scheduler) == old:
+            # The number is asked for last: to count the batches of later epochs may mean to plan them.
+            if config.interval != "step" or _steps_of(config.scheduler) != old:
+                continue
+            if (total := trainer.estimated_stepping_batches) != old:
                 told = (
                     f"the {type(config.scheduler).__name__} was saved for {old} updates, and this training has {total}"
                 )
@@ -342,8 +344,19 @@ class _Loader:
         is_automatic = trainer.lightning_module.automatic_optimization
         batches = trainer.fit_loop.epoch_loop.batch_progress.total.processed
         found = {_UPDATES: trainer.global_step if is_automatic else batches}
-        total = trainer.estimated_stepping_batches
-        return {**found, _TOTAL: int(total)} if math.isfinite(total) else found
+        total = self._scheduled_total()
+        return found if total is None else {**found, _TOTAL: total}
+
+    def _scheduled_total(self) -> int | None:
+        """How many updates schedules of the learning rate were made for, if they end.
+
+        After a resume in which nobody has asked for the number, that is the one of the training before: a checkpoint
+        must not plan all later epochs.
+        """
+        if self._rest is not None and "_total" not in vars(self):
+            return self._old_total
+        total = self._data.trainer.estimated_stepping_batches
+        return int(total) if math.isfinite(total) else None
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Nothing: by the time Lightning calls this, it has asked for the length. The data module was told before."""

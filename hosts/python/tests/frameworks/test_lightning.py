@@ -725,3 +725,20 @@ def test_what_a_search_has_read_does_not_count(
         trainer.fit(model, datamodule=data)
     _, whole = in_this_process(tmp_path / "whole", "torch")
     assert [one["samples"] for one in model.seen] == [one["samples"] for one in whole.seen]
+
+
+def test_a_resume_plans_no_later_epoch_unless_somebody_asks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Neither where it begins nor where it saves: with batches by tokens, later epochs would have to be planned."""
+    path, second = tmp_path / "saved.ckpt", tmp_path / "second.ckpt"
+    in_this_process(tmp_path / "first", "budget", more=[At("on_train_batch_end", 0, 2, path)])
+    asked: list[int] = []
+    length_of = Resumable._epoch_length_of
+
+    def counted(self: Resumable, epoch: int) -> int:
+        asked.append(epoch)
+        return length_of(self, epoch)
+
+    monkeypatch.setattr(Resumable, "_epoch_length_of", counted)
+    in_this_process(tmp_path / "rest", "budget", 2, saved=path, more=[At("on_train_batch_end", 0, 3, second)])
+    assert second.exists()
+    assert asked == []

@@ -8,23 +8,15 @@ from typing import Any
 
 import pytest
 import samedeal
+from calls import count
 from samedeal import OutOfRangeError, Sampler
 from samedeal.deal.binding import Deal
-from samedeal.engine.core import Core
 
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The calls of the component that were made."""
-    made: list[int] = []
-    call = Core.call
-
-    def counted(core: Core, *arguments: Any) -> int:
-        made.append(1)
-        return call(core, *arguments)
-
-    monkeypatch.setattr(Core, "call", counted)
-    return made
+    return count(monkeypatch)
 
 
 @pytest.mark.parametrize("order", samedeal.orders())

@@ -143,7 +143,7 @@ pub fn join_indices(parts: &[String]) -> Result<String, Failure> {
             return Err(Failure::contradiction("windows", part.windows, only(whole.windows)));
         }
         if part.first + part.steps.len() as u64 <= next && part.first < next {
-            // The same windows again. What they amount to is known, if they had the same lengths.
+            // A part whose windows are all there adds nothing, if it was planned with the same lengths.
             let from = (part.first - whole.first) as usize;
             let known = &whole.checksums[from..from + part.checksums.len()];
             let differs = known.iter().zip(&part.checksums).position(|(known, other)| known != other);

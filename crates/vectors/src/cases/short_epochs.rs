@@ -59,7 +59,7 @@ pub fn cases() -> Vec<Case> {
     cases
 }
 
-/// The same of orders that are made of others.
+/// Short epochs of orders that are made of others. The light build has no such orders, so they are cases of another group.
 pub fn of_composed() -> Vec<Case> {
     let mut cases = Vec::new();
     for (order, deal, epochs) in [

@@ -61,17 +61,17 @@ def prepare(accelerator: accelerate.Accelerator, loader: Any) -> PreparedLoader:
 
 
 class _Gathers:
-    """What the class of an accelerator gets for which a loader was prepared."""
+    """Methods of an accelerator for which a loader was prepared."""
 
     _custom_objects: list[Any]
 
     def gather_for_metrics(self, input_data: Any, use_gather_object: bool = False) -> Any:
-        """As the original; of a `PreparedLoader`, it leaves out the padding, and takes batches of different size."""
+        """Gathers as the original; of a `PreparedLoader`, without padding, and also batches of different size."""
         # Accelerate would cut off the last samples, which are not the padding: that is at the end of each process.
         return _gather_for_metrics(self, super().gather_for_metrics, input_data, use_gather_object)  # type: ignore[misc]
 
     def free_memory(self, *objects: Any) -> Any:
-        """As the original; it also forgets the loaders that were prepared."""
+        """Frees as the original, and forgets the loaders that were prepared."""
         self._custom_objects = [one for one in self._custom_objects if not isinstance(one, PreparedLoader)]
         return super().free_memory(*objects)  # type: ignore[misc]
 
@@ -211,8 +211,9 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         try:
             for batch in super().__iter__():
                 self.end_of_dataloader, self.rows = self._is_last(), self._rows()
-                device, non_blocking = self._device, self._non_blocking
-                yield batch if device is None else send_to_device(batch, device, non_blocking=non_blocking)
+                if self._device is not None:
+                    batch = send_to_device(batch, self._device, non_blocking=self._non_blocking)
+                yield batch
                 if self._is_updated() and (count := self._known()) is not None:
                     self._update = count, count.steps
         finally:
@@ -224,7 +225,7 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
 
     @property
     def batch_sampler(self) -> Any:
-        """What Accelerate takes apart in order to skip batches, which a state makes needless."""
+        """Nothing: Accelerate would take it apart in order to skip batches, which a state makes needless."""
         advice = "a loader that was prepared goes on by load_state_dict, which skip_first_batches cannot"
         raise AttributeError(f"batch_sampler: {advice}", name="batch_sampler", obj=self)
 

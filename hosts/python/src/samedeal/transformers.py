@@ -8,7 +8,6 @@ transformers 5, in which an epoch is a separate method: in a checkout,
 
 from __future__ import annotations
 
-import copy
 import itertools
 import math
 import os
@@ -385,9 +384,7 @@ class _Batches(torch.utils.data.Sampler[list[int]]):
     def whole(self, epoch: int) -> int:
         """How many batches a whole epoch has."""
         if epoch not in self._known:
-            twin = copy.copy(self.sampler)
-            twin._rewind(epoch)
-            self._known[epoch] = len(self._of(twin)) * self.repeats
+            self._known[epoch] = len(self._of(self.sampler._in_epoch(epoch))) * self.repeats
         return self._known[epoch]
 
     def left(self, epoch: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +26,14 @@ from torchdata.stateful_dataloader import StatefulDataLoader
 
 class Data(list[Any]):
     """A dataset that can be watched."""
+
+
+@pytest.fixture(autouse=True)
+def _no_collector() -> Iterator[None]:
+    gc.collect()
+    gc.disable()
+    yield
+    gc.enable()
 
 
 def samples() -> Data:
@@ -51,21 +59,16 @@ def test_samples(kind: str, loader: Any, moment: str) -> None:
     data = samples()
     made = Resumable(MAKES[kind](data, DataLoader)) if loader is Resumable else MAKES[kind](data, loader)
     watched: list[Any] = [weakref.ref(data), weakref.ref(made)]
-    gc.collect()
-    gc.disable()
-    try:
-        batches: Any = iter(made) if moment != "before" else None
-        if moment == "first":
-            next(batches)
-        elif moment == "end":
-            for _ in batches:
-                pass
-        if hasattr(made, "state_dict"):
-            made.state_dict()
-        del batches, made, data
-        assert [one() for one in watched] == [None, None]
-    finally:
-        gc.enable()
+    batches: Any = iter(made) if moment != "before" else None
+    if moment == "first":
+        next(batches)
+    elif moment == "end":
+        for _ in batches:
+            pass
+    if hasattr(made, "state_dict"):
+        made.state_dict()
+    del batches, made, data
+    assert [one() for one in watched] == [None, None]
 
 
 def test_a_sampler_alone() -> None:
@@ -73,17 +76,12 @@ def test_a_sampler_alone() -> None:
     data = samples()
     sampler = DistributedSampler(data, 1, 0)
     watched: list[Any] = [weakref.ref(data), weakref.ref(sampler)]
-    gc.collect()
-    gc.disable()
-    try:
-        indices = iter(sampler)
-        next(indices)
-        del data, sampler
-        # A pass goes on without its sampler.
-        assert len([*indices]) == 19
-        assert [one() for one in watched] == [None, None]
-    finally:
-        gc.enable()
+    indices = iter(sampler)
+    next(indices)
+    del data, sampler
+    # A pass goes on without its sampler.
+    assert len([*indices]) == 19
+    assert [one() for one in watched] == [None, None]
 
 
 @pytest.mark.parametrize("workers", [0, 2])
@@ -92,27 +90,17 @@ def test_files(tmp_path: Path, workers: int) -> None:
     data = ShardedDataset(tmp_path, batch_size=2, rank=0, world_size=1)
     loader = Resumable(DataLoader(data, batch_size=None, num_workers=workers))
     watched: list[Any] = [weakref.ref(data), weakref.ref(loader)]
-    gc.collect()
-    gc.disable()
-    try:
-        for _ in loader:
-            break
-        loader.state_dict()
-        del data, loader
-        assert [one() for one in watched] == [None, None]
-    finally:
-        gc.enable()
+    for _ in loader:
+        break
+    loader.state_dict()
+    del data, loader
+    assert [one() for one in watched] == [None, None]
 
 
 def test_packed_rows() -> None:
     data = Data([list(range(n)) for n in (3, 5, 2, 7)])
     rows = PackedDataset(data, capacity=8, lengths=[3, 5, 2, 7])
     watched: list[Any] = [weakref.ref(data), weakref.ref(rows)]
-    gc.collect()
-    gc.disable()
-    try:
-        assert rows[0]
-        del data, rows
-        assert [one() for one in watched] == [None, None]
-    finally:
-        gc.enable()
+    assert rows[0]
+    del data, rows
+    assert [one() for one in watched] == [None, None]

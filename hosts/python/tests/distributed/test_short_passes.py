@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import torch.utils.data
-from samedeal.engine.core import Core
+from calls import count
 from samedeal.torch import DistributedSampler
 
 ONE: dict[str, Any] = {"num_replicas": 1, "rank": 0}
@@ -35,14 +35,7 @@ def test_a_short_pass_of_a_loader_makes_no_call(order: str, monkeypatch: pytest.
     sampler.set_epoch(1)
     sampler.set_epoch(2)
     list(loader)
-    made: list[int] = []
-    call = Core.call
-
-    def counted(core: Core, *arguments: Any) -> int:
-        made.append(1)
-        return call(core, *arguments)
-
-    monkeypatch.setattr(Core, "call", counted)
+    made = count(monkeypatch)
     for epoch in range(3, 20):
         sampler.set_epoch(epoch)
         assert sum(map(len, loader)) == 100

@@ -124,7 +124,7 @@ class Deal(Resource, sampling.Sampler):
         return where
 
     def short_epochs_from(self, where: Where, before: Where | None = None) -> KeptEpochs:
-        """What short epochs of a rank have, in one call: an epoch, and those that follow it if it follows `before`.
+        """The samples of short epochs, in one call: of an epoch, and of later ones if it follows `before`.
 
         This resource stays where it is.
         """

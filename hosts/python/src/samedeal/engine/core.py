@@ -93,12 +93,12 @@ class Core:
         self._slots = memoryview(self._arguments).cast("B").cast("Q")
         at = addressof(self._arguments)
         self._call_of = c_void_p(self._context), c_void_p(at), c_void_p(at + 16 * _SLOTS)
-        """What every call takes: the store, the arguments and the trap."""
+        """Addresses that every call takes: the store, the arguments and the trap."""
         self.may_move = compiled.reserved < 2**32
         """Whether the memory may move when it grows: not where all that it can become is reserved."""
         self._exports: list[Any] = []
         self.functions: dict[str, Function] = {}
-        """Those that were called, by their names."""
+        """Functions that were called, by their names. Each is looked for once."""
         self._memory_at = self._export("memory") or 0
         self._base = self._size = 0
         self.refresh()

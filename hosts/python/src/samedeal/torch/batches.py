@@ -21,7 +21,7 @@ from ..engine import arguments as check
 from . import place
 from .nested import Asking, warn_of_batched_batches
 from .parts import parts_of
-from .states import Pass, Place, Resuming, text_of, wrapped
+from .states import OwnPlace, Place, Resuming, text_of, wrapped
 
 _FEW = 10
 """So many columns are named."""
@@ -272,7 +272,7 @@ def repeated_samples(batch: Batch) -> int:
     return len(batch.samples) - (int(batch.row_ends[own - 1]) if own else 0)
 
 
-class _Lists(Place[Batcher], Pass):
+class _Lists(Place[Batcher], OwnPlace):
     """A pass over the batches of a rank."""
 
     def __init__(self, owner: BatchSampler, batcher: Batcher, start: int, asking: Asking) -> None:
@@ -286,12 +286,6 @@ class _Lists(Place[Batcher], Pass):
         """Where samples are cut, until the collator is known to cut them there."""
         self.begun = self.taken = start
         self._batches = batcher.batches(start)
-
-    @property
-    def place(self) -> _Lists:  # type: ignore[override]
-        """Where the pass began."""
-        # A property, since an object that refers to itself is freed by the garbage collector only.
-        return self
 
     def __iter__(self) -> _Lists:
         return self

@@ -11,7 +11,7 @@ from typing import Any
 from .. import Sampler
 from ..deal.binding import FEW, Deal, KeptEpochs
 from .nested import Asking
-from .states import Pass, Place, Resuming, text_of, wrapped
+from .states import OwnPlace, Place, Resuming, text_of, wrapped
 
 _FIRST, _WINDOW = 2**10, 2**14
 """Indices that iteration reads at first, so that nobody waits, and then at a time."""
@@ -29,7 +29,7 @@ class Opening(Place[Sampler]):
         return wrapped(first.state(len(first)))
 
 
-class Cursor(Opening, Pass):
+class Cursor(Opening, OwnPlace):
     """A pass over the samples of a rank, whatever becomes of the sampler."""
 
     def __init__(self, owner: Resuming[Sampler], core: Sampler, asking: Asking) -> None:
@@ -51,18 +51,12 @@ class Cursor(Opening, Pass):
         engine, config = self.core._engine, self.config
         if config.consumed or self.core.samples > FEW:
             return len(self.here()), []
-        # What another thread keeps in its place is right as well.
+        # Another thread may keep its own answer meanwhile, which is right as well.
         kept: KeptEpochs = engine.ask(Deal.short_epochs_from, config)
         engine.kept = kept
         found = kept.read(config)
         assert found is not None
         return found
-
-    @property
-    def place(self) -> Cursor:  # type: ignore[override]
-        """Where the pass began."""
-        # A property, since an object that refers to itself is freed by the garbage collector only.
-        return self
 
     @property
     def taken(self) -> int:  # type: ignore[override]

@@ -81,9 +81,7 @@ class Resumable:
 
     def _epoch_length_of(self, epoch: int) -> int:
         """The same of any epoch."""
-        twin = copy.copy(self.sampler)
-        twin._rewind(epoch)
-        return self._length_of(twin)
+        return self._length_of(self.sampler._in_epoch(epoch))
 
     def _length_of(self, sampler: _Source) -> int:
         if isinstance(sampler, ShardedDataset):

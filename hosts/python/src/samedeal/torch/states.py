@@ -8,6 +8,8 @@ import warnings
 from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, SupportsIndex, TypeVar
 
+from typing_extensions import Self
+
 from .. import Batcher, Sampler, Schedule, WrongTypeError
 from ..engine import arguments as check
 from .nested import Asking
@@ -154,6 +156,16 @@ class Pass:
         """Tells the sampler that all was given."""
         if (owner := self.owner()) is not None:
             owner._ended(self)
+
+
+class OwnPlace(Pass):
+    """A pass that is itself the place where it began."""
+
+    @property
+    def place(self) -> Any:  # type: ignore[override]
+        """Where the pass began."""
+        # A property, since an object that refers to itself is freed by the garbage collector only.
+        return self
 
 
 class Count:
@@ -370,6 +382,12 @@ class Resuming(Generic[C]):
             # The same epoch, set again, would leave the rest.
             core._engine.ask_and_set(lambda where: where.whole(epoch))
         self._moved()
+
+    def _in_epoch(self, epoch: int) -> Self:
+        """A copy that deals the whole of an epoch."""
+        twin = copy.copy(self)
+        twin._rewind(epoch)
+        return twin
 
     def state_dict(self, taken: SupportsIndex | None = None) -> dict[str, Any]:
         """The state for a checkpoint. It is the same on all ranks, and resumes on any number of ranks.

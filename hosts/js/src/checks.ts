@@ -170,7 +170,7 @@ export function cutText(text: string): string {
 /** One of a few names. */
 export function oneOf<T extends string>(field: string, value: unknown, names: readonly T[]): T {
   const name = string(field, value);
-  if (!names.includes(name as T)) fail('unknown-name', field, name, names.join(', '), knownFacts(names));
+  if (!names.includes(name as T)) unknownName(field, name, names);
   return name as T;
 }
 
@@ -207,9 +207,25 @@ export function options<T extends object>(value: T | undefined, known: readonly 
   if (value === undefined) return {};
   record('options', value, `a plain object with ${known.join(', ')}`);
   const unknown = Object.keys(value).find((key) => !known.includes(key as keyof T & string));
-  if (unknown !== undefined) fail('unknown-name', 'options', unknown, known.join(', '), knownFacts(known));
+  if (unknown !== undefined) {
+    const meant = meantBy(unknown, known);
+    const hint = meant === undefined ? '' : `; did you mean ${meant}?`;
+    fail('unknown-name', 'options', unknown, known.join(', ') + hint, knownFacts(known));
+  }
   return value;
 }
+
+/** The option that a wrong name stands for: without marks and capitals it is the same, or one begins with the other. */
+function meantBy(wrong: string, known: readonly string[]): string | undefined {
+  const plain = (name: string) => name.split('_').join('').split('-').join('').toLowerCase();
+  // PyTorch's name for it.
+  const own = plain(wrong) === 'numreplicas' ? 'worldsize' : plain(wrong);
+  return known.find((name) => plain(name) === own) ?? known.find((name) => isPart(plain(name), own));
+}
+
+/** Whether one name begins with the other, with at most two letters more. */
+const isPart = (one: string, other: string): boolean =>
+  Math.abs(one.length - other.length) <= 2 && (one.startsWith(other) || other.startsWith(one));
 
 /** The one option of a call that has one: whether it is set. */
 export function flag<N extends string>(
@@ -238,7 +254,14 @@ export function knownFacts(names: readonly string[]): Fact[] {
   return names.map((value) => ({ name: 'known', value }));
 }
 
+/** Refuses a name that is none of these; `none` is what an error tells where there are none. */
+export function unknownName(field: string, name: string, names: readonly string[], none = 'no name'): never {
+  fail('unknown-name', field, name, names.join(', ') || none, knownFacts(names));
+}
+
 export function fail(kind: Kind, field: string, value: unknown, allowed: string, facts: readonly Fact[] = []): never {
+  // An argument or an option that was not given is no value of a wrong type.
+  if (kind === 'wrong-type' && value === undefined) return fail('missing', field, '', allowed, facts);
   const text = typeof value === 'string' && kind === 'wrong-type' ? `"${describe(value)}"` : describe(value);
   const advice = typeof value === 'object' && value !== null && 'then' in value ? '; await this one first' : '';
   throw new SamedealError({
@@ -263,7 +286,7 @@ function utf8Size(text: string): number {
 
 /** What `check` says of a value, with the place where it stands. */
 export function placed<T>(place: string, check: () => T): T {
-  return retold(check, ({ value }) => ({ value: `${value} (${place})` }));
+  return retold(check, ({ value }) => ({ value: value === '' ? `(${place})` : `${value} (${place})` }));
 }
 
 /** What `check` says of a value, which has this name where it is passed. */

@@ -130,12 +130,11 @@ function message({ kind, field, value, allowed }: Failure): string {
       return `${name} is "${value}"; known: ${allowed}`;
     case 'out-of-memory':
       return `no memory for ${name} = ${value}; allowed: ${allowed}`;
-    case 'missing':
-      return `${name} is missing; needed: ${allowed}`;
-    case 'wrong-type':
-      // An argument or an option that was not given. A text of this word is in quotes.
-      if (value === 'undefined') return `${name} is missing; needed: ${allowed}`;
-      return `${name} is ${value}; allowed: ${allowed}`;
+    case 'missing': {
+      // Which one, where several could be: of which source, at which place of a list.
+      const which = value === '' || value.startsWith('(') ? value : `(${value})`;
+      return `${[name, 'is missing', which].filter((word) => word !== '').join(' ')}; needed: ${allowed}`;
+    }
     default:
       return `${name} is ${value}; allowed: ${allowed}`;
   }

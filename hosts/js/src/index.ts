@@ -27,7 +27,7 @@ import { BaseSchedule } from './steps/schedule.js';
 import { differencesWith, inspectWith } from './texts.js';
 import { type DetectOptions, detectWith } from './topology/launch.js';
 import { BaseMesh } from './topology/mesh.js';
-import type { Integer, Integers } from './types.js';
+import type { Integer, Integers, SavedState } from './types.js';
 
 export type { Metrics, MetricsJson } from './batch/run.js';
 export type * from './batch/types.js';
@@ -177,13 +177,14 @@ export class BatchStream extends over(BaseBatchStream, component) {}
 export class Schedule extends over(BaseSchedule, component) {}
 
 /**
- * What a text is, by the members that it has: a recipe, a state, or the log of a ledger, and of what. The members are not checked. Errors: `text`
+ * What a text is, by the members that it has: a recipe, a state, or the log of a ledger, and of what. The members are not checked. A state
+ * may also be given as `fromState` takes it: the bytes of a file, or the dictionary of Python. Errors: `text`
  * (no JSON object; none of these; more than 2^24 bytes), `samedeal` (another version), `kind` (no kind of state), memory.
  *
  * @example
  * console.log(inspect(new Sampler(1000).state(10))); // { form: 'state', of: 'sampler' }
  */
-export const inspect = (text: string): TextKind => inspectWith(component(), text);
+export const inspect = (text: string | Uint8Array | SavedState): TextKind => inspectWith(component(), text);
 
 /**
  * The members that differ between two recipes, states, entries of a log, or other JSON objects: first those of `one`, in its order, then those
@@ -195,7 +196,10 @@ export const inspect = (text: string): TextKind => inspectWith(component(), text
  * const [one, other] = [42, 43].map((seed) => new Sampler(1000, { seed }).recipe);
  * console.log(differences(one, other)); // [ { path: 'order.seed', one: '42', other: '43', decides: 'order' } ]
  */
-export const differences = (one: string, other: string): Difference[] => differencesWith(component(), one, other);
+export const differences = (
+  one: string | Uint8Array | SavedState,
+  other: string | Uint8Array | SavedState,
+): Difference[] => differencesWith(component(), one, other);
 
 /**
  * A row for each sequence, as wide as the longest. `sequences` are typed arrays of one type, or with `offsets` one of

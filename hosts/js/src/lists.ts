@@ -33,6 +33,9 @@ export function list(field: string, value: unknown, most = LONGEST): ArrayLike<u
   return value as ArrayLike<unknown>;
 }
 
+/** A list that has to be there: a document leaves out what is undefined. */
+export const required = (field: string, value: unknown): unknown => (value === undefined ? list(field, value) : value);
+
 /** What `ask` says of each number of a list. An error tells which one it is about. */
 export function each<T>(field: string, value: unknown, ask: (number: Integer) => T): T[] {
   return Array.from(list(field, value) as ArrayLike<Integer>, (number, i) =>

@@ -53,19 +53,22 @@ export const findShards = (paths: Paths, options?: FindOptions): Promise<ShardFi
  * reading is of other shards); else an error that names the file, which cannot be read or holds other rows than
  * its footer promised.
  */
-export const readBatches = (
+export const readBatches = <R extends object = Row>(
   shards: ShardFiles,
   reading: Reading,
   options: ReaderOptions,
-): AsyncGenerator<Row[], void, undefined> => batchesWith(host, shards, reading, options);
+): AsyncGenerator<R[], void, undefined> => batchesWith(host, shards, reading, options) as AsyncGenerator<R[], void>;
 
 /**
  * The rows of some samples, in this order, such as those of a batch that a `Batcher` planned: `readRows(shards, batch.samples)`. It reads a page of
  * every column for each of them that is far from the others. Samples may come several times. Errors: a `SamedealError` for `shards` or
  * `sample` (the dataset has no such row); else an error that names the file.
  */
-export const readRows = (shards: ShardFiles, samples: Integers, options?: RowOptions): Promise<Row[]> =>
-  rowsWith(host, shards, samples, options);
+export const readRows = <R extends object = Row>(
+  shards: ShardFiles,
+  samples: Integers,
+  options?: RowOptions,
+): Promise<R[]> => rowsWith(host, shards, samples, options) as Promise<R[]>;
 
 /** The options of a `Reading` that are for files, too: a shard is a file there, and a sample a row. */
 const SHARED = [
@@ -133,6 +136,8 @@ const OPTIONS: readonly (keyof BatchReadOptions)[] = [
  * Rows come as soon as they are read. The next window, or file, is read while the one before it is in use, and what
  * is open is closed when the iteration ends, however it does.
  *
+ * The type of a row can be given, as in `readShards<{ id: bigint }>('data')`; rows are not checked against it.
+ *
  * It does not look at the launcher: `const { rank, worldSize } = detectRank()` gives what to pass. Values come as `hyparquet`
  * has them: int64 as `bigint`, timestamps as `Date` (milliseconds).
  *
@@ -144,8 +149,14 @@ const OPTIONS: readonly (keyof BatchReadOptions)[] = [
  * Errors: a `SamedealError` for an option (`missing` for one of rank and worldSize without the other); else an error that names
  * the file, which cannot be read, holds other rows than its footer promises, or other columns than the first one.
  */
-export function readShards(paths: Paths, options: BatchReadOptions): AsyncGenerator<Row[], void, undefined>;
-export function readShards(paths: Paths, options?: ReadOptions): AsyncGenerator<Row, void, undefined>;
+export function readShards<R extends object = Row>(
+  paths: Paths,
+  options: BatchReadOptions,
+): AsyncGenerator<R[], void, undefined>;
+export function readShards<R extends object = Row>(
+  paths: Paths,
+  options?: ReadOptions,
+): AsyncGenerator<R, void, undefined>;
 export function readShards(
   paths: Paths,
   options?: ReadOptions | BatchReadOptions,

@@ -1,5 +1,5 @@
 import type { ComponentBindings } from './bindings/types.js';
-import { fail, recipeText } from './checks.js';
+import { fail, isRecord, named, recipeText, stateText } from './checks.js';
 import type { Engine } from './engine.js';
 import type { Difference, TextKind } from './generated/texts.js';
 
@@ -16,7 +16,10 @@ export function differencesWith(engine: Engine<ComponentBindings>, one: unknown,
   return engine.once(['one', texts[0]], bytes, ({ texts: core }) => core.differences(...texts));
 }
 
-function checked(field: string, text: unknown): string {
+/** A text; or a state as it was saved: the bytes of a file, or the dictionary of Python. */
+function checked(field: string, given: unknown): string {
+  const isSaved = given instanceof Uint8Array || isRecord(given);
+  const text = isSaved ? named(field, () => stateText(given)) : given;
   if (typeof text !== 'string') fail('wrong-type', field, text, 'a text');
   return recipeText(text, field);
 }

@@ -12,10 +12,43 @@ export type Integers =
   | Int32Array
   | Float64Array
   | BigUint64Array
-  | BigInt64Array;
+  | BigInt64Array
+  | Indices;
 
-/** Sample indices, in order: 32-bit numbers where there are at most 2^32 samples, else `number`s, all of them exact. */
-export type Indices = Uint32Array<ArrayBuffer> | Float64Array<ArrayBuffer>;
+/**
+ * Sample indices, in order: a `Uint32Array` where there are at most 2^32 samples, else a `Float64Array`, whose numbers are all exact. This type
+ * has what both have, because TypeScript calls no `reduce` of a union of the two.
+ */
+export interface Indices extends ArrayLike<number>, Iterable<number> {
+  [index: number]: number;
+  readonly buffer: ArrayBuffer;
+  readonly byteLength: number;
+  readonly byteOffset: number;
+  readonly BYTES_PER_ELEMENT: number;
+  at(index: number): number | undefined;
+  entries(): IterableIterator<[number, number]>;
+  every(predicate: (value: number, index: number, array: Indices) => unknown): boolean;
+  fill(value: number, start?: number, end?: number): Indices;
+  filter(predicate: (value: number, index: number, array: Indices) => unknown): Indices;
+  find(predicate: (value: number, index: number, array: Indices) => boolean): number | undefined;
+  findIndex(predicate: (value: number, index: number, array: Indices) => boolean): number;
+  forEach(each: (value: number, index: number, array: Indices) => void): void;
+  includes(value: number, from?: number): boolean;
+  indexOf(value: number, from?: number): number;
+  join(separator?: string): string;
+  keys(): IterableIterator<number>;
+  lastIndexOf(value: number, from?: number): number;
+  map(change: (value: number, index: number, array: Indices) => number): Indices;
+  reduce(add: (sum: number, value: number, index: number, array: Indices) => number): number;
+  reduce<T>(add: (sum: T, value: number, index: number, array: Indices) => T, first: T): T;
+  reverse(): Indices;
+  set(array: ArrayLike<number>, offset?: number): void;
+  slice(start?: number, end?: number): Indices;
+  some(predicate: (value: number, index: number, array: Indices) => unknown): boolean;
+  sort(compare?: (one: number, other: number) => number): Indices;
+  subarray(start?: number, end?: number): Indices;
+  values(): IterableIterator<number>;
+}
 
 /** Name of an order, one of `orders()`. A later component may have others. */
 export type OrderName =

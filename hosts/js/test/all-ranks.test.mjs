@@ -262,13 +262,13 @@ for (const [entry, samedeal] of Object.entries(composed)) {
         '{',
         state.slice(0, -1),
         3,
-        undefined,
         {},
       ]) {
         for (const made of [Sampler, Batcher, Reading, Schedule]) {
           refused(() => made.fromState(wrong), 'wrong-type', 'state');
         }
       }
+      for (const made of [Sampler, Batcher, Reading, Schedule]) refused(() => made.fromState(), 'missing', 'state');
       refused(() => Sampler.fromState(`{"recipe":{}${' '.repeat(2 ** 24)}}`), 'out-of-range', 'state');
       refused(() => Sampler.fromState(state, { epoch: 3 }), 'unknown-name', 'options');
       assert.throws(() => Sampler.fromState(new Schedule(100, 8).state(3)), SamedealError);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Batcher, BatchStream, balance, blend, grown, order, Sampler, sharded, windows } from 'samedeal';
 import { some, WAYS } from './batching.mjs';
-import { NO_LIST, NOT_WHOLE, refused } from './values.mjs';
+import { NO_LIST, NOT_WHOLE, refused, wrong } from './values.mjs';
 
 const range = (count) => Array.from({ length: count }, (_, i) => i);
 const sorted = (samples) => [...samples].sort((one, other) => one - other);
@@ -176,7 +176,7 @@ describe('lengths by the sources of a blend', () => {
     refused(() => new Batcher(new Map([[3, web]]), options), 'wrong-type', 'source');
     for (const value of NO_LIST) {
       if (Object.prototype.toString.call(value) === '[object Object]') continue;
-      refused(() => new Batcher(value, options), 'wrong-type', 'lengths');
+      refused(() => new Batcher(value, options), wrong(value), 'lengths');
     }
   });
 });

@@ -96,7 +96,7 @@ test('what JSON cannot carry is refused by its name', () => {
     [{ batch: { max_tokens: () => 9 } }, 'wrong-type', 'max-tokens'],
     [{ batch: new Map([['max_tokens', 9]]) }, 'wrong-type', 'batch'],
     [{ order: { name: Symbol('torch') }, batch: { max_tokens: 9 } }, 'wrong-type', 'order'],
-    [{ batch: { strategy: 'bucket', boundaries: [3, undefined] } }, 'wrong-type', 'boundaries'],
+    [{ batch: { strategy: 'bucket', boundaries: [3, undefined] } }, 'missing', 'boundaries'],
     [{ batch: { strategy: 'bucket', boundaries: new Uint8Array(2 ** 23 + 1) } }, 'out-of-range', 'recipe'],
     [{ batch: { max_tokens: 9, maxTokens: 9 } }, 'unknown-name', 'batch-member'],
     [{ order: { samples: 2 }, batch: { max_tokens: 9 } }, 'contradiction', 'samples'],

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { Batcher, SamedealError, Sampler } from 'samedeal';
 import { some, WAYS, windowed } from './batching.mjs';
 import { changed, NO_STATES } from './states.mjs';
-import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
+import { NOT_32_BITS, NOT_WHOLE, refused, wrong } from './values.mjs';
 
 const all = (count) => Array.from({ length: count }, (_, sample) => sample);
 const sorted = (samples) => samples.toSorted((one, other) => one - other);
@@ -175,7 +175,7 @@ describe('refusals', () => {
       ['steps', [batcher.numSteps() + 1, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => batcher.state(value)],
       ['sample', [100, 2n ** 64n - 1n, 2 ** 53, ...NOT_32_BITS], (value) => batcher.locate(value)],
     ]) {
-      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     for (const at of [-1, 100, 2n ** 64n]) {
@@ -209,9 +209,9 @@ describe('refusals', () => {
     const batcher = make();
     batcher.resume(make({ worldSize: 3 }).state(1));
     const before = batcher.fingerprint();
-    for (const text of NO_STATES) refused(() => batcher.resume(text), 'wrong-type', 'state');
+    for (const text of NO_STATES) refused(() => batcher.resume(text), wrong(text), 'state');
     for (const value of [undefined, null, 3, {}, [], Uint8Array.of(0xff), Object(batcher.state(1))]) {
-      refused(() => batcher.resume(value), 'wrong-type', 'state');
+      refused(() => batcher.resume(value), wrong(value), 'state');
     }
     refused(() => batcher.resume('π'.repeat(2 ** 23 + 1)), 'out-of-range', 'state');
     assert.equal(batcher.fingerprint(), before);

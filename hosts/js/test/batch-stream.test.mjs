@@ -8,7 +8,7 @@ import { componentInstances } from '../dist/bindings/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { some, WAYS, windowed } from './batching.mjs';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
-import { NO_LIST, NOT_32_BITS, NOT_WHOLE, overflow, refused } from './values.mjs';
+import { NO_LIST, NOT_32_BITS, NOT_WHOLE, overflow, refused, wrong } from './values.mjs';
 
 const numbered = (count, from = 0) => Float64Array.from({ length: count }, (_, i) => from + i);
 
@@ -133,12 +133,12 @@ describe('refusals', () => {
       ['samples', (value) => stream.push([1, value], [1, 1]), [-1, 2 ** 53, 2n ** 64n]],
       ['lengths', (value) => stream.push([1, 2], [1, value]), [51, ...NOT_32_BITS]],
     ]) {
-      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     for (const value of NO_LIST) {
-      refused(() => stream.push(value, [1]), 'wrong-type', 'samples');
-      refused(() => stream.push([1], value), 'wrong-type', 'lengths');
+      refused(() => stream.push(value, [1]), wrong(value), 'samples');
+      refused(() => stream.push([1], value), wrong(value), 'lengths');
     }
     refused(() => stream.push([1, 2], [1]), 'contradiction', 'lengths');
     refused(() => stream.push([], [1]), 'contradiction', 'lengths');
@@ -161,7 +161,7 @@ describe('refusals', () => {
       ['max-tokens', [0, -1, 2 ** 53], as('maxTokens')],
       ['seed', [2 ** 53], as('seed')],
     ]) {
-      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     for (const option of ['order', 'quantiles', 'lengths']) refused(() => as(option)(3), 'unknown-name', 'options');

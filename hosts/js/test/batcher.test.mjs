@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { Batcher } from 'samedeal';
 import { some, WAYS, windowed } from './batching.mjs';
-import { NO_LIST, NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
+import { NO_LIST, NOT_32_BITS, NOT_WHOLE, refused, wrong } from './values.mjs';
 
 /** As fractions of whole numbers come: with six decimal places. */
 const rounded = (values) => values.map((value) => Math.round(value * 1e6) / 1e6);
@@ -250,7 +250,7 @@ describe('refusals', () => {
       ['start', [batcher.numSteps() + 1, ...NOT_32_BITS], (value) => batcher.batches(value)],
       ['rank', [2, ...NOT_32_BITS], (value) => batcher.batches(0, value)],
     ]) {
-      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     assert.equal(batcher.fingerprint(), before);
@@ -272,11 +272,11 @@ describe('refusals', () => {
     for (const value of NO_LIST) {
       const isObject = Object.prototype.toString.call(value) === '[object Object]';
       // An object has lengths by the sources of a blend, and this is none.
-      refused(() => new Batcher(value, { maxTokens: 9 }), isObject ? 'contradiction' : 'wrong-type', 'lengths');
-      if (value !== undefined) refused(() => as('boundaries')(value), 'wrong-type', 'boundaries');
+      refused(() => new Batcher(value, { maxTokens: 9 }), isObject ? 'contradiction' : wrong(value), 'lengths');
+      if (value !== undefined) refused(() => as('boundaries')(value), wrong(value), 'boundaries');
     }
     // biome-ignore lint/suspicious/noSparseArray: what is not there is no number
-    refused(() => new Batcher([1, , 3], { maxTokens: 9 }), 'wrong-type', 'lengths');
+    refused(() => new Batcher([1, , 3], { maxTokens: 9 }), 'missing', 'lengths');
   });
 
   test('names', () => {

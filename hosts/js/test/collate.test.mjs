@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Batcher, collatePack, collatePad } from 'samedeal';
 import { some } from './batching.mjs';
-import { NO_LIST, NOT_32_BITS, NOT_WHOLE, overflow, refused } from './values.mjs';
+import { NO_LIST, NOT_32_BITS, NOT_WHOLE, overflow, refused, wrong } from './values.mjs';
 
 const TYPES = [
   ...[Int8Array, Uint8Array, Uint8ClampedArray, Int16Array, Uint16Array, Int32Array, Uint32Array],
@@ -160,7 +160,7 @@ describe('refusals', () => {
       ['offsets', [-1, 2 ** 53], (value) => collatePad(two[0], { offsets: [0, value] })],
       ['padding-value', [2 ** 31, -(2 ** 31) - 1, 2n ** 64n], pad('paddingValue')],
     ]) {
-      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     refused(() => pad('width')(2 ** 26), 'out-of-range', 'lengths');
@@ -197,19 +197,19 @@ describe('refusals', () => {
 
   test('sequences', () => {
     for (const value of [...NO_LIST, [[1, 2]], ['ab'], [null], Int32Array.of(1), [new DataView(new ArrayBuffer(1))]]) {
-      refused(() => collatePad(value), 'wrong-type', 'sequences');
-      refused(() => collatePack(value), 'wrong-type', 'sequences');
+      refused(() => collatePad(value), wrong(value), 'sequences');
+      refused(() => collatePack(value), wrong(value), 'sequences');
     }
     for (const value of [...NO_LIST, two, [1, 2, 3]]) {
-      refused(() => collatePad(value, { offsets: [0, 3] }), 'wrong-type', 'sequences');
+      refused(() => collatePad(value, { offsets: [0, 3] }), wrong(value), 'sequences');
     }
     refused(() => collatePad([new Int8Array(1), new Uint8Array(1)]), 'contradiction', 'sequences');
     // biome-ignore lint/suspicious/noSparseArray: what is not there is no sequence
-    refused(() => collatePad([two[0], , two[1]]), 'wrong-type', 'sequences');
+    refused(() => collatePad([two[0], , two[1]]), 'missing', 'sequences');
     for (const value of NO_LIST.slice(1)) {
-      refused(() => pad('offsets')(value), 'wrong-type', 'sequences');
-      refused(() => collatePad(two[0], { offsets: value }), 'wrong-type', 'offsets');
-      refused(() => pack('rowEnds')(value), 'wrong-type', 'row-ends');
+      refused(() => pad('offsets')(value), wrong(value), 'sequences');
+      refused(() => collatePad(two[0], { offsets: value }), wrong(value), 'offsets');
+      refused(() => pack('rowEnds')(value), wrong(value), 'row-ends');
     }
   });
 

@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import * as node from 'samedeal';
 import { composed, entries } from './entries.mjs';
-import { NO_LIST, NOT_WHOLE, refused } from './values.mjs';
+import { NO_LIST, NOT_WHOLE, refused, wrong } from './values.mjs';
 
 const MILLION = 1e6;
 const range = (count, first = 0) => Array.from({ length: count }, (_, i) => first + i);
@@ -505,24 +505,24 @@ for (const [entry, { Sampler, balance, blend, grown, order, sharded, windows }] 
         ['end', (value) => new Sampler(mixed).sourceCounts(0, value)],
         ['sample', (value) => new Sampler(mixed).sourceOf(value)],
       ]) {
-        for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+        for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
         for (const value of [-1, -1n, 2n ** 64n]) refused(() => call(value), 'out-of-range', field);
       }
       for (const value of [null, '1', 1n, {}, [1]]) refused(() => balance([0], [value]), 'wrong-type', 'factors');
       for (const value of [-1, 0.1234567, 1 / 3, NaN, Infinity, 4295])
         refused(() => balance([0], [value]), 'out-of-range', 'factors');
       for (const make of [(seed) => order('feistel', { samples: 3, seed }), (seed) => blend({ a: [3] }, { seed })]) {
-        for (const value of NOT_WHOLE) refused(() => make(value), 'wrong-type', 'seed');
+        for (const value of NOT_WHOLE) refused(() => make(value), wrong(value), 'seed');
         for (const value of [2 ** 53, 2n ** 63n]) refused(() => make(value), 'out-of-range', 'seed');
       }
       for (const value of NO_LIST) {
-        refused(() => plain.exclude(value), 'wrong-type', 'indices');
-        refused(() => windows(value, 3), 'wrong-type', 'sizes');
-        refused(() => sharded(value), 'wrong-type', 'sizes');
-        refused(() => balance(value, [1]), 'wrong-type', 'classes');
-        refused(() => balance([0], value), 'wrong-type', 'factors');
-        refused(() => plain.skip(value), 'wrong-type', 'ranges');
-        refused(() => grown(3, value), 'wrong-type', 'growth');
+        refused(() => plain.exclude(value), wrong(value), 'indices');
+        refused(() => windows(value, 3), wrong(value), 'sizes');
+        refused(() => sharded(value), wrong(value), 'sizes');
+        refused(() => balance(value, [1]), wrong(value), 'classes');
+        refused(() => balance([0], value), wrong(value), 'factors');
+        refused(() => plain.skip(value), wrong(value), 'ranges');
+        refused(() => grown(3, value), wrong(value), 'growth');
       }
       for (const value of [null, 3, 'x', [['a', [3]]], new Uint32Array(3), new Set(['a'])]) {
         refused(() => blend(value), 'wrong-type', 'sources');

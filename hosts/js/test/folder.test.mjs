@@ -11,6 +11,7 @@ import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { MemoryLog, openLedger, replayLedger, Sampler } from 'samedeal';
 import { FolderLog } from 'samedeal/node';
+import { wrong } from './values.mjs';
 
 const folder = mkdtempSync(join(tmpdir(), 'samedeal-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -159,7 +160,7 @@ test('a lost answer of a server of files is found', async () => {
 
 test('bad input', async () => {
   for (const path of [3, undefined, new URL('http://example.org/log')]) {
-    assert.throws(() => new FolderLog(path), { kind: 'wrong-type', field: 'path' });
+    assert.throws(() => new FolderLog(path), { kind: wrong(path), field: 'path' });
   }
   for (const path of ['', 'a\0b']) assert.throws(() => new FolderLog(path), { kind: 'out-of-range', field: 'path' });
   const log = new FolderLog(fresh());

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { entries } from './entries.mjs';
+import { wrong } from './values.mjs';
 
 /** No whole numbers at all, whatever the parameter. */
 const NOT_WHOLE = [
@@ -82,7 +83,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
   describe(entry, () => {
     for (const [number, [field, outside, call]] of parameters.entries()) {
       test(`parameter ${number}, ${field}`, () => {
-        for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+        for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
         for (const value of outside) refused(() => call(value), 'out-of-range', field);
       });
     }
@@ -108,7 +109,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     });
 
     test('the batch size of a place is asked for', () => {
-      for (const call of [() => made.locate(0), () => made.placeOf(0)]) refused(call, 'wrong-type', 'batch-size');
+      for (const call of [() => made.locate(0), () => made.placeOf(0)]) refused(call, 'missing', 'batch-size');
     });
 
     test('names', () => {
@@ -198,7 +199,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         refused(() => Sampler.fromJSON({ ...json, rank: value }), 'wrong-type', 'rank');
       }
       refused(() => Sampler.fromJSON({ ...json, epoch: '-1' }), 'out-of-range', 'epoch');
-      refused(() => Sampler.fromJSON({ ...json, recipe: undefined }), 'wrong-type', 'recipe');
+      refused(() => Sampler.fromJSON({ ...json, recipe: undefined }), 'missing', 'recipe');
       refused(() => Sampler.fromJSON({ ...json, recipe: '{"order":{"samples":-1}}' }), 'out-of-range', 'samples');
       refused(() => Sampler.fromJSON({ ...json, comment: 'x' }), 'unknown-name', 'options');
       refused(() => Sampler.fromJSON(null), 'wrong-type', 'options');

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Batcher, BatchStream, ChunkStream, Mesh, SamedealError, Sampler, ShardPlan } from 'samedeal';
+import { wrong } from './values.mjs';
 
 const WIDE = 2n ** 63n - 1n;
 const again = (value) => JSON.parse(JSON.stringify(value));
@@ -116,7 +117,7 @@ test('meshes', () => {
     assert.deepEqual([copy.dataRank(rank), copy.coordinates(rank)], [mesh.dataRank(rank), mesh.coordinates(rank)]);
   }
   for (const axes of [undefined, { dp: 8 }, [['dp']], [[3, 8]], ['dp']]) {
-    assert.throws(() => Mesh.fromJSON({ ...json, axes }), { kind: 'wrong-type', field: 'axes' });
+    assert.throws(() => Mesh.fromJSON({ ...json, axes }), { kind: wrong(axes), field: 'axes' });
   }
   const twice = {
     worldSize: 4,

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { setTimeout } from 'node:timers/promises';
 import { MemoryLog, openLedger, replayLedger, Sampler } from 'samedeal';
 import { LedgerClient } from '../dist/ledger/client.js';
-import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
+import { NOT_32_BITS, NOT_WHOLE, refused, wrong } from './values.mjs';
 
 const SAMPLES = 1000;
 const sampler = () => new Sampler(SAMPLES, { seed: -7, epoch: 2, rank: 1, worldSize: 3, layout: 'contiguous' });
@@ -313,7 +313,7 @@ describe('Ledger', () => {
     for (const lease of [0, 2 ** 53, -1]) {
       await assert.rejects(other.setLease(lease), { kind: 'out-of-range', field: 'lease' });
     }
-    for (const lease of NOT_WHOLE) await assert.rejects(other.setLease(lease), { kind: 'wrong-type', field: 'lease' });
+    for (const lease of NOT_WHOLE) await assert.rejects(other.setLease(lease), { kind: wrong(lease), field: 'lease' });
   });
 
   test('a long log is read from its last checkpoint on', async () => {
@@ -549,7 +549,7 @@ describe('Ledger', () => {
       assert.throws(() => replayLedger(other), { name: 'SamedealError', message: /line 1/ });
     }
     for (const other of [null, undefined, 3, {}]) {
-      assert.throws(() => replayLedger(other), { kind: 'wrong-type', field: 'lines' });
+      assert.throws(() => replayLedger(other), { kind: wrong(other), field: 'lines' });
     }
     // A store that does not show what it says is there.
     log.entries.splice(1);
@@ -583,7 +583,7 @@ describe('Ledger', () => {
       const told = field === 'checkpointInterval' ? 'checkpoint-interval' : field;
       for (const value of out) await assert.rejects(open({ [field]: value }), { kind: 'out-of-range', field: told });
       for (const value of NOT_WHOLE)
-        await assert.rejects(open({ [field]: value }), { kind: 'wrong-type', field: told });
+        await assert.rejects(open({ [field]: value }), { kind: wrong(value), field: told });
     }
     await assert.rejects(open({ reader: undefined }), { kind: 'missing', field: 'reader' });
     await assert.rejects(open({ readers: 2 }), { kind: 'unknown-name', field: 'options' });
@@ -597,7 +597,7 @@ describe('Ledger', () => {
     for (const [field, out] of Object.entries({ readers: [0, ...NOT_32_BITS], reader: [3, ...NOT_32_BITS] })) {
       const replay = (value) => () => replayLedger(log.entries, { readers: 3, [field]: value });
       for (const value of out) refused(replay(value), 'out-of-range', field);
-      for (const value of NOT_WHOLE) refused(replay(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(replay(value), wrong(value), field);
     }
     // No line of the log is to blame.
     assert.throws(
@@ -629,12 +629,12 @@ describe('Ledger', () => {
 test('a log in memory takes numbers, and texts of one line', () => {
   const log = new MemoryLog();
   for (const value of [...NOT_WHOLE, -1, 2n ** 64n]) {
-    const kind = Number.isInteger(value) || typeof value === 'bigint' ? 'out-of-range' : 'wrong-type';
+    const kind = Number.isInteger(value) || typeof value === 'bigint' ? 'out-of-range' : wrong(value);
     refused(() => log.read(value), kind, 'from');
     refused(() => log.append(value, 'x'), kind, 'number');
   }
   for (const entry of [3, null, undefined, ['x'], Symbol('x')])
-    refused(() => log.append(0, entry), 'wrong-type', 'entry');
+    refused(() => log.append(0, entry), wrong(entry), 'entry');
   refused(() => log.append(0, 'two\nlines'), 'out-of-range', 'entry');
   assert.deepEqual(log.entries, []);
   assert(log.append(0n, 'x'));

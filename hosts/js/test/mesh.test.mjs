@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { detectRank, Mesh } from 'samedeal';
-import { NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
+import { NOT_32_BITS, NOT_WHOLE, refused, wrong } from './values.mjs';
 
 describe('Mesh', () => {
   test('tensor and context peers get the same, data ranks different samples', () => {
@@ -66,15 +66,15 @@ describe('Mesh', () => {
       ['rank', [4, ...NOT_32_BITS], (value) => mesh.peers(value)],
       ['coordinates', [2, ...NOT_32_BITS], (value) => mesh.rankAt({ dp: value, tp: 0 })],
     ]) {
-      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     for (const value of [undefined, null, 3, 'dp', [2], Uint32Array.of(2)]) {
-      refused(() => new Mesh(2, value, []), 'wrong-type', 'axes');
-      refused(() => mesh.rankAt(value), 'wrong-type', 'coordinates');
+      refused(() => new Mesh(2, value, []), wrong(value), 'axes');
+      refused(() => mesh.rankAt(value), wrong(value), 'coordinates');
     }
     for (const value of [undefined, null, 3, 'dp', {}, [3], [null]]) {
-      refused(() => new Mesh(2, { dp: 2 }, value), 'wrong-type', 'shard');
+      refused(() => new Mesh(2, { dp: 2 }, value), wrong(value), 'shard');
     }
     refused(() => new Mesh(2, { dp: 2 }, ['Dp']), 'unknown-name', 'shard');
     assert.throws(() => new Mesh(1, {}, ['dp']), { field: 'shard', allowed: 'no name, there are no axes' });
@@ -130,7 +130,7 @@ describe('detectRank', () => {
       ['world-size', 'worldSize'],
     ]) {
       const call = (value) => () => detectRank({ rank: 0, worldSize: 1, [option]: value, environment: {} });
-      for (const value of NOT_WHOLE) refused(call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(call(value), wrong(value), field);
       for (const value of NOT_32_BITS) refused(call(value), 'out-of-range', field);
     }
     refused(() => detectRank({ rank: 0, environment: {} }), 'missing', 'world-size');

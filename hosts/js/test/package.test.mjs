@@ -187,12 +187,15 @@ test('the types hold in a strict project', async () => {
     const options = { strict: true, module: 'nodenext', target: 'es2022', noEmit: true, types: [], lib };
     writeFileSync(join(consumer, 'tsconfig.json'), JSON.stringify({ compilerOptions: options, files }));
     const tsc = join(host, 'node_modules/typescript/bin/tsc');
-    return run(process.execPath, [tsc, '-p', consumer], { cwd: project });
+    return run(process.execPath, [tsc, '-p', consumer], { cwd: project }).catch((error) => {
+      error.message += error.stdout;
+      throw error;
+    });
   };
   const use = `
     const sampler: Sampler = new Sampler(10n, { seed: -3n, worldSize: 2, remainder: 'drop', layout: 'contiguous', unit: 2n });
     const unit: number = sampler.unit;
-    const run: Uint32Array | Float64Array = sampler.indices(0, 2n);
+    const run: Indices = sampler.indices(0, 2n);
     const place: { position: number; batch: number } | null = sampler.locate(3, 2);
     for (const sample of sampler) sample.toFixed();
     for (const batch of sampler.batches(2, { dropLast: true, start: 1n })) batch.length;
@@ -255,8 +258,8 @@ test('the types hold in a strict project', async () => {
     export { more, counts, numbers, next, same };`;
   const orders = 'balance, blend, grown, order, sharded, windows, type Order';
   check(`import { Sampler, ${orders} } from 'samedeal';${useOrders}`, ['es2022']);
-  check(`import { init, Sampler, ${orders} } from 'samedeal/web'; await init();${useOrders}`, ['es2022', 'dom']);
-  check(`import { Sampler, SamedealError, type Kind } from 'samedeal';${use}`, ['es2022']);
+  check(`import { init, Sampler, ${orders} } from 'samedeal/web'; await init();${useOrders}`, ['es2022']);
+  check(`import { Sampler, SamedealError, type Indices, type Kind } from 'samedeal';${use}`, ['es2022']);
   check(
     `import { ChunkStream, detectRank, Mesh, ShardPlan, verifyShards, type Detection, type Policy } from 'samedeal';
     import { readShards, type Row } from 'samedeal/parquet';
@@ -397,12 +400,12 @@ test('the types hold in a strict project', async () => {
     ['es2022'],
   );
   check(
-    `import { type BatchSizes, Batcher, blend, order, type EpochPosition, type Lengths, Schedule, type ScheduleJson, Split, type SplitParts, type StepPlace } from 'samedeal';
+    `import { type BatchSizes, Batcher, blend, order, type EpochPosition, type Indices, type Lengths, Schedule, type ScheduleJson, Split, type SplitParts, type StepPlace } from 'samedeal';
     const weights: SplitParts = new Map([['test', 1n]]);
     const split: Split = new Split({ test: 1, training: 9n }, { seed: 3n });
     const kinds: Split[] = [new Split(weights), Split.ofSizes({ a: 3 }, { seed: 1 }), Split.folds(5n), Split.fromRecipe(split.recipe)];
     const numbers: Uint32Array[] = [split.partOf([3n, 4]), split.partOf(new Float64Array(3)), split.partOfKeys(['a'])];
-    const held: Uint32Array | Float64Array = split.indices('test', 100n);
+    const held: Indices = split.indices('test', 100n);
     const told: string[] = [...Split.fromJSON(split.toJSON()).parts, split.nameOf(3), split.nameOf('a'), split.recipeFingerprint()];
     split.others(0, 100).length + Split.ofSizes({ a: 3 }).indices(0n).length;
     // @ts-expect-error
@@ -444,7 +447,7 @@ test('the types hold in a strict project', async () => {
     const batcher: Batcher = Batcher.fromState('text', [3], { worldSize: 2, lists: { indices: [1] } });
     const reading: Reading = Reading.fromState({ samedeal: 'text' }, { workers: 2, batchSize: 8, bytes: [3] });
     const schedule: Schedule = Schedule.fromState('text', { layout: 'strided' });
-    const batches: (Uint32Array | Float64Array)[] = [...sampler.step(3, 2n, { dropLast: true }), ...schedule.step(3)];
+    const batches: Indices[] = [...sampler.step(3, 2n, { dropLast: true }), ...schedule.step(3)];
     const read: (ReadBatch | null)[] = [...reading.step(3), reading.batchAt(0, 1n)];
     const planned: number[] = batcher.step(3n).map(({ paddedLength }) => paddedLength);
     const places: (number | undefined)[] = [...sampler.locateAll([3n], 2), ...schedule.locateAll(new Uint8Array(2))].map((place) => place?.rank);
@@ -455,7 +458,7 @@ test('the types hold in a strict project', async () => {
     // @ts-expect-error
     sampler.step(3);
     export { batches, read, planned, places, rows, stream };`;
-  const rest = 'Batcher, BatchStream, type ReadBatch, Reading, Sampler, Schedule';
+  const rest = 'Batcher, BatchStream, type Indices, type ReadBatch, Reading, Sampler, Schedule';
   check(`import { ${rest} } from 'samedeal';${useRest}`, ['es2022']);
   const useFiles = `
     const buffer: AsyncBuffer = { byteLength: 3, slice: async () => new ArrayBuffer(3) };
@@ -474,7 +477,7 @@ test('the types hold in a strict project', async () => {
   for (const entry of ['samedeal/parquet', 'samedeal/web/parquet']) {
     check(`import { ${files} } from '${entry}';${useFiles}`, ['es2022', 'dom']);
   }
-  const web = `import { init, Sampler, SamedealError, type Kind } from 'samedeal/web';${use}
+  const web = `import { init, Sampler, SamedealError, type Indices, type Kind } from 'samedeal/web';${use}
     import { Batcher, type Source } from 'samedeal/web';
     import wasm from 'samedeal/web/samedeal.wasm';
     const source: Source = 'a.wasm';
@@ -483,8 +486,8 @@ test('the types hold in a strict project', async () => {
     // @ts-expect-error
     await init(null);`;
   check(web, ['es2022', 'dom']);
-  check(`import { Sampler, type Kind, SamedealError } from 'samedeal/inline';${use}`, ['es2022']);
-  check(`import { Sampler, type Kind, SamedealError } from 'samedeal/light';${use}`, ['es2022']);
+  check(`import { Sampler, type Indices, type Kind, SamedealError } from 'samedeal/inline';${use}`, ['es2022']);
+  check(`import { Sampler, type Indices, type Kind, SamedealError } from 'samedeal/light';${use}`, ['es2022']);
   for (const [lib, texts] of Object.entries(modules)) await compile(texts, lib.split(','));
   await assert.rejects(compile([`import { Sampler } from 'samedeal'; new Sampler(1).nothing;`], ['es2022']));
 });

@@ -5,6 +5,7 @@ import { setTimeout } from 'node:timers/promises';
 import { Reading, SamedealError, ShardPlan } from 'samedeal';
 import { findShards, readBatches, readShards } from 'samedeal/parquet';
 import { folder, linux, open, rowOf, write, writeWithPyarrow } from './parquet-files.mjs';
+import { wrong } from './values.mjs';
 
 const SIZES = [130, 0, 71, 500, 33, 1];
 const TOTAL = SIZES.reduce((sum, size) => sum + size, 0);
@@ -261,9 +262,9 @@ test('what is refused, at the call', async (t) => {
   as({ rank: 0, worldSize: 2 })('unknown-name', 'options');
   as({ rank: 0, sampleColumn: 3 })('wrong-type', 'sample-column');
   for (const other of [undefined, null, 3, {}, new ShardPlan(shards.sizes)])
-    as({ rank: 0 }, other)('wrong-type', 'reading');
+    as({ rank: 0 }, other)(wrong(other), 'reading');
   for (const other of [undefined, null, where, {}, { sizes: [30, 40] }]) {
-    refused(() => readBatches(other, reading, { rank: 0 }), 'wrong-type', 'shards');
+    refused(() => readBatches(other, reading, { rank: 0 }), wrong(other), 'shards');
   }
   const told = (sizes) => {
     try {

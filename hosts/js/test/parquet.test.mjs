@@ -10,6 +10,7 @@ import { readShards } from 'samedeal/parquet';
 import { pagesOf } from '../dist/parquet/pages.js';
 import { ahead } from '../dist/parquet/reading.js';
 import { folder, linux, open, rowOf, write, writeWithPyarrow } from './parquet-files.mjs';
+import { wrong } from './values.mjs';
 
 const SIZES = [130, 0, 71, 500, 33, 1];
 const TOTAL = SIZES.reduce((sum, size) => sum + size, 0);
@@ -532,7 +533,7 @@ describe('what is asked for', () => {
       ['batchSize', 'batch-size', [0, ...NOT_32_BITS]],
     ]) {
       const others = { rank: { worldSize: 1 }, worldSize: { rank: 0 } }[option];
-      for (const value of NOT_WHOLE) await refused(as({ ...others, [option]: value }), 'wrong-type', field);
+      for (const value of NOT_WHOLE) await refused(as({ ...others, [option]: value }), wrong(value), field);
       for (const value of outside) await refused(as({ ...others, [option]: value }), 'out-of-range', field);
     }
     for (const [options, kind, field] of [
@@ -576,7 +577,7 @@ describe('what is asked for', () => {
 
   test('paths', async (t) => {
     for (const paths of [undefined, null, 3, '', {}, [3], [null], new URL('s3://example/a.parquet')]) {
-      await refused(() => readShards(paths), 'wrong-type', 'paths');
+      await refused(() => readShards(paths), wrong(paths), 'paths');
     }
     const where = folder(t);
     const [path] = write(where, [3]);

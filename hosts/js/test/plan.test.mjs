@@ -8,7 +8,7 @@ import { componentInstances } from '../dist/bindings/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseShardPlan } from '../dist/shard/plan.js';
 import { compiled, LIMIT, limited, overridden, trap } from './limited.mjs';
-import { NOT_32_BITS, NOT_WHOLE, overflow, refused } from './values.mjs';
+import { NOT_32_BITS, NOT_WHOLE, overflow, refused, wrong } from './values.mjs';
 
 describe('ShardPlan', () => {
   const ROBIN = { policy: 'round-robin', workerPolicy: 'round-robin', shuffle: false };
@@ -146,7 +146,7 @@ describe('ShardPlan', () => {
       ['tolerance', NOT_32_BITS, (tolerance) => new ShardPlan([1], { ...NEAR, tolerance })],
     ];
     for (const [field, outside, call] of parameters) {
-      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     for (const [option, field] of [
@@ -161,9 +161,9 @@ describe('ShardPlan', () => {
       for (const value of [0, 1, 'true', null]) refused(() => as(option)(value), 'wrong-type', option);
     }
     refused(() => plan.loads('rank'), 'unknown-name', 'tier');
-    refused(() => plan.loads(), 'wrong-type', 'tier');
+    refused(() => plan.loads(), 'missing', 'tier');
     refused(() => plan.loadSummary('ranks', 'rows'), 'unknown-name', 'weight');
-    refused(() => new ShardPlan(), 'wrong-type', 'sizes');
+    refused(() => new ShardPlan(), 'missing', 'sizes');
     refused(() => new ShardPlan([1, 2], { bytes: [1] }), 'contradiction', 'bytes');
     refused(() => as('workerPolicy')('locality-aware'), 'unknown-name', 'worker-policy');
     refused(() => as('policy')('locality-aware'), 'missing', 'holders');
@@ -295,7 +295,7 @@ describe('verifyShards', () => {
   });
 
   test('bad input', () => {
-    for (const value of NOT_WHOLE) refused(() => verifyShards(value, []), 'wrong-type', 'shards');
+    for (const value of NOT_WHOLE) refused(() => verifyShards(value, []), wrong(value), 'shards');
     for (const value of NOT_32_BITS) refused(() => verifyShards(value, []), 'out-of-range', 'shards');
     for (const value of [
       undefined,
@@ -309,7 +309,7 @@ describe('verifyShards', () => {
       [[0.5]],
       [new DataView(new ArrayBuffer(4))],
     ]) {
-      refused(() => verifyShards(3, value), 'wrong-type', 'assigned');
+      refused(() => verifyShards(3, value), wrong(value), 'assigned');
     }
     for (const value of [[[3]], [[-1]], [[2 ** 32]], [[0], Int32Array.of(-1)]]) {
       refused(() => verifyShards(3, value), 'out-of-range', 'assigned');
@@ -363,7 +363,7 @@ describe('ChunkStream', () => {
       ['start', [-1, 2 ** 53, 2n ** 64n], (value) => stream.chunks(value, 1)],
       ['count', [2 ** 20 + 1, ...NOT_32_BITS], (value) => stream.chunks(0, value)],
     ]) {
-      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
     }
     refused(() => as('order')('shuffled'), 'unknown-name', 'order');

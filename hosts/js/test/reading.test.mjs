@@ -9,7 +9,7 @@ import { Engine, over } from '../dist/engine.js';
 import { BaseReading } from '../dist/read/reading.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';
 import { changed, NO_STATES } from './states.mjs';
-import { NO_LIST, NOT_32_BITS, NOT_WHOLE, refused } from './values.mjs';
+import { NO_LIST, NOT_32_BITS, NOT_WHOLE, refused, wrong } from './values.mjs';
 
 const SIZES = [300, 0, 701, 2];
 const TOTAL = 1003;
@@ -293,7 +293,7 @@ describe('Reading', () => {
     const { recipe } = again(many);
     refused(() => Reading.fromJSON({ recipe, sizes: ['five'] }), 'wrong-type', 'sizes');
     refused(() => Reading.fromJSON({ recipe }), 'missing', 'sizes');
-    refused(() => Reading.fromJSON({ sizes: [5] }), 'wrong-type', 'recipe');
+    refused(() => Reading.fromJSON({ sizes: [5] }), 'missing', 'recipe');
     refused(() => Reading.fromJSON({ recipe, sizes: [5], epoch: '-1' }), 'out-of-range', 'epoch');
     refused(() => Reading.fromJSON({ recipe, sizes: [5], state: '{}' }), 'wrong-type', 'state');
     refused(() => Reading.fromJSON({ recipe, sizes: [5], size: 3 }), 'unknown-name', 'options');
@@ -340,21 +340,21 @@ describe('what is refused', () => {
       ['number', [reading.numRounds(1, 1), ...NOT_64_BITS], (value) => reading.round(1, 1, value)],
       ['index', [length, ...NOT_64_BITS], (value) => reading.roundOf(1, 1, value)],
     ]) {
-      for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+      for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
       for (const value of outside) refused(() => call(value), 'out-of-range', field);
       unchanged();
     }
-    refused(() => reading.indices(), 'wrong-type', 'rank');
-    refused(() => reading.round(0, 0), 'wrong-type', 'number');
+    refused(() => reading.indices(), 'missing', 'rank');
+    refused(() => reading.round(0, 0), 'missing', 'number');
     assert.throws(() => reading.state(-1), { allowed: `0 to ${reading.steps.most}` });
     assert.throws(() => reading.roundOf(1, 1, 2n ** 64n), { allowed: `0 to ${length - 1}` });
   });
 
   test('lists', () => {
     for (const value of NO_LIST) {
-      refused(() => new Reading(value), 'wrong-type', 'sizes');
+      refused(() => new Reading(value), wrong(value), 'sizes');
       if (value === undefined) continue;
-      refused(() => new Reading(SIZES, { deal: 'shards', weight: 'bytes', bytes: value }), 'wrong-type', 'bytes');
+      refused(() => new Reading(SIZES, { deal: 'shards', weight: 'bytes', bytes: value }), wrong(value), 'bytes');
     }
     refused(() => new Reading([1, -1]), 'out-of-range', 'sizes');
     refused(() => new Reading([1, '1']), 'wrong-type', 'sizes');
@@ -417,7 +417,7 @@ describe('what is refused', () => {
   });
 
   test('states of anything else', () => {
-    for (const text of NO_STATES) refused(() => reading.resume(text), 'wrong-type', 'state');
+    for (const text of NO_STATES) refused(() => reading.resume(text), wrong(text), 'state');
     for (const value of [
       undefined,
       null,
@@ -429,7 +429,7 @@ describe('what is refused', () => {
       Symbol('3'),
       JSON.parse(before),
     ]) {
-      refused(() => reading.resume(value), 'wrong-type', 'state');
+      refused(() => reading.resume(value), wrong(value), 'state');
     }
     refused(() => reading.resume(before + ' '.repeat(2 ** 24)), 'out-of-range', 'state');
     refused(() => reading.resume('x'.repeat(2 ** 28)), 'out-of-range', 'state');

@@ -51,7 +51,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
     for (const [recipe, kind, field] of [
       ['', 'wrong-type', 'recipe'],
       [null, 'wrong-type', 'recipe'],
-      [undefined, 'wrong-type', 'recipe'],
+      [undefined, 'missing', 'recipe'],
       [7, 'wrong-type', 'recipe'],
       [[{ order: { samples: 7 } }], 'wrong-type', 'recipe'],
       [circle, 'wrong-type', 'recipe'],

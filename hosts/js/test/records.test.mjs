@@ -7,6 +7,8 @@ import { findShards, readBatches, readRows, readShards } from 'samedeal/parquet'
 import * as inline from '../dist/index.js';
 import { composed } from './entries.mjs';
 
+const { Batcher, blend, differences, inspect, Mesh, Sampler } = samedeal;
+
 class Config {
   get seed() {
     return 3;
@@ -187,4 +189,49 @@ test('readers of Parquet files', async () => {
     assert.throws(() => readBatches(value, undefined, {}), { field: 'shards' });
     await assert.rejects(readRows(value, []), { field: 'shards' });
   }
+});
+
+test('a wrong name is told with the one that was meant, and with all that are known', () => {
+  for (const [options, name, meant] of [
+    [{ world_size: 2 }, 'world_size', 'worldSize'],
+    [{ numReplicas: 2 }, 'numReplicas', 'worldSize'],
+    [{ Seed: 2 }, 'Seed', 'seed'],
+  ]) {
+    assert.throws(
+      () => new Sampler(10, options),
+      (error) => {
+        assert.deepEqual([error.kind, error.value], ['unknown-name', name]);
+        assert(error.message.endsWith(`; did you mean ${meant}?`) && error.known.includes(meant), error.message);
+        return true;
+      },
+    );
+  }
+  assert.throws(() => new Batcher([3], { maxToken: 4 }), /did you mean maxTokens\?$/);
+  assert.throws(
+    () => new Sampler(10, { colour: 2 }),
+    (error) => !error.message.includes('did you mean'),
+  );
+  const mixed = blend({ web: [10], code: [10] });
+  for (const call of [
+    () => new Mesh(4, { dp: 4 }, ['tp']),
+    () => new Mesh(4, { dp: 4 }, ['dp']).rankAt({ tp: 0 }),
+    () => mixed.stage(10, { web: 1, math: 1 }),
+  ]) {
+    assert.throws(call, (error) => error.kind === 'unknown-name' && error.known.length > 0);
+  }
+  assert.throws(() => mixed.stage(10, { web: 1 }), {
+    kind: 'missing',
+    message: /^weights is missing \(code\); needed: /,
+  });
+});
+
+test('a text of a state is told as it was saved: as text, in bytes, or by Python', () => {
+  const state = new Sampler(10).state(3);
+  const told = inspect(state);
+  for (const saved of [{ samedeal: state }, JSON.stringify({ samedeal: state }), new TextEncoder().encode(state)]) {
+    assert.deepEqual([inspect(saved), differences(saved, state)], [told, []]);
+  }
+  for (const text of [3, null, [state]]) assert.throws(() => inspect(text), { kind: 'wrong-type', field: 'text' });
+  assert.throws(() => inspect(), { kind: 'missing', field: 'text' });
+  assert.throws(() => inspect({}), { kind: 'wrong-type', field: 'text' });
 });

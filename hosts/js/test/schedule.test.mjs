@@ -8,7 +8,7 @@ import { Engine, over } from '../dist/engine.js';
 import { BaseSchedule } from '../dist/steps/schedule.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';
 import { NO_STATES } from './states.mjs';
-import { NOT_32_BITS, NOT_WHOLE, overflow, refused } from './values.mjs';
+import { NOT_32_BITS, NOT_WHOLE, overflow, refused, wrong } from './values.mjs';
 
 const range = (count, first = 0) => Array.from({ length: count }, (_, i) => first + i);
 /** The positions of epochs end to end. */
@@ -201,9 +201,9 @@ test('a run goes on after a state, on other ranks and with other batch sizes', (
   refused(() => new Schedule(100, 12, { seed: 6 }).resume(state), 'contradiction', 'seed');
   refused(() => new Schedule(101, 12, { seed: 5 }).resume(state), 'contradiction', 'samples');
   refused(() => more.resume(new Sampler(100, { seed: 5 }).state(3)), 'wrong-type', 'state');
-  for (const text of NO_STATES) refused(() => more.resume(text), 'wrong-type', 'state');
+  for (const text of NO_STATES) refused(() => more.resume(text), wrong(text), 'state');
   for (const value of [undefined, null, 3, {}, JSON.parse(state)])
-    refused(() => more.resume(value), 'wrong-type', 'state');
+    refused(() => more.resume(value), wrong(value), 'state');
   refused(() => more.resume(' '.repeat(2 ** 24 + 1)), 'out-of-range', 'state');
   assert.equal(more.resume(state), 20);
 });
@@ -294,7 +294,7 @@ test('what is no schedule is refused', () => {
     [() => new Schedule(100, 0), 'out-of-range', 'batch-size', '0'],
     [() => new Schedule(100, 2 ** 32), 'out-of-range', 'batch-size', '4294967296'],
     [() => new Schedule(100, -1), 'out-of-range', 'batch-size', '-1'],
-    [() => new Schedule(100, undefined), 'wrong-type', 'batch-size'],
+    [() => new Schedule(100, undefined), 'missing', 'batch-size'],
     [() => new Schedule(100, '8'), 'wrong-type', 'batch-size'],
     [() => new Schedule(100, { 0: 8 }), 'wrong-type', 'batch-size'],
     [() => new Schedule(100, []), 'missing', 'batch-size'],
@@ -402,10 +402,10 @@ test('what is no step, sample or rank is refused, and the schedule is as before'
     ['end', (value) => schedule.batches(0, value), numSteps + 1],
     ['rank', (value) => schedule.atRank(value), 2],
   ]) {
-    for (const value of NOT_WHOLE) refused(() => call(value), 'wrong-type', field);
+    for (const value of NOT_WHOLE) refused(() => call(value), wrong(value), field);
     for (const value of [-1, -1n, 2n ** 64n, past, BigInt(past)]) refused(() => call(value), 'out-of-range', field);
   }
-  for (const value of NOT_WHOLE) refused(() => schedule.stepOf(value, 0), 'wrong-type', 'epoch');
+  for (const value of NOT_WHOLE) refused(() => schedule.stepOf(value, 0), wrong(value), 'epoch');
   for (const value of [-1, 2n ** 64n, 2n ** 64n - 1n])
     refused(() => schedule.stepOf(value, 0), 'out-of-range', 'epoch');
   for (const value of NOT_32_BITS) refused(() => schedule.atRank(value), 'out-of-range', 'rank');

@@ -7,7 +7,7 @@ import { componentInstances } from '../dist/bindings/component.js';
 import { Engine, over } from '../dist/engine.js';
 import { BaseSplit } from '../dist/split/split.js';
 import { compiled, limited, overridden, trap } from './limited.mjs';
-import { NOT_WHOLE, overflow, refused } from './values.mjs';
+import { NOT_WHOLE, overflow, refused, wrong } from './values.mjs';
 
 const PARTS = { test: 5, validation: 15, training: 80 };
 const range = (count) => Array.from({ length: count }, (_, i) => i);
@@ -150,7 +150,7 @@ test('folds: each sample is validated once', () => {
   );
   refused(() => Split.folds(0), 'out-of-range', 'folds');
   refused(() => Split.folds(2 ** 16 + 1), 'out-of-range', 'folds');
-  for (const value of NOT_WHOLE) refused(() => Split.folds(value), 'wrong-type', 'folds');
+  for (const value of NOT_WHOLE) refused(() => Split.folds(value), wrong(value), 'folds');
 });
 
 test('a recipe makes an equal split', () => {
@@ -200,7 +200,7 @@ test('what is no split is refused', () => {
   for (const [call, kind, field, value] of [
     [() => new Split({}), 'missing', 'parts'],
     [() => new Split([['a', 1]]), 'wrong-type', 'parts'],
-    [() => new Split(undefined), 'wrong-type', 'parts'],
+    [() => new Split(undefined), 'missing', 'parts'],
     [() => new Split('a'), 'wrong-type', 'parts'],
     [() => new Split({ a: 0, b: 0 }), 'out-of-range', 'weight'],
     [() => new Split({ a: -1 }), 'out-of-range', 'weight', '-1 (of part a)'],
@@ -253,10 +253,10 @@ test('what is no id, part or key is refused, and the split is as before', () => 
   const split = new Split(PARTS);
   const before = split.indices(0, 300);
   for (const value of NOT_WHOLE) {
-    if (!Array.isArray(value)) refused(() => split.partOf([3, value]), 'wrong-type', 'ids');
-    refused(() => split.indices(0, value), 'wrong-type', 'samples');
-    if (typeof value !== 'string') refused(() => split.indices(value, 3), 'wrong-type', 'part');
-    if (typeof value !== 'string') refused(() => split.partOfKeys(['a', value]), 'wrong-type', 'keys');
+    if (!Array.isArray(value)) refused(() => split.partOf([3, value]), wrong(value), 'ids');
+    refused(() => split.indices(0, value), wrong(value), 'samples');
+    if (typeof value !== 'string') refused(() => split.indices(value, 3), wrong(value), 'part');
+    if (typeof value !== 'string') refused(() => split.partOfKeys(['a', value]), wrong(value), 'keys');
   }
   for (const value of [-1, 3, 3n, 2 ** 32, 2n ** 64n]) refused(() => split.others(value, 0), 'out-of-range', 'part');
   assert.throws(() => split.indices('tests', 3), {
@@ -273,7 +273,7 @@ test('what is no id, part or key is refused, and the split is as before', () => 
     }
   }
   for (const value of [undefined, null, 'ab', new Set(['a']), { length: 1 }, Uint8Array.of(1)]) {
-    refused(() => split.partOfKeys(value), 'wrong-type', 'keys');
+    refused(() => split.partOfKeys(value), wrong(value), 'keys');
   }
   refused(() => split.partOfKeys(['a', 'x'.repeat(2 ** 25 + 1)]), 'out-of-memory', 'keys');
   assert.deepEqual(split.indices(0, 300), before);

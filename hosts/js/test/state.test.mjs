@@ -4,6 +4,7 @@ import { describe, test } from 'node:test';
 import { inspect } from 'node:util';
 import { entries } from './entries.mjs';
 import { changed, NO_STATES } from './states.mjs';
+import { wrong } from './values.mjs';
 
 const SIZES = [300, 0, 701, 2];
 
@@ -154,7 +155,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       const before = [...sampler];
       const others = [state.slice(0, -1), `${state}x`, `\ufeff${state}`, `[${state}]`, JSON.stringify(state)];
       for (const text of [...NO_STATES, ...others, state.replace('sampler', 'batches'), state.replace(':1,', ':2,')]) {
-        assert.throws(() => sampler.resume(text), { name: 'SamedealError', kind: 'wrong-type', field: 'state' }, text);
+        assert.throws(() => sampler.resume(text), { name: 'SamedealError', kind: wrong(text), field: 'state' }, text);
       }
       for (const value of [
         undefined,
@@ -167,7 +168,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
         [state],
         Object(state),
       ]) {
-        assert.throws(() => sampler.resume(value), { name: 'SamedealError', kind: 'wrong-type', field: 'state' });
+        assert.throws(() => sampler.resume(value), { name: 'SamedealError', kind: wrong(value), field: 'state' });
       }
       for (const [text, bytes] of [
         [' '.repeat(2 ** 24 + 1), 2 ** 24 + 1],
@@ -284,7 +285,7 @@ test('a rank that is undefined is no rank 0', async () => {
   const { Sampler } = await import('samedeal');
   const { NO_SUCH_RANK } = process.env;
   assert.throws(() => new Sampler(10, { rank: NO_SUCH_RANK, worldSize: 8 }), {
-    kind: 'wrong-type',
+    kind: 'missing',
     message: 'rank is missing; needed: a whole number, or no option `rank` at all',
   });
   assert.equal(new Sampler(10, { worldSize: 8 }).rank, 0);
@@ -329,7 +330,7 @@ test('an argument that is not given is missing, and a list is no number of sampl
     () => new Sampler(10).locate(1),
   ])
     assert.throws(call, {
-      kind: 'wrong-type',
+      kind: 'missing',
       message: 'batchSize is missing; needed: a whole number, 1 to 4294967295',
     });
   assert.throws(() => new Mesh(8), {

@@ -47,3 +47,6 @@ export function overflow(call) {
   }
   assert(overflows > 0);
 }
+
+/** The kind of error of a value that has no type that could be taken: nothing was given, or something else. */
+export const wrong = (value) => (value === undefined ? 'missing' : 'wrong-type');

@@ -113,10 +113,11 @@ def read_blend(section: Section, lists: Lists, path: str, seed: int) -> Read:
         sources.append(Source(name, item.get("weight", 1), order))
         written.append({"name": name, "weight": sources[-1].weight, "order": text})
     allow(lists, path, {}, *(f"sources/{source.name}/" for source in sources))
+    require_unlike(sources, written)
     exhaustion, space = (section.get("exhaustion", "repeat"), section.get("index_space", "joined"))
     run = section.get("run_length", 1)
     require(run == 1 or exhaustion != "renormalise", "run-length", run, "contradiction")
-    blend = Blend({"name": name_of(section), **section}, sources)
+    blend = Blend({"name": name_of(section), **section, "seed": seed}, sources)
     members: Section = {"samples": blend.len, "seed": seed, "exhaustion": exhaustion}
     if exhaustion != "repeat":
         members["max_passes"] = blend.passes
@@ -124,6 +125,25 @@ def read_blend(section: Section, lists: Lists, path: str, seed: int) -> Read:
         members["run_length"] = run
     stages = [{"from": stage["from"], "weights": stage["weights"]} for stage in section.get("stages", [])]
     return blend, {**members, "index_space": space, "sources": written, "stages": stages}
+
+
+def require_unlike(sources: list[Source], written: list[Section]) -> None:
+    """No two shuffled orders of the sources are alike."""
+    before: dict[str, str] = {}
+    for source, text in zip(sources, written, strict=True):
+        for order, own in shuffled(source.order, text["order"]):
+            key = f"{order.seed} {own}"
+            if key in before:
+                raise Failure("contradiction", "sources", f"{source.name} in the order of {before[key]}")
+            before[key] = source.name
+
+
+def shuffled(order: Composed, text: Section) -> list[tuple[Composed, Section]]:
+    """The shuffled orders of a source, with their texts."""
+    if isinstance(order, Blend):
+        pairs = zip(order.sources, text["sources"], strict=True)
+        return [pair for source, own in pairs for pair in shuffled(source.order, own["order"])]
+    return [(order, text)] if text["name"] != "sequential" and order.range > 1 else []
 
 
 def source_seed(seed: int, name: str) -> int:

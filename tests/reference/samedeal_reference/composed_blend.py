@@ -34,6 +34,7 @@ class Blend(Composed):
 
     def __init__(self, section: dict[str, Any], sources: list[Source]) -> None:
         self.sources = sources
+        self.seed = section["seed"]
         self.exact = section["name"] == "blend-exact"
         self.exhaustion = section.get("exhaustion", "repeat")
         self.passes = section.get("max_passes", 1)

@@ -12,6 +12,7 @@ from .composed_base import Composed
 class View(Composed):
     def __init__(self, of: Composed) -> None:
         self.of = of
+        self.seed = of.seed
         self.range, self.has_table = of.range, of.has_table
         self.single, self.breaks, self.ends = of.single, of.breaks, of.ends
 

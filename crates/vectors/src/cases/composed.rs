@@ -186,7 +186,13 @@ fn blends() -> Vec<Case> {
             source("a", 1, SMALL),
             source("a", 9_007_199_254_740_991, SMALL),
             [source("a", 1, SMALL), source("b", 0, FEISTEL)].join(","),
-            [source("a", 5, SMALL), source("b", 5, FEISTEL), source("c", 5, STORED), source("d", 5, SMALL)].join(","),
+            [
+                source("a", 5, SMALL),
+                source("b", 5, FEISTEL),
+                source("c", 5, STORED),
+                source("d", 5, &SMALL.replace("seed\":9", "seed\":8")),
+            ]
+            .join(","),
             [
                 source("a", 1, STORED),
                 source("b", 2, "{\"name\":\"sharded\",\"sizes\":[40,2]}"),
@@ -639,6 +645,22 @@ fn refused() -> Vec<Case> {
             .into(),
         "{\"name\":\"blend-exact\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"weight\":1048576},{\"name\":\"b\",\"samples\":7}]}".into(),
         "{\"name\":\"blend-exact\",\"sources\":[{\"name\":\"a\",\"samples\":7,\"weight\":1048575},{\"name\":\"b\",\"samples\":7}],\"samples\":4}".into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"samples\":7,\"seed\":1}},{\"name\":\"b\",\"samples\":7},\
+         {\"name\":\"c\",\"order\":{\"samples\":7,\"seed\":1}},{\"name\":\"d\",\"order\":{\"samples\":7,\"seed\":1}}]}"
+            .into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"samples\":7,\"seed\":5}},{\"name\":\"b\",\"order\":{\"samples\":8,\"seed\":2}},\
+         {\"name\":\"c\",\"order\":{\"samples\":8,\"seed\":2}},{\"name\":\"d\",\"order\":{\"samples\":7,\"seed\":5}}]}"
+            .into(),
+        "{\"name\":\"blend\",\"seed\":4,\"sources\":[{\"name\":\"a\",\"samples\":7},{\"name\":\"b\",\"order\":\
+         {\"name\":\"blend-exact\",\"seed\":4,\"sources\":[{\"name\":\"c\",\"samples\":7},{\"name\":\"a\",\"samples\":7}]}}]}"
+            .into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"exclude\",\"indices\":[3],\"of\":{\"samples\":7,\"seed\":1}}},\
+         {\"name\":\"b\",\"order\":{\"name\":\"exclude\",\"indices\":[4],\"of\":{\"samples\":7,\"seed\":1}}},\
+         {\"name\":\"c\",\"order\":{\"name\":\"exclude\",\"indices\":[3],\"of\":{\"samples\":7,\"seed\":1}}}]}"
+            .into(),
+        "{\"name\":\"blend\",\"sources\":[{\"name\":\"a\",\"order\":{\"name\":\"sequential\",\"samples\":7}},{\"name\":\"b\",\"order\":{\"name\":\"sequential\",\"samples\":7}},\
+         {\"name\":\"c\",\"order\":{\"samples\":1,\"seed\":1}},{\"name\":\"d\",\"order\":{\"samples\":1,\"seed\":1}}]}"
+            .into(),
         "{\"name\":\"grown\"}".into(),
         "{\"name\":\"grown\",\"samples\":9007199254740992}".into(),
         "{\"name\":\"grown\",\"samples\":9,\"growth\":[{\"epoch\":0,\"consumed\":1}]}".into(),

@@ -1,7 +1,7 @@
 // Lengths of samples, where they are: only those that a plan asks for are read.
 import { release } from '../bindings/resources.js';
 import type { ComponentBindings } from '../bindings/types.js';
-import { fail, isRecord, knownFacts, placed, U32 } from '../checks.js';
+import { fail, isRecord, placed, U32, unknownName } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { type Said, written } from '../document.js';
 import { isFailure } from '../errors.js';
@@ -107,8 +107,7 @@ function bySource(given: object, said: Said | undefined, lists: readonly NamedLi
   }
   const names = blend.sources.map(({ name }) => String(name));
   for (const name of byName.keys()) {
-    if (!names.includes(name))
-      fail('unknown-name', 'lengths', name, names.join(', ') || 'no name, there are no sources', knownFacts(names));
+    if (!names.includes(name)) unknownName('lengths', name, names, 'no name, there are no sources');
   }
   let count = 0;
   const sources = blend.sources.map((source, i) => {

@@ -1,10 +1,13 @@
-/** What the WebAssembly module can be given as. */
-export type Source = string | URL | Request | Response | BufferSource | WebAssembly.Module;
+/**
+ * What the WebAssembly module can be given as: its address, a `URL`, what `fetch` takes or gives (a `Request`, a `Response`), its bytes, or a
+ * `WebAssembly.Module`. The types of the web are not named here, so that a program without them can be compiled.
+ */
+export type Source = string | object;
 
-/** The module, fetched and compiled where it is not. */
+/** The module, fetched and compiled where it is not. @internal */
 export async function compiled(source: Source): Promise<WebAssembly.Module> {
   if (source instanceof WebAssembly.Module) return source;
-  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source);
+  if (source instanceof ArrayBuffer || ArrayBuffer.isView(source)) return WebAssembly.compile(source as BufferSource);
   const response = source instanceof Response ? source : await fetch(source as string | URL | Request);
   if (!response.ok) throw new Error(`${response.url}: the server answers ${response.status}`);
   // A server may not know the type of such files.

@@ -4,6 +4,7 @@ import { fail, integer, options, U64, u32, u53 } from '../checks.js';
 import { besideOf, Document, fromJson, parted, section } from '../document.js';
 import { BEFORE_OTHERS, type Recipe } from '../engine.js';
 import { DEAL, LANES } from '../generated/options.js';
+import { required } from '../lists.js';
 import { orderMemory } from '../memory.js';
 import { OrderValue } from '../order/value.js';
 import { recipeOfState } from '../state.js';
@@ -94,7 +95,7 @@ export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
   static ofShards(sizes: unknown, given: ShardedOptions | undefined): SamplerRecipe {
     const { deal, lanes, shuffleWindow, seed, ...place } = dealt(given, SHARDED_OPTIONS);
     const order = section({ name: 'sharded', seed, lanes, shuffleWindow });
-    return new SamplerRecipe(new Document({ order, deal }, { sizes: sizes ?? null }), place);
+    return new SamplerRecipe(new Document({ order, deal }, { sizes: required('sizes', sizes) }), place);
   }
 
   /** Of a recipe, and what it does not say. */

@@ -1,5 +1,5 @@
 // Orders as values: the section `order` of a recipe, and its long lists beside it.
-import { fail, integer, options, placed, record, S64, string, u53 } from '../checks.js';
+import { fail, integer, options, placed, record, S64, string, u53, unknownName } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { written } from '../document.js';
 import { symbolInspect } from '../engine.js';
@@ -209,8 +209,7 @@ export function weightsOf(weights: unknown, names: readonly string[]): BigUint64
   const allowed = 'a list with a weight for each source, or an object with their names';
   const byName = new Map(entriesOf('weights', weights, allowed));
   for (const name of byName.keys()) {
-    if (!names.includes(name))
-      fail('unknown-name', 'weights', name, names.join(', ') || 'no name, there are no sources');
+    if (!names.includes(name)) unknownName('weights', name, names, 'no name, there are no sources');
   }
   return names.map((name) => {
     if (!byName.has(name)) fail('missing', 'weights', name, 'a weight for each source');

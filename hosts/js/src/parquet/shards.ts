@@ -1,4 +1,4 @@
-import { fail } from '../checks.js';
+import { fail, unknownName } from '../checks.js';
 import { naming, ParquetFile } from './file.js';
 import type { Group, Part } from './groups.js';
 import { Held } from './held.js';
@@ -56,7 +56,7 @@ export class Shards {
     if (places.length === 0) fail('missing', 'paths', '', 'at least one Parquet file');
     const first = await footer(library, places[0] as Place, signal, columns);
     for (const name of columns ?? []) {
-      if (!first.schema.has(name)) fail('unknown-name', 'columns', name, [...first.schema.keys()].join(', '));
+      if (!first.schema.has(name)) unknownName('columns', name, [...first.schema.keys()]);
     }
     const names = columns ?? [...first.schema.keys()];
     const sizes = new Float64Array(places.length);

@@ -10,6 +10,7 @@ import {
   type ReadingBatchOptions,
   type ReadingDealOptions,
 } from '../generated/options.js';
+import { required } from '../lists.js';
 import { orderMemory, readersMemory, roundsMemory } from '../memory.js';
 import { source } from '../options.js';
 import { OrderValue } from '../order/value.js';
@@ -77,7 +78,7 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
       shards: isOrder ? ofShards : { shuffle, seed, ...ofShards },
       ...sections,
     };
-    return new ReadingRecipe(new Document(recipe, { sizes: sizes ?? null, bytes }));
+    return new ReadingRecipe(new Document(recipe, { sizes: required('sizes', sizes), bytes }));
   }
 
   /** Of an order, which has its own shards and seed. */

@@ -3,6 +3,7 @@ import { integer, options, U32, U64 } from '../checks.js';
 import { Document, fromJson, parted, section } from '../document.js';
 import type { Recipe } from '../engine.js';
 import { PLAN_DEAL, SHARDING } from '../generated/options.js';
+import { required } from '../lists.js';
 import { readersMemory } from '../memory.js';
 import type { ShardPlanJson, ShardPlanOptions, ShardPlanRecipeOptions } from './types.js';
 import { ragged } from './verify.js';
@@ -45,7 +46,7 @@ export class PlanRecipe implements Recipe<ComponentBindings, RawPlan> {
     const nodes = holders === undefined ? undefined : ragged('holders', holders, U32);
     const places = { holders: nodes?.values, holderOffsets: nodes?.offsets, rankNodes };
     const recipe = { shards: section(others) ?? {}, deal };
-    return new PlanRecipe(new Document(recipe, { sizes: sizes ?? null, bytes, ...places }), epoch);
+    return new PlanRecipe(new Document(recipe, { sizes: required('sizes', sizes), bytes, ...places }), epoch);
   }
 
   /** Of a recipe, and what it does not say. */

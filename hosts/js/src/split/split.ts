@@ -1,5 +1,5 @@
 import type { ComponentBindings } from '../bindings/types.js';
-import { fail, knownFacts, mostFacts, named, placed, u32, u53 } from '../checks.js';
+import { fail, mostFacts, named, placed, u32, u53, unknownName } from '../checks.js';
 import type { Engine } from '../engine.js';
 import { SplitMembers } from '../generated/splits.js';
 import { gathered, joined, LONGEST, list, numbers, words } from '../lists.js';
@@ -183,7 +183,7 @@ export abstract class BaseSplit extends SplitMembers {
     }
     const names = this.#names();
     const number = names.indexOf(part);
-    if (number < 0) fail('unknown-name', 'part', part, names.join(', '), knownFacts(names));
+    if (number < 0) unknownName('part', part, names);
     return number;
   }
 

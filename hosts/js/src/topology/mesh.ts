@@ -1,5 +1,5 @@
 import type { LightBindings, RawMesh } from '../bindings/types.js';
-import { FROM_ONE, fail, options, record, saved, string, u32 } from '../checks.js';
+import { FROM_ONE, fail, options, record, saved, string, u32, unknownName } from '../checks.js';
 import type { Axis } from '../components/interfaces/samedeal-deal-mesh.js';
 import type { Engine, Recipe } from '../engine.js';
 import { MeshMembers } from '../generated/mesh.js';
@@ -96,7 +96,7 @@ export abstract class BaseMesh extends MeshMembers {
     const names = this.#axes.map(({ name }) => name);
     const given = new Map(entries(field, coordinates));
     for (const name of given.keys()) {
-      if (!names.includes(name)) fail('unknown-name', field, name, names.join(', ') || NO_AXES);
+      if (!names.includes(name)) unknownName(field, name, names, NO_AXES);
     }
     const place = this.#axes.map(({ name, size }) => {
       if (!given.has(name)) fail('missing', field, '', `one along ${name}`);
@@ -134,7 +134,7 @@ function axesOf(axes: unknown, shard: unknown): Axis[] {
   if (!Array.isArray(shard)) fail('wrong-type', 'shard', shard, 'an array of names of axes');
   const sharded = Array.from(shard, (name) => {
     if (typeof name !== 'string') fail('wrong-type', 'shard', name, 'a name of an axis');
-    if (!names.includes(name)) fail('unknown-name', 'shard', name, names.join(', ') || NO_AXES);
+    if (!names.includes(name)) unknownName('shard', name, names, NO_AXES);
     return name;
   });
   return given.map(([name, size]) => {

@@ -23,13 +23,17 @@ const USE = `
   import { readShards, type Row } from 'samedeal/parquet';
   import { init } from 'samedeal/web';
   const sampler: Sampler = new Sampler(10, { seed: 3 });
-  const indices: Uint32Array | Float64Array = sampler.indices();
+  const indices: Indices = sampler.indices();
+  const sum: number = indices.reduce((sum, index) => sum + index, 0);
+  const again: Sampler = new Sampler(sampler.length, { seed: indices.map((index) => index + 1).slice(0, 1)[0]! });
+  new Batcher(indices, { maxTokens: 40 });
   const steps: number = new Batcher([3], { maxTokens: 4 }).numSteps();
   const few: number = new Light(10).length;
   { using scoped = new Sampler(3); scoped.length; }
   async function all() {
     await init();
     for await (const row of readShards('data')) { const one: Row = row; one['id']; }
+    for await (const rows of readShards<{ id: bigint }>('data', { batchSize: 3 })) { const id: bigint | undefined = rows[0]?.id; id; }
     new FolderLog('log');
   }
   // @ts-expect-error
@@ -40,7 +44,15 @@ const USE = `
   const wrong: string = sampler.indices();
   // @ts-expect-error
   new Mesh(4, { dp: 4 });
-  export { all, blend, few, indices, SamedealError, steps, wrong, type Indices, type Kind };`;
+  export { again, all, blend, few, indices, SamedealError, steps, sum, wrong, type Indices, type Kind };`;
+
+// A program that has no types of pages: a worker's, or one that runs in several places.
+const PLAIN = `
+  import { init, Sampler } from 'samedeal/web';
+  import { Sampler as Light } from 'samedeal/light';
+  await init('samedeal.wasm');
+  await init(new Uint8Array(8));
+  export const lengths: number[] = [new Sampler(10).length, new Light(10).length];`;
 
 for (const name of [
   'bundlers/node_modules/typescript-5-4',
@@ -49,15 +61,19 @@ for (const name of [
 ]) {
   test(`strict, with ${name}`, async () => {
     const tsc = fileURLToPath(new URL(`../${name}/bin/tsc`, import.meta.url));
-    for (const file of ['use.ts', 'use.cts']) {
-      writeFileSync(join(made.project, file), USE);
+    for (const [file, text, lib] of [
+      ['use.ts', USE, ['es2022', 'dom']],
+      ['use.cts', USE, ['es2022', 'dom']],
+      ['plain.mts', PLAIN, ['es2022']],
+    ]) {
+      writeFileSync(join(made.project, file), text);
       for (const module of ['node16', 'nodenext']) {
         const compilerOptions = {
           noEmit: true,
           strict: true,
           module,
           target: 'es2022',
-          lib: ['es2022', 'dom'],
+          lib,
           types: [],
         };
         const path = join(made.project, 'tsconfig.json');

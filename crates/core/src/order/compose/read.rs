@@ -80,6 +80,43 @@ pub(in crate::order) fn read(
     Ok(part)
 }
 
+/// The orders that a source shuffles: itself, or those of a blend's own sources.
+fn shuffled<'a>(part: &'a OrderPart, found: &mut Vec<&'a OrderPart>) -> Result<(), Failure> {
+    if let Some(blend) = part.as_blend() {
+        for place in 0..blend.names().count() {
+            part.part(place).map_or(Ok(()), |source| shuffled(source, found))?;
+        }
+    } else if part.id != OrderId::Sequential && part.samples > 1 {
+        grow("sources", 1, found)?;
+        found.push(part);
+    }
+    Ok(())
+}
+
+/// Refuses sources that shuffle in the same way: they would give the same numbers at the same time, so that the data of one always meets
+/// the same data of the other. Seeds that a blend derives differ, so only seeds that somebody gave can be equal. Failures: `sources`.
+fn check_twins(sources: &[Source]) -> Result<(), Failure> {
+    let mut found: Vec<(&OrderPart, usize)> = collect("sources", sources.len(), [])?;
+    for (number, source) in sources.iter().enumerate() {
+        let mut parts = collect("sources", 1, [])?;
+        shuffled(&source.part, &mut parts)?;
+        grow("sources", parts.len(), &mut found)?;
+        found.extend(parts.into_iter().map(|part| (part, number)));
+    }
+    // Texts are long: they are made only where number and seed are equal.
+    let mut sorted = collect("sources", found.len(), 0..found.len())?;
+    let compare = |&one: &usize, &other: &usize| {
+        let (one, other) = (found[one].0, found[other].0);
+        (one.seed, one.samples).cmp(&(other.seed, other.samples)).then_with(|| one.text().cmp(other.text()))
+    };
+    sorted.sort_unstable_by(|one, other| compare(one, other).then(one.cmp(other)));
+    let twins = sorted.windows(2).filter(|pair| compare(&pair[0], &pair[1]).is_eq());
+    let Some(pair) = twins.min_by_key(|pair| pair[1]) else { return Ok(()) };
+    let [first, second] = [pair[0], pair[1]].map(|place| &sources[found[place].1].name);
+    let allowed = "orders that differ: give one of them another seed, or none";
+    Err(Failure::contradiction("sources", format!("{second} in the order of {first}"), allowed))
+}
+
 type Read = Result<(u64, Rc<dyn Composed>), Failure>;
 
 impl Text<'_, '_> {
@@ -331,6 +368,7 @@ impl Text<'_, '_> {
         check_lists(self.lists, &[], |name| {
             list_of_source(name).is_some_and(|(of, _)| first_of(&names, of).is_some())
         })?;
+        check_twins(&sources)?;
         Ok((sources, weights))
     }
 

@@ -1,5 +1,5 @@
 import type { ComponentBindings } from './bindings/types.js';
-import { fail, isRecord, named, recipeText, stateText } from './checks.js';
+import { fail, isRecord, named, stateText } from './checks.js';
 import type { Engine } from './engine.js';
 import type { Difference, TextKind } from './generated/texts.js';
 
@@ -18,8 +18,6 @@ export function differencesWith(engine: Engine<ComponentBindings>, one: unknown,
 
 /** A text; or a state as it was saved: the bytes of a file, or the dictionary of Python. */
 function checked(field: string, given: unknown): string {
-  const isSaved = given instanceof Uint8Array || isRecord(given);
-  const text = isSaved ? named(field, () => stateText(given)) : given;
-  if (typeof text !== 'string') fail('wrong-type', field, text, 'a text');
-  return recipeText(text, field);
+  const isSaved = typeof given === 'string' || given instanceof Uint8Array || isRecord(given);
+  return isSaved ? named(field, () => stateText(given)) : fail('wrong-type', field, given, 'a text');
 }

@@ -278,9 +278,10 @@ impl From<io::Error> for LogError {
     }
 }
 
-impl From<io::Error> for Error {
-    fn from(error: io::Error) -> Self {
-        Self::Log(error.into())
+/// Of a log alone: that a program's own files cannot be read is no error of this library.
+impl From<LogError> for Error {
+    fn from(error: LogError) -> Self {
+        Self::Log(error)
     }
 }
 

@@ -181,6 +181,12 @@ def by_path(field: str, pairs: list[tuple[str, str]]) -> dict[str, str]:
     return dict(pairs)
 
 
+def told_below(path: str, here: dict[str, str], others: dict[str, str]) -> bool:
+    """Whether a list or an object is empty here, and the other text has members of it that are not here."""
+    below = {"[]": "[", "{}": "."}.get(here[path])
+    return below is not None and any(other.startswith(path + below) and other not in here for other in others)
+
+
 def differences(one: str, other: str) -> list[Difference]:
     own, others = all_members("one", one), all_members("other", other)
     is_recipe = ["kind" not in (found := json.loads(text)) and recipe_of(found) is not None for text in (one, other)]
@@ -189,6 +195,7 @@ def differences(one: str, other: str) -> list[Difference]:
     if is_recipe == [False, True]:
         alike(others, own)
     here, there = by_path("one", own), by_path("other", others)
-    paths = [path for path in here if here[path] != there.get(path)] + [path for path in there if path not in here]
+    paths = [path for path in here if here[path] != there.get(path) and not told_below(path, here, there)]
+    paths += [path for path in there if path not in here and not told_below(path, there, here)]
     section = {path: first_name(path.removeprefix("recipe.")) for path in paths}
     return [Difference(path, here.get(path), there.get(path), DECIDES.get(section[path], "")) for path in paths]

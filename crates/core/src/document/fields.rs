@@ -408,7 +408,12 @@ fn token(text: &str) -> &str {
 fn broken(reader: &Reader) -> Failure {
     let rest = reader.rest();
     let value = if rest.is_empty() { "a text that ends here" } else { rest };
-    Failure::wrong_type("recipe", value, format!("JSON as SPEC.md, section 14, has it, at byte {}", reader.place()))
+    let comma = if reader.is_at_last_comma() { "no comma before it: " } else { "" };
+    Failure::wrong_type(
+        "recipe",
+        value,
+        format!("{comma}JSON as SPEC.md, section 14, has it, at byte {}", reader.place()),
+    )
 }
 
 /// The first field in which two canonical texts differ: those that are here, and those of a state or a log; `why` says what they are.

@@ -148,6 +148,12 @@ impl<'a> Reader<'a> {
         self.text.get(self.at..).unwrap_or_default()
     }
 
+    /// Whether a comma was read last, and what comes next ends an object or a list: JSON has no comma there.
+    pub(crate) fn is_at_last_comma(&self) -> bool {
+        let before = self.text.get(..self.at).unwrap_or_default().trim_ascii_end();
+        before.ends_with(',') && self.rest().trim_ascii_start().starts_with(['}', ']'])
+    }
+
     /// How many bytes were read.
     pub(crate) fn place(&self) -> usize {
         self.at

@@ -59,16 +59,29 @@ pub fn differences(one: &str, other: &str) -> Result<Vec<Difference>, Failure> {
     let mut found = Vec::new();
     for (path, value) in &own.all {
         let (one, other) = (Some(value), others.value(&other_places, path));
-        if one != other {
+        if one != other && !is_told_below(path, value, &own_places, &other_places) {
             add(&mut found, path, [one, other])?;
         }
     }
     for (path, value) in &others.all {
-        if own.value(&own_places, path).is_none() {
+        if own.value(&own_places, path).is_none() && !is_told_below(path, value, &other_places, &own_places) {
             add(&mut found, path, [None, Some(value)])?;
         }
     }
     Ok(found)
+}
+
+/// Whether a list or an object is empty here, and the other text has members of it that are not here: these tell the difference.
+fn is_told_below(path: &str, value: &str, here: &[(&str, usize)], others: &[(&str, usize)]) -> bool {
+    let below = match value {
+        "[]" => format!("{path}["),
+        "{}" => format!("{path}."),
+        _ => return false,
+    };
+    let first = others.partition_point(|&(other, _)| other < &*below);
+    let mut paths = others[first..].iter().map(|&(other, _)| other).take_while(|other| other.starts_with(&below));
+    // A name may have a dot in it, so that another member has such a path, too.
+    paths.any(|other| here.binary_search_by_key(&other, |&(path, _)| path).is_err())
 }
 
 /// Failures: `out-of-memory`.
@@ -277,6 +290,14 @@ mod tests {
                 "a [[{\"b\":1}]] - ",
                 "x/y - [true,null,\"A\\n\"] "
             ]
+        );
+        assert_eq!(
+            told(r#"{"a":[],"b":{},"aa":1}"#, r#"{"a":[{"x":1}],"b":{"y":2}}"#),
+            ["aa 1 - ", "a[0].x - 1 ", "b.y - 2 "]
+        );
+        assert_eq!(
+            told(r#"{"a":[{"x":1}],"b":{"y":2}}"#, r#"{"a":[],"b":{},"aa":1}"#),
+            ["a[0].x 1 - ", "b.y 2 - ", "aa - 1 "]
         );
         assert!(told("{}", " { } ").is_empty());
     }

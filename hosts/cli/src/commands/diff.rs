@@ -85,8 +85,8 @@ fn print(args: &DiffArgs, found: &[Differing]) -> Result<(), Problem> {
     let items = || {
         let mut items = Items::some([("place", has_places)], ["member", "one", "other", "what it decides"]);
         for Differing { place, member, one, other, decides } in found {
-            let [one, other] = [one, other].map(|value| said(value, is_table));
-            items.push([place.as_str(), member, one.as_str(), &other, told(decides)].map(Cell::from));
+            let [one, other] = [one, other].map(|value| Cell::Told(value.clone(), said(value)));
+            items.push([place.as_str().into(), member.as_str().into(), one, other, told(decides).into()]);
         }
         items
     };
@@ -94,14 +94,14 @@ fn print(args: &DiffArgs, found: &[Differing]) -> Result<(), Problem> {
     show(format, items, differ, || Ok(Differences { equal: found.is_empty(), differing: found }))
 }
 
-/// A value in a line.
-fn said(value: &Value, is_table: bool) -> String {
+/// A value in a line of a table.
+fn said(value: &Value) -> String {
     let text = match value {
-        Value::Null => return if is_table { "(not there)".to_owned() } else { String::new() },
+        Value::Null => return "(not there)".to_owned(),
         Value::String(text) => text.clone(),
         value => value.to_string(),
     };
-    match text.char_indices().nth(LETTERS).filter(|_| is_table) {
+    match text.char_indices().nth(LETTERS) {
         Some((end, _)) => format!("{}...", &text[..end]),
         None => text,
     }

@@ -205,7 +205,12 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
     let mut push = |what: &str, says: Option<Cell>| says.into_iter().for_each(|says| items.push([what.into(), says]));
     let number = |number: Option<u64>| number.map(Cell::from);
     let text = |text: &str| Some(Cell::Words(text.to_owned()));
-    let member = |value: &Value| text(&value.as_str().map_or_else(|| value.to_string(), str::to_owned));
+    let member = |value: &Value| match value {
+        Value::Number(_) | Value::Bool(_) => Some(Cell::Told(value.clone(), value.to_string())),
+        value => text(&value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
+    };
+    // Seed and epoch are names, and no amounts: their digits are in no groups.
+    let name = |number: Value| Cell::Told(number.clone(), number.to_string());
     push("file", text(&args.checkpoint.display().to_string()));
     push("place", text(if saved.place.is_empty() { "the whole file" } else { &saved.place }));
     push("what it is", text(saved.described()));
@@ -213,9 +218,8 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         true => push("deal", text("whole shards")),
         false => push("order", text(saved.order()).filter(|_| !saved.order().is_empty())),
     }
-    // Seed and epoch are names, and no amounts.
-    push("seed", saved.seed().map(|seed| seed.to_string().into()));
-    push("epoch", saved.number("epoch").map(|epoch| epoch.to_string().into()));
+    push("seed", saved.seed().map(|seed| name(seed.into())));
+    push("epoch", saved.number("epoch").map(|epoch| name(epoch.into())));
     push("samples", number(facts.extent.map(|(samples, _)| samples)));
     push("positions", number(facts.extent.filter(|(samples, length)| samples != length).map(|(_, length)| length)));
     made_of(saved).into_iter().for_each(|(what, says)| push(what, Some(says.into())));
@@ -322,7 +326,9 @@ fn said(past: &Segment) -> String {
 
 /// Who reads it, or resumes it.
 fn used_by(saved: &Saved, facts: &Facts) -> String {
-    let nothing = match (saved.number("samedeal"), saved.kind()) {
+    // A recipe need not have its version.
+    let bare = (saved.kind() == Kind::Recipe && saved.field("samedeal").is_none()).then_some(1);
+    let nothing = match (saved.number("samedeal").or(bare), saved.kind()) {
         (Some(1), Kind::Sampler | Kind::Batcher | Kind::Steps) if !facts.is_known => "has no such order",
         (Some(1), _) => return saved.used_by(),
         (_, Kind::Recipe) => "reads recipes of version 1",

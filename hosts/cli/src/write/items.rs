@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, Width, presets};
 use serde_json::Value;
 
 use crate::args::format::Format;
@@ -11,6 +11,8 @@ use crate::write::rows::Rows;
 
 /// How much of a value of a file is shown to people, in letters.
 const LETTERS: usize = 60;
+/// A longer word than this may be broken: a name of a file, a number with no groups.
+const WORD: usize = 12;
 /// What is said below a table with shortened values.
 const SHORTENED: &str = "Some values are shortened, or shown in one line; --format json and text have them whole";
 
@@ -34,6 +36,8 @@ pub enum Cell {
     Words(String),
     /// A value of a file: exact for programs, its beginning for people.
     Value(Value),
+    /// A value for programs, and what people read in its place.
+    Told(Value, String),
 }
 
 impl Items {
@@ -71,30 +75,66 @@ impl Items {
         if format == Format::Table && self.is_shortened() { note(SHORTENED) } else { Ok(()) }
     }
 
-    /// For people: numbers in groups of digits, and to the right. A `width` breaks words into lines, but no number.
+    /// For people: numbers in groups of digits, and to the right. A `width` breaks words and headings into lines, but no number. Where the
+    /// columns need more than the width, each item is a block of lines with a name and a value.
     pub fn table(&self, width: Option<u16>) -> Table {
+        let Some(width) = width else { return self.columns_of(|_| None) };
+        let least = (0..self.columns.len()).map(|column| self.least_width(column)).collect::<Vec<_>>();
+        // Each column has a space on both sides and a line after it, and there is one line before the first.
+        let needed = least.iter().map(|&column| usize::from(column) + 3).sum::<usize>() + 1;
+        let mut table = if needed <= usize::from(width) || self.columns.len() <= 2 {
+            self.columns_of(|column| Some(ColumnConstraint::LowerBoundary(Width::Fixed(least[column] + 2))))
+        } else {
+            self.blocks()
+        };
+        table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
+        table
+    }
+
+    fn columns_of(&self, constraint: impl Fn(usize) -> Option<ColumnConstraint>) -> Table {
         let mut table = Table::new();
         table.load_style(presets::UTF8_FULL_CONDENSED).set_header(&self.columns);
         for item in &self.items {
-            let right = |text: String| comfy_table::Cell::new(text).set_alignment(CellAlignment::Right);
-            table.add_row(item.iter().map(|cell| match cell {
-                Cell::None => comfy_table::Cell::new(""),
-                Cell::Number(number) => right(grouped(*number)),
-                Cell::Share(share) => right(percent(*share)),
-                Cell::Ratio(ratio) => right(format!("{ratio:.3}")),
-                Cell::Words(words) => comfy_table::Cell::new(words),
-                Cell::Value(value) => comfy_table::Cell::new(excerpt(&plain(value), LETTERS)),
+            table.add_row(item.iter().map(|cell| {
+                let alignment = if cell.is_number() { CellAlignment::Right } else { CellAlignment::Left };
+                comfy_table::Cell::new(cell.told()).set_alignment(alignment)
             }));
         }
-        if let Some(width) = width {
-            table.set_content_arrangement(ContentArrangement::Dynamic).set_width(width);
-            for (number, column) in table.column_iter_mut().enumerate() {
-                if !self.items.iter().any(|item| matches!(item.get(number), Some(Cell::Words(_) | Cell::Value(_)))) {
-                    column.set_constraint(ColumnConstraint::ContentWidth);
-                }
+        for (number, column) in table.column_iter_mut().enumerate() {
+            if let Some(constraint) = constraint(number) {
+                column.set_constraint(constraint);
             }
         }
         table
+    }
+
+    /// The items below one another: a line for each part that an item has.
+    fn blocks(&self) -> Table {
+        let mut table = Table::new();
+        table.load_style(presets::UTF8_FULL);
+        for item in &self.items {
+            let parts = self.columns.iter().zip(item).filter(|(_, cell)| !matches!(cell, Cell::None));
+            let [names, values] = [0, 1].map(|part| {
+                let line = |(name, cell): (&String, &Cell)| if part == 0 { name.clone() } else { cell.told() };
+                parts.clone().map(line).collect::<Vec<_>>().join("\n")
+            });
+            table.add_row([names, values]);
+        }
+        if let Some(names) = table.column_mut(0) {
+            names.set_constraint(ColumnConstraint::ContentWidth);
+        }
+        table
+    }
+
+    /// How many letters a column needs: its longest number, and its longest word as far as `WORD` letters of it.
+    fn least_width(&self, column: usize) -> u16 {
+        let cells = self.items.iter().filter_map(|item| item.get(column));
+        let longest = |text: &str| text.split_whitespace().map(|word| word.chars().count()).max().unwrap_or(0);
+        let of_cell = |cell: &Cell| {
+            let told = cell.told();
+            if cell.is_number() { told.chars().count() } else { longest(&told).min(WORD) }
+        };
+        cells.map(of_cell).fold(longest(&self.columns[column]), usize::max).try_into().unwrap_or(u16::MAX)
     }
 
     /// Whether the table has less of a value than there is.
@@ -104,7 +144,7 @@ impl Items {
                 let whole = plain(value);
                 excerpt(&whole, LETTERS) != whole
             }
-            Cell::None | Cell::Number(_) | Cell::Share(_) | Cell::Ratio(_) | Cell::Words(_) => false,
+            Cell::None | Cell::Number(_) | Cell::Share(_) | Cell::Ratio(_) | Cell::Words(_) | Cell::Told(..) => false,
         };
         self.items.iter().flatten().any(is_shortened)
     }
@@ -124,6 +164,24 @@ impl Items {
     }
 }
 
+impl Cell {
+    fn is_number(&self) -> bool {
+        matches!(self, Self::Number(_) | Self::Share(_) | Self::Ratio(_))
+    }
+
+    /// For people.
+    fn told(&self) -> String {
+        match self {
+            Self::None => String::new(),
+            Self::Number(number) => grouped(*number),
+            Self::Share(share) => percent(*share),
+            Self::Ratio(ratio) => format!("{ratio:.3}"),
+            Self::Words(words) | Self::Told(_, words) => words.clone(),
+            Self::Value(value) => excerpt(&plain(value), LETTERS),
+        }
+    }
+}
+
 /// For programs, bare, and always within its part of the line: what would end it, in the name of a file, is escaped.
 impl fmt::Display for Cell {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -131,15 +189,20 @@ impl fmt::Display for Cell {
             Self::None => Ok(()),
             Self::Number(number) => number.fmt(f),
             Self::Share(number) | Self::Ratio(number) => write!(f, "{number:.6}"),
-            Self::Words(words) => words.chars().try_for_each(|letter| match letter.is_control() {
-                true => letter.escape_default().fmt(f),
-                false => letter.fmt(f),
-            }),
+            Self::Words(words) | Self::Told(Value::String(words), _) => {
+                words.chars().try_for_each(|letter| match letter.is_control() {
+                    true => letter.escape_default().fmt(f),
+                    false => letter.fmt(f),
+                })
+            }
+            Self::Told(Value::Null, _) => Ok(()),
             // JSON, where only strings have such letters.
-            Self::Value(value) => value.to_string().chars().try_for_each(|letter| match letter.is_control() {
-                true => write!(f, "\\u{:04x}", u32::from(letter)),
-                false => letter.fmt(f),
-            }),
+            Self::Value(value) | Self::Told(value, _) => {
+                value.to_string().chars().try_for_each(|letter| match letter.is_control() {
+                    true => write!(f, "\\u{:04x}", u32::from(letter)),
+                    false => letter.fmt(f),
+                })
+            }
         }
     }
 }
@@ -151,7 +214,7 @@ impl From<&Cell> for Value {
             Cell::Number(number) => (*number).into(),
             Cell::Share(number) | Cell::Ratio(number) => (*number).into(),
             Cell::Words(words) => words.as_str().into(),
-            Cell::Value(value) => value.clone(),
+            Cell::Value(value) | Cell::Told(value, _) => value.clone(),
         }
     }
 }
@@ -218,6 +281,29 @@ mod tests {
             let widest = table.lines().map(|line| line.chars().count()).max().unwrap_or_default();
             assert!(widest <= usize::from(width) && widest >= least, "{width}:\n{table}");
             assert!(table.contains("1,000,000"), "{width}:\n{table}");
+        }
+    }
+
+    #[test]
+    fn where_columns_need_more_than_the_width_an_item_is_a_block_of_lines() {
+        let columns = ["source", "share asked", "deviation in samples", "whole passes", "bound", "repeats"];
+        let mut items = Items::new(columns);
+        items.push([
+            "web".into(),
+            Cell::Share(0.7),
+            Cell::Ratio(0.25),
+            1_000_000_u64.into(),
+            Cell::None,
+            12_u64.into(),
+        ]);
+        for width in [40, 60, 80, 100] {
+            let table = items.table(Some(width)).to_string();
+            let lines = table.lines().collect::<Vec<_>>();
+            assert!(lines.iter().all(|line| line.chars().count() <= usize::from(width)), "{width}:\n{table}");
+            // A word of a heading is in one line, and so is a number.
+            let words = ["source", "deviation", "samples", "passes", "1,000,000", "70.00 %"];
+            assert!(words.iter().all(|word| table.contains(word)), "{width}:\n{table}");
+            assert!(lines.len() <= 9, "{width}:\n{table}");
         }
     }
 

@@ -111,11 +111,13 @@ fn plain(sink: &mut Sink, items: &Items, format: Format, is_first: bool) -> Resu
             }
             for number in 0..items.len() {
                 let fields = items.cells(number).map(|cell| match cell {
-                    Cell::None | Cell::Value(Value::Null) => String::new(),
+                    Cell::None | Cell::Value(Value::Null) | Cell::Told(Value::Null, _) => String::new(),
                     Cell::Number(number) => number.to_string(),
                     Cell::Share(number) | Cell::Ratio(number) => number.to_string(),
-                    Cell::Words(words) | Cell::Value(Value::String(words)) => words.clone(),
-                    Cell::Value(value) => value.to_string(),
+                    Cell::Words(words) | Cell::Value(Value::String(words)) | Cell::Told(Value::String(words), _) => {
+                        words.clone()
+                    }
+                    Cell::Value(value) | Cell::Told(value, _) => value.to_string(),
                 });
                 writer.write_record(fields).map_err(failed)?;
             }
@@ -162,7 +164,7 @@ fn kind(items: &Items, column: usize) -> (Physical, ConvertedType) {
 }
 
 fn is_none(cell: &Cell) -> bool {
-    matches!(cell, Cell::None | Cell::Value(Value::Null))
+    matches!(cell, Cell::None | Cell::Value(Value::Null) | Cell::Told(Value::Null, _))
 }
 
 fn schema(items: &Items) -> Result<Arc<Type>, ParquetError> {
@@ -201,7 +203,9 @@ fn group(writer: &mut SerializedFileWriter<Sink>, items: &Items) -> Result<(), P
             }
             ColumnWriter::ByteArrayColumnWriter(column) => {
                 let text = |cell: &Cell| match cell {
-                    Cell::Words(words) | Cell::Value(Value::String(words)) => words.clone(),
+                    Cell::Words(words) | Cell::Value(Value::String(words)) | Cell::Told(Value::String(words), _) => {
+                        words.clone()
+                    }
                     cell => cell.to_string(),
                 };
                 let values = held.map(|cell| ByteArray::from(text(cell).into_bytes())).collect::<Vec<_>>();

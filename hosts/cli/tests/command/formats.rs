@@ -177,7 +177,9 @@ fn what_differs_is_told_in_words() {
     let differing = |one: &str, other: &str| run(&format!("diff {} {} --format text", path(one), path(other)));
     let told = |one, other| String::from_utf8(differing(one, other).stdout).unwrap();
     // A default that is written out is no difference.
-    for same in ["one", "short"] {
+    // A recipe as people write it has no version.
+    fs::write(path("bare"), r#"{"order": {"samples": 1000, "seed": 5}}"#).unwrap();
+    for same in ["one", "short", "bare"] {
         assert_eq!((differing("one", same).status.code(), told("one", same)), (Some(0), String::new()));
     }
     assert_eq!(differing("one", "other").status.code(), Some(1));
@@ -188,6 +190,11 @@ fn what_differs_is_told_in_words() {
     let found = run(&format!("diff {} {} --json", path("one"), path("other"))).stdout;
     let found: Value = serde_json::from_slice(&found).unwrap();
     assert_eq!((&found["equal"], &found["differing"][1]["other"]), (&false.into(), &2.into()));
+    let rows = run(&format!("diff {} {} --format jsonl", path("one"), path("other"))).stdout;
+    let row: Value = serde_json::from_slice(rows.split(|&byte| byte == b'\n').next().unwrap()).unwrap();
+    assert_eq!((&row["member"], &row["one"], &row["other"]), (&"order.seed".into(), &5.into(), &6.into()));
+    let explained = text(&format!("explain {}", path("bare")));
+    assert!(explained.contains("the recipe of a sampler") && explained.contains("every library"), "{explained}");
     fs::write(path("none"), "{}").unwrap();
     let (code, said) = failing(&format!("diff {} {}", path("none"), path("none")));
     assert!(code == 2 && said.ends_with("none: holds no state and no recipe of samedeal"), "{said}");

@@ -8,7 +8,7 @@ use super::file::named;
 use super::lines::{Lines, next_line};
 use super::raw::in_line;
 use super::{CommittedRun, Event, Log, Progress, RawLedger};
-use crate::{Error, Failure, Sampler};
+use crate::{Error, Failure, LogError, Sampler};
 
 /// How many samples are read at a time.
 const WINDOW: u64 = 1 << 16;
@@ -36,7 +36,7 @@ impl Replay<BufReader<File>> {
     /// As [`new`](Self::new).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
-        Self::new(BufReader::new(File::open(path).map_err(|error| named(path, error))?))
+        Self::new(BufReader::new(File::open(path).map_err(|error| LogError::from(named(path, error)))?))
     }
 }
 
@@ -60,7 +60,8 @@ impl<R: BufRead> Replay<R> {
     /// [`OutOfRange`](crate::FailureKind::OutOfRange) (`state`, `block`, `lease`: it is of no ledger), [`Error::Log`].
     pub fn new(mut source: R) -> Result<Self, Error> {
         let needed = "the first line of the log of a ledger";
-        let header = next_line(&mut source, 1)?.ok_or_else(|| Failure::missing("entry", needed))?;
+        let header =
+            next_line(&mut source, 1).map_err(LogError::from)?.ok_or_else(|| Failure::missing("entry", needed))?;
         let ledger = RawLedger::new(&header).map_err(|error| in_line(error, 1))?;
         ledger.apply(&header).map_err(|error| in_line(error, 1))?;
         Ok(Self { source, ledger, line: 1, reader: 0, readers: 1, ended: false })
@@ -113,7 +114,7 @@ impl<R: BufRead> Replay<R> {
             return Ok(None);
         }
         self.ended = true;
-        while let Some(entry) = next_line(&mut self.source, self.line + 1)? {
+        while let Some(entry) = next_line(&mut self.source, self.line + 1).map_err(LogError::from)? {
             self.line += 1;
             if let Some(found) = applied(&self.ledger, &entry).map_err(|error| in_line(error, self.line))? {
                 self.ended = false;

@@ -4,7 +4,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use super::{Client, ClientOptions, Instruction, Log};
-use crate::{Error, Failure};
+use crate::{Error, Failure, LogError};
 
 /// A client and the log that it is of.
 pub(super) struct Shared {
@@ -36,16 +36,16 @@ impl Shared {
         loop {
             step = match step.action.as_str() {
                 "checkpoint" => {
-                    let found = self.log.last_checkpoint()?;
+                    let found = self.log.last_checkpoint().map_err(LogError::from)?;
                     self.client.tell_checkpoint(found.as_deref(), self.now())?
                 }
                 "read" => {
                     thread::sleep(Duration::from_millis(step.milliseconds));
-                    let entries = self.log.read(step.number)?;
+                    let entries = self.log.read(step.number).map_err(LogError::from)?;
                     self.client.tell_entries(step.number, &entries, self.now())?
                 }
                 "append" => {
-                    let appended = self.log.append(step.number, &step.entry)?;
+                    let appended = self.log.append(step.number, &step.entry).map_err(LogError::from)?;
                     self.client.tell_appended(appended, self.now())?
                 }
                 "done" | "claimed" | "wait" | "held" | "finished" => return Ok(step),

@@ -9,6 +9,7 @@ use std::path::Path;
 use samedeal::{Layout, Sampler};
 use schemars::JsonSchema;
 use serde::Serialize;
+use serde_json::json;
 use shares::{Shares, millionths};
 
 use crate::args::blend::BlendArgs;
@@ -211,23 +212,24 @@ fn items(sources: &[Source]) -> Items {
         "deviation in samples",
         "bound",
         "whole passes",
+        "of the next",
         "repeats",
     ]);
     for Source { source, weights, share_asked, count, share, deviation, bound, passes } in sources {
-        let weight = weights.iter().copied().map(grouped).collect::<Vec<_>>().join(", then ");
-        let whole = |passes: &Passes| match (passes.to_pass, passes.to_position) {
-            (passes, 0) => grouped(passes),
-            (passes, more) => format!("{}, and {}", grouped(passes), counted(more, "sample", "samples")),
+        let weight = match weights[..] {
+            [weight] => weight.into(),
+            _ => Cell::Told(json!(weights), weights.iter().copied().map(grouped).collect::<Vec<_>>().join(", then ")),
         };
         items.push([
             source.as_str().into(),
-            weight.into(),
+            weight,
             Cell::Share(*share_asked),
             (*count).into(),
             Cell::Share(*share),
             deviation.map(Cell::Ratio).into(),
             bound.map(Cell::Ratio).into(),
-            passes.as_ref().map(whole).into(),
+            passes.as_ref().map(|it| it.to_pass).into(),
+            passes.as_ref().map(|it| it.to_position).into(),
             passes.as_ref().map(|it| it.repeats).into(),
         ]);
     }

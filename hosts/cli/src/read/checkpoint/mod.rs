@@ -386,7 +386,10 @@ fn of_text(text: &str) -> Result<Vec<Saved>, String> {
         return Ok(vec![Saved::new(String::new(), text.into(), (Rc::new(fields), Form::of(text)))]);
     }
     match Values::of_json(text) {
-        Ok(values) => of_values(&values),
+        Ok(values) => match of_values(&values)? {
+            none if none.is_empty() => Ok(bare_recipe(text).into_iter().collect()),
+            states => Ok(states),
+        },
         Err(why) => {
             // A pickle of protocol 0.
             let Ok(values) = pickle::read(text.as_bytes()) else {
@@ -457,6 +460,14 @@ fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
         search.values(&values, &before)?;
     }
     Ok(search.states)
+}
+
+/// A recipe as people write it: without the version, which the libraries do not ask for.
+fn bare_recipe(text: &str) -> Option<Saved> {
+    let form = Form::of(text);
+    let fields =
+        (form.kind == Kind::Recipe && weight(text) <= WEIGHT_OF_ONE).then(|| serde_json::from_str(text))?.ok()?;
+    Some(Saved::new(String::new(), text.into(), (Rc::new(fields), form)))
 }
 
 /// What a text says, if it is a state.

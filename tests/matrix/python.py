@@ -493,6 +493,9 @@ def parsed(value: Any, name: str = "") -> Any:
     if name == "lists":
         # Their names are those of a recipe.
         return {list_name: [int(number) for number in numbers] for list_name, numbers in value.items()}
+    if name == "lengths" and isinstance(value, dict):
+        # A short list that is repeated.
+        return (value["repeat"] * -(-value["count"] // len(value["repeat"])))[: value["count"]]
     if isinstance(value, dict):
         names = {name: name.replace("-", "_") for name in value}
         return {names[name]: parsed(item, names[name]) for name, item in value.items()}

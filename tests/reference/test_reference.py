@@ -117,6 +117,15 @@ def lists_of(fields: dict[str, Any]) -> list[tuple[str, list[int]]]:
     return [(name, [int(number) for number in lists[name]]) for name in sorted(lists)]
 
 
+def lengths_of(fields: dict[str, Any]) -> list[int] | None:
+    """The lengths of a case: a list, or a short one that is repeated."""
+    lengths = fields.get("lengths")
+    if not isinstance(lengths, dict):
+        return lengths
+    repeat, count = lengths["repeat"], lengths["count"]
+    return [repeat[i % len(repeat)] for i in range(count)]
+
+
 WITH_LISTS: dict[str, Any] = {
     "sampler": reference.Sampler,
     "plan": reference.Plan,
@@ -142,7 +151,7 @@ def make(case: dict[str, Any]) -> Any:
     if kind == "mesh":
         return reference.Mesh(fields["world_size"], [reference.Axis(**axis) for axis in fields["axes"]])
     if kind in ("batch-recipe", "batcher", "batch-stream"):
-        recipe = reference.BatchRecipe(case[kind]["recipe"], case[kind].get("lengths"), lists_of(case[kind]))
+        recipe = reference.BatchRecipe(case[kind]["recipe"], lengths_of(case[kind]), lists_of(case[kind]))
         if kind == "batcher":
             return reference.Batcher(recipe, fields["epoch"])
         return reference.BatchStream(recipe, fields["epoch"], fields["rank"]) if kind == "batch-stream" else recipe

@@ -5,8 +5,10 @@ from __future__ import annotations
 import array
 import itertools
 import json
+import multiprocessing
 import os
 import pickle
+import signal
 import sys
 from collections import deque
 from collections.abc import Callable
@@ -607,3 +609,25 @@ def test_an_index_is_written_through_a_link_and_files_of_others_stay(tmp_path: P
     assert link.is_symlink()
     assert target.read_text() == f"{text}\n"
     assert [path.name for path in folder.iterdir()] == ["notes.txt"]
+
+
+def dying(indices: np.ndarray) -> np.ndarray:
+    """Lengths that end the process, unless it is the one of the test."""
+    if multiprocessing.parent_process() is not None:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return np.full(len(indices), 7)
+
+
+def test_lengths_that_other_processes_cannot_get_are_refused_by_name(tmp_path: Path) -> None:
+    batcher = Batcher(lambda indices: np.full(len(indices), 7), order=samedeal.order("feistel", 100_000), **OPTIONS)
+    with pytest.raises(WrongTypeError, match=r"lengths is .*; allowed: with several workers, .*or workers=1"):
+        build_index(batcher, tmp_path / "plan.json", workers=2)
+    assert build_index(batcher, tmp_path / "plan.json", workers=1)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no SIGKILL")
+def test_a_process_that_is_killed_while_it_plans_is_told_in_words(tmp_path: Path) -> None:
+    batcher = Batcher(dying, order=samedeal.order("feistel", 100_000), **OPTIONS)
+    with pytest.raises(RuntimeError, match=r"ended before its work was done.*__main__.*call build_index again"):
+        build_index(batcher, tmp_path / "plan.json", workers=2)
+    assert build_index(batcher, tmp_path / "plan.json", workers=1)

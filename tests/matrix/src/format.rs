@@ -9,6 +9,7 @@ use serde_json::Value;
 mod batching;
 mod client;
 mod read;
+mod repeated;
 mod schedule;
 mod split;
 

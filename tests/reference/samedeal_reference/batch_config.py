@@ -117,7 +117,7 @@ class BatchConfig:
         """c(l)."""
 
         def of_item(tokens: int) -> int:
-            return tokens if self.strategy == "pack" else min(self.budget or MAX_U64, self.cost(tokens))
+            return tokens if self.strategy == "pack" else self.cost(tokens)
 
         most = self.longest
         if length <= most:

@@ -258,9 +258,7 @@ impl BatchConfig {
             Strategy::PadToMax => most,
             Strategy::Pack => count * most * u128::from(self.capacity) / total(&|length| length.into()),
             Strategy::Bucket if self.budget == 0 => most,
-            Strategy::Bucket | Strategy::Budget => {
-                (count * budget / total(&|length| self.cost(length).min(budget))).min(most)
-            }
+            Strategy::Bucket | Strategy::Budget => (count * budget / total(&|length| self.cost(length))).min(most),
         }
     }
 

@@ -32,6 +32,7 @@ from samedeal import (
     Sampler,
     ShardPlan,
     UnknownNameError,
+    WrongTypeError,
 )
 from samedeal.parquet import Shards
 from samedeal.torch import BatchSampler, DistributedSampler, LanesWarning, ShardedDataset, StepsWarning, to_tensors
@@ -631,3 +632,23 @@ def test_recipes_of_samplers_are_those_of_what_they_deal() -> None:
     batches = BatchSampler([5, 9, 2, 7] * 9, max_tokens=20, seed=7, rank=1, world_size=2)
     plan = Batcher([5, 9, 2, 7] * 9, max_tokens=20, seed=7, world_size=2)
     assert (batches.recipe, batches.recipe_fingerprint()) == (plan.recipe, plan.recipe_fingerprint())
+
+
+@pytest.mark.parametrize("start", ["spawn", "forkserver"])
+def test_a_transform_that_workers_cannot_get_is_refused_by_name(data: Path, start: str) -> None:
+    dataset = ShardedDataset(data, batch_size=10, transform=lambda batch: batch)
+    loader = DataLoader(dataset, batch_size=None, num_workers=1, multiprocessing_context=start)
+    with pytest.raises(WrongTypeError, match=r"transform is .*; allowed: a function that pickles, .* forkserver"):
+        iter(loader)
+    # Other picklers send what they can: nothing is checked where no worker starts.
+    dataset.__getstate__()
+
+
+def test_a_dataset_before_the_process_group_says_where_to_make_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    # What Lightning gives the processes that it starts.
+    for name, value in {"LOCAL_RANK": "1", "NODE_RANK": "0", "WORLD_SIZE": "4"}.items():
+        monkeypatch.setenv(name, value)
+    for name in ("RANK", "LOCAL_WORLD_SIZE"):
+        monkeypatch.delenv(name, raising=False)
+    with pytest.raises(MissingError, match=r"RANK is missing.*or make this object when .* LightningDataModule\.setup"):
+        ShardedDataset(data, batch_size=10)

@@ -5,13 +5,14 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::U64;
+use super::{U64, repeated};
 
 /// A recipe of batches.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct BatchRecipe {
     pub recipe: String,
     /// None for a stream, or if the text has them.
+    #[serde(with = "repeated")]
     pub lengths: Option<Vec<u32>>,
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub lists: BTreeMap<String, Vec<U64>>,

@@ -12,6 +12,7 @@ mod refused;
 pub mod sets;
 mod states;
 mod stream;
+mod windows;
 
 use config::{BatchConfig, Buckets, batcher};
 use matrix::Engine;
@@ -32,6 +33,7 @@ pub fn files() -> Vec<File> {
         group("batches-budget", [grid::budget(), dense::budget()].concat()),
         group("batches-pack", [grid::pack(), dense::pack(), dense::packings()].concat()),
         group("batches-default", [grid::defaults(), grid::narrow(), ratios::batchers()].concat()),
+        group("batches-window", windows::cases()),
         group("batches-state", [states::cases(), mismatches::cases(), dense::states()].concat()),
         group("batches-index", indices::cases()),
         group("batches-composed", composed::cases()),

@@ -7,11 +7,13 @@ import copy
 import json
 import multiprocessing
 import os
+import pickle
 import re
 import threading
 import uuid
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from itertools import starmap
 from multiprocessing.connection import wait
 from pathlib import Path
@@ -67,10 +69,12 @@ def build_index(
 
     Raises:
         OutOfRangeError: `workers` is not 1 or more, `path` is no path, or a sample is too long.
-        WrongTypeError: A value is of another type, or `workers` gives something else than the parts.
+        WrongTypeError: A value is of another type, or `workers` gives something else than the parts. With several
+            processes, a function or an object that gives lengths does not pickle.
         ContradictionError: `workers` does not give all parts.
         OutOfMemoryError: There is no memory for the plan of a window.
         OSError: A file cannot be written.
+        RuntimeError: A process was killed, or could not start.
     """
     if workers is None or not callable(workers):
         most = _processors() if workers is None else check.integer("workers", workers, _WORKERS)
@@ -202,16 +206,35 @@ def _pool(workers: int) -> Mapper:
     """A `map` of processes that are there as long as it is iterated."""
 
     def mapper(plan: Callable[[Part], str], parts: list[Part]) -> Iterator[str]:
+        _check_sent(plan)
         context = multiprocessing.get_context("spawn")
         count = min(workers, len(parts))
         with ProcessPoolExecutor(count, context, initializer=_begin, initargs=(plan,)) as pool:
             try:
                 yield from pool.map(_next, parts)
+            except BrokenProcessPool as error:
+                raise RuntimeError(_BROKEN) from error
             except BaseException:
                 pool.shutdown(cancel_futures=True)
                 raise
 
     return mapper
+
+
+_BROKEN = (
+    "a process that plans ended before its work was done. A script must call build_index below "
+    '`if __name__ == "__main__":`, because processes are started anew and import it. Or the process was killed, mostly '
+    "for want of memory: pass a smaller number of workers. Parts that are done are kept; call build_index again"
+)
+
+
+def _check_sent(plan: Callable[[Part], str]) -> None:
+    """Refuses lengths that other processes cannot get: a function or an object of the caller's that does not pickle."""
+    try:
+        pickle.dumps(plan)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        allowed = "with several workers, one that pickles: a function of a module, and no lambda; or workers=1"
+        raise WrongTypeError("lengths", "a function or an object that does not pickle", allowed) from error
 
 
 def _begin(plan: Callable[[Part], str]) -> None:

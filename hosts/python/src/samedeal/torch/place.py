@@ -20,6 +20,10 @@ RANKS = check.U32_FROM_1._replace(least=1)
 _MESHES = (
     'the dimensions along which ranks get different samples, such as mesh["dp"] or mesh["dp_replicate", "dp_shard"]'
 )
+_LATER = (
+    "make this object when the process group is there: after init_process_group or Accelerator(), and under Lightning "
+    "in LightningDataModule.setup or train_dataloader"
+)
 _MODEL_PARALLEL = ("tp", "cp", "pp", "sp")
 """Names of dimensions along which ranks have the same samples: tensor, context, pipeline and sequence parallelism."""
 
@@ -112,7 +116,11 @@ def _told() -> Place | None:
         return group
     if (worker := of_ray()) is not None:
         return worker
-    found = detect_rank()
+    try:
+        found = detect_rank()
+    except MissingError as error:
+        # A trainer that starts the processes of a node itself says the rest when it makes the process group.
+        raise MissingError(error.field, error.value, f"{error.allowed}; or {_LATER}", error.facts) from None
     for warning in found.warnings:
         warnings.warn(warning, stacklevel=5)
     return None if found.launcher == "none" else Place(found.rank, found.world_size, explicit=False)

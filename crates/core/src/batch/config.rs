@@ -119,6 +119,9 @@ pub struct BatchConfig {
     pub too_long: TooLong,
     /// What happens to the last ones.
     pub tail: Tail,
+    /// A member that came later, as tests have one.
+    #[cfg(feature = "grown")]
+    pub latest_epoch: u64,
 }
 
 /// The least default window.
@@ -165,6 +168,8 @@ impl BatchConfig {
             mean_length: 0,
             too_long: TooLong::Error,
             tail: Tail::Keep,
+            #[cfg(feature = "grown")]
+            latest_epoch: super::recipe::LATEST_EPOCH,
         }
     }
 

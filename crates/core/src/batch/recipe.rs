@@ -139,8 +139,12 @@ pub(super) const BATCH: &[Member] = &[
         .text(text!("What happens to the items of each window that do not fill a step.")),
     member!("lengths", Kind::Lengths).text(text!("The length of every sample, in tokens; or the hash of the lengths of up to 16,384 samples.")),
     #[cfg(feature = "grown")]
-    member!("latest_epoch", Kind::LONG),
+    member!("latest_epoch", Kind::LONG).or_number(LATEST_EPOCH),
 ];
+
+/// The default of a member that came later.
+#[cfg(feature = "grown")]
+pub(super) const LATEST_EPOCH: u64 = 99;
 
 /// The ways to say which lengths are a bucket.
 const BUCKETS: [&str; 3] = ["bucket-width", "boundaries", "quantiles"];
@@ -377,6 +381,11 @@ pub(super) fn written(config: &BatchConfig) -> String {
     }
     name(&mut text, "too_long", name_of(too_long, &TOO_LONG));
     name(&mut text, "tail", name_of(tail, &TAILS));
+    // A member that came later is there with another value than its default alone, so that fingerprints stay.
+    #[cfg(feature = "grown")]
+    if config.latest_epoch != LATEST_EPOCH {
+        number(&mut text, "latest_epoch", config.latest_epoch);
+    }
     text + "}"
 }
 
@@ -461,6 +470,8 @@ pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
         mean_length: fields.given_short("mean-length").unwrap_or(0),
         too_long: fields.named("too-long", &TOO_LONG),
         tail: fields.named("tail", &TAILS),
+        #[cfg(feature = "grown")]
+        latest_epoch: fields.number("latest-epoch"),
         ..BatchConfig::new(Vec::new(), strategy)
     })
 }

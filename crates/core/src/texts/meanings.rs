@@ -55,7 +55,10 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
     (
         "tail",
         &[
-            ("even-split", "They make a smaller step. If it has fewer items than ranks, the step before gives up some, as far as it can."),
+            (
+                "even-split",
+                "They make a smaller step. If it has fewer items than ranks, the step before gives up some, as far as it can.",
+            ),
             ("drop", "They are left out."),
             ("keep", "They make a smaller step, in which some batches may be empty."),
             ("duplicate", "Some samples are repeated, until all ranks have the same number of rows."),

@@ -4,6 +4,7 @@ use alloc::format;
 use alloc::rc::Rc;
 use alloc::string::ToString;
 use alloc::vec::Vec;
+use core::cmp::Ordering;
 
 use super::balance::Balance;
 use super::blend::{Blend, Source, Stage};
@@ -80,15 +81,51 @@ pub(in crate::order) fn read(
     Ok(part)
 }
 
-/// The orders that a source shuffles: itself, or those of a blend's own sources.
-fn shuffled<'a>(part: &'a OrderPart, found: &mut Vec<&'a OrderPart>) -> Result<(), Failure> {
+/// An order that a source of a blend shuffles. Two of them are alike if they compare as equal.
+struct Shuffled<'a> {
+    part: &'a OrderPart,
+    /// Its place among all of them, and its source.
+    place: usize,
+    source: usize,
+}
+
+impl Shuffled<'_> {
+    /// Texts are long: they are made only where number and seed are equal.
+    fn compare(&self, other: &Self) -> Ordering {
+        let numbers = |part: &OrderPart| (part.seed, part.samples);
+        numbers(self.part).cmp(&numbers(other.part)).then_with(|| self.part.text().cmp(other.part.text()))
+    }
+}
+
+impl Ord for Shuffled<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.compare(other).then(self.place.cmp(&other.place))
+    }
+}
+
+impl PartialOrd for Shuffled<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Shuffled<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Shuffled<'_> {}
+
+/// Adds the orders that a source shuffles: its own, or those of a blend's sources. Failures: `out-of-memory`.
+fn add_shuffled<'a>(found: &mut Vec<Shuffled<'a>>, part: &'a OrderPart, source: usize) -> Result<(), Failure> {
     if let Some(blend) = part.as_blend() {
         for place in 0..blend.names().count() {
-            part.part(place).map_or(Ok(()), |source| shuffled(source, found))?;
+            part.part(place).map_or(Ok(()), |own| add_shuffled(found, own, source))?;
         }
     } else if part.id != OrderId::Sequential && part.samples > 1 {
         grow("sources", 1, found)?;
-        found.push(part);
+        found.push(Shuffled { part, place: found.len(), source });
     }
     Ok(())
 }
@@ -96,23 +133,14 @@ fn shuffled<'a>(part: &'a OrderPart, found: &mut Vec<&'a OrderPart>) -> Result<(
 /// Refuses sources that shuffle in the same way: they would give the same numbers at the same time, so that the data of one always meets
 /// the same data of the other. Seeds that a blend derives differ, so only seeds that somebody gave can be equal. Failures: `sources`.
 fn check_twins(sources: &[Source]) -> Result<(), Failure> {
-    let mut found: Vec<(&OrderPart, usize)> = collect("sources", sources.len(), [])?;
+    let mut found = Vec::new();
     for (number, source) in sources.iter().enumerate() {
-        let mut parts = collect("sources", 1, [])?;
-        shuffled(&source.part, &mut parts)?;
-        grow("sources", parts.len(), &mut found)?;
-        found.extend(parts.into_iter().map(|part| (part, number)));
+        add_shuffled(&mut found, &source.part, number)?;
     }
-    // Texts are long: they are made only where number and seed are equal.
-    let mut sorted = collect("sources", found.len(), 0..found.len())?;
-    let compare = |&one: &usize, &other: &usize| {
-        let (one, other) = (found[one].0, found[other].0);
-        (one.seed, one.samples).cmp(&(other.seed, other.samples)).then_with(|| one.text().cmp(other.text()))
-    };
-    sorted.sort_unstable_by(|one, other| compare(one, other).then(one.cmp(other)));
-    let twins = sorted.windows(2).filter(|pair| compare(&pair[0], &pair[1]).is_eq());
-    let Some(pair) = twins.min_by_key(|pair| pair[1]) else { return Ok(()) };
-    let [first, second] = [pair[0], pair[1]].map(|place| &sources[found[place].1].name);
+    sort_short(&mut found);
+    let twins = found.windows(2).filter(|pair| pair[0].compare(&pair[1]).is_eq());
+    let Some(pair) = twins.min_by_key(|pair| pair[1].place) else { return Ok(()) };
+    let [first, second] = [&pair[0], &pair[1]].map(|own| &sources[own.source].name);
     let allowed = "orders that differ: give one of them another seed, or none";
     Err(Failure::contradiction("sources", format!("{second} in the order of {first}"), allowed))
 }

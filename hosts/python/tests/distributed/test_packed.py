@@ -59,6 +59,23 @@ def test_each_sample_is_in_one_row(name: str) -> None:
     assert len(list(rows)) == len(rows)
 
 
+def test_a_state_is_of_the_rows_that_were_packed() -> None:
+    data = next(iter(TEXTS.values()))
+    rows, same, other = (PackedDataset(data, capacity=CAPACITY, lengths=data.lengths, seed=seed) for seed in (7, 7, 8))
+    loader = Resumable(DataLoader(rows, batch_size=2, sampler=DistributedSampler(rows, 2, 0), collate_fn=list))
+    next(iter(loader))
+    for state in (loader.state_dict(), loader.sampler.state_dict(), loader.sampler.state_dict(taken=2)):
+        resumed = DistributedSampler(same, 3, 1)
+        resumed.load_state_dict(state)
+        assert resumed.samples_consumed == 4
+        refused = DistributedSampler(other, 2, 0)
+        with pytest.raises(ContradictionError, match="dataset is one of the fingerprint"):
+            refused.load_state_dict(state)
+        assert refused.samples_consumed == 0
+        # A state of before says nothing of the rows.
+        refused.load_state_dict({"samedeal": state["samedeal"]})
+
+
 def loader_of(rank: int, world_size: int, workers: int = 0) -> Resumable:
     dataset, order = interleave(ROWS, WEIGHTS, seed=1, samples=6_000)
     sampler = DistributedSampler(dataset, world_size, rank, order=order, drop_last=True)

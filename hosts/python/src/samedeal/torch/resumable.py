@@ -121,7 +121,8 @@ class Resumable:
             most = 0 if count is None else count.steps
             facts = {"least": ("0",), "most": (str(most),)}
             batches = check.integer("batches", batches, check.Width(0, most, f"0 to {most}, what the loop got", facts))
-        return sampler._opening().after(sampler._first()) if count is None else count.state_dict(batches)
+        found = sampler._opening().after(sampler._first()) if count is None else count.state_dict(batches)
+        return sampler._with_data(found)
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *, replan: bool = False) -> None:
         """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.

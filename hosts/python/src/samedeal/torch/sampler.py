@@ -20,6 +20,7 @@ from . import place
 from .indices import Cursor, Indices, Opening
 from .nested import Asking
 from .states import Pass, Resuming, Start, text_of
+from .torchdata import part_of
 
 T_co = TypeVar("T_co", covariant=True, default=int)
 """What a subclass gives, as with the class of PyTorch; this one gives indices."""
@@ -27,6 +28,9 @@ T_co = TypeVar("T_co", covariant=True, default=int)
 _REMAINDERS = ("pad", "drop", "uneven")
 TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 """The order of the PyTorch that is installed: its `randperm` became another one with 2.6."""
+
+_DATA = "dataset"
+"""The member of a state that has the fingerprint of the dataset, beside the text of the state."""
 
 
 class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
@@ -365,6 +369,21 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         """
         self._check_counts()
         super().load_state_dict(state_dict)
+
+    def _with_data(self, state: dict[str, Any]) -> dict[str, Any]:
+        # The rows of a `PackedDataset` are other samples with another seed, and as many.
+        recipe = getattr(self.dataset, "recipe_fingerprint", None)
+        return state | {_DATA: recipe} if isinstance(recipe, str) else state
+
+    def _check_data(self, state: Any) -> None:
+        known = part_of(state)
+        other = known.get(_DATA) if isinstance(known, Mapping) else None
+        recipe = getattr(self.dataset, "recipe_fingerprint", None)
+        if isinstance(other, str) and isinstance(recipe, str) and recipe != other:
+            allowed = (
+                f"one of the fingerprint {other[:16]}, as in the state: the same lengths, packed with the same options"
+            )
+            raise ContradictionError("dataset", f"one of the fingerprint {recipe[:16]}", allowed)
 
     def _opening(self) -> Start:
         self._check_counts()

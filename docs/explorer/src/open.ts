@@ -110,6 +110,8 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
   const found = await engine.recognise({ text, shown: link.values.recipe });
   if ('problem' in found) return session.say(found.problem.message);
   const { kind } = found.value;
+  // The view stays as it is.
+  if (kind === 'unknown') return session.say(`${name} ${found.value.text}`);
   session.refused = '';
   if (kind === 'index') return openIndex(found.value.text, name);
   if (link.view === 'differ' && kind !== 'log' && kind !== 'lengths') {

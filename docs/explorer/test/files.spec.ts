@@ -86,3 +86,18 @@ test.describe('Parquet files', () => {
     await expect(page.getByText(/broken\.parquet: not a Parquet file, or cut off/)).toBeVisible();
   });
 });
+
+test('a text that the page does not know leaves the view as it is, with one message', async ({ page }) => {
+  await page.goto(at('step', { step: '3', batch: '8', rank: '2' }));
+  for (const [text, told] of [
+    ['hello, world', 'has no recipe, state, log, lengths or fingerprint'],
+    ['{"name": "x"}', 'is no recipe, state or log'],
+    ['{"split": {"parts": [{"name": "a", "weight": 1}]}}', 'is the recipe of a split, which this page does not show'],
+  ]) {
+    const file = { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from(text as string) };
+    await page.getByLabel('Files to open').setInputFiles(file);
+    await expect(page.getByText(`notes.txt ${told}`)).toBeVisible();
+    expect(page.url()).toContain('#/step?');
+    expect(page.url()).not.toContain('recipe=');
+  }
+});

@@ -1,6 +1,7 @@
 import { inspect } from 'samedeal/web';
 import { isObject, type Members, parsed } from '../parts/json.ts';
 import { isNumbers } from '../parts/number.ts';
+import { entriesOf } from '../views/differ/entries.ts';
 import { samplerOf } from './samplers.ts';
 
 /** The recipe as the core writes it, with all defaults, and the name of the run. */
@@ -13,7 +14,9 @@ export function canonical({ recipe }: { recipe: string }) {
 export type Found =
   | { kind: 'sampler' | 'batches' | 'reading' | 'plan'; text: string }
   | { kind: 'state'; of: string; text: string; recipe: string; epoch: string }
-  | { kind: 'log' | 'lengths' | 'index' | 'entries'; text: string };
+  | { kind: 'log' | 'lengths' | 'index' | 'entries'; text: string }
+  /** `text` says what it is. */
+  | { kind: 'unknown'; text: string };
 
 /** The first state within a JSON document, such as the `trainer_state.json` of a checkpoint. */
 function stateWithin(value: unknown, depth = 0): Members | undefined {
@@ -59,16 +62,22 @@ export function recognise({ text, shown = '' }: { text: string; shown?: string }
     const recipe = of === 'sampler' ? recipeOf(state, shown) : JSON.stringify(state.recipe);
     return { kind: 'state', of, text: JSON.stringify(state), recipe, epoch: JSON.stringify(state.epoch ?? 0) };
   }
-  if (!isObject(document)) return { kind: 'entries', text };
-  return { kind: kindOf(plain), text: plain };
+  if (!isObject(document)) {
+    if (entriesOf(text).length > 0) return { kind: 'entries', text };
+    return { kind: 'unknown', text: 'has no recipe, state, log, lengths or fingerprint' };
+  }
+  return recipeOfKind(plain);
 }
 
 /** What a recipe is of, as far as the page has a view of it: one with a mistake, whose view says which, is that of a sampler. */
-function kindOf(recipe: string): 'sampler' | 'batches' | 'reading' | 'plan' {
+function recipeOfKind(text: string): Found {
   try {
-    const { of } = inspect(recipe);
-    return of === 'batches' || of === 'reading' || of === 'plan' ? of : 'sampler';
-  } catch {
-    return 'sampler';
+    const { of } = inspect(text);
+    if (of === 'sampler' || of === 'batches' || of === 'reading' || of === 'plan') return { kind: of, text };
+    return { kind: 'unknown', text: `is the recipe of a ${of}, which this page does not show` };
+  } catch (error) {
+    // It has no section of any recipe.
+    if ((error as { field?: string }).field === 'text') return { kind: 'unknown', text: 'is no recipe, state or log' };
+    return { kind: 'sampler', text };
   }
 }

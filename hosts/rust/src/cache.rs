@@ -551,7 +551,7 @@ mod tests {
             home.set("base", mode);
             assert_eq!(folder_in(&base).is_ok(), is_safe, "{mode:o}");
         }
-        // The same where a link leads there.
+        // A link may lead there.
         symlink("base", home.0.join("link")).unwrap();
         assert_eq!(folder_in(&home.0.join("link")).ok(), Some(base.join(FOLDER)));
         home.set("", 0o777);

@@ -163,7 +163,7 @@ impl Failure {
         self.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str())
     }
 
-    /// The same failure with these limits as facts.
+    /// This failure with these limits as facts.
     pub(crate) fn within(mut self, least: Option<u64>, most: Option<u64>) -> Self {
         let fact = |name: &str, value: u64| Fact { name: name.to_owned(), value: value.to_string() };
         self.facts.extend(least.map(|least| fact("least", least)));
@@ -245,7 +245,7 @@ impl EngineError {
         Self { message: format!("the engine failed: {error:#}; build a new one") }
     }
 
-    /// The same, for the calls that come after the one that failed.
+    /// The error of the calls that come after the one that failed.
     pub(crate) fn repeated(&self) -> Self {
         Self { message: format!("refused, because of an earlier call: {}", self.message) }
     }
@@ -285,7 +285,7 @@ impl From<LogError> for Error {
     }
 }
 
-/// The same error, not one like it.
+/// Equal if it is one error, not if it reads alike: errors of stores cannot be compared.
 impl PartialEq for LogError {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.error, &other.error)
@@ -319,7 +319,7 @@ impl LengthsError {
     }
 }
 
-/// The same error, not one like it.
+/// Equal if it is one error, not if it reads alike: errors of callers cannot be compared.
 impl PartialEq for LengthsError {
     fn eq(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.error, &other.error)

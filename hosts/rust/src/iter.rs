@@ -160,7 +160,7 @@ impl FusedIterator for Indices<'_> {}
 /// The batches of a rank in one epoch, in order; see [`Sampler::batches`]. After an error it ends.
 #[derive(Debug)]
 pub struct Batches<'a> {
-    /// Those of the batches that are left.
+    /// The indices of the batches that are left.
     indices: Indices<'a>,
     remaining: u64,
     batch_size: u32,

@@ -7,7 +7,7 @@ use serde_json::Value;
 /// Numbers that a recipe has as a hash or not at all, and the name of their member.
 pub(crate) type List = (String, Vec<u64>);
 
-/// The same without a copy for each order or recipe that has them.
+/// A named list that several orders and recipes share, without a copy for each.
 pub(crate) type Shared = (String, Arc<Vec<u64>>);
 
 /// A value as recipes have it: whole numbers beyond 2^53 - 1 are strings, because JSON tools round such numbers. Lists of numbers stay as

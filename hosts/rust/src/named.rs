@@ -30,7 +30,7 @@ macro_rules! names {
             }
         }
 
-        /// As its name.
+        /// Written as its name.
         #[cfg(feature = "serde")]
         impl serde::Serialize for $type {
             fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -49,7 +49,7 @@ macro_rules! names {
 }
 pub(crate) use names;
 
-/// The same for an enum that the interface has, too.
+/// Names for an enum that the interface has, too.
 macro_rules! named {
     ($type:ident in $interface:ident, $field:literal, { $($variant:ident = $name:literal),* }) => {
         crate::named::names!($type, $field, { $($variant = $name),* });

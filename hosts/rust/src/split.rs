@@ -272,7 +272,7 @@ impl Split {
 
     /// How many items of so many bytes are passed at a time.
     fn window(&self, bytes: usize) -> usize {
-        // As much again is for the answer.
+        // Half of the room is for the answer.
         (self.object.room() / 2 / bytes).clamp(1, WINDOW as usize)
     }
 }

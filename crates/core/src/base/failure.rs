@@ -63,7 +63,7 @@ impl Limits {
     }
 }
 
-/// The same for people.
+/// Limits as words, for people.
 impl Display for Limits {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -93,7 +93,7 @@ impl Allowed {
         Self { words: Cow::Owned(text(&words)), ..self }
     }
 
-    /// The same in words alone, after these.
+    /// What is allowed, as words alone, with these words before it.
     pub(crate) fn after(self, words: &str) -> Self {
         format!("{words}{}{}", self.limits, self.words).into()
     }
@@ -191,7 +191,7 @@ pub struct Parts {
     pub value: String,
     /// What is allowed in its place, for people.
     pub allowed: String,
-    /// The same for programs, as far as it is numbers or names.
+    /// What is allowed, for programs, as far as it is numbers or names.
     limits: Limits,
 }
 
@@ -223,30 +223,30 @@ impl Failure {
         *self.0
     }
 
-    /// The same failure of another field.
+    /// This failure, told of another field.
     pub(crate) fn of(mut self, field: &'static str) -> Self {
         self.0.field = field;
         self
     }
 
-    /// The same failure of another value.
+    /// This failure, told of another value.
     pub(crate) fn with_value(mut self, change: impl FnOnce(&str) -> String) -> Self {
         self.0.value = shorten(&change(&self.0.value));
         self
     }
 
-    /// The same failure, with more words on what is allowed.
+    /// This failure, with more words on what is allowed.
     pub(crate) fn and(mut self, words: &str) -> Self {
         self.0.allowed += words;
         self
     }
 
-    /// The same failure of an element of a list.
+    /// This failure, told of an element of a list: its index is added to the value.
     pub(crate) fn at_index(self, index: usize) -> Self {
         self.with_value(|value| format!("{value} (at index {index})"))
     }
 
-    /// The same failure of a range that begins with 1.
+    /// This failure, with a range that begins with 1 in place of 0.
     pub(crate) fn starting_at_one(mut self) -> Self {
         let parts = &mut *self.0;
         let words = parts.allowed.split_off(parts.limits.to_string().len());

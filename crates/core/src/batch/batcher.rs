@@ -61,7 +61,7 @@ struct Known {
     ends: Vec<u64>,
     /// The checksum of the lengths of each. Lengths that change between two plans of a window would lose samples.
     checksums: Vec<u64>,
-    /// Those of the first `counted` windows.
+    /// Metrics of the first `counted` windows.
     metrics: Metrics,
     counted: u64,
 }

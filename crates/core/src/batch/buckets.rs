@@ -12,11 +12,11 @@ const DEFAULT: u128 = 64;
 /// Which lengths are a bucket.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Buckets {
-    /// As many lengths each: 0 to the width, the next ones up to twice the width, ...
+    /// Buckets of equal width: lengths from 0 to the width, then up to twice the width, and so on.
     Width(u32),
-    /// Those up to each of these, ascending, and above the one before it; what is longer is in one more.
+    /// The greatest length of each bucket, ascending. Longer lengths are in one more bucket.
     Boundaries(Vec<u32>),
-    /// As many items each, as far as equal lengths allow.
+    /// So many buckets with equal numbers of items, as far as equal lengths allow.
     Quantiles(u32),
 }
 

@@ -12,7 +12,7 @@ pub enum Strategy {
     PadToMax,
     /// `max_batch_size` items of one bucket of lengths.
     Bucket,
-    /// As many items as the budget allows.
+    /// A batch has as many items as the budget allows.
     Budget,
     /// `max_batch_size` rows of `capacity` each, which items share.
     Pack,
@@ -68,7 +68,7 @@ pub enum Tail {
     Drop,
     /// They make a shorter step; where there are fewer of them than ranks, some batches are empty.
     Keep,
-    /// The same, and where there are fewer than ranks, another step gives them some of its items.
+    /// They make a smaller step. If it has fewer items than ranks, another step gives up some of its items.
     EvenSplit,
     /// Some of them are given again until the step is full, marked.
     Duplicate,
@@ -267,7 +267,7 @@ impl BatchConfig {
         }
     }
 
-    /// The same without lengths, on so many ranks.
+    /// A copy for another world size. The lengths stay behind: the copy serves to plan a window of given items.
     pub(super) fn on(&self, world: u32) -> Self {
         Self { lengths: Vec::new(), buckets: self.buckets.clone(), world, ..*self }
     }

@@ -29,7 +29,7 @@ impl Items {
         Self { samples, starts: Vec::new(), lengths }
     }
 
-    /// The same without what is too long: it is cut, left out, or made several items of. Failures: `lengths`, `max-length`, `max-tokens`,
+    /// The items after `too_long`: long ones are cut, left out, or become several items. Failures: `lengths`, `max-length`, `max-tokens`,
     /// `max-cost`, `out-of-memory`.
     pub(super) fn treated(self, config: &BatchConfig, tally: &mut Tally) -> Result<Self, Failure> {
         let most = config.longest();
@@ -89,7 +89,7 @@ impl Items {
         Self::of_parts(many, parts)
     }
 
-    /// Those that are kept, of which there are so many. Failures: `out-of-memory`.
+    /// The items for which `keep` holds, `count` of them. Failures: `out-of-memory`.
     pub(super) fn kept(&self, count: usize, keep: impl Fn(usize) -> bool) -> Result<Self, Failure> {
         let kept = (0..self.count()).filter(|&item| keep(item as usize));
         Self::of_parts(count, kept.map(|item| (self.part(item).0, self.part(item).1, self.length(item))))

@@ -21,7 +21,7 @@ pub(super) struct Lengths {
     samples: u64,
     /// All of them, if they are few or were given as a list.
     held: OnceCell<Rc<Vec<u32>>>,
-    /// Those of [`Lengths::sampled`].
+    /// The lengths of the samples of [`Lengths::sampled`], once they have come.
     sample: OnceCell<Rc<Vec<u32>>>,
     /// The hash in the text that the lengths are for.
     expected: Option<String>,
@@ -36,13 +36,13 @@ impl Lengths {
         Ok(here)
     }
 
-    /// Those of so many samples, which are asked for.
+    /// Lengths of so many samples, which a host is asked for when a plan needs them.
     pub(super) fn asked(samples: u64, expected: Option<String>) -> Self {
         Self { samples, held: OnceCell::new(), sample: OnceCell::new(), expected, text: OnceCell::new() }
     }
 
-    /// Those of a text; or so many as a host has, who gives them later, and which have to be those of the text, if it has any; or those of
-    /// so many samples. None if samples come one by one. Failures: `lengths`, `samples`, `out-of-memory`.
+    /// Where the lengths come from: a list in the text; or a host, which is asked for them later, and whose lengths have to match the list or
+    /// the hash in the text, if there is one. None if samples come one by one. Failures: `lengths`, `samples`, `out-of-memory`.
     pub(super) fn chosen(
         of_text: Option<&Numbers>,
         count: Option<u64>,
@@ -134,7 +134,7 @@ impl Lengths {
         self.sample.get().ok_or_else(missing)
     }
 
-    /// As a canonical text has them, as far as they are known: all of them if they are few, else a hash of the sample.
+    /// The member `lengths` of a canonical text, once they are known: the list if they are few, else a hash of the sample.
     pub(super) fn text(&self) -> Option<String> {
         let Some(sample) = self.sample.get() else {
             return self.expected.as_ref().map(|hash| format!("\"{hash}\""));

@@ -23,7 +23,7 @@ pub struct Metrics {
     pub rows: u64,
     /// Tokens of the items.
     pub tokens: u64,
-    /// The same with padding.
+    /// Tokens with padding.
     pub padded: u64,
     /// For every step, the tokens with padding of the rank with the most of them, summed up.
     pub slowest: u64,
@@ -75,7 +75,7 @@ impl Metrics {
         ]
     }
 
-    /// Those of the numbers of an index, in the order of `named`.
+    /// Metrics from the numbers of an index, in the order of `named`.
     pub(super) fn of_numbers(numbers: &[u64]) -> Option<Self> {
         let &[steps, items, rows, tokens, padded, slowest, cost, slowest_cost, packs_bound, ref others @ ..] = numbers
         else {

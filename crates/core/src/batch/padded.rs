@@ -136,7 +136,7 @@ pub(super) fn tail(
     rows: &dyn Fn(u32) -> u32,
     first: usize,
 ) -> Result<u64, Failure> {
-    // As long as there are full steps, items of several buckets make them.
+    // While there are items for full steps, items of several buckets make them.
     let mut left = by_length(config, items, left, steps, rows)?;
     let world = config.world as usize;
     match config.tail {

@@ -184,7 +184,7 @@ const BUCKETS: [&str; 3] = ["bucket-width", "boundaries", "quantiles"];
 /// # Ok::<(), samedeal_core::Failure>(())
 /// ```
 pub struct BatchRecipe {
-    /// As it was given, without lengths, at epoch 0.
+    /// The options as they were given, without lengths, at epoch 0.
     config: BatchConfig,
     /// The order of samples, and their lengths; none where samples come one by one.
     samples: Option<(Rc<Lengths>, Rc<OrderPart>)>,
@@ -211,7 +211,7 @@ impl BatchRecipe {
         Self::of_order(config, part, lengths)
     }
 
-    /// The same with all lengths. Failures: as `read`, and `lengths` that are not those of the document.
+    /// Reads a recipe and gives it all lengths at once. Failures: as `read`, and `lengths` that are not those of the document.
     pub fn with_lengths(text: &str, lengths: Vec<u32>, lists: &[List]) -> Result<Self, Failure> {
         let recipe = Self::read(text, Some(lengths.len() as u64), lists)?;
         recipe.samples()?.0.hold(lengths)?;

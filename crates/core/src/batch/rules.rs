@@ -26,7 +26,7 @@ impl Deref for Rules {
 }
 
 impl Rules {
-    /// Those of a configuration, for samples of which some have these lengths. Failures: `out-of-memory`.
+    /// The rules of a configuration, for a dataset of which a sample has these lengths. Failures: `out-of-memory`.
     pub(super) fn new(config: &BatchConfig, sample: &[u32]) -> Result<Rc<Self>, Failure> {
         let mut rules = config.on(config.world);
         if config.strategy == Strategy::Bucket {
@@ -40,7 +40,7 @@ impl Rules {
         Ok(Rc::new(Self { config: rules, width }))
     }
 
-    /// Those of a stream, of which no length is known.
+    /// The rules of a stream, of which no length is known.
     pub(super) fn of_a_stream(config: &BatchConfig) -> Rc<Self> {
         let config = config.on(config.world);
         let width = config.width_of_a_stream();

@@ -80,7 +80,7 @@ impl Batcher {
         self.continued(state, false)
     }
 
-    /// The same with other options than those of the state: what is left of the epoch is planned with the section of batches that is here.
+    /// Resumes with other options than those of the state: the rest of the epoch is planned with the section of batches that is here.
     /// Failures: as `resume`, but of the section of batches only `lengths` has to be the same.
     pub fn replan(&self, state: &str) -> Result<Self, Failure> {
         self.continued(state, true)

@@ -78,7 +78,7 @@ fn singles(config: &BatchConfig, items: &Items) -> Result<(Vec<u32>, Vec<u32>), 
     if count == 0 {
         return Ok((Vec::new(), collect("batch-window", all, 0..items.count())?));
     }
-    // As numbers, which sort the longest item first, and of equal ones the first: a list of a type of its own is 6 kB more of a sort.
+    // One number for each item, so that the longest comes first, and of equal ones the first. A sort of a type of its own would be 6 kB more.
     let key = |item: u32| u64::from(!items.length(item)) << 32 | u64::from(item);
     let mut keys = collect("batch-window", count, (0..items.count()).filter(is_alone).map(key))?;
     keys.sort_unstable();

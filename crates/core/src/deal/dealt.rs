@@ -35,7 +35,7 @@ pub enum Layout {
     Strided,
     /// One run of neighbouring units for each rank, in the order of the ranks.
     Contiguous,
-    /// As `Strided`, but each row of W units begins with another rank: for orders with a period, such as blends.
+    /// Rows of W units, as in `Strided`, but each row begins with another rank: for orders with a period, such as blends.
     Rotated,
 }
 
@@ -145,12 +145,12 @@ impl Deal {
         Self { samples, consumed, rank: 0, world_size, remainder, layout, unit, rotation: UNKEYED }.with_rank(rank)
     }
 
-    /// The same deal, whose rows are rotated by this.
+    /// This deal, with rows that are rotated by `rotation`.
     pub(crate) fn with_rotation(self, rotation: Rotation) -> Self {
         Self { rotation, ..self }
     }
 
-    /// The same deal, seen by another rank.
+    /// This deal, seen by another rank. Failures: `rank`.
     pub fn with_rank(self, rank: u32) -> Result<Self, Failure> {
         if rank >= self.world_size {
             return Err(Failure::out_of_range("rank", rank, range(0, self.world_size - 1)));
@@ -205,7 +205,7 @@ impl Deal {
         self.consumed
     }
 
-    /// The same deal, seen by another rank that there is.
+    /// This deal, seen by another rank, which was checked to exist.
     pub(crate) fn of_rank(&self, rank: u32) -> Self {
         Self { rank, ..*self }
     }
@@ -227,7 +227,7 @@ impl Deal {
             return Ok(self.consumed);
         }
         if taken == most {
-            // Those that are dropped too.
+            // A finished epoch counts the samples that are dropped, too.
             return Ok(self.samples);
         }
         if self.layout == Layout::Contiguous && self.world_size > 1 {
@@ -306,7 +306,7 @@ impl Deal {
         self.nth_of(self.units(), index)
     }
 
-    /// The same, of so many units.
+    /// `nth`, where the ranks have so many units.
     fn nth_of(&self, units: u64, index: u64) -> u64 {
         let world_size = u64::from(self.world_size);
         match self.layout {
@@ -329,7 +329,7 @@ impl Deal {
         self.rotation.turn(self.consumed + row * self.unit(), self.world_size)
     }
 
-    /// Who takes a position from `consumed` to `end` - 1, and when, in batches of `batch_size` (at least 1).
+    /// The rank that takes a position from `consumed` to `end` - 1, and when, in batches of `batch_size` (at least 1).
     pub(crate) fn place(&self, position: u64, batch_size: u32) -> Place {
         let (nth, within) = ((position - self.consumed) / self.unit(), (position - self.consumed) % self.unit());
         let world_size = u64::from(self.world_size);

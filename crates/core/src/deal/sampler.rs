@@ -75,7 +75,7 @@ impl Sampler {
         self.at(Config { epoch, consumed: 0, ..self.config })
     }
 
-    /// The same for another rank, in O(1). Failures: `rank`, `samples` (no memory).
+    /// The sampler of another rank, in O(1). Failures: `rank`, `samples` (no memory).
     pub fn at_rank(&self, rank: u32) -> Result<Self, Failure> {
         self.at(Config { rank, ..self.config })
     }
@@ -234,7 +234,7 @@ impl Sampler {
         Ok(found.map(|position| self.deal.place(position, batch_size)))
     }
 
-    /// The same for each of these samples; one pass over a table, if the order has one. Failures: `samples` (too many), `sample`, `batch-size`.
+    /// `locate` for each of these samples; one pass over a table, if the order has one. Failures: `samples` (too many), `sample`, `batch-size`.
     pub fn locate_all(&self, samples: &[u64], batch_size: u32) -> Result<Vec<Option<Place>>, Failure> {
         check_count("samples", samples.len(), "numbers")?;
         for &sample in samples {
@@ -273,7 +273,7 @@ impl Sampler {
         self.first_from(from, |from| order.next(sample, from))
     }
 
-    /// The same of a sample of which `next(p)` is the first position of the order from p on.
+    /// The place of a sample, where `next(p)` is its first position in the order from p on.
     fn first_from(
         &self,
         from: u64,
@@ -419,7 +419,7 @@ mod tests {
         assert!(core::ptr::eq(built, again.order().unwrap()));
         assert_eq!(first.sample_at(1).unwrap(), index[0]);
 
-        // Those of other epochs have tables of their own, and nothing was built for them.
+        // Samplers of other epochs have tables of their own, and nothing was built for them.
         for other in [first.at_epoch(3).unwrap(), first.at_epoch(7).unwrap(), resumed] {
             assert!(!share(&first, &other));
             assert!(other.order.get().is_none());

@@ -42,7 +42,7 @@ impl<'f> Checked<'f, '_> {
         collect(field, found.len(), found.iter().copied())
     }
 
-    /// The same of numbers of 32 bits. Failures: `out-of-memory`.
+    /// A copy of a list of numbers of 32 bits. Failures: `out-of-memory`.
     pub(crate) fn copied32(&self, field: &'static str) -> Result<Vec<u32>, Failure> {
         let found = self.found(field).unwrap_or_default();
         collect(field, found.len(), found.iter().map(|&number| number as u32))

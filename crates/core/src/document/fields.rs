@@ -75,7 +75,7 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same with the objects that stand for those that are not there.
+    /// Adds the objects that stand for sections which are not there.
     fn filled(mut self) -> Result<Self, Failure> {
         for member in self.known {
             if let (Kind::Section(known), Default::Empty, None) =
@@ -162,12 +162,12 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The same of a number of 32 bits.
+    /// A number of 32 bits, given or by default.
     pub(crate) fn short(&self, field: &str) -> u32 {
         self.number(field) as u32
     }
 
-    /// The same, if it is there.
+    /// A number of 32 bits, if it was given.
     pub(crate) fn given_short(&self, field: &str) -> Option<u32> {
         self.count(field).map(|number| number as u32)
     }

@@ -119,12 +119,12 @@ pub(crate) fn number_text(number: Number) -> String {
     format!("{quote}{sign}{amount}{quote}")
 }
 
-/// The same of a seed.
+/// A seed as a text has it: see `number_text`.
 pub(crate) fn signed_text(number: i64) -> String {
     number_text((number < 0, number.unsigned_abs()))
 }
 
-/// The same of a number that is not negative.
+/// A number that is not negative as a text has it: see `number_text`.
 pub(crate) fn unsigned_text(number: u64) -> String {
     number_text((false, number))
 }

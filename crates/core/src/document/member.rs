@@ -59,7 +59,7 @@ pub(crate) enum Kind {
     Elsewhere(&'static str),
 }
 
-/// Any of these is enough, each of which needs all of its own; none is anywhere.
+/// When a member may be given: a list of alternatives. An alternative holds if all its `Need`s hold. An empty list: always.
 pub(crate) type Place = &'static [&'static [Need]];
 
 /// A member of the same object, by its field, that has one of these names, or none of them.
@@ -220,7 +220,7 @@ impl Kind {
     pub(crate) const POSITIVE: Self = Self::Natural { least: 1, most: MAX_EXACT };
     /// Of 32 bits.
     pub(crate) const SHORT: Self = Self::up_to(u32::MAX as u64);
-    /// The same from 1 on.
+    /// A number of 32 bits from 1 on.
     pub(crate) const SHORT_POSITIVE: Self = Self::from_one(u32::MAX);
     /// Of 64 bits.
     pub(crate) const LONG: Self = Self::up_to(u64::MAX);

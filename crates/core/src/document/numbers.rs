@@ -20,7 +20,7 @@ pub(crate) enum Numbers<'a> {
     Hash(Cow<'a, str>),
 }
 
-/// As they stand in a canonical text.
+/// A list of numbers as a canonical text has it: whole if it is short, else its hash.
 pub(crate) fn text(numbers: impl Iterator<Item = u64> + Clone) -> String {
     if numbers.clone().nth(NAMED).is_some() {
         return format!("\"{}\"", hash(numbers));
@@ -66,7 +66,7 @@ pub(crate) enum Chosen<'a> {
     Beside,
 }
 
-/// Those of the text, or those beside it, which have to be what the text has, if it has any. Failures: `field`.
+/// The list in the text, or the list beside it. If both are there, they have to be equal, or have the hash of the text. Failures: `field`.
 #[inline(never)]
 pub(crate) fn chosen<'a>(
     field: &'static str,

@@ -1,4 +1,4 @@
-//! Who reads what, where readers take as they come: runs of an epoch's positions, claimed from a log that all of them share.
+//! Ledgers: readers of unequal speed claim runs of an epoch's positions from a log that all of them share.
 
 mod checkpoint;
 mod client;

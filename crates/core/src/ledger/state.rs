@@ -122,7 +122,7 @@ mod tests {
         text.parse().is_ok_and(|number: u64| number > MAX_EXACT && number.to_string() == text)
     }
 
-    /// The same of a seed.
+    /// Whether a text is a seed beyond 2^53 - 1, as it is written.
     fn is_wide_seed(text: &str) -> bool {
         text.parse().is_ok_and(|number: i64| number.unsigned_abs() > MAX_EXACT && number.to_string() == text)
     }

@@ -95,7 +95,7 @@ fn who_is_silent_loses_what_was_not_committed() {
     // Reader 2 was heard of at 0, reader 1 at 50.
     assert_eq!(ledger.claim(3, 60), Proposal::Wait(40));
     assert_eq!(ledger.claim(2, 60), Proposal::Wait(90));
-    // As many as before are a sign of life.
+    // A commit of as many samples as before is a sign of life.
     let commit = ledger.commit(two.claim, 0).unwrap();
     taken(&mut ledger, &commit, 99);
     assert_eq!(ledger.claim(3, 100), Proposal::Wait(50));

@@ -101,8 +101,8 @@ impl OrderId {
         }
     }
 
-    /// The same with the composed ones. An unknown name is a failure that lists those that go with the other members of the order: of
-    /// shards, these are `stored`.
+    /// The order of a name, composed orders included. An unknown name is a failure that lists the names which go with the other members of the
+    /// order: with shards, these are `stored`.
     pub(crate) fn of_any_name(name: &str, order: &Fields, lists: &[List], stored: &[Self]) -> Result<Self, Failure> {
         let found = Self::ALL.iter().chain(&[Self::Sharded]).chain(&COMPOSED).find(|id| id.name() == name);
         found.copied().ok_or_else(|| {

@@ -15,7 +15,7 @@ pub(crate) const ANY_ORDER: Member =
     member!("order", Kind::Section(&MEMBERS)).required("the section that has the samples and their order");
 /// The sections of the recipe in a sampler's state.
 pub(crate) const ORDERS: &[Member] = &[ANY_ORDER];
-/// Those of orders that are made of others.
+/// The members of orders that are made of others.
 pub(crate) const COMPOSED_MEMBERS: &[Member] = MEMBERS.split_at(8).1;
 
 /// The members of all orders.

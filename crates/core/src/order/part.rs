@@ -42,7 +42,7 @@ impl OrderPart {
         Self { composed: Some(composed), ..Self::new(id, samples, seed, None) }
     }
 
-    /// The same order as a source of a blend, which derives a seed for it. The canonical text has a seed only if it differs from that.
+    /// This order as a source of a blend, which derives a seed for it. The canonical text has a seed only if it differs from that one.
     pub(super) fn deriving(self, derived: Option<i64>) -> Self {
         Self { derived, ..self }
     }

@@ -94,7 +94,7 @@ impl OrderPart {
                 "sharded, sequential or one that is made of sharded ones: readers of shards need neighbouring rows";
             return Err(Failure::contradiction("order", id.name(), allowed));
         }
-        // As it is stored, an order of shards has no lanes.
+        // With `sequential`, shards are read as they are stored, so that there are no lanes.
         for field in ["lanes", "shuffle-window"] {
             if let (Some(value), OrderId::Sequential) = (fields.shown(field), id) {
                 return Err(Failure::contradiction(

@@ -45,7 +45,7 @@ impl Reading {
     pub fn batch(&self, rank: u32, worker: u32, number: u64) -> Result<ReadBatch, Failure> {
         check_below("number", number, self.num_batches(rank, worker)?)?;
         let rows = self.rank_rows(rank)?;
-        // Those that are not listed have no batch.
+        // Workers that are not listed have no batch.
         let at = rows.partition_point(|&(own, _)| own < worker);
         let step = turns::step_of(&self.batches_of(&rows)?, at, number);
         self.made(rank, rows[at], number, step)

@@ -50,7 +50,7 @@ pub struct Reading {
     /// Whether a reader's last batch is left out where it is shorter.
     drop_last: bool,
     epoch: u64,
-    /// Those of the epoch.
+    /// The positions of the epoch.
     positions: Positions,
     /// How many positions of the epoch, the first ones, were consumed before the first segment.
     consumed: u64,
@@ -259,7 +259,7 @@ impl Reading {
         }
         let (consumed, history) = match steps {
             0 => (self.consumed, collect("history", self.history.len(), self.history.iter().copied())?),
-            // Those that are dropped too.
+            // A finished epoch counts the positions that are dropped, too.
             _ if steps == most => (self.positions.length, Vec::new()),
             _ => self.after(steps)?,
         };

@@ -74,7 +74,7 @@ pub(super) enum Dealt {
 pub(super) enum Files {
     /// Its own.
     Own(Rc<Sharding>),
-    /// Those of all orders that it is made of.
+    /// The shards of all orders that it is made of, end to end.
     Joined(Rc<Shards>),
 }
 
@@ -111,7 +111,7 @@ impl Recipe {
         if let Dealt::Samples(order, _) = &self.dealt { Some(order) } else { None }
     }
 
-    /// The same, if it is made of other orders.
+    /// The order, if it is made of other orders.
     pub(super) fn composed(&self) -> Option<&OrderPart> {
         self.order().map(|order| &**order).filter(|order| order.is_composed())
     }

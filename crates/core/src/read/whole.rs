@@ -15,9 +15,9 @@ use crate::shard::{Plan, PlanConfig};
 
 /// What one reader has: its shards, and how many rows of each, the first ones in the order in which they come, were taken before.
 pub(super) struct WholeReader {
-    /// Those with rows that are left, and those that never had any.
+    /// Shards with rows that are left, and shards that never had any.
     pub(super) all: Vec<u32>,
-    /// Those with rows that are left.
+    /// Shards with rows that are left.
     pub(super) shards: Vec<u32>,
     pub(super) taken: Vec<u64>,
     /// How many rows of all shards come before each of them, and after the last.

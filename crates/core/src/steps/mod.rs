@@ -97,7 +97,7 @@ impl Schedule {
         made.at_rank(rank)
     }
 
-    /// The same for another rank. Failures: `rank`.
+    /// The schedule of another rank. Failures: `rank`.
     pub fn at_rank(&self, rank: u32) -> Result<Self, Failure> {
         check_below("rank", rank.into(), self.world_size.into())?;
         let (order, stages, recent) = (Rc::clone(&self.order), Rc::clone(&self.stages), Rc::clone(&self.recent));
@@ -301,7 +301,7 @@ impl Schedule {
         unfit.map_or(Ok(()), |stage| Err(stage::unfit(*stage, world_size, unit)))
     }
 
-    /// Who takes what of a step.
+    /// The deal of a step: which rank takes which of its positions.
     fn deal(&self, step: u64) -> Result<Deal, Failure> {
         let batch_size = self.stage(step).batch_size;
         let first = self.before(step);

@@ -22,7 +22,7 @@ pub struct Difference {
     pub path: String,
     /// Its value in the first text, JSON without spaces; none if it is not there.
     pub one: Option<String>,
-    /// The same of the other text.
+    /// Its value in the other text.
     pub other: Option<String>,
     /// What it decides: `order`, `deal`, `batch`, `steps`, `split`, `epoch`, `progress` or `kind`; empty if it is none of these.
     pub decides: &'static str,

@@ -375,7 +375,7 @@ fn natural(least: u64, most: u64) -> String {
 /// A number beyond 2^53 - 1, as a text.
 fn in_quotes(sign: &str) -> String {
     let digits = MAX_EXACT.to_string();
-    // As many digits, of which the first ones are those of the largest number, and the next one is larger; or more digits.
+    // Numbers above the largest one: with as many digits, of which the first ones are equal and the next one is larger; or with more digits.
     let same = (0..digits.len()).filter(|&at| digits.as_bytes()[at] < b'9').map(|at| {
         let (before, next, left) = (&digits[..at], digits.as_bytes()[at] + 1, digits.len() - 1 - at);
         format!("{before}[{}-9][0-9]{{{left}}}", char::from(next))

@@ -142,7 +142,7 @@ impl ByLengthArgs {
         Ok(lists(&deal.list)?.into_iter().fold(builder, |it, (path, list)| it.list(path, list)))
     }
 
-    /// The same with other options.
+    /// The batches of a section `batch`, in place of the options for batches.
     pub fn with(
         &self,
         deal: &DealArgs,
@@ -159,7 +159,7 @@ impl ByLengthArgs {
         self.batcher_of(deal, rank, lengths, None)
     }
 
-    /// The same with a limit of tokens in place of --max-tokens.
+    /// The batcher with a limit of tokens in place of --max-tokens.
     pub fn batcher_of(
         &self,
         deal: &DealArgs,

@@ -71,7 +71,7 @@ impl Dataset {
         Self::of(paths, |broken| Err(broken.why))
     }
 
-    /// The same, where `broken` says what becomes of a file that cannot be read.
+    /// The dataset at these paths; `broken` says what becomes of a file that cannot be read.
     pub fn of(paths: &[PathBuf], mut broken: impl FnMut(Unreadable) -> Result<(), Problem>) -> Result<Self, Problem> {
         let paths = find(paths)?;
         let mut dataset = Self { files: Vec::with_capacity(paths.len()), ..Self::default() };
@@ -113,7 +113,7 @@ impl Dataset {
         self.stored(sample).map_or(Vec::new(), |(file, row)| vec![file.into(), row.into()])
     }
 
-    /// The same for answers: the path of the file, and the row.
+    /// Where a sample is stored, for answers: the path of the file, and the row.
     pub fn stored(&self, sample: u64) -> Option<(String, u64)> {
         self.place(sample).map(|(path, row)| (path.display().to_string(), row))
     }

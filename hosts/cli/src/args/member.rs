@@ -22,9 +22,9 @@ pub struct Member {
 pub enum Kind {
     /// A whole number of 32 bits, with its range for people.
     Short(&'static str),
-    /// The same of 64 bits.
+    /// A whole number of 64 bits.
     Long(&'static str),
-    /// The same, which may be given several times.
+    /// A whole number of 64 bits, which may be given several times.
     Longs(&'static str),
     Integer,
     /// Nothing: it stands for this.
@@ -66,7 +66,7 @@ impl<S: Section> Given<S> {
         self.members.get(name).and_then(whole)
     }
 
-    /// The same of one that has 32 bits.
+    /// A whole number that has 32 bits.
     pub fn short(&self, name: &str) -> Option<u32> {
         self.natural(name).and_then(|number| u32::try_from(number).ok())
     }

@@ -25,7 +25,7 @@ impl EpochArgs {
         self.settle_epochs(by_length)
     }
 
-    /// The same where several epochs may be asked for.
+    /// Settles the epoch, where several may be asked for.
     pub fn settle_epochs(&mut self, by_length: bool) -> Result<(), Problem> {
         self.deal.epoch = self.deal.epochs.map_or(0, |epochs| epochs.first);
         self.read_recipe(by_length)?;

@@ -68,7 +68,7 @@ impl Numbers {
         Self { first: number, last: number, is_range: false }
     }
 
-    /// The same numbers, counted from `first` on. All of them are at least that.
+    /// These numbers, counted from `first` on. All of them are at least that.
     pub const fn minus(self, first: u64) -> Self {
         Self { first: self.first - first, last: self.last - first, ..self }
     }

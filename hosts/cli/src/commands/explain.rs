@@ -113,7 +113,7 @@ fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
         let what = format!("holds states of {} bytes in all; show one of them with --place", grouped(shown as u64));
         return Err(Problem::of(&args.checkpoint, what));
     }
-    // The same state may be there many times, and an order of many sources takes a while.
+    // A state may be there many times, and an order of many sources takes a while.
     let mut known = HashMap::new();
     for saved in states {
         if let Entry::Vacant(entry) = known.entry((&saved.text, saved.kind())) {
@@ -324,7 +324,7 @@ fn said(past: &Segment) -> String {
     said
 }
 
-/// Who reads it, or resumes it.
+/// The programs that read or resume it, in words.
 fn used_by(saved: &Saved, facts: &Facts) -> String {
     // A recipe need not have its version.
     let bare = (saved.kind() == Kind::Recipe && saved.field("samedeal").is_none()).then_some(1);
@@ -605,7 +605,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     step::show(&args.step(steps, step::Explained::of_epoch(epochs.first, reached)), &dataset, readers)
 }
 
-/// The same by the state of batches, which knows the world sizes of the open window. Steps are counted from there.
+/// Answers by the state of batches, which knows the world sizes of the open window. Steps are counted from there.
 fn batches_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let ranks = |past: &Segment| u32::try_from(past.world_size).unwrap_or(u32::MAX);
     let mut history = saved.history.clone();

@@ -335,7 +335,7 @@ impl<'a> Search<'a> {
             }
             without = if fate.status == "absent" { Status::Absent } else { Status::Dropped };
             hidden = if is_composed { fate.before.len() + fate.places.len() - places.len() } else { 0 };
-            // Those after the last one that is told are padding too.
+            // Copies after the last one that is told are padding, too.
             fate.num_padding + fate.places.last().map_or(0, |place| place.copies)
         } else {
             if !self.left.contains(&sample) {

@@ -274,7 +274,7 @@ pub fn joined(numbers: &[u64], separator: &str) -> String {
     numbers.iter().map(u64::to_string).collect::<Vec<_>>().join(separator)
 }
 
-/// As many samples as are easily read in a line.
+/// Samples in a line: the first and the last ones, where there are more than are easily read.
 pub fn abridged(samples: &[u64]) -> String {
     match samples {
         [first @ .., last] if samples.len() > 9 => format!("{} ... {last}", joined(&first[..8], " ")),

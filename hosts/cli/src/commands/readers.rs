@@ -178,7 +178,7 @@ impl Readers {
     /// What says how the loader of a rank takes the batches of its workers; none where each rank is one reader.
     fn turns(&mut self) -> Result<Option<&Reading>, Problem> {
         if let (Source::Sampler(sampler), Some(workers), None) = (&self.source, self.workers, &self.turns) {
-            // The same readers of as many samples: how many each has does not depend on the order.
+            // A reading of as many samples by these readers: how many each has does not depend on the order.
             let reading = Reading::builder([sampler.epoch_length() - sampler.consumed()]).shuffle(false);
             let reading = reading.remainder(sampler.remainder()).world_size(self.world_size).workers(workers);
             self.turns = Some(reading.batch_size(self.batch_size).drop_last(self.drop_last).build()?);
@@ -217,7 +217,7 @@ pub trait Steps {
     fn is_alike(&self) -> bool;
     fn epoch(&self) -> Result<u64, Problem>;
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem>;
-    /// Those of the epoch, or of what is left of it, on the rank that has the most.
+    /// The steps of the epoch, or of what is left of it, on the rank that has the most.
     fn steps(&mut self) -> Result<u64, Problem>;
     /// Whether a part of the epoch was read before.
     fn is_rest(&self) -> Result<bool, Problem>;
@@ -300,7 +300,7 @@ impl Reader<'_> {
         self.readers.sampler().map_or(0, Sampler::num_dropped)
     }
 
-    /// Who it is, for people.
+    /// The name of the reader, for people.
     pub fn who(&self) -> String {
         let rank = format!("rank {} of {}", self.rank, self.readers.world_size);
         self.readers.workers.map_or(rank.clone(), |workers| format!("worker {} of {workers} in {rank}", self.worker))

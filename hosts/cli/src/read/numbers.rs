@@ -54,7 +54,7 @@ pub fn whole<T: TryFrom<i128>>(value: &Value) -> Option<T> {
     number.try_into().ok()
 }
 
-/// The same in JSON: a number, or a text of its digits.
+/// A whole number in JSON: a number, or a text of its digits.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 pub enum Whole {
@@ -72,7 +72,7 @@ impl Whole {
     }
 }
 
-/// The same as a value.
+/// A whole number as a JSON value.
 pub fn written(number: impl Into<i128>) -> Value {
     serde_json::to_value(Whole::of(number)).unwrap_or_default()
 }

@@ -57,7 +57,7 @@ impl Sink {
         partial.complete().map_err(|error| Problem::of(&path, error))
     }
 
-    /// The same once an answer was given besides: there is no file where that failed. A reader that has gone away changes nothing.
+    /// `finish`, once an answer was given besides: there is no file where that failed. A reader that has gone away changes nothing.
     pub fn finish_after(self, answered: Result<(), Problem>) -> Result<(), Problem> {
         if matches!(answered, Ok(()) | Err(Problem::Unheard)) {
             self.finish()?;

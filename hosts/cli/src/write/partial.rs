@@ -7,7 +7,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Those of this process, for a signal.
+/// The partial files of this process, which a signal removes.
 static WRITTEN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 
 fn written() -> MutexGuard<'static, BTreeSet<PathBuf>> {

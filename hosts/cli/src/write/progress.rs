@@ -11,7 +11,7 @@ pub fn bar(what: &'static str, length: u64) -> ProgressBar {
     shown(ProgressBar::new(length).with_style(style).with_message(what))
 }
 
-/// The same for work of unknown length.
+/// A spinner, for work of unknown length.
 pub fn spinner(what: &'static str) -> ProgressBar {
     let style = ProgressStyle::with_template("{spinner} {msg} {elapsed}");
     let style = style.unwrap_or_else(|_| ProgressStyle::default_spinner());

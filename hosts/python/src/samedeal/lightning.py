@@ -288,7 +288,7 @@ class _Loader:
         for counts in (progress.total, progress.current):
             counts.completed -= current - self._before
             counts.reset_on_restart()
-        # As if it had been saved after a batch; or as if the epoch began.
+        # The loop goes on as if it had been saved after a batch; or as if the epoch began.
         loop._restart_stage = "restarted_on_last"
         loop.restarting = self._before > 0
 

@@ -192,7 +192,7 @@ class TrainerMixin(_Trainer):
         return sampler
 
     def set_initial_training_values(self, args: Any, dataloader: Any, *more: Any) -> Any:
-        """As the Trainer; epochs need not be equally long, nor has the first one to be whole."""
+        """What the Trainer counts; epochs need not be equally long, nor has the first one to be whole."""
         self._check_loader(dataloader)
         values = list(super().set_initial_training_values(args, dataloader, *more))
         first, done = self._batches.epoch, self._taken

@@ -35,7 +35,7 @@ impl Source {
         Self { count, of: Arc::new(of) }
     }
 
-    /// Those of some samples, one for each.
+    /// The lengths of some samples, one for each.
     pub(crate) fn ask(&self, samples: &[u64]) -> Result<Vec<u32>, Error> {
         let lengths = (self.of)(samples)?;
         if lengths.len() == samples.len() {

@@ -25,7 +25,7 @@ impl BatchRecipe {
         Ok(recipe)
     }
 
-    /// The same without a copy of the lists, and with so many lengths, of which some have to be given (`give`).
+    /// A recipe without a copy of the lists, and with so many lengths, of which some have to be given (`give`).
     pub(crate) fn sharing(
         text: &str,
         num_lengths: Option<u64>,

@@ -131,7 +131,7 @@ impl FileLog {
 
     fn append_locked(&mut self, number: u64, entry: &str) -> io::Result<bool> {
         if let Some(faster) = self.scan(number, 1)?.pop() {
-            // Who asks for it reads it again.
+            // The next call reads the line again.
             self.number -= 1;
             self.offset -= faster.len() as u64 + 1;
             return Ok(false);
@@ -246,7 +246,7 @@ fn is_zero(source: &mut impl BufRead) -> io::Result<bool> {
     }
 }
 
-/// The same error, with the name of the file.
+/// This error, with the name of the file.
 pub(super) fn named(path: &Path, error: io::Error) -> io::Error {
     io::Error::new(error.kind(), format!("{}: {error}", path.display()))
 }

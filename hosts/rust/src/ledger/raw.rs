@@ -58,7 +58,7 @@ impl std::fmt::Debug for RawLedger {
     }
 }
 
-/// The same failure of an entry, with the line that it is in.
+/// The failure of an entry, with the line that it is in.
 pub(super) fn in_line(error: Error, line: u64) -> Error {
     match error {
         Error::Failure(failure) => {

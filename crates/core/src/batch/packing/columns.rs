@@ -26,7 +26,7 @@ const MOST_ROWS: usize = 512;
 const MOST_UNITS: u64 = 1 << 18;
 /// The most rows if sizes are put together.
 const FEWER_ROWS: usize = 256;
-/// As many units as are fast.
+/// The most units of a bin for which the table stays small enough to be fast.
 const COARSE: usize = 1 << 10;
 /// The most items.
 const MOST_ITEMS: u64 = 1 << 40;
@@ -240,7 +240,7 @@ impl<'a> Stock<'a> {
                     place = self.find(place + 1);
                 }
             }
-            // The same again while all that is taken is still there.
+            // The pattern is used again for as long as every item that it takes is still there.
             let count = |place: usize| self.counts[self.used[place] as usize];
             let alike = content.iter().map(|&(place, each)| count(place) / each).min().unwrap_or(1);
             let bins = times.min(alike.into()) as u32;

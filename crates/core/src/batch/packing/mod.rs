@@ -59,7 +59,7 @@ impl Patterns {
         Ok(packing)
     }
 
-    /// The same where sizes are at least 1 and nothing but the capacity bounds the items of a bin.
+    /// Packs sizes of at least 1, where nothing but the capacity bounds the items of a bin.
     fn of_sized(classes: &[Class], capacity: u64, method: Packing, bound: u64) -> Result<Self, Failure> {
         let mut fast = best_fit::pack(classes, capacity, u32::MAX)?;
         if fast.count() <= bound {

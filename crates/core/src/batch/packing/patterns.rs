@@ -151,7 +151,7 @@ impl Patterns {
     }
 }
 
-/// The same classes with other counts. Failures: `out-of-memory`.
+/// Classes of these sizes with other counts. Failures: `out-of-memory`.
 pub(super) fn with_counts(classes: &[Class], counts: &[u32]) -> Result<Vec<Class>, Failure> {
     let classes = classes.iter().zip(counts).map(|(class, &count)| Class { size: class.size, count });
     collect("batch-window", counts.len(), classes)

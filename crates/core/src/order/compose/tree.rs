@@ -55,7 +55,7 @@ impl Node {
         self.divide_wide(n)
     }
 
-    /// The same for any weights, which are sums up to 2^53, and as many positions.
+    /// `divide` in 128 bits: for any weights, which are sums up to 2^53, and as many positions.
     #[cold]
     #[inline(never)]
     fn divide_wide(&self, n: u64) -> (u64, u64) {
@@ -152,7 +152,7 @@ impl Tree {
         self.sort_below(self.root, run, spare, take)
     }
 
-    /// The same for the positions of a child.
+    /// Sorts the positions of a child.
     fn sort_below(&self, child: Child, run: Items, spare: &mut [Item], take: &mut Take) -> Result<(), Failure> {
         let node = match child {
             Child::Source(source) => return take(source, run.first, run.items),

@@ -79,7 +79,7 @@ pub fn exceptions(metrics: &Metrics) -> Option<String> {
     if parts.is_empty() { None } else { Some(parts.join(", ")) }
 }
 
-/// The same, without samples that are left out or truncated.
+/// What is unusual about the items, besides samples that are left out or truncated.
 pub fn oddities(metrics: &Metrics) -> Option<String> {
     let samples = [(metrics.split, "split"), (metrics.repeated, "repeated")];
     let batches = [(metrics.over_budget, "over budget"), (metrics.empty, "without samples")];

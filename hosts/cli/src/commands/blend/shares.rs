@@ -27,7 +27,7 @@ impl Stage {
 }
 
 impl Shares {
-    /// As the canonical recipe has them.
+    /// The weights and stages of the canonical recipe.
     pub fn new(sampler: &Sampler) -> Result<Self, Problem> {
         let recipe: Value = serde_json::from_str(&sampler.recipe()?).unwrap_or_default();
         let (order, list) = (&recipe["order"], |list: &Value| list.as_array().cloned().unwrap_or_default());
@@ -60,7 +60,7 @@ impl Shares {
         self.stages_within(self.position(start), self.position(end))
     }
 
-    /// The same of positions from the beginning of the blend.
+    /// The stages of the positions `start` to `end` from the beginning of the blend, and how many each has.
     fn stages_within(&self, start: u64, end: u64) -> impl Iterator<Item = (&Stage, u64)> {
         let ends = self.stages.iter().skip(1).map(|stage| stage.from).chain([u64::MAX]);
         let parts = self
@@ -89,12 +89,12 @@ impl Shares {
         parts.map(part).sum()
     }
 
-    /// The same of all positions from the beginning of the blend to before one of the epoch.
+    /// The samples expected of a source from the beginning of the blend to before a position of the epoch.
     pub fn expected_so_far(&self, source: usize, end: u64) -> i128 {
         Self::sum(self.stages_within(0, self.position(end)), source)
     }
 
-    /// The same as a part of the positions.
+    /// The share of a source in these positions.
     pub fn share(&self, source: usize, start: u64, end: u64) -> f64 {
         let positions = self.within(start, end).map(|(_, count)| count).sum::<u64>().max(1);
         self.expected(source, start, end) as f64 / 1e6 / positions as f64

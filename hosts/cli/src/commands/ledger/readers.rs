@@ -18,7 +18,7 @@ pub struct ReaderOf {
     pub released: u64,
     /// Samples that it still held when another process joined with its number.
     pub freed: u64,
-    /// Who claimed these next.
+    /// The readers that claimed these positions next.
     pub claimed_next_by: Vec<Next>,
 }
 

@@ -267,7 +267,7 @@ class Batcher(BatcherBase):
 
     @property
     def _recipe(self) -> Recipe:
-        """As it was given."""
+        """The recipe, as it was given."""
         found: Recipe = self._engine.fixed[0]
         return found
 

@@ -123,7 +123,7 @@ def _whole(batcher: Batcher) -> Batcher:
 
 
 def _shared(batcher: Batcher, folder: Path) -> Batcher:
-    """The same, so that other processes read the lengths from files."""
+    """A copy of the batcher for other processes, which read the lengths from files."""
     made = copy.copy(batcher)
     recipe, lengths, limit = batcher._engine.fixed
     made._engine.fixed = recipe, None if lengths is None else lengths.in_file(folder / "lengths.npy"), limit

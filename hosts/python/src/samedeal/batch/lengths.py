@@ -36,7 +36,7 @@ class Lengths:
 
     @classmethod
     def of(cls, given: Any) -> Lengths:
-        """Those of an array, a column, a list, or what gives lengths by sample indices.
+        """The lengths in an array, a column or a list, or of what gives lengths by sample indices.
 
         Raises:
             WrongTypeError: It is nothing of the kind.
@@ -72,7 +72,7 @@ class Lengths:
         return (Lengths.of, (self.given,)) if at is None else (_opened, (*at, checksum(self.given)))
 
     def in_file(self, path: Path) -> Lengths:
-        """The same, so that other processes can read them: what may be in memory alone is written to a file.
+        """Lengths that other processes can read: what may be in memory alone is written to a file.
 
         A memory-mapped file is not, nor a function or an object of the user, which says itself how it is pickled.
         """
@@ -229,7 +229,7 @@ class Joined(Lengths):
         return None if None in found else zlib.crc32(str(found).encode())
 
     def in_file(self, path: Path) -> Lengths:
-        """The same for each part."""
+        """The lengths of all parts, each written to a file of its own."""
         return Joined(
             [
                 (name, part.in_file(path.with_name(f"{number}-{path.name}")), samples)

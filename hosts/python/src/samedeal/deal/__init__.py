@@ -1,1 +1,1 @@
-"""Who takes which position of an epoch: samplers, and what reads them in windows."""
+"""Samplers, which deal the positions of an epoch to ranks, and what reads them in windows."""

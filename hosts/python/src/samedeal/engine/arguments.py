@@ -102,7 +102,7 @@ def u32(field: str, value: Any) -> int:
 
 
 def u53(field: str, value: Any) -> int:
-    """The same of a count, an index or a position. The component refuses those above 2**53 - 1."""
+    """A count, an index or a position. The component refuses those above 2**53 - 1."""
     if type(value) is int and 0 <= value <= MAX_EXACT:
         return value
     return _within(field, value, COUNT)
@@ -171,14 +171,14 @@ def u64s(field: str, values: Any, width: Width) -> NDArray[np.uint64]:
 
 
 def u53s(field: str, values: Any) -> NDArray[np.uint64]:
-    """The same of counts, indices or positions. The component refuses those above 2**53 - 1."""
+    """Counts, indices or positions. The component refuses those above 2**53 - 1."""
     return u64s(field, values, COUNT)
 
 
 def u32s(
     field: str, values: Any, width: Width, place: Callable[[int], str] = "at index {}".format
 ) -> NDArray[np.uint32]:
-    """The same in 32 bits; `place` says in a failure where the number of this index is."""
+    """Numbers of 32 bits; `place` says in a failure where the number of this index is."""
     return _numbers(field, values, width, "uint32", place)
 
 
@@ -346,7 +346,7 @@ def label(field: str, value: Any) -> str:
 
 
 def crossing(field: str, value: Any) -> str:
-    """The same as it crosses: what is no UTF-8 is replaced."""
+    """A label as it crosses to the component: what is no UTF-8 is replaced."""
     return label(field, value).encode("utf-8", "backslashreplace").decode()
 
 

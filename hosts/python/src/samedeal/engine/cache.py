@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from mmap import mmap
 
-# As `random` has it: `hashlib` takes milliseconds to load OpenSSL.
+# The module that `random` takes: `hashlib` takes milliseconds to load OpenSSL.
 try:
     from _sha2 import sha256  # type: ignore[import-not-found]
 except ImportError:

@@ -52,5 +52,5 @@ class Indices(np.ndarray[Any, np.dtype[np.int64]]):
         return plain[()] if return_scalar or plain.ndim == 0 else plain
 
     def __repr__(self) -> str:
-        """As that of any array."""
+        """The text of any array: this class adds nothing to it."""
         return repr(self.view(np.ndarray))

@@ -84,7 +84,7 @@ class Engine(Generic[R, C]):
                     home.idle = resource
 
     def fact(self, function: Callable[[R], T]) -> T:
-        """The same of what no configuration changes: the instance is asked once."""
+        """A fact that no configuration changes: the instance is asked once."""
         if function not in self._facts:
             self._facts[function] = self.ask(function)
         found: T = self._facts[function]
@@ -96,7 +96,7 @@ class Engine(Generic[R, C]):
             self._replace(change)
 
     def ask_and_set(self, change: Callable[[C], C]) -> None:
-        """The same, if the component takes it."""
+        """Changes the configuration, if the component takes it."""
         with self._settle().lock:
             self.use(_move, change)
             self._replace(change)

@@ -393,7 +393,7 @@ class Ledger:
 
 
 def _whole(sampler: Sampler) -> Sampler:
-    """The same order, for one rank alone."""
+    """The order of a sampler, dealt to one rank alone."""
     own: Recipe = sampler._engine.fixed[0]
     recipe = {"order": json.loads(own.text)["order"], "deal": {"remainder": "uneven"}}
     found = Sampler.from_recipe(recipe, lists=dict(own.lists), memory_limit=sampler._engine.fixed[1])

@@ -47,7 +47,7 @@ class Replay:
         if not entries:
             raise ContradictionError("log", f"empty: {log!r}", "the log of a ledger")
         self._entries = entries
-        """As they were read: the log may be of a store that is read once, and grows meanwhile."""
+        """The runs as they were read: the log may be of a store that is read once, and grows meanwhile."""
         machine, self._length = Machine(entries[0]), 0
         for part in self._parts():
             end = machine.progress().entries + len(part)

@@ -220,7 +220,7 @@ def _listed(columns: Any) -> list[str] | None:
 
 
 def _select(schema: pa.Schema, columns: Sequence[str] | None) -> pa.Schema:
-    """Those of the columns that there are."""
+    """The schema of the columns that are read and that the file has."""
     if columns is None:
         return schema
     return pa.schema([schema.field(name) for name in columns if name in schema.names])

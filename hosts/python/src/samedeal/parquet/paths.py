@@ -199,7 +199,7 @@ def opened(path: str) -> pa.NativeFile:
         mode = os.fstat(number).st_mode
         if not stat.S_ISREG(mode):
             raise OSError(errno.EINVAL, f"Not a regular file, but {_kind(mode)}", path)
-        # The same file, whatever the path leads to by now.
+        # The descriptor keeps the file that was checked, whatever the path leads to by now.
         own = f"/proc/self/fd/{number}"
         return pa.OSFile(own if os.path.exists(own) else path)
     finally:

@@ -22,7 +22,7 @@ _running: dict[threading.Thread, SimpleQueue[bool]] = {}
 
 
 def ahead(items: Iterator[T]) -> Generator[T, None, None]:
-    """The same items, each made on a background thread while the one before it is in use.
+    """Items, each made on a background thread while the one before it is in use.
 
     A fork has no such thread: nothing waits for it there, and whoever asks for more gets a `RuntimeError`.
     """

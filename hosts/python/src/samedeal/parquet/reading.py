@@ -98,7 +98,7 @@ def present(rows: Rows) -> Rows:
 def read_places(
     shards: Shards, reading: Reading, rank: int, worker: int, start: int, marks: Marks
 ) -> Iterator[pa.Table]:
-    """The same, with a row for each sample of a file that was lost too, and a column that says which rows these are."""
+    """Tables with a row for each sample of a lost file, too, and a column that says which rows these are."""
     recipe = json.loads(reading.recipe)
     if recipe.get("order", {}).keys() & {"of", "sources"}:
         yield from _read_composed(shards, reading, (rank, worker), start, marks, _windows(recipe["order"]))
@@ -179,7 +179,7 @@ def _windows(order: dict[str, Any]) -> list[int]:
 def _read_composed(
     shards: Shards, reading: Reading, reader: tuple[int, int], start: int, marks: Marks, windows: list[int]
 ) -> Iterator[pa.Table]:
-    """The same of an order that is made of others, whose rounds take single rows out of windows."""
+    """Reads an order that is made of others, whose rounds take single rows out of windows."""
     # Several orders have lanes of their own: four times as much for all of them.
     held = min(LANE_BYTES[1], max(LANE_BYTES[0], 4 * LANES_BYTES // max(1, len(windows))))
     cursors: dict[tuple[int, int], Cursor] = {}

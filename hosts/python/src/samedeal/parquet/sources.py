@@ -58,7 +58,7 @@ class Sources(Shards):
         return cls(paths, sizes, weights, schema, None, None, lost, shards, names)
 
     def open(self, shard: int, buffer: int) -> pq.ParquetFile:
-        """As of `Shards`."""
+        """The file of a shard, counted through all sources."""
         left = check.one_of("shard", shard, len(self))
         part = next(part for part in self.parts if left < len(part) or (left := left - len(part)) < 0)
         return part.open(left, buffer)

@@ -167,7 +167,7 @@ class Reading(ReadingBase):
         return self._rows((rank, worker, number), *check.run(start, stop, count))
 
     def _rows(self, which: tuple[SupportsIndex, SupportsIndex, SupportsIndex], first: int, last: int) -> RoundRows:
-        """The same where it is known how many samples the round has."""
+        """The rows of a round, where it is known how many samples it has."""
         import numpy
 
         rows, padding = numpy.empty(last - first, dtype=numpy.int64), 0

@@ -44,7 +44,7 @@ class Mesh(MeshBase):
         if not isinstance(axes, Mapping):
             raise WrongTypeError("axes", check.described(axes), 'sizes by name, such as {"dp": 2, "tp": 4}')
         if ranks and len(axes) > _MOST_AXES:
-            # As the component says it, after the world size, but before anybody looks at millions of names.
+            # The component refuses it, too, after the world size. Here nobody looks at millions of names before.
             raise OutOfRangeError("axes", f"{len(axes)} axes", *check.up_to(_MOST_AXES))
         shown = {name: check.name("axes", name) for name in axes}
         self._names = tuple(shown)

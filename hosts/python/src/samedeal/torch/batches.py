@@ -245,7 +245,7 @@ class BatchSampler(Resuming[Batcher], Sampler[list[Any]]):
         options = self._options if epoch is None else {**self._options, "epoch": epoch}
         made = Batcher(self._lengths, rank=rank, world_size=world_size, **options)
         for index in self._indices:
-            # Those of another number of ranks say nothing.
+            # An index of another number of ranks says nothing.
             with contextlib.suppress(ContradictionError):
                 made.use_index(index)
         return made
@@ -416,7 +416,7 @@ def _has_rows(dataset: Any) -> bool:
 
 
 _UNITS = ("words", "characters", "bytes", "items")
-"""Those of the command's `--length-unit`."""
+"""The units of the command's `--length-unit`."""
 _WORD = re.compile(r"[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
 """What stands between white space as Unicode has it: `str.split` also splits at four other control characters."""
 

@@ -79,19 +79,19 @@ class Board:
         return self._is_first(_TOLD_EPOCH)
 
     def is_first_of_lanes(self) -> bool:
-        """The same of lanes."""
+        """Whether this process is the first that warns of lanes."""
         return self._is_first(_TOLD_LANES)
 
     def is_first_of_steps(self) -> bool:
-        """The same of ranks that end at different steps."""
+        """Whether this process is the first that warns of ranks that end at different steps."""
         return self._is_first(_TOLD_STEPS)
 
     def is_first_of_mixing(self) -> bool:
-        """The same of readers with few lanes."""
+        """Whether this process is the first that warns of readers with few lanes."""
         return self._is_first(_TOLD_MIXING)
 
     def is_first_of_groups(self) -> bool:
-        """The same of row groups in which many lanes lie."""
+        """Whether this process is the first that warns of row groups in which many lanes lie."""
         return self._is_first(_TOLD_GROUPS)
 
     def is_first_alone(self) -> bool:

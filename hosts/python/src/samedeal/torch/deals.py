@@ -59,7 +59,7 @@ class Group:
         )
 
     def _told(self, error: ContradictionError) -> ContradictionError:
-        """The same of files, where it is of shards."""
+        """The error told of files, where the core told it of shards."""
         if self.options["order"] is not None and error.field in ("sizes", "shards", "samples"):
             # Of one of the orders that it is made of.
             here = f"{len(self.shards)} files of {self.shards.samples} rows"

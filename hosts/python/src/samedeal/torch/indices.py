@@ -107,7 +107,7 @@ class Indices(itertools.chain[int]):
 
     @classmethod
     def of(cls, cursor: Cursor) -> Indices:
-        """Those of a cursor."""
+        """The indices that a cursor gives."""
         made: Any = cls.from_iterable(cursor.windows())
         made._cursor = cursor
         found: Indices = made

@@ -141,7 +141,7 @@ class Items:
             # A worker does not know whether the others have something left.
             warn_of_earlier_epoch(begun, progress.epoch)
         self.close()
-        # The same one, by which the dataset counts.
+        # The object stays the one by which the dataset counts.
         self.given.place, self.given.taken = Opening(self._owner, progress, self.given.place.workers), taken
         self.given.ended = False
         self.reader = self._read()

@@ -80,7 +80,7 @@ class Resumable:
         return self._length_of(self.sampler)
 
     def _epoch_length_of(self, epoch: int) -> int:
-        """The same of any epoch."""
+        """The number of batches of any epoch."""
         return self._length_of(self.sampler._in_epoch(epoch))
 
     def _length_of(self, sampler: _Source) -> int:

@@ -37,7 +37,7 @@ def rng_state() -> dict[str, Any]:
     known = legacy["state"]
     state: dict[str, Any] = {
         _PYTHON: random.getstate(),
-        # As numbers, which `torch.load` reads without trusting the file.
+        # Plain numbers, which `torch.load` reads without trusting the file.
         _NUMPY: {**legacy, "state": {name: _plain(value) for name, value in known.items()}},
         _TORCH: torch.get_rng_state(),
     }

@@ -57,7 +57,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """Whether ranks may have different numbers of samples."""
     _mesh: Any = None
     _layout: str | None = None
-    """As of `samedeal.Sampler`, for an `Order`."""
+    """The layout of the `samedeal.Sampler`, where an `Order` was given."""
     _shares = False
     """Whether the next pass warns if nobody has said the rank. Adapters of frameworks, which know it, say no."""
     _place = place.Place(0, 1, explicit=True)
@@ -69,7 +69,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     _samples_set: int | None = None
     """A number of samples that was set, and is not known to be the one that is dealt."""
     _total_set: int | None = None
-    """The same of all ranks together."""
+    """The number of samples of all ranks together."""
 
     def __init__(
         self,

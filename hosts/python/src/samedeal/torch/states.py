@@ -109,7 +109,7 @@ class Place(Generic[D]):
         return self.core if self.core._engine.config == self.config else self.twin()
 
     def after(self, taken: int) -> dict[str, Any]:
-        """The same state as PyTorch keeps it."""
+        """That state as PyTorch keeps it: a dictionary."""
         return wrapped(self.state(taken))
 
     def ended(self, taken: int) -> dict[str, Any]:

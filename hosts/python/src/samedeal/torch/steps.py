@@ -315,7 +315,7 @@ class _Start(Start):
         return wrapped(self._schedule.state(taken))
 
     def ended(self, taken: int) -> dict[str, Any]:
-        """The same."""
+        """The state at the end of the pass: all ranks take as many steps."""
         return self.after(taken)
 
 

@@ -49,7 +49,7 @@ def _is_number(kind: pa.DataType) -> bool:
 
 
 def compact(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """The same rows alone: a part of a table would take the whole table with it to the main process."""
+    """A copy of these rows alone: a part of a table would take the whole table with it to the main process."""
     stream = pa.BufferOutputStream()
     with pa.ipc.new_stream(stream, batch.schema) as writer:
         writer.write_batch(batch)

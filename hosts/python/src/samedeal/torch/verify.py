@@ -80,7 +80,7 @@ def verify_ranks(sampler: Any, group: Any = None, *, equal_steps: bool = True) -
 
 
 def compare(source: Any, group: Any, steps: int | None) -> None:
-    """As `verify_ranks`: with how many steps this rank will take; none, where they are those of the loader."""
+    """`verify_ranks`, with the number of steps that this rank will take; None, where it is that of the loader."""
     if not (dist.is_available() and dist.is_initialized()):
         if _place_of(_inside(source).sampler)[1] > 1:
             raise MissingError("group", "", "a process group: call torch.distributed.init_process_group before")
@@ -287,7 +287,7 @@ def _steps(found: _Found) -> int | None:
         # It is endless on all ranks, or on some.
         return None
     if isinstance(sampler, BatchSampler):
-        # The same recipe and state have as many steps on every rank. Counting them would plan the whole epoch.
+        # Ranks with one recipe and one state have as many steps. Counting them would plan the whole epoch.
         return None
     return _batches(found, len(sampler))
 

@@ -23,7 +23,7 @@ pub enum Kind {
     Contradiction,
     /// The answer needs values that have to be given first; then the question is asked again.
     Wanted,
-    /// What a later version may add.
+    /// A kind that a later version may add, as tests have one.
     #[cfg(feature = "grown")]
     TooLate,
 }
@@ -37,7 +37,7 @@ pub struct Fact {
     pub value: String,
 }
 
-/// What is allowed in the place of a value, as far as it is numbers or names.
+/// The numbers or names that are allowed in the place of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Limits {
     /// Words say it.
@@ -77,7 +77,7 @@ impl Display for Limits {
     }
 }
 
-/// What is allowed in the place of a value: limits, and the words after them, or words alone.
+/// The text of what is allowed in the place of a value: limits and the words after them, or words alone.
 pub(crate) struct Allowed {
     limits: Limits,
     words: Cow<'static, str>,
@@ -93,7 +93,7 @@ impl Allowed {
         Self { words: Cow::Owned(text(&words)), ..self }
     }
 
-    /// What is allowed, as words alone, with these words before it.
+    /// This text as words alone, with `words` before it.
     pub(crate) fn after(self, words: &str) -> Self {
         format!("{words}{}{}", self.limits, self.words).into()
     }
@@ -180,23 +180,23 @@ impl Kind {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Failure(Box<Parts>);
 
-/// What a failure says.
+/// The parts of a failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Parts {
-    /// What kind of failure this is.
+    /// The kind of the failure, by which programs branch.
     pub kind: Kind,
     /// The parameter or configuration field at fault, by its name in the WIT interface.
     pub field: &'static str,
     /// Its value, in decimal, or the name that was given (cut after 64 characters), or the values that contradict each other.
     pub value: String,
-    /// What is allowed in its place, for people.
+    /// The allowed values, for people.
     pub allowed: String,
-    /// What is allowed, for programs, as far as it is numbers or names.
+    /// The allowed values, for programs, as far as they are numbers or names.
     limits: Limits,
 }
 
 impl Parts {
-    /// What is allowed, for programs.
+    /// The allowed values, for programs: a range, or names.
     pub fn facts(&self) -> Vec<Fact> {
         self.limits.facts()
     }

@@ -2,7 +2,7 @@
 
 use super::{Failure, failure};
 
-/// What a name stands for; without one, what the first stands for. Failures: `field`.
+/// The value of a name; without a name, the value of the first one. Failures: `field`.
 #[inline(never)]
 pub(crate) fn named<T: Copy>(
     field: &'static str,

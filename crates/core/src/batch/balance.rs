@@ -19,7 +19,7 @@ pub(super) struct Balance {
     costs: Vec<u128>,
     loads: Vec<u128>,
     filled: Vec<usize>,
-    /// What each part holds, part after part.
+    /// The items of each part, part after part.
     places: Vec<u32>,
     /// The parts that have room, by load.
     open: Vec<Reverse<(u128, usize)>>,

@@ -36,7 +36,7 @@ pub struct Batcher {
     consumed: u64,
     /// Where the first window ends. It has the width that it had for those who began it.
     opened: u64,
-    /// What was taken of the first window, and the checksum of the lengths with which it was planned; 0 if nothing was taken.
+    /// The steps that were taken of the first window, and the checksum of the lengths with which it was planned; 0 if none was taken.
     history: Vec<Past>,
     checksum: u64,
     desk: Desk,
@@ -54,7 +54,7 @@ pub(super) struct Past {
     pub(super) other: Option<(Rc<str>, Rc<Rules>)>,
 }
 
-/// What is known of the windows from the first one on.
+/// Facts about the windows from the first one on, which planning or an index told.
 #[derive(Default)]
 struct Known {
     /// How many steps there are up to the end of each.
@@ -123,7 +123,7 @@ impl Batcher {
         Self::new(&Rc::new(BatchRecipe::of(config)?), epoch)
     }
 
-    /// What is left of an epoch. Failures: as `new`, and `consumed`.
+    /// A batcher of the rest of an epoch. Failures: as `new`, and `consumed`.
     pub(super) fn begun(
         recipe: &Rc<BatchRecipe>,
         epoch: u64,
@@ -168,7 +168,7 @@ impl Batcher {
         Self::new(&self.recipe, epoch)
     }
 
-    /// What decides these batches in every epoch.
+    /// The recipe, which decides the batches of every epoch.
     pub fn recipe(&self) -> &Rc<BatchRecipe> {
         &self.recipe
     }
@@ -260,7 +260,7 @@ impl Batcher {
         Ok(self.known.borrow().steps())
     }
 
-    /// What all batches of all ranks amount to. Costs as much as [`Batcher::num_steps`]. Failures: the same.
+    /// The metrics of all batches of all ranks. Costs as much as [`Batcher::num_steps`]. Failures: the same.
     pub fn metrics(&self) -> Result<Metrics, Failure> {
         loop {
             let counted = self.known.borrow().counted;

@@ -53,8 +53,8 @@ impl Buckets {
         Ok(Self::Boundaries(ends))
     }
 
-    /// What stands for items of these lengths where nothing is given: as many tokens each, so that the few long items of a
-    /// long tail have buckets of their own, and short ones too, whatever the lengths are. Failures: `out-of-memory`.
+    /// The default buckets of items of these lengths: equal numbers of tokens in each, so that the few long items of a long tail have buckets of
+    /// their own, and short ones too, whatever the lengths are. Failures: `out-of-memory`.
     pub(super) fn of_tokens(lengths: &[u32]) -> Result<Self, Failure> {
         let mut sorted = collect("lengths", lengths.len(), lengths.iter().copied())?;
         sort_short(&mut sorted);

@@ -30,7 +30,7 @@ impl Strategy {
     }
 }
 
-/// What an item costs of the budget.
+/// How much of the budget an item costs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Counting {
     /// The length of the longest item of the batch.
@@ -248,7 +248,7 @@ impl BatchConfig {
         let lengths = if self.mean_length == 0 { lengths } else { &one };
         let most = u128::from(self.most_rows());
         let (longest, budget) = (self.longest(), u128::from(self.budget));
-        // What is too long is cut, several items, or left out; a sum is below 2^110.
+        // An item that is too long is cut, becomes several items, or is left out. The sum is below 2^110.
         let total = |cost: &dyn Fn(u32) -> u128| {
             let of = |&length: &u32| match self.too_long {
                 _ if length <= longest => cost(length),
@@ -310,7 +310,7 @@ impl BatchConfig {
         self.counting == Counting::Padded && self.strategy != Strategy::Pack
     }
 
-    /// What an item costs by itself.
+    /// The cost of an item by itself.
     pub(super) fn cost(&self, length: u32) -> u128 {
         let tokens = u128::from(length);
         match self.counting {

@@ -6,7 +6,7 @@ use crate::Failure;
 use crate::base::failure::{at_least, range};
 use crate::base::memory::collect;
 
-/// What a window puts into batches: samples, or parts of them, in the order of the epoch.
+/// The items of a window: samples, or parts of them, in the order of the epoch.
 #[derive(Default)]
 pub(super) struct Items {
     samples: Vec<u64>,
@@ -15,7 +15,7 @@ pub(super) struct Items {
     lengths: Vec<u32>,
 }
 
-/// What became of samples that are too long.
+/// Counts of the samples that were too long, by what became of them.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Tally {
     pub(super) truncated: u64,

@@ -1,4 +1,4 @@
-//! What batches cost, and what a plan amounts to.
+//! Costs of batches, and metrics of a plan.
 
 use core::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::base::ratio::millionths;
 /// The names of the ratios that [`Metrics::ratio`] knows.
 const RATIOS: [&str; 4] = ["padding", "budget-utilisation", "slowest-rank-utilisation", "cost-imbalance"];
 
-/// What a plan amounts to. Tokens, unless it says otherwise; all ranks together.
+/// The metrics of a plan: tokens, unless a member says otherwise; all ranks together.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Metrics {
     /// Steps of every rank.
@@ -172,7 +172,7 @@ impl Metrics {
     }
 }
 
-/// What a batch comes to.
+/// The size and the cost of a batch.
 pub(super) struct Weight {
     /// Tokens of a row, padding included.
     pub(super) width: u32,

@@ -188,7 +188,7 @@ pub struct BatchRecipe {
     config: BatchConfig,
     /// The order of samples, and their lengths; none where samples come one by one.
     samples: Option<(Rc<Lengths>, Rc<OrderPart>)>,
-    /// What follows from the lengths, once they are there.
+    /// The default window and buckets, which follow from the lengths, once these are there.
     rules: OnceCell<Rc<Rules>>,
 }
 
@@ -416,7 +416,7 @@ fn order_of(fields: &Fields, lists: &[List]) -> Result<(OrderId, Option<OrderPar
     Ok((id, None))
 }
 
-/// What the section says, without lengths. Failures: any field of it.
+/// The members of the section `batch`, checked, without the lengths. Failures: any field of it.
 #[inline(never)]
 pub(super) fn options(fields: &Checked) -> Result<BatchConfig, Failure> {
     let strategy = fields.named("strategy", &STRATEGIES);

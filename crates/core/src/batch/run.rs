@@ -22,7 +22,7 @@ pub struct Run {
     pub batch_ends: Vec<u32>,
     /// For each batch, the tokens of a row, padding included.
     pub padded_lengths: Vec<u32>,
-    /// What each batch costs.
+    /// The cost of each batch.
     pub costs: Vec<u64>,
     /// How many rows at the end of each batch are there to fill the step: another batch holds them too.
     pub repeated: Vec<u32>,

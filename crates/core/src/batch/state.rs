@@ -31,7 +31,7 @@ const SEGMENT: &[Member] = &[
     member!("steps", Kind::POSITIVE),
     member!("batch", Kind::Section(BATCH)),
 ];
-/// What does not change with other options.
+/// The member that stays where other options are allowed: the lengths.
 const LENGTHS: &[Member] = &[member!("lengths", Kind::Lengths)];
 const AS_PLANNED: &str =
     "as in the state; to use another value, plan the rest of the epoch anew (replan), or begin a new epoch";
@@ -162,7 +162,7 @@ fn options_of(section: &Fields) -> Result<BatchConfig, Failure> {
     Ok(config)
 }
 
-/// What follows from options for this recipe. Failures: `out-of-memory`.
+/// The rules of other options for the lengths of this recipe. Failures: `out-of-memory`.
 fn rules(recipe: &BatchRecipe, options: BatchConfig, world: u32) -> Result<Rc<Rules>, Failure> {
     let config = BatchConfig { world, seed: recipe.config().seed, ..options };
     Rules::new(&config, recipe.samples()?.0.sample()?)

@@ -126,7 +126,7 @@ impl BatchStream {
         }
     }
 
-    /// What the batches of all windows that were taken amount to, those of the other ranks too.
+    /// The metrics of all windows that were taken, of all ranks.
     pub fn metrics(&self) -> &Metrics {
         &self.metrics
     }

@@ -11,7 +11,7 @@ use crate::Failure;
 use crate::base::key::Words;
 use crate::base::memory::collect;
 
-/// What a window becomes.
+/// The plan of a window.
 pub(super) struct Planned {
     pub(super) steps: Steps,
     /// How many items are left out.

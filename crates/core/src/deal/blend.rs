@@ -1,4 +1,4 @@
-//! What a sampler with a blend answers besides.
+//! Questions to a sampler that only a blend can answer.
 
 use alloc::vec::Vec;
 
@@ -24,7 +24,7 @@ impl Sampler {
         collect("sources", blend.names().count(), blend.names())
     }
 
-    /// What each source draws of the positions of this epoch from one to before another, as columns of a number for each source: the first
+    /// The draws of each source in the positions of this epoch from one to before another, as columns of a number for each source: the first
     /// draw over all epochs, the number of draws, and the source's own epoch and position of the first draw and of the one after the
     /// last. Failures: `order` (no blend), `start`, `end`, `out-of-memory`.
     pub fn source_counts(&self, start: u64, end: u64) -> Result<Columns, Failure> {

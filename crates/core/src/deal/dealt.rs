@@ -102,7 +102,7 @@ pub struct Deal {
     layout: Layout,
     /// How many neighbouring positions are dealt together.
     unit: u32,
-    /// What rows are rotated by.
+    /// The rotation of rows, with the layout `Rotated`.
     rotation: Rotation,
 }
 

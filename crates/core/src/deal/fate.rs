@@ -42,7 +42,7 @@ impl Sampler {
         let are_all = own.len() <= MOST;
         own.truncate(MOST);
         let rounds = if own.is_empty() { 0 } else { end.div_ceil(length) };
-        // What is padding repeats the whole epoch.
+        // Padding repeats the epoch from its beginning.
         let dealt = (0..rounds).flat_map(|round| own.iter().map(move |position| round * length + position));
         let mut dealt = dealt.filter(|position| (first..end).contains(position));
         let num_before = own.partition_point(|&position| position < first);

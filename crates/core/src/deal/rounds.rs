@@ -1,4 +1,4 @@
-//! What a sampler with the order `sharded` answers besides.
+//! Questions to a sampler that only the order `sharded` can answer.
 
 use alloc::vec::Vec;
 

@@ -96,7 +96,7 @@ impl Sampler {
         Ok(state::write("sampler", &self.part.section(), self.config.epoch, &more))
     }
 
-    /// What a state leaves of its epoch, in O(1). Failures: `state`, `consumed`, or the first member of the order that differs.
+    /// The sampler of what a state leaves of its epoch, in O(1). Failures: `state`, `consumed`, or the first member of the order that differs.
     pub fn resume(&self, state: &str) -> Result<Self, Failure> {
         let state = SamplerState::read(state)?;
         self.part.check_resumes(state.recipe(), (state.epoch, state.consumed), state::AS_IN_STATE)?;
@@ -348,7 +348,7 @@ impl Sampler {
             return in_blocks(out, |block| {
                 self.deal.positions(start, block);
                 start += block.len() as u64;
-                // What is padding begins again with the first position.
+                // Padding begins again with the first position.
                 block.iter_mut().filter(|place| **place >= length).for_each(|place| *place %= length);
                 order.map(block)
             });
@@ -424,7 +424,7 @@ mod tests {
             assert!(!share(&first, &other));
             assert!(other.order.get().is_none());
         }
-        // What is resumed is of the epoch of the state, whichever sampler resumes it.
+        // A resumed sampler is of the epoch of the state, whichever sampler resumes it.
         let state = first.state(3).unwrap();
         assert!(share(&first, &first.resume(&state).unwrap()));
         let later = first.at_epoch(3).unwrap().resume(&state).unwrap();

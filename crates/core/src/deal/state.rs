@@ -13,7 +13,7 @@ use crate::{Failure, MAX_EXACT};
 
 const SAMPLER: &[Member] = &[SAMEDEAL, KIND, recipe_of(ORDERS), EPOCH, CONSUMED, POSITIONS];
 
-/// What the state of a sampler says.
+/// The members of the state of a sampler.
 pub(crate) struct SamplerState<'a> {
     fields: Fields<'a>,
     /// Its own number of positions, of which `consumed` are consumed.

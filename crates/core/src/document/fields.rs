@@ -178,7 +178,7 @@ impl<'a> Fields<'a> {
         self.flag(field).unwrap_or(matches!(self.default(field), Default::Flag(true)))
     }
 
-    /// What a name stands for, which was checked; without one, what the first stands for.
+    /// The value of a name, which was checked; without a name, the value of the first one.
     pub(crate) fn named<T: Copy>(&self, field: &str, known: &[(&'static str, T)]) -> T {
         let name = self.text(field);
         let found = known.iter().find(|(own, _)| name == Some(own));
@@ -268,7 +268,7 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What a failure calls a member of a section that is not known.
+/// The field of the failure of an unknown member of a section.
 fn member_of(section: &'static str) -> &'static str {
     match section {
         "order" => "order-member",
@@ -373,7 +373,7 @@ fn no_number(field: &'static str, before: &str, kind: &Kind) -> Failure {
     }
 }
 
-/// What to do with a seed of torch from 2^63 on.
+/// Advice for a seed of torch from 2^63 on.
 const UNSIGNED: &str = "; an unsigned seed of torch is the same as this number less 2^64";
 
 /// Why a number that a text has as one is not taken.

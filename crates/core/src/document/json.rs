@@ -143,7 +143,7 @@ impl<'a> Reader<'a> {
         Self { text, at: 0, depth: 0 }
     }
 
-    /// What was not read yet.
+    /// The text that was not read yet.
     pub(crate) fn rest(&self) -> &'a str {
         self.text.get(self.at..).unwrap_or_default()
     }
@@ -190,7 +190,7 @@ impl<'a> Reader<'a> {
         there
     }
 
-    /// What stands between two bytes, with commas between.
+    /// Reads items between two bytes, with commas between them.
     pub(crate) fn list(&mut self, open: u8, close: u8, mut item: impl FnMut(&mut Self) -> Option<()>) -> Option<()> {
         if !self.eat(open) {
             return None;

@@ -1,5 +1,4 @@
-//! What is true of one member of a document by itself: its name, its type and range, where it belongs, and what stands for it if it is
-//! not there. Each member is described once; one reader checks all of them.
+//! The description of one member of a document: its name, its type and range, where it belongs, and its default. Each member is described once; one reader checks all of them.
 
 use alloc::format;
 use alloc::string::String;
@@ -18,7 +17,7 @@ pub(crate) struct Member {
     /// Where it belongs; elsewhere it is refused.
     pub(crate) place: Place,
     pub(crate) default: Default,
-    /// What it says, for people. No component carries it.
+    /// Its text, for people. No component carries it.
     #[cfg(feature = "texts")]
     pub(crate) text: &'static str,
 }
@@ -55,7 +54,7 @@ pub(crate) enum Kind {
         of: &'static [Member],
         most: usize,
     },
-    /// What documents of another kind have; with what is allowed here.
+    /// A member of documents of another kind; with the text of what is allowed here.
     Elsewhere(&'static str),
 }
 
@@ -70,7 +69,7 @@ pub(crate) struct Need {
     pub(crate) is_one: bool,
 }
 
-/// What stands for a member that is not there.
+/// The value of a member that was not given.
 #[derive(Clone, Copy)]
 pub(crate) enum Default {
     /// Nothing, or what its stage finds.

@@ -14,7 +14,7 @@ use crate::base::memory::collect;
 /// The most numbers that a text names; of more, it has a hash.
 pub(crate) const NAMED: usize = 256;
 
-/// What a text has of such numbers.
+/// A list of numbers in a text: whole, or its hash.
 pub(crate) enum Numbers<'a> {
     All(Vec<u64>),
     Hash(Cow<'a, str>),

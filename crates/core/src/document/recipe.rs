@@ -1,4 +1,4 @@
-//! What the recipes of all stages have in common.
+//! Members and checks that the recipes of all stages have in common.
 
 use alloc::format;
 use alloc::string::String;

@@ -91,7 +91,7 @@ pub(crate) fn refused(text: &str, kind: &str) -> Failure {
     )
 }
 
-/// What makes states of a kind.
+/// The states of a kind, in words: what an error allows.
 fn text_of(kind: &str) -> String {
     match kind {
         "index" => "an index of batches".into(),

@@ -13,9 +13,9 @@ use crate::base::memory::collect;
 
 const BITS: u32 = 40;
 const ONE: i64 = 1 << BITS;
-/// What counts as 0.
+/// A value below this counts as 0.
 const TINY: i64 = ONE >> 20;
-/// What a pattern is worth that pays.
+/// A pattern that is worth at least this lowers the number of bins.
 const PAYS: i64 = ONE + TINY;
 /// A column is not used more often than this, or there is no result.
 const MOST_USES: i128 = 1 << 84;
@@ -69,8 +69,8 @@ pub(super) fn pack(
     }
     let mut left = effort(items, 1 << 29, 1 << 15);
     let mut bound = 0;
-    // What items are worth where that gave the greatest bound, and that bound. Asked for is what pays for values between these
-    // and the duals, which leap from one end to the other.
+    // The values of items that gave the greatest bound, and that bound. Columns are asked for at values between these and the duals, because
+    // the duals alone leap from one end to the other.
     let mut center = (collect("batch-window", rows, core::iter::repeat_n(0, rows))?, 0);
     let (mut smooth, mut patience) = (true, PATIENCE);
     loop {
@@ -305,7 +305,7 @@ impl Knapsack {
         self.values.last().copied().unwrap_or(0)
     }
 
-    /// What is worth so much.
+    /// The items of the best pattern that was found.
     fn content(&self) -> Result<Column, Failure> {
         let mut column: Column = collect("batch-window", self.sizes.len(), [])?;
         let mut at = self.values.len() - 1;
@@ -369,7 +369,7 @@ impl Master {
         u64::try_from((sum + i128::from(ONE) - 1) >> BITS).unwrap_or(u64::MAX)
     }
 
-    /// What a column is worth.
+    /// The value of a column at the present duals.
     fn worth(&self, column: &Column) -> i128 {
         column.iter().map(|&(row, each)| i128::from(self.duals[row as usize]) * i128::from(each)).sum()
     }

@@ -8,7 +8,7 @@ use crate::base::memory::{collect, has_room};
 /// Items of the same size.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Class {
-    /// What each takes of a bin.
+    /// The room that each takes in a bin.
     pub size: u64,
     /// How many there are.
     pub count: u32,
@@ -46,7 +46,7 @@ pub struct Pattern<'a> {
     node: u32,
     /// How many they are.
     pub bins: u32,
-    /// What is left of the capacity of each.
+    /// The room that is left in each bin.
     pub free: u64,
 }
 
@@ -160,7 +160,7 @@ pub(super) fn with_counts(classes: &[Class], counts: &[u32]) -> Result<Vec<Class
 /// No method makes more effort than this at a time: some seconds.
 const MOST_EFFORT: u64 = 1 << 32;
 
-/// What so much effort, and so much more for each of `items`, amounts to.
+/// An effort of `base`, and `each` more for each of `items`; never above the most.
 pub(super) fn effort(items: u64, base: u64, each: u64) -> u64 {
     items.saturating_mul(each).saturating_add(base).min(MOST_EFFORT)
 }

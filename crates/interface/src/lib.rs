@@ -38,7 +38,7 @@ use alloc::vec::Vec;
 
 use bindings::types;
 
-/// What the interfaces are implemented by.
+/// The type that implements the interfaces.
 pub struct Component;
 
 /// The lists beside a recipe, as the core takes them.

@@ -26,7 +26,7 @@ const PATIENCE: u32 = 3;
 /// The longest pause, in milliseconds.
 const MAX_PAUSE: u32 = 100;
 
-/// What decides how a reader takes part in a log. What is `None` has its default.
+/// The options of a reader that takes part in a log. An option that is `None` has its default.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ClientOptions {
     /// The state of the sampler whose positions are claimed.
@@ -51,7 +51,7 @@ impl ClientOptions {
     }
 }
 
-/// What a host does next, or what came of an operation.
+/// The next action of a host, or the result of an operation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Instruction {
     /// One of these:
@@ -68,7 +68,7 @@ pub struct Instruction {
     pub action: &'static str,
     /// The number of an entry, or a handle.
     pub number: u64,
-    /// What to append.
+    /// The entry to append.
     pub entry: String,
     /// How long to wait.
     pub milliseconds: u64,
@@ -114,7 +114,7 @@ enum Task {
     SetLease { lease: u64 },
 }
 
-/// What the last instruction asked for.
+/// The answer that the last instruction asked for.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Asked {
     Nothing,
@@ -367,7 +367,7 @@ impl Client {
             Task::Claim { waits } => self.next_claim(waits, now),
             Task::Commit { handle, goal, count } => {
                 let &Given { run, before, known, .. } = self.given(handle)?;
-                // What was appended, though the log had not said so, is known by now.
+                // An entry that was appended, though the log had not said so, is known by now.
                 if run.committed == run.count || known == run.count || known >= goal && count > 0 {
                     return Ok(self.end());
                 }
@@ -441,7 +441,7 @@ impl Client {
         Ok(Some(self.handles))
     }
 
-    /// What is left of the task once its entry is in the log.
+    /// Ends the task once its entry is in the log.
     fn end(&mut self) -> Instruction {
         if let Task::Commit { handle, goal, .. } = self.task
             && let Some(given) = self.given.iter_mut().find(|given| given.handle == handle)

@@ -9,7 +9,7 @@ use crate::MAX_EXACT;
 use crate::base::memory::has_room;
 use crate::document::EntryFields;
 
-/// What an entry says, but the first one.
+/// An entry of the log, but the first one.
 pub(super) enum Entry {
     /// Something happens to a run of positions.
     Run(Run),
@@ -17,7 +17,7 @@ pub(super) enum Entry {
     Join { reader: u32, life: u64 },
     /// A reader sets for how long readers may be silent from now on, in milliseconds.
     Lease { reader: u32, lease: u64 },
-    /// What the entries before it come to.
+    /// The sum of all entries before it.
     Checkpoint(Checkpoint),
 }
 
@@ -113,7 +113,7 @@ impl Checkpoint {
 }
 
 impl Entry {
-    /// What a text from anywhere says.
+    /// Reads a text, which need not be an entry.
     pub fn read(text: &str) -> Option<Self> {
         let fields = EntryFields::read(text)?;
         let reader = || fields.reader?.try_into().ok();

@@ -29,7 +29,7 @@ const MAX_RUNS: usize = 1 << 16;
 /// Why what a log is of has to be what there is.
 const IN_LOG: &str = "as in the log; anything else begins a log of its own";
 
-/// What happens to a run of positions.
+/// The kinds of events of a run of positions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EventKind {
     /// A reader takes it. No other reader can take it while this reader's lease lasts.
@@ -57,7 +57,7 @@ impl EventKind {
 pub struct Event {
     /// Which entry it is: the first one of the log is number 0.
     pub number: u64,
-    /// What happens.
+    /// The kind of the event.
     pub kind: EventKind,
     /// Whose run it is.
     pub reader: u32,
@@ -253,7 +253,7 @@ impl Ledger {
             });
         };
         let alive = match entry {
-            // What others say of it is no sign of life.
+            // A release may come from another reader, so that it is no sign of life.
             Entry::Run(Run { kind, reader, .. }) => (kind != EventKind::Release).then_some(reader),
             Entry::Lease { reader, .. } => Some(reader),
             Entry::Join { .. } | Entry::Checkpoint(_) => None,

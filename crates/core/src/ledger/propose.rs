@@ -1,4 +1,4 @@
-//! What a reader of a ledger writes next. Clients ask this; programs that only follow a log do not.
+//! The next entry of a reader of a ledger. Clients ask for it; programs that only follow a log do not.
 
 use alloc::string::String;
 
@@ -6,7 +6,7 @@ use super::entry::Run;
 use super::{EventKind, Lease, Ledger};
 use crate::Failure;
 
-/// What a reader that wants more positions is told.
+/// The answer to a reader that wants more positions.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Proposal {
     /// An entry to append to the log, if it has not grown meanwhile. The reader asks again once it was applied, unless it is
@@ -21,7 +21,7 @@ pub(super) enum Proposal {
 }
 
 impl Ledger {
-    /// What a reader does that wants more positions. It takes a run that was given back, or else positions that were never claimed. If
+    /// The next step of a reader that wants more positions. It takes a run that was given back, or else positions that were never claimed. If
     /// there are none, it releases a run of another reader whose lease has ended.
     pub(super) fn claim(&self, reader: u32, now: u64) -> Proposal {
         if let Some((start, count)) = self.choice() {

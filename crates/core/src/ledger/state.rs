@@ -24,7 +24,7 @@ const LEDGER: &[Member] = &[
     member!("lease", Kind::COUNT),
 ];
 
-/// What the first entry of a ledger says.
+/// The members of the first entry of a ledger.
 pub(crate) struct LedgerState<'a> {
     /// Where the order stood.
     pub(crate) sampler: SamplerState<'a>,

@@ -1,4 +1,4 @@
-//! What readers write, and what a ledger makes of it.
+//! Tests: entries that readers write, and the state of the ledger after them.
 
 use alloc::format;
 use alloc::string::String;
@@ -31,7 +31,7 @@ fn taken(ledger: &mut Ledger, entry: &str, now: u64) -> Event {
     }
 }
 
-/// What a reader holds: the number of the claim, its first position, how many it took, and how many of them are committed.
+/// The claims that a reader holds: the number of the claim, its first position, how many it took, and how many of them are committed.
 fn held(ledger: &Ledger, reader: u32) -> Vec<(u64, u64, u32, u32)> {
     let own = ledger.leases.iter().filter(|lease| lease.reader == reader);
     own.map(|lease| (lease.claim, lease.first(), lease.count, lease.done())).collect()
@@ -122,7 +122,7 @@ fn a_claim_that_was_lost_is_not_another_one_of_the_same_run() {
     assert_eq!((again.start, again.count), (lost.start, lost.count));
     assert_eq!(ledger.commit(lost.claim, 4).unwrap_err().kind, Kind::Contradiction);
     assert_eq!(ledger.release(lost.claim).unwrap_err().field, "claim");
-    // What was appended, but nobody knew it, is not committed twice.
+    // An entry that was appended without anybody knowing is not committed twice.
     for done in [2, 2, 4] {
         let commit = ledger.commit(again.claim, done).unwrap();
         taken(&mut ledger, &commit, LEASE);

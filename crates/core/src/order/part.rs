@@ -56,7 +56,7 @@ impl OrderPart {
         }
     }
 
-    /// What it is made of. Without composed orders nothing of them stays in a component.
+    /// The orders that it is made of. In a component without composed orders, none of their code stays.
     fn parts(&self) -> Option<&Rc<dyn Composed>> {
         self.composed.as_ref().filter(|_| cfg!(feature = "composed"))
     }
@@ -263,7 +263,7 @@ pub(crate) trait Composed {
     fn part(&self, place: usize) -> Option<&OrderPart>;
 }
 
-/// What a blend answers of its sources.
+/// Questions about sources, which a blend answers.
 pub(crate) trait Sources {
     /// Whether the sources are parts of one dataset, whose samples several of them may have.
     fn is_shared(&self) -> bool;
@@ -271,7 +271,7 @@ pub(crate) trait Sources {
     /// The names of the sources.
     fn names(&self) -> Box<dyn Iterator<Item = &str> + '_>;
 
-    /// What each source draws of the positions of an epoch from one to before another. Failures: `out-of-memory`.
+    /// The draws of each source in the positions of an epoch from one to before another. Failures: `out-of-memory`.
     fn report(&self, epoch: u64, from: u64, to: u64) -> Result<Vec<Drawn>, Failure>;
 
     /// By how many millionths of a sample the count of a source is away from exact proportion at most.

@@ -80,7 +80,7 @@ impl Row {
         self.laid.start(self.places[item as usize])
     }
 
-    /// What lies at a place of the row, and how far from its beginning.
+    /// The piece that lies at a place of the row, and how far the place is from its beginning.
     fn find(&self, at: u64) -> (u32, u64) {
         let (place, offset) = self.laid.find(at);
         (self.order[place as usize], offset)

@@ -74,7 +74,7 @@ pub(super) struct Left {
 }
 
 impl Left {
-    /// What a history leaves of the positions behind the first `consumed`. Failures: `history`, `out-of-memory`.
+    /// The positions after the first `consumed` that a history leaves. Failures: `history`, `out-of-memory`.
     pub(super) fn new(of: Positions, consumed: u64, history: &[Segment]) -> Result<Self, Failure> {
         let mut left = Self { of, consumed, plain: consumed, origin: consumed, history: Vec::new(), turns: Vec::new() };
         for &segment in history {

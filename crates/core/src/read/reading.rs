@@ -266,7 +266,7 @@ impl Reading {
         Ok(state::write(&self.recipe, (self.epoch, self.positions.length), consumed, &history))
     }
 
-    /// What is consumed, and the history, after so many steps more.
+    /// The consumed positions and the history after so many steps more.
     fn after(&self, steps: u64) -> Result<(u64, Vec<Segment>), Failure> {
         let (before, taken) = split(&self.history, self.group);
         let segment = Segment { group: self.group, steps: taken + steps };

@@ -61,7 +61,7 @@ pub(super) struct Recipe {
     text: Rc<OnceCell<String>>,
 }
 
-/// What is dealt to readers.
+/// The things that are dealt to readers: samples, or whole shards.
 #[derive(Clone)]
 pub(super) enum Dealt {
     /// Single positions of an order.

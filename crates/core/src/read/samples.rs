@@ -16,7 +16,7 @@ use crate::{Config, Failure, MAX_COUNT, OrderId, Remainder, Sampler};
 /// Rows that are asked for at a time where they come as they are stored.
 pub(super) const STORED_ROWS: u64 = 1024;
 
-/// What one reader has, from its sample number `start` of a sampler over all that was left when its group began.
+/// The samples of one reader, from its sample number `start` of a sampler over all that was left when its group began.
 pub(super) struct SampleReader {
     left: Rc<Left>,
     /// Of this reader, over what is left.
@@ -36,7 +36,7 @@ pub(super) struct SampleReader {
     pub(super) recent: RefCell<Option<(u64, Rc<Gathered>)>>,
 }
 
-/// What a round of a composed order has, in the order in which the reader gives it.
+/// The samples of a round of a composed order, in the order in which the reader gives them.
 pub(super) struct Gathered {
     /// Number of its first sample among those of the reader.
     pub(super) start: u64,
@@ -73,7 +73,7 @@ fn rows_of(
     Ok(deal.num_samples().saturating_sub(given))
 }
 
-/// What a worker gets of what was left when its group began, and how many of these samples it was given since. Failures: `samples`.
+/// The share of a worker in what was left when its group began, and how many of these samples it was given since. Failures: `samples`.
 fn dealt(
     recipe: &Recipe,
     (left, steps): (&Left, u64),
@@ -125,7 +125,7 @@ pub(super) fn busy(
     Ok(busy)
 }
 
-/// What a worker of a rank reads. Failures: `samples`, `out-of-memory`.
+/// The reader of a worker of a rank. Failures: `samples`, `out-of-memory`.
 pub(super) fn reader(
     recipe: &Recipe,
     epoch: u64,

@@ -77,7 +77,7 @@ pub(super) fn check_history(history: &[Segment], group: Group) -> Result<(), Fai
     Ok(())
 }
 
-/// What came before a group began, and how many steps it has taken, if it was the last one.
+/// The segments before a group began, and how many steps it has taken, if it was the last one.
 pub(super) fn split(history: &[Segment], group: Group) -> (&[Segment], u64) {
     match history.split_last() {
         Some((last, before)) if last.group == group => (before, last.steps),

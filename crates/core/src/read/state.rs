@@ -28,7 +28,7 @@ const SEGMENT: &[Member] = &[
     member!("steps", Kind::POSITIVE),
 ];
 
-/// What a state says of the epoch.
+/// The members of a state about its epoch.
 pub(super) struct ReadState {
     pub(super) epoch: u64,
     pub(super) consumed: u64,
@@ -69,7 +69,7 @@ pub(super) fn read(text: &str, recipe: &Recipe, group: Group) -> Result<ReadStat
         return Ok(ReadState { epoch, consumed, history: history(fields.objects("history"), group)? });
     };
     let history = history(fields.objects("history"), group)?;
-    // What the epoch was when the state was taken: it can have other positions behind those that were read.
+    // The epoch as it was when the state was taken. By now it can have other positions behind those that were read.
     let here = recipe.positions(epoch)?;
     let length = positions.or_else(|| of.section("order").count("samples")).unwrap_or(here.length);
     if consumed > length {

@@ -13,7 +13,7 @@ use crate::base::memory::collect;
 use crate::base::sort::sort_short;
 use crate::shard::{Plan, PlanConfig};
 
-/// What one reader has: its shards, and how many rows of each, the first ones in the order in which they come, were taken before.
+/// The shards of one reader, and how many rows of each, the first ones in the order in which they come, were taken before.
 pub(super) struct WholeReader {
     /// Shards with rows that are left, and shards that never had any.
     pub(super) all: Vec<u32>,
@@ -130,7 +130,7 @@ impl WholeGroup {
         Ok(left)
     }
 
-    /// What a worker of a rank reads. Failures: `out-of-memory`.
+    /// The reader of a worker of a rank. Failures: `out-of-memory`.
     pub(super) fn reader(&self, recipe: &Recipe, rank: u32, worker: u32) -> Result<WholeReader, Failure> {
         let (given, turn) = self.given(&rows(&self.plan, rank)?)?;
         let role = (worker + turn) % self.group.workers;

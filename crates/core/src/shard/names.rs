@@ -33,7 +33,7 @@ impl From<WorkerPolicy> for Policy {
     }
 }
 
-/// What the weight of a shard is.
+/// The unit of the weight of a shard.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Weight {
     /// The number of samples.

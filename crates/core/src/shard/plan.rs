@@ -177,7 +177,7 @@ impl Plan {
         collect("count", count as usize, shards[start as usize..].iter().copied())
     }
 
-    /// What every rank, or every worker, has to read, from number `start` on: a column for each of `shards` and `samples`; `bytes`,
+    /// The load of every rank, or of every worker, from number `start` on: a column for each of `shards` and `samples`; `bytes`,
     /// if there are any; with [`Policy::LocalityAware`], `local`: how many of the bytes (of the samples, without bytes) are stored on the
     /// rank's own node. Failures: `start`, `count`.
     pub fn loads(&self, tier: Tier, start: u32, count: u32) -> Result<Vec<(&'static str, Vec<u64>)>, Failure> {
@@ -320,7 +320,7 @@ impl Plan {
         }
     }
 
-    /// What some workers of a rank have.
+    /// The load of some workers of a rank.
     fn load(&self, rank: u32, workers: Range<u32>) -> Load {
         let mut load = Load::default();
         for &shard in self.list(rank, workers) {
@@ -405,7 +405,7 @@ pub struct LoadSummary {
     pub members: u32,
 }
 
-/// What a reader, or all readers of a rank, have.
+/// The load of a reader, or of all readers of a rank.
 #[derive(Default)]
 struct Load {
     shards: u64,

@@ -107,7 +107,7 @@ impl Plan {
 }
 
 impl PlanConfig {
-    /// What the section says, for one worker of one rank. Failures: any field.
+    /// The members of the section, for one worker of one rank. Failures: any field.
     #[inline(never)]
     pub(crate) fn read(fields: &Fields, lists: &[List]) -> Result<Self, Failure> {
         let shards = fields.check(lists, &[])?;

@@ -183,7 +183,7 @@ impl Stream {
     }
 }
 
-/// What an order calls samples are chunks here.
+/// A failure of an order, told of chunks: the samples of the order are chunks here.
 fn of_chunks(failure: Failure) -> Failure {
     if failure.field != "samples" {
         return failure;

@@ -35,7 +35,7 @@ pub struct Schedule {
     world_size: u32,
     layout: Layout,
     unit: u32,
-    /// What rows are rotated by.
+    /// The rotation of rows, with the layout `Rotated`.
     rotation: Rotation,
     stages: Rc<Vec<Stage>>,
     /// How many epochs the steps take, if somebody said so.

@@ -1,4 +1,4 @@
-//! What differs between two texts.
+//! Differences between two texts.
 
 use alloc::format;
 use alloc::rc::Rc;
@@ -24,11 +24,11 @@ pub struct Difference {
     pub one: Option<String>,
     /// Its value in the other text.
     pub other: Option<String>,
-    /// What it decides: `order`, `deal`, `batch`, `steps`, `split`, `epoch`, `progress` or `kind`; empty if it is none of these.
+    /// The part of a run that it decides: `order`, `deal`, `batch`, `steps`, `split`, `epoch`, `progress` or `kind`; empty if it is none of these.
     pub decides: &'static str,
 }
 
-/// What a part of a text decides, by the first name of the path.
+/// The part of a run that a member decides, by the first name of its path.
 const DECIDES: [(&str, &str); 13] = [
     ("order", "order"),
     ("deal", "deal"),

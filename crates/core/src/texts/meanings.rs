@@ -1,4 +1,4 @@
-//! What the names say that members may have, for people. No component has it.
+//! Texts of the names that members may have, for people. No component has them.
 
 /// The names of members, by the members that have them.
 const MEANINGS: &[(&str, &[(&str, &str)])] = &[
@@ -98,7 +98,7 @@ const MEANINGS: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// What a name of a member says; nothing if it has no text.
+/// The text of a name of a member; empty if it has none.
 pub fn meaning(member: &str, name: &str) -> &'static str {
     let names = MEANINGS.iter().find(|(own, _)| *own == member).map_or(&[][..], |(_, names)| names);
     names.iter().find(|(own, _)| *own == name).map_or("", |(_, text)| text)

@@ -1,4 +1,4 @@
-//! What is asked of any text: what it is, what differs between two, and the tables of all members. It needs every stage.
+//! Questions about any text: its kind, the differences between two texts, and the tables of all members. They need every stage.
 
 pub(crate) mod differences;
 #[cfg(feature = "texts")]

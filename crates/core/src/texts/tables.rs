@@ -28,17 +28,17 @@ pub struct Described {
     pub section: &'static str,
     /// The member.
     pub name: &'static str,
-    /// What it may be.
+    /// Its type and range.
     pub value: Value,
     /// Where it belongs: any of these lists is enough, each of which needs all of its own. None is anywhere.
     pub needs: Vec<Vec<Needed>>,
-    /// What stands for it if it is not there, in Markdown; nothing if nothing or something else does.
+    /// Its default, in Markdown; empty if it has none, or if another member decides.
     pub default: String,
-    /// What it says.
+    /// Its text, for people.
     pub text: String,
 }
 
-/// What another member of the same section is.
+/// A value that another member of the section needs to have.
 pub struct Needed {
     /// The other member.
     pub name: &'static str,
@@ -48,7 +48,7 @@ pub struct Needed {
     pub is_one: bool,
 }
 
-/// What a member may be.
+/// The type and the range of a member.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Value {
     /// A whole number.
@@ -194,7 +194,7 @@ fn without(member: &Member) -> String {
     }
 }
 
-/// What stands for a member if it is not there, by the member alone.
+/// The default of a member, by the member alone.
 fn default(member: &Member) -> String {
     match member.default {
         Default::Number(of) => number(of),
@@ -213,7 +213,7 @@ fn first_name(member: &Member) -> Option<&'static str> {
     }
 }
 
-/// What a member says: of one that has to be there, that may be what is missing without it.
+/// The text of a member. Of a member that has to be there, it can be the text of what is missing.
 fn described_as(member: &Member) -> String {
     let what = if let Default::Required(what) = member.default { what } else { "" };
     match (member.text, what.chars().next()) {
@@ -288,7 +288,7 @@ fn every(schemas: impl Iterator<Item = String>) -> String {
 fn holds(need: &Need, of: &Member, members: &[Member], recipe: &str) -> String {
     let Some(member) = members.iter().find(|member| member.field == need.field) else { return "true".into() };
     let name = quoted(member.name);
-    // What a reading deals as it is stored has shards too, and no lanes.
+    // A reading that deals samples as they are stored has shards, too, and no lanes.
     let is_stored = recipe == "reading" && need.names.contains(&"sharded") && matches!(of.name, "sizes" | "shards");
     let names = one_of(need.names.iter().copied().chain(is_stored.then_some("sequential")));
     let mut ways = Vec::from([format!("{{\"required\":[{name}],\"properties\":{{{name}:{names}}}}}")]);

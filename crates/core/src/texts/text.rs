@@ -1,4 +1,4 @@
-//! What a text is: a recipe, a state or a log; and what goes on after a state.
+//! The kind of a text: a recipe, a state or a log; and the recipe that goes on after a state.
 
 use alloc::format;
 use alloc::string::String;
@@ -10,12 +10,12 @@ use crate::base::memory::grow;
 use crate::document::recipe::VERSION;
 use crate::document::{MAX_TEXT, Reader, unsigned};
 
-/// What a text is.
+/// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TextKind {
     /// `recipe`, `state`, or `log`: the first entry of the log of a ledger.
     pub form: &'static str,
-    /// What it is of: `sampler`, `batches`, `plan`, `reading`, `chunk-stream`, `schedule` or `split`. A log is of a sampler.
+    /// The object that it belongs to: `sampler`, `batches`, `plan`, `reading`, `chunk-stream`, `schedule` or `split`. A log is of a sampler.
     pub of: &'static str,
 }
 
@@ -71,12 +71,12 @@ fn mistyped(field: &'static str, text: &str, allowed: &'static str) -> Failure {
     Failure::wrong_type(field, &value[..value.find([',', '}']).unwrap_or(value.len())], allowed)
 }
 
-/// What stands within the braces of an object.
+/// The text within the braces of an object.
 fn inner(object: &str) -> Option<&str> {
     Some(object.strip_prefix('{')?.strip_suffix('}')?.trim())
 }
 
-/// What the objects of a text have, as far as it says what the text is.
+/// The members of a text that tell its kind.
 #[derive(Default)]
 pub(super) struct Found<'a> {
     version: Option<u64>,
@@ -155,7 +155,7 @@ impl<'a> Found<'a> {
         Ok(())
     }
 
-    /// What a recipe is of, which has no kind: each has a section or a member of its own, but that of a sampler.
+    /// The object that a recipe belongs to. Recipes have no member `kind`: each has a section or a member of its own, but that of a sampler.
     pub(super) fn recipe_of(&self) -> Option<&'static str> {
         let has = |member: &str| self.members.iter().any(|own| own == member);
         Some(match () {

@@ -95,7 +95,7 @@ pub struct Detection {
     pub launcher: &'static str,
     /// The variables that were used, as `NAME=value`; explicit values as `rank=value`, `world_size=value`.
     pub used: Vec<String>,
-    /// What other variables say that does not agree, in words. Not used.
+    /// Other variables that do not agree, in words. They are not used.
     pub warnings: Vec<String>,
 }
 
@@ -191,8 +191,8 @@ fn check_one_node(environment: &Environment, local_rank: u32, world_size: Option
     Err(Failure::missing("RANK", why))
 }
 
-/// What variables say against what was found: those of its own launcher, which explicit values overrule, and the
-/// others'.
+/// Variables that contradict the rank that was found: those of its own launcher, which explicit values overrule, and those of other
+/// launchers.
 fn warnings(environment: &Environment, own: &Launcher, found: &Detection) -> Vec<String> {
     let mut warnings = Vec::new();
     let &Detection { rank, world_size, launcher: chosen, .. } = found;

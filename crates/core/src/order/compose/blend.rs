@@ -338,7 +338,7 @@ impl Recent {
     }
 }
 
-/// What a block of positions is sorted in: them, room for as many, and for the draws of one source.
+/// Buffers in which a block of positions is sorted: the positions, room for as many, and for the draws of one source.
 #[derive(Default)]
 struct Scratch {
     items: Vec<Item>,

@@ -190,7 +190,7 @@ impl Epoch for GrownEpoch {
             if number >= stage.old {
                 return Ok(stage.known + (number - stage.old));
             }
-            // What was left began with the first position of this stage.
+            // Numbers of samples that were left count from the first position of this stage.
             number += stage.start;
         }
         Ok(number)

@@ -9,7 +9,7 @@ use crate::document::member::Member;
 use crate::order::members::{ANY_ORDER_MEMBERS, ORDERS, SOURCE_NAME, SOURCE_WEIGHT};
 use crate::order::{OrderId, OrderPart};
 
-/// What is compared: the section that is here, and that of a state.
+/// Two sections that are compared: the one that is here, and that of a state.
 #[derive(Clone, Copy)]
 struct Pair<'a, 'b, 'c> {
     here: &'a Fields<'b>,

@@ -378,7 +378,7 @@ fn a_dataset_that_grew_loses_nothing_and_repeats_nothing() {
         all.sort_unstable();
         assert_eq!(all, (0..count).collect::<Vec<_>>());
     }
-    // What was left of a state of the plain order, and no state from after the growth began.
+    // A state of the plain order goes on; a state from after the growth began does not.
     let state = sampler(plain, 1).state(120).unwrap();
     let resumed = sampler(grown, 0).resume(&state).unwrap();
     assert_eq!((resumed.config().consumed, resumed.epoch_length()), (120, 501));

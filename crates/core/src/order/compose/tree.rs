@@ -234,7 +234,7 @@ impl Tree {
 /// The weight of a node doubles at least with every second level, and is below 2^53 at the root.
 const MAX_DEPTH: usize = 128;
 
-/// What is put together next: the least weight first, then the least number.
+/// A child that waits to be joined: the least weight comes first, then the least number.
 struct Least(u64, u32, Child);
 
 impl PartialEq for Least {

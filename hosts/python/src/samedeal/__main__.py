@@ -85,7 +85,7 @@ def _number(text: str) -> int:
     return int(text.replace(",", ""))
 
 
-# What argparse calls it in errors.
+# The name of the type in errors of argparse.
 _number.__name__ = "whole number"
 
 

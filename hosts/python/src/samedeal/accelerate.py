@@ -167,7 +167,7 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         self._update: tuple[Count, int] | None = None
         """The pass in which the model was updated last, and after how many of its batches; None where one begins."""
         self.rows = Rows()
-        """What the last batch has."""
+        """The rows of the last batch."""
 
     def state_dict(self, batches: SupportsIndex | None = None) -> dict[str, Any]:
         """The state for a checkpoint, after all ranks got the same number of batches as this loop.

@@ -183,7 +183,7 @@ def _end_to_end(sequences: Any) -> tuple[NDArray[Any], NDArray[np.uint32]]:
     if not meant or getattr(sequences, "ndim", 2) < 2:
         raise WrongTypeError("sequences", check.described(sequences), allowed)
     parts = [_array("sequences", part, allowed) for part in check.listed("sequences", sequences)]
-    # What nothing is in has no type of its own.
+    # An empty sequence has no type of its own.
     known = [part for part in parts if len(part)]
     if not known:
         return np.zeros(0, dtype=parts[0].dtype if parts else np.int64), np.zeros(len(parts), dtype=np.uint32)
@@ -230,7 +230,7 @@ def _filler(value: Any, dtype: np.dtype[Any]) -> Any:
         with np.errstate(all="ignore"):
             filler = given.astype(dtype)
         if dtype.kind in "fc":
-            # What is too large becomes infinite.
+            # A number that is too large becomes infinite.
             same = given.ndim == 0 and bool(np.isfinite(filler) or not np.isfinite(given))
         else:
             same = given.ndim == 0 and bool(filler == given)

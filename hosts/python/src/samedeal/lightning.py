@@ -52,7 +52,7 @@ class ResumableData:
 
     trainer: Any
     _resumed: Mapping[str, Any] | None = None
-    """What a checkpoint has said about the epoch that is to go on."""
+    """Facts of a checkpoint about the epoch that is to go on."""
     _again: Any = None
     """The loader that Lightning is to get when it asks next."""
 
@@ -101,7 +101,7 @@ def _looked_after(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             return original(self)
         if self._again is not None:
             return self._again
-        # What `super().train_dataloader()` gives in there is as ever, too.
+        # In there, `super().train_dataloader()` gives the same as ever.
         self._again = original
         try:
             return _Loader(original(self), self)
@@ -235,12 +235,12 @@ class _Loader:
 
     @property
     def dataset(self) -> Any:
-        """What it reads."""
+        """The dataset that the loader reads."""
         return self._resumable.dataset
 
     @property
     def worker_init_fn(self) -> Any:
-        """What each worker calls first: Lightning sets one where `seed_everything(workers=True)` was called."""
+        """The first function of each worker: Lightning sets one where `seed_everything(workers=True)` was called."""
         return self.loader.worker_init_fn
 
     @worker_init_fn.setter

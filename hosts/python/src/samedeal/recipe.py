@@ -40,7 +40,7 @@ class Recipe(NamedTuple):
 
     @property
     def options(self) -> dict[str, Any]:
-        """What was given, by the names of parameters."""
+        """The given values, by the names of parameters."""
         found: dict[str, Any] = {}
         for members in json.loads(self.text).values():
             if isinstance(members, dict):
@@ -75,7 +75,7 @@ def numbers(lists: Mapping[str, Any] | None) -> dict[str, NDArray[np.uint64]]:
 
 
 def _field(path: str) -> str:
-    """What a list is called in a failure: its own name, without the path to it."""
+    """The name of a list in a failure: its own name, without the path to it."""
     return path.rpartition("/")[2].replace("_", "-")
 
 

@@ -40,7 +40,7 @@ _KEPT = (
     "prefetch_factor",
     "persistent_workers",
 )
-"""What a loader of the Trainer has besides its batches."""
+"""The attributes of a loader of the Trainer, besides its batches."""
 _TORCHDATA = "torchdata.stateful_dataloader.sampler"
 _BATCHES = ("torch.utils.data.sampler.BatchSampler", f"{_TORCHDATA}.BatchSampler")
 _RANDOM = (
@@ -63,10 +63,10 @@ _INSTEAD = {
     "SeedableRandomSampler": "WeightedRandomSampler(weights, num_samples)",
     "WeightedRandomSampler": "WeightedRandomSampler(weights, num_samples)",
 }
-"""What to use in place of a sampler that is refused."""
+"""Advice in place of a sampler that is refused."""
 
 
-# What it is mixed into.
+# The class that it is mixed into.
 _Trainer: Any = transformers.Trainer if TYPE_CHECKING else object
 
 
@@ -187,12 +187,12 @@ class TrainerMixin(_Trainer):
         if self._saved is None:
             # Warns where somebody has loaded a state into it: this training reads all of the first epoch.
             sampler.set_epoch(sampler.epoch + 1)
-        # What another training has read of it is no matter.
+        # Reads of another training do not count.
         sampler._rewind(0)
         return sampler
 
     def set_initial_training_values(self, args: Any, dataloader: Any, *more: Any) -> Any:
-        """What the Trainer counts; epochs need not be equally long, nor has the first one to be whole."""
+        """The first values of the Trainer's counts. Epochs may differ in length, and the first one need not be whole."""
         self._check_loader(dataloader)
         values = list(super().set_initial_training_values(args, dataloader, *more))
         first, done = self._batches.epoch, self._taken
@@ -358,7 +358,7 @@ class _Loader(torch.utils.data.DataLoader[Any]):
 
 
 class _Batches(torch.utils.data.Sampler[list[int]]):
-    """What a sampler deals, in batches."""
+    """The samples that a sampler deals, in batches."""
 
     def __init__(
         self, sampler: DistributedSampler | BatchSampler, size: int, drop_last: bool, repeats: int = 0
@@ -417,7 +417,7 @@ class SamedealState(TrainerCallback, ExportableState):
 
     @classmethod
     def within(cls, state: TrainerState) -> Mapping[str, Any]:
-        """What one of them has told a checkpoint."""
+        """The text that a callback of this class has put into a checkpoint."""
         found: Any = state.stateful_callbacks.get(cls.__name__)
         saved = found.get("attributes", {}).get("saved") if isinstance(found, Mapping) else None
         if saved is None:
@@ -440,7 +440,7 @@ class SamedealState(TrainerCallback, ExportableState):
         self._steps, self._waiting = self._steps + self._waiting + 1, 0
 
     def state(self) -> dict[str, Any]:
-        """What a checkpoint keeps."""
+        """The state that a checkpoint keeps."""
         return {"args": {}, "attributes": {"saved": self._reached()}}
 
     def _reached(self) -> dict[str, Any] | None:

@@ -214,7 +214,7 @@ def compare(samples: NDArray[np.int64], dataset: ShardedDataset, workers: int, d
         expected = np.ones(end - start, np.int64)
         np.add.at(expected, again[(again >= start) & (again < end)] - start, 1)
         expected[left_out[(left_out >= start) & (left_out < end)] - start] = 0
-        # What is in no full batch is nobody's, and nothing says which samples those are but the reading itself.
+        # Samples that are in no full batch belong to nobody, and only the reading itself says which these are.
         less = counts < expected
         if drop_last:
             findings.cut += int(less.sum())

@@ -148,7 +148,7 @@ def recipe_fingerprint(made: Plan | Stream) -> str:
 class Collation(Resource):
     """The functions of collation, in an instance of their own. The arguments must have been checked to cross."""
 
-    # What a large batch leaves behind is more than another instance costs.
+    # An instance that has planned a large batch holds more memory than another instance costs.
     _KEPT = 2**22
 
     def __init__(self, config: None) -> None:

@@ -141,7 +141,7 @@ def _file(folder: Path, part: Part, mark: str) -> Path:
 
 
 def _head(text: str) -> tuple[object, ...]:
-    """What all parts of one index have in common."""
+    """The members that all parts of one index have in common."""
     found = json.loads(text)
     return found["fingerprint"], found["epoch"], found["windows"]
 

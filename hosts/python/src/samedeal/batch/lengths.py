@@ -62,7 +62,7 @@ class Lengths:
             return cls(given, None, given)
         if not isinstance(given, Iterable):
             raise WrongTypeError("lengths", check.described(given), _ALLOWED)
-        # What can be read only once.
+        # An iterator can be read only once.
         listed = check.u32s("lengths", given, check.U32)
         return cls(listed, len(listed), listed.__getitem__)
 

@@ -1,4 +1,4 @@
-"""What Python shows of batches in another form than the interface has it."""
+"""Records of batches that Python has in another form than the interface."""
 
 from __future__ import annotations
 

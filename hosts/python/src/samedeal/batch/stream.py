@@ -134,7 +134,7 @@ class BatchStream(BatchStreamBase):
                 if not self._left:
                     return
                 batch = self._left.popleft()
-            # What is left when an iteration is broken off comes in the next one.
+            # Batches that are left when an iteration is broken off come in the next one.
             yield batch
 
     def metrics(self) -> Metrics:

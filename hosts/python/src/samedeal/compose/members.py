@@ -1,4 +1,4 @@
-"""What describes an order: the members of its recipe, and the long lists beside them."""
+"""Descriptions of orders: the members of its recipe, and the long lists beside them."""
 
 from __future__ import annotations
 

@@ -93,7 +93,7 @@ def whole_slice(at: slice) -> slice:
 
 
 def source_counts(deal: Deal, start: int, end: int | None) -> tuple[NamedList, ...]:
-    """What each source gives to a run of positions."""
+    """The counts of each source in a run of positions."""
     return deal.source_counts(start, deal.epoch_length() if end is None else end)
 
 
@@ -153,7 +153,7 @@ def batches_left(deal: Deal, batch_size: int, drop_last: bool, start: int) -> in
 
 
 def _extent(deal: Deal, batch_size: int, drop_last: bool, start: int) -> tuple[Where, int]:
-    """What a pass is bound to, and where it ends."""
+    """The configuration that a pass keeps, and where it ends."""
     batches = start + batches_left(deal, batch_size, drop_last, start)
     end = min(batches * batch_size, deal.num_samples())
     if batch_size > WINDOW and min(batch_size, end) > max_count():

@@ -230,7 +230,7 @@ def variant(make: Callable[[Any, Any], T], cases: dict[str, Type[Any]]) -> Type[
 
 
 UNIT: Type[None] = Type("", 1, 0, lambda core, value: (), lambda core, numbers: None, 0, lambda core, value: ())
-"""What a case, or a `result`, without a value holds."""
+"""The content of a case, or of a `result`, without a value."""
 
 
 class Handle:

@@ -123,7 +123,7 @@ def u64(field: str, value: Any) -> int:
 
 
 def asked(ask: Callable[..., T], arguments: Sequence[Any]) -> T:
-    """What `ask` says. Of numbers that do not cross, it is what the component says of others that it refuses.
+    """The answer of `ask`. Of numbers that do not cross, it is the failure that the component gives of others.
 
     It is asked with the greatest that cross, and where it takes them, with 0. If it takes both, what crosses is the
     range.
@@ -216,7 +216,7 @@ def _numbers(
 
 
 def array(field: str, values: Any, allowed: str) -> NDArray[Any]:
-    """What NumPy, PyTorch, pandas and Arrow have, as an array of whole numbers, which is not copied if it is one."""
+    """An array of NumPy, PyTorch, pandas or Arrow as an array of whole numbers, which is not copied if it is one."""
     import numpy
 
     try:
@@ -268,7 +268,7 @@ def ragged(field: str, lists: Any, width: Width) -> tuple[NDArray[np.uint32], ND
 
 
 def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
-    """What a list of any kind, or one of these kinds, holds. Texts, sets and mappings are not meant."""
+    """The items of a list of any kind, or of one of these kinds. Texts, sets and mappings are no lists."""
     if hasattr(values, "tolist"):
         _check_size(field, values)
         values = values.tolist()
@@ -279,7 +279,7 @@ def items(field: str, values: Any, allowed: str, *kinds: Any) -> list[Any]:
 
 
 def listed(field: str, values: Iterable[Any], allowed: str = "a list") -> list[Any]:
-    """What iteration gives. `len` is not asked, as `list` does it: it may lie."""
+    """The items that iteration gives. `len` is not asked, as `list` does it: it may lie."""
     _check_size(field, values)
     try:
         given = iter(values)
@@ -295,7 +295,7 @@ def listed(field: str, values: Iterable[Any], allowed: str = "a list") -> list[A
 
 
 def plain(field: str, values: Any) -> Any:
-    """What an array of NumPy's or Arrow's kind has, as values of Python; anything else as it is."""
+    """The items of an array of NumPy's or Arrow's kind, as values of Python; anything else as it is."""
     for name in ("tolist", "to_pylist"):
         if hasattr(values, name):
             _check_size(field, values)
@@ -426,7 +426,7 @@ def path(value: Any, what: str) -> Path:
 
 
 def progress(value: Callable[[int, int], object] | None) -> Callable[[int, int], object] | None:
-    """What is told how far a plan is, if it can be called."""
+    """The function that is told how far a plan is, if it can be called."""
     if value is not None and not callable(value):
         raise WrongTypeError("progress", described(value), "a function of two numbers")
     return value

@@ -62,7 +62,7 @@ _WRITE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0)
 
 
 def load(key: bytes, use: Callable[[bytes, str | bytes], T | None]) -> T | None:
-    """What `use` makes of what was kept under a key; None if there is nothing, or if `use` returns None.
+    """The result of `use` on the code that was kept under a key; None if there is none, or if `use` returns None.
 
     `use` takes the facts and the code: the path of a file that begins with it, for mapping, or bytes that begin with
     it.

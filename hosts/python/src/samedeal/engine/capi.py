@@ -241,7 +241,7 @@ class Store(_Owned):
         super().__init__(_store_new(engine.address, None, None), _store_delete)
         _store_limiter(self.address, memory_limit, -1, -1, -1, -1)
         self.context: int = _store_context(self.address)
-        """What most functions take in place of the store."""
+        """The context, which most functions take in place of the store."""
 
     def instantiate(self, module: Module, imports: Sequence[Any] = ()) -> Instance:
         """An instance of a module, with these exports of other instances."""

@@ -67,7 +67,7 @@ def compiled(component: str, limited: bool, *, parallel: bool = False, winch: bo
 
 
 def loaded(code: tuple[bytes, str | bytes], limited: bool) -> Compiled | None:
-    """What was compiled in another engine, of which this is the machine code; None if the engine refuses it."""
+    """A component from machine code that another engine made; None if the engine refuses it."""
     engine = _engine(limited)
     facts, _, small = code[0].partition(b"\n")
     try:
@@ -78,7 +78,7 @@ def loaded(code: tuple[bytes, str | bytes], limited: bool) -> Compiled | None:
 
 
 def kept(component: str, limited: bool) -> Compiled | None:
-    """What an earlier process kept, if it did."""
+    """The component that an earlier process kept, if it did."""
     try:
         key = _key(component, limited)
     except OSError:
@@ -110,7 +110,7 @@ def _engine(limited: bool, *, parallel: bool = False, winch: bool = False) -> ca
 
 
 def _key(component: str, limited: bool) -> bytes:
-    """What the code of a component is kept under.
+    """The key under which the code of a component is kept.
 
     The component is told by its size and a checksum. A digest would take five times as long, and keep out nobody: those
     who can change the file of the component can change this one, too.

@@ -56,7 +56,7 @@ class Process:
         self.lock = threading.RLock()
 
     def compiled(self) -> Compiled:
-        """What instances are made from. It is made at the first call, and may be something faster later."""
+        """The compiled component of all instances. It is made at the first call, and a faster one may follow."""
         with self.lock:
             return self._compiled or self._begin()
 
@@ -104,7 +104,7 @@ class Process:
         import numpy  # noqa: F401
 
         self._first.wait()
-        # What failed in the thread fails here again, and is told.
+        # A compilation that failed in the thread fails here again, and is told.
         return self._compiled or self._compile(COMPONENT, limited)
 
     def _run(self, component: str, limited: bool) -> None:

@@ -32,7 +32,7 @@ _memory_size = capi.function("wasmtime_memory_data_size", c_size_t, c_void_p, c_
 _SLOTS = 16
 _NUM_SLOTS = c_size_t(_SLOTS)
 
-# What lists leave of the memory, so that the component can answer: it checks for half of this before it keeps anything.
+# Memory that lists leave free, so that the component can answer: it checks for half of this before it keeps anything.
 _ROOM_TO_ANSWER = 2**17
 
 # Bytes of an argument that always fit: half of what the component checks for before it keeps anything.

@@ -10,7 +10,7 @@ import numpy as np
 from .errors import OutOfMemoryError
 
 WINDOW = 2**16
-"""What is read at a time: half a megabyte, so that what the component wrote is still in the cache."""
+"""The most indices that are read at a time: half a megabyte, so that they are still in the cache of the processor."""
 
 
 def empty(count: int, dtype: Any = np.int64) -> Any:
@@ -47,7 +47,7 @@ class Indices(np.ndarray[Any, np.dtype[np.int64]]):
         return int(found) if isinstance(found, np.integer) else found
 
     def __array_wrap__(self, array: Any, context: Any = None, return_scalar: bool = False) -> Any:
-        """What arithmetic gives."""
+        """The result of arithmetic: a plain array."""
         plain = array.view(np.ndarray)
         return plain[()] if return_scalar or plain.ndim == 0 else plain
 

@@ -20,7 +20,7 @@ class Resource(Handle):
     """A resource of the interface in an instance of its own. It never changes; another one may take its place there."""
 
     current: Any
-    """What it is of, besides what is fixed, whenever its core is `whole`."""
+    """The configuration that the resource has, whenever its core is `whole`."""
 
     def move(self, config: Any) -> None:
         """Puts the resource of another configuration into its place."""
@@ -35,7 +35,7 @@ class Resource(Handle):
 
 
 class _Home(Generic[R]):
-    """What an engine has in one process."""
+    """The instances and the locks of an engine in one process."""
 
     def __init__(self, process: components.Process) -> None:
         self.process = process
@@ -54,7 +54,7 @@ class Engine(Generic[R, C]):
     def __init__(self, make: Callable[..., R], config: C, *fixed: Any) -> None:
         """Makes `make(config, *fixed)`, again wherever another one is needed. `make` pickles."""
         self.config = config
-        """What the next caller is answered for. It is replaced as a whole, so that reading it needs no lock."""
+        """The configuration that callers are answered for. It is replaced as a whole: reading it needs no lock."""
         self.fixed = fixed
         self.kept: Any = None
         """Answers for several configurations, which one call gave. Another thread may replace them."""
@@ -188,7 +188,7 @@ class Answered:
         self._engine = check.asked(made, place)
 
     def _ask(self, function: Callable[..., T], *arguments: Any) -> T:
-        """What a function of the resource says of arguments that were checked."""
+        """The answer of a function of the resource to arguments that were checked."""
         for argument in arguments:
             if type(argument) is check.Beyond:
                 check.asked(lambda *given: self._engine.use(function, *given), arguments)

@@ -1,4 +1,4 @@
-"""What a notebook shows of a record, in place of its `repr`."""
+"""Tables that a notebook shows of records, in place of their `repr`."""
 
 from __future__ import annotations
 

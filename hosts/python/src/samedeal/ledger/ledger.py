@@ -47,7 +47,7 @@ class Claim:
         """Whether this object gave back what was not committed."""
 
     def __del__(self) -> None:
-        """What is not committed is the next claim of the ledger, which cannot be asked just now."""
+        """The uncommitted rest becomes the next claim of the ledger, which cannot be asked just now."""
         self._ledger._left.append((self._client, self._handle))
 
     @property

@@ -26,7 +26,7 @@ else:
 _BEGINNINGS = (b'{"samedeal":1,"kind":"ledger"', b'{"event":"')
 """How a line of a log can begin: the first one, and any other."""
 _CHECKPOINT = '{"event":"checkpoint","number":'
-"""What a checkpoint begins with. Its number follows."""
+"""The beginning of a checkpoint. Its number follows."""
 _TAIL = 4096
 """So many bytes before the next entry tell a log from another one in a file of the same name."""
 _WINDOW = 4096
@@ -102,7 +102,7 @@ class _Mark(NamedTuple):
 
 
 class _Known(NamedTuple):
-    """What was read of a file."""
+    """The entries that were read of a file."""
 
     entries: int = 0
     """How many entries."""

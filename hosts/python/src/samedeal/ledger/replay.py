@@ -1,4 +1,4 @@
-"""What a log says was read."""
+"""Replays: the samples that were read by a log."""
 
 from __future__ import annotations
 

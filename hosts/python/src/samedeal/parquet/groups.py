@@ -19,14 +19,14 @@ if TYPE_CHECKING:
 # Rows that are decoded at a time, at most: enough that a call costs nothing beside them.
 DECODED_ROWS = 8_192
 DECODED_BYTES = 1 << 30
-"""What they may become in memory, if each text is as long as its column can have it."""
+"""The most bytes of a row group in memory, if each text is as long as its column can have it."""
 MOST_BYTES = 1 << 28
 MOST_TIMES = 64
 """Rows that become more than both at once, in bytes and in times of what the file has, are refused."""
 MUCH_BYTES = 1 << 31
 """A reader that decodes more bytes before its first batch gives a warning."""
 SHARED_BYTES = 1 << 28
-"""What all places together keep of a row group that was decoded for them, about."""
+"""About how much of decoded row groups all places together keep."""
 
 
 class Costly(NamedTuple):

@@ -163,7 +163,7 @@ def _store_of(filesystem: Any) -> Store | None:
         raise WrongTypeError("filesystem", described(filesystem), allowed)
     protocols = filesystem.protocol
     local = {"file", "local"}.intersection([protocols] if isinstance(protocols, str) else protocols)
-    # What lies on this machine is found by the same rule, however it is named.
+    # Files of this machine are found by one rule, however they are named.
     return None if local else Store(filesystem)
 
 

@@ -18,7 +18,7 @@ _END = object()
 _PATIENCE = 30
 """Seconds that the end of an iteration waits for the item that is being made."""
 _running: dict[threading.Thread, SimpleQueue[bool]] = {}
-"""What asks each thread for another item, or to end."""
+"""The queues that ask each thread for another item, or to end."""
 
 
 def ahead(items: Iterator[T]) -> Generator[T, None, None]:

@@ -1,4 +1,4 @@
-"""What one reader reads: tables in the order of its deal."""
+"""The tables of one reader, in the order of its deal."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .sources import Sources
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-# What a cursor holds of each column: the only one, and one of many lanes.
+# The bytes that a cursor holds of each column: the only cursor, and one of many lanes.
 SHARD_BYTES = 1 << 23
 LANES_BYTES = 1 << 24
 LANE_BYTES = (1 << 15, 1 << 18)

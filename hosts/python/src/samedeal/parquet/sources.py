@@ -26,7 +26,7 @@ class Sources(Shards):
     parts: tuple[Shards, ...] = ()
     """The datasets."""
     names: tuple[str, ...] = ()
-    """What they are called."""
+    """The names of the sources."""
 
     @classmethod
     def join(cls, parts: Mapping[str, Shards]) -> Sources:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 DEALS = ("samples", "shards")
-"""What may be dealt."""
+"""The things that may be dealt."""
 ROWS = 2**20
 """Rows of a round that are read at a time: as many as can be, since each call finds the spans of the round again."""
 
@@ -181,7 +181,7 @@ class Reading(ReadingBase):
     def __repr__(self) -> str:
         """The options that were given, and where it stands."""
         recipe: Recipe = self._engine.fixed[0]
-        # What an order is made of says nothing in one line.
+        # The parts of an order say nothing in one line.
         inner = ("sizes", "of", "sources", "stages", "ranges", "indices")
         given = {**recipe.options, "epoch": self.epoch}
         options = {name: value for name, value in given.items() if name.rpartition("/")[2] not in inner}

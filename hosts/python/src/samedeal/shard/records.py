@@ -1,4 +1,4 @@
-"""What Python shows of plans in another form than the interface has it."""
+"""Records of plans that Python has in another form than the interface."""
 
 from __future__ import annotations
 

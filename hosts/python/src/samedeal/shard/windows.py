@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 WINDOW = 2**16
-"""What is read at a time, so that what the component wrote is still in the cache."""
+"""The most numbers that are read at a time, so that they are still in the cache of the processor."""
 
 
 def shards(plan: Plan, rank: int, worker: int) -> NDArray[np.uint32]:
@@ -40,7 +40,7 @@ def rows(plan: Plan, shard: int, start: SupportsIndex, stop: SupportsIndex | Non
 
 
 def loads(plan: Plan, tier: str) -> Loads:
-    """What every rank or worker has to read."""
+    """The load of every rank or worker."""
     import numpy
 
     members = plan.world_size() * (1 if tier == "ranks" else plan.workers())
@@ -57,7 +57,7 @@ def load_summary(plan: Plan, tier: str, weight: str) -> LoadSummary:
 
 
 def verify(plan: Plan) -> Verification:
-    """What all readers have, compared with the shards that there are."""
+    """The shards that all readers have, compared with the shards that there are."""
     import numpy
 
     workers = plan.workers()

@@ -373,7 +373,7 @@ def cut_at(options: Mapping[str, Any]) -> int | None:
 
 
 def _columns(dataset: Any) -> str:
-    """What columns a dataset of a known kind has, for a message; for others, what to give."""
+    """The columns of a dataset of a known kind, for a message; for others, what to pass."""
     # Arrow's and Hugging Face's have the one, pandas' the other.
     keys = list(dataset) if isinstance(dataset, Mapping) else None
     names = getattr(dataset, "column_names", getattr(dataset, "columns", keys))
@@ -418,7 +418,7 @@ def _has_rows(dataset: Any) -> bool:
 _UNITS = ("words", "characters", "bytes", "items")
 """The units of the command's `--length-unit`."""
 _WORD = re.compile(r"[^\t-\r \x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]+")
-"""What stands between white space as Unicode has it: `str.split` also splits at four other control characters."""
+"""A word: the text between white space as Unicode has it. `str.split` also splits at four other control characters."""
 
 
 def _length_of(item: Any, unit: str | None) -> Any:

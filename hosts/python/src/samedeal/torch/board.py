@@ -1,4 +1,4 @@
-"""What all processes of a loader share, so that workers which live on follow to the next epoch."""
+"""Memory that all processes of a loader share, so that workers which live on follow to the next epoch."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class Board:
     """
 
     def __init__(self) -> None:
-        """What the next pass reads is not told yet."""
+        """A board that does not say yet what the next pass reads."""
         self._named: torch.Tensor | None = None
         self._parts = [memoryview(mmap.mmap(-1, _SIZE))]
         """The last one is what this process reads."""
@@ -149,5 +149,5 @@ def _to_worker(board: Board) -> tuple[Any, ...]:
     return _of_tensor, (board._named,)
 
 
-# What `multiprocessing` pickles with, and nobody else.
+# The pickler of `multiprocessing` alone.
 ForkingPickler.register(Board, _to_worker)

@@ -39,7 +39,7 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
         self.ledger = ledger
         self.batch_size = check.integer("batch-size", batch_size, check.Width(1, 2**20, f"1 to {2**20}"))
         self._given: deque[tuple[Claim, int]] = deque()
-        """What the loop has still to say of: a part of a claim each."""
+        """Parts of claims of which the loop has still to say that they are done."""
         self._counted = False
         """Whether a `Claimed` says what the loop got."""
         self._pass: object = None
@@ -62,7 +62,7 @@ class ClaimSampler(torch.utils.data.Sampler[list[int]]):
 
     def _batches(self) -> Iterator[list[int]]:
         while True:
-            # What was given has to be committed before anything is worth waiting for.
+            # Parts that were given have to be committed before it waits for others.
             claim = self.ledger._try() if self._given else self.ledger.claim()
             if not isinstance(claim, Claim):
                 return

@@ -21,7 +21,7 @@ from .parts import INPUTS, is_sequence
 
 MASK, LABELS = "attention_mask", "labels"
 _IGNORED = -100
-"""What torch's cross-entropy takes for no label."""
+"""The label that torch's cross-entropy ignores."""
 _MASKS = ("2d", "4d")
 _FROM_1 = check.Width(1, *check.U32_FROM_1[1:])
 _PACKED = (
@@ -35,11 +35,11 @@ _PACKED = (
     "max_length_k",
     "use_cache",
 )
-"""What a packed batch has already."""
+"""Columns that a packed batch has already."""
 
 
 class _Collator:
-    """What both have in common: samples to columns of sequences, and columns to their cells."""
+    """The common part of both collators: samples to columns of sequences, and columns to their cells."""
 
     def __init__(
         self,
@@ -111,7 +111,7 @@ class _Collator:
                 if len(part) != lengths[i]:
                     value = f"{len(part)} tokens of {name} in sample {i}"
                     raise ContradictionError("samples", check.shown(value), f"{lengths[i]}, as {INPUTS} has")
-        # What a batch without samples is like.
+        # The columns of a batch without samples.
         self._seen = {name: parts[0].new_empty(0, *parts[0].shape[1:]) for name, parts in sequences.items()}
         self._single = {
             name: values[:1].clone() if isinstance(values, torch.Tensor) else [None] for name, values in single.items()
@@ -155,7 +155,7 @@ class _Collator:
         if found.ndim == 0:
             raise WrongTypeError("samples", check.described(value), f"a sequence of numbers as {name}")
         if found.numel() == 0 and not isinstance(value, (torch.Tensor, np.ndarray)):
-            # What an empty list holds has no type.
+            # An empty list has no type.
             found = found.to(torch.int64)
         return found if self.max_length is None else found[: self.max_length]
 

@@ -409,7 +409,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
             MissingError: There are loader workers and no `Resumable`. Pass `taken`.
         """
         if place.is_worker():
-            # What the worker read, its iterator says.
+            # The iterator of the worker says what the worker read.
             return {}
         if self._count is None and self._board.workers:
             if taken is None:
@@ -463,7 +463,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return made
 
     def __repr__(self) -> str:
-        """What is dealt, and to whom."""
+        """The dataset in one line: what is dealt, and to which rank."""
         kept = ("seed", "samples", "shards", "sizes", "bytes", "of", "sources", "stages", "ranges", "indices")
         options = ", ".join(f"{name}={value!r}" for name, value in self._order.items() if name not in kept)
         if isinstance(self.shards, Sources):
@@ -500,7 +500,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return Group(self.shards, options, self.world_size, max(1, workers), self.batch_size or 1, self.drop_last)
 
     def _reading(self, workers: int) -> Reading:
-        """What is left for them."""
+        """The rest of the epoch, for so many workers."""
         return self._group(workers).reading(self._progress())
 
     def _length(self, workers: int) -> int:
@@ -531,7 +531,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         self._board.forget_read()
 
     def _parsed(self, state: Any) -> Progress:
-        """What a state says, if it is one of this dataset."""
+        """The progress in a state, if it is one of this dataset."""
         text = check.state(text_of(state))
         if READER in state:
             allowed = "what state_dict gave in the main process, for all readers"

@@ -24,7 +24,7 @@ class Group:
         self.world_size, self.workers, self.batch_size, self.drop_last = world_size, workers, batch_size, drop_last
 
     def reading(self, progress: Progress) -> Reading:
-        """What is left of an epoch, for these readers."""
+        """The rest of an epoch, for these readers."""
         whole = self._whole()
         return whole.at_epoch(progress.epoch) if progress.state is None else whole.resume(progress.state)
 
@@ -43,7 +43,7 @@ class Group:
         return Progress(found.epoch, text, found.is_rest)
 
     def reader(self, progress: Progress, rank: int, worker: int, taken: int = 0) -> Reader:
-        """What a worker of a rank reads, without the first `taken` batches."""
+        """The reader of a worker of a rank, without the first `taken` batches."""
         return Reader(self, self.reading(progress), rank, worker, taken * self.batch_size)
 
     def _whole(self) -> Reading:
@@ -77,7 +77,7 @@ class Group:
 
 
 class Reader:
-    """What a worker reads in a pass."""
+    """A worker's part of a pass."""
 
     def __init__(self, group: Group, reading: Reading, rank: int, worker: int, skipped: int) -> None:
         """All of it but the first `skipped` samples."""

@@ -20,7 +20,7 @@ OF_SOURCES = ("weights", "stages", "samples", "exhaustion", "max_passes", "exact
 
 @dataclass(frozen=True)
 class Options:
-    """What the constructor was given of the order of several sources."""
+    """The options of the constructor about the order of several sources."""
 
     weights: Mapping[str, Any] | None
     stages: Iterable[Any] | None

@@ -1,4 +1,4 @@
-"""What asks for a pass of a sampler: loaders that make batches of batches, and what they do with the samples."""
+"""Callers that ask for a pass of a sampler: loaders that make batches of batches, and what they do with the samples."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ def warn_of_batched_batches(sampler: Any) -> None:
 def warn_of_collated_batches(dataset: Any, size: int) -> None:
     """Warns if a loader with a `batch_size` iterates over a dataset of batches. `__iter__` calls this."""
     asking = _asking()
-    # What of a loader reads a dataset: it knows whether there is a batch_size, but not which one.
+    # The fetcher of a loader reads a dataset: it knows whether there is a batch_size, but not which one.
     if getattr(asking, "auto_collation", False) is True and getattr(asking, "dataset", None) is dataset:
         told = f"the DataLoader makes batches of the batches of {size} rows that the dataset gives"
         warnings.warn(f"{told}: pass batch_size=None to the DataLoader", BatchWarning, stacklevel=3)
 
 
 class Asking(NamedTuple):
-    """What is known of what asks for a pass of a sampler."""
+    """Facts about the caller that asks for a pass of a sampler."""
 
     collate: Any = None
     """The `collate_fn` of the `DataLoader`, if there is one."""
@@ -57,7 +57,7 @@ class Asking(NamedTuple):
 
     @classmethod
     def now(cls, sampler: Any, size: int | None) -> Asking:
-        """What asks `sampler`, whose `__iter__` calls this.
+        """The caller that asks `sampler`, whose `__iter__` calls this.
 
         Args:
             sampler: The sampler.

@@ -35,7 +35,7 @@ _OWN: dict[str, Any] = {
     "rank": 0,
     "world_size": 1,
 }
-"""What rows are packed with, whatever else is given."""
+"""Options that rows are always packed with."""
 
 
 class PackedRow(list[Any]):

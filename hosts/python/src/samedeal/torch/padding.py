@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class Rows(NamedTuple):
-    """What a batch of this process has."""
+    """The rows of a batch of this process."""
 
     samples: int = 0
     """How many there are."""
@@ -56,7 +56,7 @@ class Padding:
             self._planned = place
 
     def rows(self, batch: int) -> Rows:
-        """What is in a batch of the pass; workers give theirs in turn."""
+        """The rows of a batch of the pass; workers give theirs in turn."""
         if self._planned is not None:
             planned = self._planned.here().batch(self._start + batch)
             return Rows(len(planned.samples), repeated_samples(planned), may_be_padding=True)

@@ -34,7 +34,7 @@ class Opening(Start):
 
     @functools.cached_property
     def reading(self) -> Reading:
-        """What is left there."""
+        """The reading of what is left there."""
         return self.group.reading(self.progress)
 
     def after(self, taken: int) -> dict[str, Any]:
@@ -53,7 +53,7 @@ class Opening(Start):
 
 
 class _Given(Pass):
-    """What a pass has given: all that a dataset keeps of it, so that the reading ends with the iterator."""
+    """The progress of a pass: all that a dataset keeps of it, so that the reading ends with the iterator."""
 
     place: Opening
 
@@ -69,7 +69,7 @@ class _Given(Pass):
 
 
 class Items:
-    """What a reader gives in a pass, one after the other."""
+    """The items that a reader gives in a pass, one after the other."""
 
     def __init__(self, owner: ShardedDataset, place: Opening, worker: int) -> None:
         self._owner = owner

@@ -145,7 +145,7 @@ def of_ray() -> Place | None:
             return None
         return Place(context.get_world_rank(), context.get_world_size(), explicit=False)
     except Exception:
-        # What a process gets that is no worker is a RuntimeError, or in Ray Tune a DeprecationWarning.
+        # A process that is no worker gets a RuntimeError, or in Ray Tune a DeprecationWarning.
         return None
 
 
@@ -178,7 +178,7 @@ def _in_mesh(rank: object, world_size: object, mesh: object) -> tuple[object, ob
             and world size are given besides.
     """
     if not torch.distributed.is_available() or not isinstance(mesh, torch.distributed.device_mesh.DeviceMesh):
-        # What else it may be is checked where it is used.
+        # Any other value is checked where it is used.
         given: Any = mesh
         return rank, world_size, given
     if rank is not None or world_size is not None:

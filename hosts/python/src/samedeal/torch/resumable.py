@@ -185,14 +185,14 @@ class Resumable:
         return len(first), first.num_batches(self._batch, drop_last)
 
     def _rows(self) -> Rows:
-        """What the batch has that the loop got last."""
+        """The rows of the batch that the loop got last."""
         count = self._known()
         if self._padding is None or count is None or not count.steps:
             return Rows()
         return self._padding.rows(count.steps - 1)
 
     def _known(self) -> Count | None:
-        """What the newest loop got, if that is of the epoch and the state that are set now."""
+        """The count of the newest loop, if it is of the epoch and the state that are set now."""
         count = self._count
         return count if count is not None and count.moves == self.sampler._moves else None
 

@@ -23,7 +23,7 @@ from .states import Pass, Resuming, Start, text_of
 from .torchdata import part_of
 
 T_co = TypeVar("T_co", covariant=True, default=int)
-"""What a subclass gives, as with the class of PyTorch; this one gives indices."""
+"""The type that a subclass gives, as with the class of PyTorch; this class gives indices."""
 
 _REMAINDERS = ("pad", "drop", "uneven")
 TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
@@ -49,7 +49,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     `__iter__`; such a subclass has no states.
     """
 
-    # What a subclass has that does not call `__init__`, as some of PyTorch's do.
+    # Attributes of a subclass that does not call `__init__`, as some of PyTorch's do not.
     dataset: Any = None
     _order: str | Order | None = None
     _unit: int | None = None
@@ -313,7 +313,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         return Indices.of(cursor)
 
     def __repr__(self) -> str:
-        """What is dealt, and to whom."""
+        """The sampler in one line: what is dealt, and to which rank."""
         try:
             return f"DistributedSampler({self._current()!r})"
         except SamedealError as error:
@@ -321,7 +321,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
 
     @functools.cached_property
     def _core(self) -> Sampler:  # type: ignore[override]
-        """What deals; `__init__` sets it. Of a subclass that does not call that: what knows the epoch alone."""
+        """The dealing sampler, which `__init__` sets; in a subclass that does not call it, one that knows the epoch."""
         self._start_with(Sampler(0))
         found: Sampler = self.__dict__["_core"]
         return found
@@ -336,7 +336,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._place, self._mesh = place.Place(rank, num_replicas, explicit=True), None
 
     def _dealt(self) -> Sampler:
-        """What deals the next pass, if this class and no subclass decides that."""
+        """The sampler that deals the next pass, if this class and no subclass decides that."""
         self._check_counts()
         return self._upcoming()
 

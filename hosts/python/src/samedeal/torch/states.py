@@ -140,7 +140,7 @@ class Pass:
     """The sampler, if it is still there. A weak reference, since the sampler has its newest pass: a cycle would keep
     the dataset until a garbage collection."""
     asking = Asking()
-    """What asks for it."""
+    """The caller that asks for the pass."""
     begun: int
     """The value of `taken` when the pass began."""
     taken: int
@@ -187,9 +187,9 @@ class Count:
         """How often the sampler had been moved when the pass began."""
         self.start = start
         self.batch = batch
-        """What each batch takes: samples, or 1 where the sampler deals batches."""
+        """How much each batch takes: samples, or 1 where the sampler deals batches."""
         self.end = end
-        """What the pass takes up to. None where it has to be planned for that, as batches are."""
+        """The end of the pass. None where it has to be planned for that, as batches are."""
         self._length = length
         self.fullest = fullest
         """End and length of the pass of the rank that has most. It may go on where this one has ended."""
@@ -239,7 +239,7 @@ class Resuming(Generic[C]):
     _pass: Pass | None
     """The newest one of this epoch."""
     _count: Count | None
-    """What the loop got of it, if somebody counts."""
+    """The count of what the loop got of the pass, if somebody counts."""
     _over: bool
     _later: int | None
     """The epoch that was set before a state of an earlier one was loaded: what follows that."""
@@ -280,7 +280,7 @@ class Resuming(Generic[C]):
             self._read = self._number()
 
     def _number(self) -> int:
-        """What tells one pass from others: its epoch."""
+        """The number that tells one pass from others: its epoch."""
         return self.epoch
 
     def _warn_of_repetition(self, stacklevel: int) -> None:
@@ -301,7 +301,7 @@ class Resuming(Generic[C]):
         return f"epoch {self._number()} is read again, in the same order: {advice}"
 
     def _current(self) -> C:
-        """What deals, for the rank and the data as they are now."""
+        """The dealing object, for the rank and the data as they are now."""
         raise NotImplementedError
 
     def _made(self, epoch: int) -> C:
@@ -340,7 +340,7 @@ class Resuming(Generic[C]):
         raise NotImplementedError
 
     def _whole(self) -> C:
-        """What deals the whole of the epoch that comes next."""
+        """The dealing object of the whole epoch that comes next."""
         core = self._upcoming()
         known: Any = core
         return self._made(known.epoch) if self._is_rest(core) else core
@@ -452,7 +452,7 @@ class Resuming(Generic[C]):
         return self._later is not None and self._is_empty(core)
 
     def _upcoming(self) -> C:
-        """What deals the next pass."""
+        """The dealing object of the next pass."""
         core: Any = self._core
         if self._is_rest(core) and (self._is_through() or self._is_before_another(core)):
             # The pass, from which states are taken still, has its own.
@@ -461,7 +461,7 @@ class Resuming(Generic[C]):
         return self._current()
 
     def _begin(self) -> C:
-        """What deals the pass that begins now; called by `__iter__`."""
+        """The dealing object of the pass that begins now; called by `__iter__`."""
         count = self._count
         if count is not None or self._pass is not None:
             self._note()

@@ -255,7 +255,7 @@ class StepBatchSampler(Resuming[Schedule], Sampler[list[int]]):
         return made
 
     def __repr__(self) -> str:
-        """What is dealt, and to whom."""
+        """The sampler in one line: what is dealt, and to which rank."""
         return f"<StepBatchSampler of {self.schedule!r}, step {self._step}>"
 
     def _end(self) -> int:

@@ -12,7 +12,7 @@ from ..engine import arguments as check
 _AT_ONCE = 1024
 """Entries that are read at a time."""
 _CHECKPOINT = '{"event":"checkpoint",'
-"""What a checkpoint begins with."""
+"""The beginning of a checkpoint."""
 _LONGEST_NAME = 1024
 """In bytes."""
 

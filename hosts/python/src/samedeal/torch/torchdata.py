@@ -22,9 +22,9 @@ _PARTS = (
     "dataset_iter_state",
     "dataset_state",
 )
-"""What holds the state of one sampler or dataset, from the outside to the inside; iterators before what made them."""
+"""Members that hold the state of one sampler or dataset, the outer ones first; iterators before their makers."""
 _OTHERS = ("_num_yielded", "_sampler_iter_yielded", "_steps_since_snapshot", "_worker_snapshots", "samples_yielded")
-"""What else is only in its dictionaries."""
+"""Other members that only its dictionaries have."""
 
 
 def part_of(state: Any) -> Any:
@@ -69,7 +69,7 @@ def _inner(state: Mapping[str, Any]) -> Mapping[str, Any] | None:
 
 
 def _of_worker(state: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """What the first worker of a loader has saved of its own dataset."""
+    """The state that the first worker of a loader has saved of its own dataset."""
     outer = state.get("_snapshot", state)
     workers = outer.get("_worker_snapshots") if isinstance(outer, Mapping) else None
     saved = workers.values() if isinstance(workers, Mapping) else ()

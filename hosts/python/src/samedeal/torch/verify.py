@@ -27,7 +27,7 @@ from .states import text_of
 from .steps import StepBatchSampler
 
 _BYTES = 2048
-"""What each rank tells the others if they differ."""
+"""Members that each rank tells the others if they differ."""
 _EDGE = 64
 """Of a list of indices, so many from either end are looked at."""
 _Dealt = DistributedSampler | BatchSampler | StepBatchSampler | ShardedDataset
@@ -102,11 +102,11 @@ def compare(source: Any, group: Any, steps: int | None) -> None:
 
 
 class _Found(NamedTuple):
-    """What a loader reads by."""
+    """The samplers by which a loader reads."""
 
     sampler: _Dealt
     divider: str | None
-    """What between the two deals batches to processes, if anything does."""
+    """The sampler between the two that deals batches to processes, if there is one."""
     batches: dict[str, Any]
     """The size of batches of samples, and whether a shorter one is dropped, where the sampler does not say so."""
     workers: int | None
@@ -163,7 +163,7 @@ def _check_undivided(found: _Found) -> None:
 
 
 def _told(found: _Found) -> dict[str, Any]:
-    """What has to be alike, and the rank."""
+    """The facts that have to be alike, and the rank."""
     sampler = found.sampler
     rank, world_size = _place_of(sampler)
     told: dict[str, Any] = {"sampler": type(sampler).__name__, "world_size": world_size, "rank": rank}
@@ -179,7 +179,7 @@ def _told(found: _Found) -> dict[str, Any]:
         dealt = ("samples", "seed", "order", "epoch", "remainder", "unit")
         shared = {name: getattr(core, name) for name in dealt}
         if isinstance(sampler._order, Order):
-            # What it is made of; the samples of a blend are positions.
+            # The parts of the order; the samples of a blend are positions.
             members = _shared(json.loads(core.recipe)["order"])
             shared |= {name: value for name, value in members.items() if name not in shared}
             shared["positions"] = core.epoch_length
@@ -306,7 +306,7 @@ def _place_of(sampler: _Dealt) -> tuple[int, int]:
 
 
 def _identity(dataset: Any) -> str | None:
-    """What tells one part of a dataset from another, where that can be known at once."""
+    """A name that tells one part of a dataset from another, where that can be known at once."""
     if isinstance(dataset, torch.utils.data.Subset):
         indices = dataset.indices
         try:
@@ -368,7 +368,7 @@ def _are_alike(mine: dict[str, Any], shares: bool, group: Any) -> bool:
 
 
 def _gathered(mine: dict[str, Any], group: Any) -> list[dict[str, Any]]:
-    """What every rank tells, in order."""
+    """The facts that every rank tells, in the order of ranks."""
     text = json.dumps(mine, separators=(",", ":")).encode()
     sent = torch.zeros(_BYTES, dtype=torch.uint8)
     sent[: len(text)] = torch.frombuffer(bytearray(text), dtype=torch.uint8)

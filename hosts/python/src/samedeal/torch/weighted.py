@@ -14,7 +14,7 @@ from .arrays import native
 from .sampler import DistributedSampler
 
 _TOTAL = 2**44
-"""What weights that are no whole numbers add up to. A weight of 0.5 in it would be drawn once in 2**45 draws."""
+"""The sum to which fractions as weights are scaled. A weight of 0.5 in it would be drawn once in 2**45 draws."""
 _MOST_CLASSES = 2**16
 
 

@@ -192,7 +192,7 @@ class TrainerMixin(_Trainer):
         return sampler
 
     def set_initial_training_values(self, args: Any, dataloader: Any, *more: Any) -> Any:
-        """The first values of the Trainer's counts. Epochs may differ in length, and the first one need not be whole."""
+        """The first values of the Trainer's counts. Epochs may differ in length; the first one need not be whole."""
         self._check_loader(dataloader)
         values = list(super().set_initial_training_values(args, dataloader, *more))
         first, done = self._batches.epoch, self._taken

@@ -27,7 +27,7 @@ export function integer(field: string, value: unknown, range: Range): bigint {
     if (whole >= least && whole <= most) return whole;
     fail('out-of-range', field, value, within, facts);
   }
-  // What is no whole number, and what may not be the number that was written in the source.
+  // Either it is no whole number, or it may not be the number that was written in the source.
   const kind = Number.isInteger(value) ? 'out-of-range' : 'wrong-type';
   const large = most > Number.MAX_SAFE_INTEGER ? ', as a bigint where it is beyond 2^53 - 1' : '';
   fail(kind, field, value, `a whole number, ${within}${large}`, facts);
@@ -88,10 +88,10 @@ export function string(field: string, value: unknown): string {
   return value.slice(0, 4 * TEXT_MAX);
 }
 
-/** What a state is, as errors tell it. */
+/** The description of a state in errors. */
 export const STATE = 'the text that `state` gave';
 
-/** What the JSON of a Python `state_dict` is, which has this one member; anything else as it is. */
+/** The dictionary in the JSON of a Python `state_dict`, which has this one member; anything else as it is. */
 function savedByPython(given: unknown): unknown {
   if (typeof given !== 'string' || given.length > 4 * RECIPE_MAX) return given;
   try {
@@ -192,7 +192,7 @@ export function isRecord(value: unknown): value is object {
   return Object.getPrototypeOf(prototype) === null && Object.prototype.toString.call(value) === '[object Object]';
 }
 
-/** What `toJSON` gave; also as the text that `JSON.stringify` made of it. */
+/** The value that `toJSON` gave, also from the text that `JSON.stringify` made of it. */
 export function saved<T>(json: T | string): T {
   if (typeof json !== 'string') return json;
   try {
@@ -284,12 +284,12 @@ function utf8Size(text: string): number {
   return size;
 }
 
-/** What `check` says of a value, with the place where it stands. */
+/** The result of `check`; its errors tell the place where the value stands. */
 export function placed<T>(place: string, check: () => T): T {
   return retold(check, ({ value }) => ({ value: value === '' ? `(${place})` : `${value} (${place})` }));
 }
 
-/** What `check` says of a value, which has this name where it is passed. */
+/** The result of `check`; its errors have this field, the name by which the value was passed. */
 export function named<T>(field: string, check: () => T): T {
   return retold(check, () => ({ field }));
 }
@@ -326,7 +326,7 @@ function describe(value: unknown): string {
   }
 }
 
-/** What an object is, by the name of its class: also of a class of another realm. */
+/** The description of an object by the name of its class: also of a class of another realm. */
 function kindOf(value: object): string {
   if (isRecord(value)) return 'an object';
   const own = (object: unknown, name: string) => object && Object.getOwnPropertyDescriptor(object, name)?.value;

@@ -18,7 +18,7 @@ export interface Said {
 /** Lists by the names of options, as a caller gives them; those that are not given are undefined. */
 export type Lists = Readonly<Record<string, unknown>>;
 
-/** What decides an object: a recipe, and lists of which it has the hash alone, or that it leaves out. */
+/** The definition of an object: a recipe, and lists of which it has the hash alone, or that it leaves out. */
 export class Document {
   readonly text: string;
   readonly lists: readonly NamedList[];
@@ -41,7 +41,7 @@ export class Document {
     if (count > LONGEST) fail('out-of-memory', 'lists', `${count} elements`, `up to ${LONGEST} of them in all lists`);
   }
 
-  /** What the text says, for estimates: not every number is exact, and nothing is said if it is no JSON. */
+  /** The members of the text, for estimates: not every number is exact, and nothing is said if it is no JSON. */
   get said(): Said {
     this.#said ??= parsed(this.text);
     return this.#said;
@@ -63,7 +63,7 @@ export class Document {
     return this.lists.slice(0, this.lists.length - this.#beside.length);
   }
 
-  /** What makes an equal one, in JSON, with what a recipe does not say. */
+  /** The JSON of which an equal object is made, with what a recipe does not say. */
   toJson<P extends object>(place: P): DocumentJson & P {
     const lists = this.#named.map(({ name, numbers }) => [camelled(name, '_'), Array.from(numbers, Number)]);
     const beside = this.#beside.map(({ name, numbers }) => [name, Array.from(numbers, Number)]);
@@ -98,7 +98,7 @@ export interface DocumentJson {
   recipe: string;
 }
 
-/** What `toJson` gave: a recipe, and the options that come with it, `known` by their names. */
+/** The content of what `toJson` gave: a recipe, and the options that come with it, `known` by their names. */
 export function fromJson<O extends object>(json: DocumentJson | string, known: readonly (keyof O & string)[]) {
   const { recipe, ...given } = options(saved(json) as DocumentJson & O, ['recipe', ...known]);
   const { epoch } = given as { epoch?: unknown };
@@ -218,7 +218,7 @@ function writtenList(field: string, value: unknown, depth: number): string {
   return `[${texts}]`;
 }
 
-/** What errors call a member of an object, in all languages. */
+/** The name of a member of an object in errors, in all languages. */
 const memberOf = (field: string, name: string): string => {
   const isName = name === 'name' && (field === 'sources' || field === 'parts');
   return isName ? field.slice(0, -1) : fieldOf(name);

@@ -1,13 +1,13 @@
 import { using } from './bindings/resources.js';
 import { isFailure, SamedealError } from './errors.js';
 
-/** What an instance exports, whatever else it does. */
+/** The exports that every instance has. */
 export interface Bindings {
   /** Frees an object, which must not be used again. Nothing else frees it but the end of the instance. */
   release(raw: object): void;
 }
 
-/** What decides an object of an engine: how to make it, and to make it again where its instance is lost. */
+/** The definition of an object of an engine: how to make it, and to make it again where its instance is lost. */
 export interface Recipe<B, R> {
   /** The most memory that it can come to hold, in bytes. */
   readonly size: number;
@@ -51,7 +51,7 @@ export interface Seat<B extends Bindings, R> {
   raw: R;
   /** The most memory that it can come to hold, in bytes. */
   readonly size: number;
-  /** What frees it when its owner is collected: that of the instance in which it was made first. */
+  /** The registry that frees it when its owner is collected: that of the instance in which it was made first. */
   readonly collected: Instance<B>['collected'];
 }
 
@@ -230,10 +230,10 @@ export class Handle<B extends Bindings, R extends object> {
 /** Older engines lack the symbol; there, `dispose()` has the same effect. */
 export const symbolDispose: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('Symbol.dispose');
 
-/** What `console.log` of Node, Deno and Bun asks for. */
+/** The symbol that `console.log` of Node, Deno and Bun asks for. */
 export const symbolInspect: unique symbol = Symbol.for('nodejs.util.inspect.custom');
 
-/** What users see of an object of an engine. */
+/** The part of an object of an engine that users see. */
 export abstract class Facade<B extends Bindings, R extends object> extends Handle<B, R> {
   /** @internal */
   constructor(engine: Engine<B>, what: string, recipe: Recipe<B, R>) {
@@ -245,7 +245,7 @@ export abstract class Facade<B extends Bindings, R extends object> extends Handl
     return this.source(Number.POSITIVE_INFINITY);
   }
 
-  /** What `console.log` of Node, Deno and Bun shows: the same, with the beginning of what is long. @internal */
+  /** The text that `console.log` of Node, Deno and Bun shows: the same, with the beginning of what is long. @internal */
   [symbolInspect](): string {
     return this.source(16);
   }

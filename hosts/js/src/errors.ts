@@ -16,7 +16,7 @@ export interface Fact {
 
 /** Which value was wrong and what is allowed, as data. */
 export interface Failure {
-  /** What kind of failure this is. */
+  /** The kind of the failure. */
   kind: Kind;
   /** The parameter at fault, by its name in the language-neutral interface, such as `batch-size`. */
   field: string;
@@ -69,7 +69,7 @@ export class SamedealError extends Error implements Failure {
     this.facts = byName;
   }
 
-  /** What `JSON.stringify` writes: an error has no properties there. */
+  /** The object that `JSON.stringify` writes: an error has no properties there. */
   toJSON(): Failure & { name: string; message: string; facts: Readonly<Record<string, readonly string[]>> } {
     const { name, message, kind, field, value, allowed, facts } = this;
     return { name, message, kind, field, value, allowed, facts };

@@ -36,14 +36,14 @@ export function list(field: string, value: unknown, most = LONGEST): ArrayLike<u
 /** A list that has to be there: a document leaves out what is undefined. */
 export const required = (field: string, value: unknown): unknown => (value === undefined ? list(field, value) : value);
 
-/** What `ask` says of each number of a list. An error tells which one it is about. */
+/** The answers of `ask` to each number of a list. An error tells which one it is about. */
 export function each<T>(field: string, value: unknown, ask: (number: Integer) => T): T[] {
   return Array.from(list(field, value) as ArrayLike<Integer>, (number, i) =>
     placed(`at index ${i}`, () => ask(number)),
   );
 }
 
-/** What `ask` says of numbers of a list. An error about one of them tells where it is. */
+/** The answer of `ask` to numbers of a list. An error about one of them tells where it is. */
 export function told<T>(field: string, list: readonly bigint[], ask: () => T): T {
   try {
     return ask();
@@ -56,7 +56,7 @@ export function told<T>(field: string, list: readonly bigint[], ask: () => T): T
   }
 }
 
-// As all methods of typed arrays do, it throws where there is no memory below.
+// All methods of typed arrays throw where there is no memory below, as this one does.
 const { keys } = Object.getPrototypeOf(Uint8Array.prototype) as Uint8Array;
 
 /** Refuses a typed array whose memory was taken away: it would be an empty list. */
@@ -152,7 +152,7 @@ export function gathered<T extends { set(values: T, at: number): void }>(
   return out;
 }
 
-/** What `ask` gives for each of so many ranks, for at most `most` of them at a time. */
+/** The answers of `ask` for each of so many ranks, for at most `most` of them at a time. */
 export function ofRanks<T>(worldSize: number, most: number, ask: (first: number, count: number) => Iterable<T>): T[] {
   const all: T[] = [];
   while (all.length < worldSize) {

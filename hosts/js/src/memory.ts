@@ -11,12 +11,12 @@ const DEEPEST = 24;
 /** The longest period of a `blend-exact`, and what each of its positions takes, in bytes. */
 const PERIOD = 2 ** 20;
 const OF_PERIOD = 16;
-/** What a lane takes, and each sample of a round: where it is stored, its span, and its row. */
+/** The bytes of a lane, and of each sample of a round: where it is stored, its span, and its row. */
 const OF_LANE = 1200;
 const OF_ROUND = 120;
-/** What a source takes in each stage of a blend, and what it is read by. */
+/** The bytes of a source in each stage of a blend, with its reader. */
 const OF_SOURCE = 512;
-/** What a worker of a rank takes. */
+/** The bytes of a worker of a rank. */
 const OF_READER = 128;
 
 type Members = Record<string, unknown>;

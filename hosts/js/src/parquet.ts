@@ -175,7 +175,7 @@ async function* read(settings: Settings): AsyncGenerator<Row | Row[], void, unde
   yield* rowsOf(host, shards, marks, coming, (shards) => deal(shards, (rows) => tell({ rows })));
 }
 
-/** What is read, checked as far as it can be before the files are known. */
+/** The options, checked as far as they can be before the files are known. */
 interface Settings {
   given: Given[];
   columns: string[] | undefined;

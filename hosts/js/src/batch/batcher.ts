@@ -26,12 +26,12 @@ type Class<T> = new (lengths: Lengths, options?: BatcherOptions) => T;
 /** Whether a call waits for lengths. */
 const isWanted = (error: unknown): boolean => error instanceof SamedealError && error.kind === 'wanted';
 
-/** What `Batcher` is, over any instance of its engine. */
+/** The members of `Batcher`, over any instance of its engine. */
 export abstract class BaseBatcher extends BatcherMembers<Planned> implements Iterable<Batch>, AsyncIterable<Batch> {
   #recipe: BatcherRecipe;
   #text?: string;
   #worldSize?: number;
-  /** What the calls of a question gave that is asked once more: see `withLengths`. */
+  /** Answers of the calls of a question that is asked once more: see `withLengths`. */
   #answers: { given: (() => unknown)[]; next: number } | undefined;
   /** The last question of `withLengths`. */
   #last: Promise<unknown> = Promise.resolve();
@@ -41,7 +41,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     const recipe = options instanceof BatcherRecipe ? options : BatcherRecipe.of(lengths, options);
     super(engine, 'batcher', recipe);
     this.#recipe = recipe;
-    // What somebody else has is asked for when it is needed: it may take its time.
+    // Lengths that somebody else has are asked for when they are needed: this may take time.
     if (recipe.document.lengths?.isList === false) return;
     try {
       this.call((raw) => raw.plan);
@@ -69,7 +69,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
       }
       const lengths = this.#lengthsOf(super.call((raw) => raw.wanted()));
       if (lengths instanceof Promise) {
-        // What becomes of it is nobody's concern.
+        // Nobody waits for this promise, so its failure is not told.
         lengths.catch(() => {});
         const advice =
           'lengths at once; for a promise of them, `await batcher.withLengths((own) => own.batch(0))` and its like';
@@ -120,7 +120,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     }
   }
 
-  /** What a call comes to, to be told as often as the question is asked. It is thrown if it waits for lengths. */
+  /** The outcome of a call, kept for when the question is asked again. A call that waits for lengths throws. */
   #outcome(call: (raw: Planned) => unknown): () => unknown {
     try {
       const value = super.call(call);
@@ -190,7 +190,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return { ...this.#recipe.document.options(this.recipe), rank, epoch } as BatcherConfig;
   }
 
-  /** What was given as lengths; undefined if the recipe has them. */
+  /** The given lengths; undefined if the recipe has them. */
   get lengths(): Lengths | undefined {
     return this.#recipe.document.lengths?.given as Lengths | undefined;
   }
@@ -226,7 +226,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     this.#move((plan) => (replan ? plan.replan(text) : plan.resume(text)), text);
   }
 
-  /** What the batches of all ranks amount to. All windows are planned for it, once, unless there is an index (`useIndex`). Errors: those of `numSteps`. */
+  /** The metrics of the batches of all ranks. All windows are planned for it, once, unless there is an index (`useIndex`). Errors: those of `numSteps`. */
   metrics(): Metrics {
     return this.call(({ plan }) => new Metrics(plan));
   }

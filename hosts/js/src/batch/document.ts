@@ -1,4 +1,4 @@
-// What decides batches, as a document: options become one, and one becomes options.
+// Documents of batches: options become one, and one becomes options.
 import { fail } from '../checks.js';
 import type { NamedList } from '../components/interfaces/samedeal-deal-types.js';
 import { Document, type Lists, type Said, section } from '../document.js';
@@ -13,7 +13,7 @@ import type { BatcherOptions } from './types.js';
 export const STREAM_OPTIONS = ['seed', 'epoch', 'rank', ...BATCH_DEAL, ...BATCHING] as const;
 export const BATCHER_OPTIONS = [...STREAM_OPTIONS, 'order', 'quantiles'] as const;
 
-/** What decides the batches of every epoch: a text that the component checks and completes, and what is beside it. */
+/** The document of batches: a text that the component checks and completes, and what is beside it. */
 export class BatchDocument extends Document {
   /** The lengths of all samples; none for a stream, or if the text has them. */
   readonly lengths: Lengths | undefined;
@@ -50,7 +50,7 @@ export class BatchDocument extends Document {
     return new Order(this.#said?.order ?? {}, beside);
   }
 
-  /** What the text says; nothing if it is no object of JSON. */
+  /** The members of the text; none if it is no object of JSON. */
   get #said(): Said | undefined {
     try {
       const said: unknown = exactly(this.text);
@@ -86,7 +86,7 @@ export function isMade(order: Record<string, unknown> | undefined): boolean {
 /** Members that are strings if a `number` does not hold them. */
 const WIDE = ['seed', 'epoch', 'max_tokens', 'max_cost'];
 
-/** What the text of a recipe says, where whole numbers that a `number` does not hold are `bigint`s. */
+/** The members of the text of a recipe, where whole numbers that a `number` does not hold are `bigint`s. */
 function exactly(text: string): Said {
   return JSON.parse(text, (name, value) =>
     WIDE.includes(name) && typeof value === 'string' ? plain(BigInt(value)) : value,

@@ -23,7 +23,7 @@ type Answer = Uint32Array<ArrayBuffer> | Promise<Uint32Array<ArrayBuffer>>;
 
 /** The lengths of all samples, wherever they are. */
 export interface Lengths {
-  /** What the caller gave. */
+  /** The value that the caller gave. */
   readonly given: unknown;
   /** How many there are; undefined if the order has to say it. */
   readonly count: number | undefined;
@@ -80,7 +80,7 @@ function one(given: unknown): Lengths {
 
 const placeOf = (samples: Float64Array) => (i: number) => `sample ${samples[i]}`;
 
-/** What somebody else says of samples. */
+/** The lengths that somebody else gives for samples. */
 function answered(samples: Float64Array<ArrayBuffer>, answer: unknown): Answer {
   if (isObject(answer) && typeof answer.then === 'function') {
     return Promise.resolve(answer as unknown as PromiseLike<Integers>).then((found) => checked(samples, found));

@@ -75,7 +75,7 @@ export class Planned {
 
 type Place = Pick<BatcherRecipeOptions, 'rank' | 'epoch' | 'state'>;
 
-/** What decides a batcher, checked as far as it has to be to cross. */
+/** The definition of a batcher, checked as far as it has to be to cross. */
 export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
   readonly document: BatchDocument;
   readonly rank: number;
@@ -167,7 +167,7 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
   }
 }
 
-/** What decides a stream of batches. What was pushed is in its instance alone, which it therefore has for itself. */
+/** The definition of a stream of batches. Pushed samples are in its instance alone, so no other object uses that instance. */
 export class BatchStreamRecipe implements Recipe<ComponentBindings, RawBatchStream> {
   readonly document: BatchDocument;
   readonly rank: number;

@@ -42,7 +42,7 @@ type Sums = 'tokens' | 'padded' | 'slowest' | 'cost' | 'slowestCost';
 /** Metrics in JSON. */
 export type MetricsJson = Omit<Metrics, Sums | 'toJSON'> & Record<Sums, string>;
 
-/** What batches amount to. Numbers beyond 2^53 - 1 are `bigint`s. */
+/** The metrics of batches. Numbers beyond 2^53 - 1 are `bigint`s. */
 export class Metrics extends MetricsMembers {
   /** @internal */
   constructor(raw: Pick<RawBatcher | RawBatchStream, 'metrics' | 'ratio'>) {

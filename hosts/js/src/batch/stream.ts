@@ -18,10 +18,10 @@ import type {
 
 type Class<T> = new (options?: BatchStreamOptions) => T;
 
-/** What `BatchStream` is, over any instance of its engine. */
+/** The members of `BatchStream`, over any instance of its engine. */
 export abstract class BaseBatchStream extends BatchStreamMembers implements Iterable<Batch> {
   readonly #recipe: BatchStreamRecipe;
-  /** What an iteration has taken and not given. */
+  /** The batches that an iteration has taken and not given. */
   #taken: Batch[] = [];
 
   /** @internal */

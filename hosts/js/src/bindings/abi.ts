@@ -15,7 +15,7 @@ interface Made extends ReadonlyArray<Type | string | null | readonly [name: stri
 /** A call: its export, its parameters (a method has its object first), and what it returns. */
 type Call = readonly [name: string, parameters: readonly Type[], result: Type | null];
 
-/** What a component has, by the names of its interfaces. */
+/** The interfaces of a component, by their names. */
 export type Interfaces = Readonly<
   Record<
     string,
@@ -144,7 +144,7 @@ export class Core {
   #made(id: string, [name, parameters, result]: Call, classes: Classes): (...values: unknown[]) => unknown {
     const path = `${id}#${name}`;
     const inner = this.#exports[path];
-    // What an earlier component does not have is missing where it is called.
+    // A function that an earlier component does not have is told as missing when it is called.
     if (!inner) return () => missing(path);
     const after = this.#exports[`cabi_post_${path}`];
     const codecs = parameters.map((type) => this.#codec(type, classes));
@@ -156,7 +156,7 @@ export class Core {
       const back = inner(...flat);
       this.#look();
       if (!returned) return undefined;
-      // What takes more than one value is in memory.
+      // A result of more than one value is in memory.
       const value = returned.none.length > 1 ? returned.load(Number(back) >>> 0) : returned.lift(back as Flat);
       after?.(back as Flat);
       if (!fails) return value;
@@ -231,7 +231,7 @@ export class Core {
     }
   }
 
-  /** What crosses as an address and a length. */
+  /** A type that crosses as an address and a length. */
   #pair(load: (at: number, length: number) => unknown, write: (value: never) => [at: number, length: number]): Codec {
     return {
       size: 8,
@@ -352,7 +352,7 @@ export class Core {
       lower: (out, value) => {
         for (const [i, codec] of codecs.entries()) codec.lower(out, part(value, i));
       },
-      // What has one part is that part.
+      // A record with one part crosses as that part.
       lift: (flat) => {
         const value = (codecs[0] as Codec).lift(flat);
         return names ? { [names[0] as string]: value } : [value];

@@ -5,7 +5,7 @@ import { Core, type Interfaces } from './abi.js';
 import { release } from './resources.js';
 import type { ComponentBindings, Copied, LedgerBindings, Sampling } from './types.js';
 
-/** What an instance of the component exports: its interfaces by their names, as the types of `wit/` have them. */
+/** The exports of an instance of the component: its interfaces by their names, as the types of `wit/` have them. */
 type Exports = Pick<
   ComponentBindings,
   'launch' | 'shards' | 'readings' | 'splits' | 'batches' | 'collation' | 'steps' | 'texts'
@@ -17,7 +17,7 @@ type Exports = Pick<
 
 /** Where the memory of the component ends. */
 const MEMORY = 2 ** 31;
-/** What a call may need besides its lists, which comes with a failure that the component can tell. */
+/** The memory that a call may need besides its lists, which comes with a failure that the component can tell. */
 const SLACK = 2 ** 20;
 /** Lists that there is room for, however full the memory: half of what the component keeps free for what is small. */
 const ALWAYS = 2 ** 15;
@@ -39,7 +39,7 @@ export function componentInstances(module: () => WebAssembly.Module, most: numbe
       client: (options) => makeClient(ledger, options),
       ledger: (header) => new ledger.Ledger(header),
       header: ledger.header,
-      // What is free below the end is not known, so what grows is counted alone.
+      // How much is free below the end is not known, so only growth counts.
       room: () => Math.max(ALWAYS, most - SLACK - core.memory.buffer.byteLength),
       release,
     };

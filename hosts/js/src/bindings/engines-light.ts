@@ -7,7 +7,7 @@ import type { ComponentBindings } from './types.js';
 
 export const light = lazily(() => bindgenInstances(module()));
 
-/** What `samedeal/light` does not export asks for this. */
+/** Functions that `samedeal/light` does not export ask for this. */
 export const component = (): Engine<ComponentBindings> => {
   throw new Error("samedeal/light has samplers and meshes: import everything else from 'samedeal'");
 };

@@ -46,7 +46,7 @@ function bases(count: number, start: number, bitsOf: (symbol: number) => number)
   return [first, bits];
 }
 
-/** What was compressed, which has `size` bytes. The text is one of the package: nothing of it is checked. */
+/** The inflated bytes, of which there are `size`. The text is one of the package: nothing of it is checked. */
 function inflate(input: Uint8Array, size: number): Uint8Array<ArrayBuffer> {
   const out = new Uint8Array(size);
   const [lengths, lengthBits] = bases(29, 3, (i) => (i < 8 || i === 28 ? 0 : (i >> 2) - 1));

@@ -1,4 +1,4 @@
-// The same in Cloudflare's workerd.
+// The modules of the light build in Cloudflare's workerd.
 import light from '../bindgen/samedeal_bg.wasm';
 
 export const module = (): WebAssembly.Module => light;

@@ -1,4 +1,4 @@
-// The same in a bundle, which does not bring files along: as text in a module that is loaded by `init`.
+// The place of the component in a bundle, which does not bring files along: text in a module that is loaded by `init`.
 import { inflated } from './inline.js';
 import type { Source } from './source.js';
 

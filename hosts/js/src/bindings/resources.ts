@@ -6,7 +6,7 @@ export const disposes: typeof Symbol.dispose = Symbol.dispose ?? Symbol.for('dis
 /** Frees a resource of a component. */
 export const release = (raw: object): void => (raw as Record<symbol, () => void>)[disposes]?.();
 
-/** What comes of a resource that is freed afterwards. */
+/** The result of `use`, after which the resource is freed. */
 export function using<T extends object, R>(resource: T, use: (resource: T) => R, free = release): R {
   let result: R;
   try {

@@ -1,4 +1,4 @@
-// What crosses to the component and back: the types of `wit/`, which jco writes, and what the light build shares with it.
+// The types that cross to the component and back: those of `wit/`, which jco writes, and what the light build shares with it.
 
 import type * as Batches from '../components/interfaces/samedeal-deal-batches.js';
 import type * as Collation from '../components/interfaces/samedeal-deal-collation.js';
@@ -51,7 +51,7 @@ export type RawBatchStream = Copied<Batches.BatchStream> & {
   told: { text: string; fingerprint: string };
 };
 
-/** What decides how a reader takes part in a log; `life` has 64 random bits. */
+/** The options of a reader that takes part in a log; `life` has 64 random bits. */
 export interface RawClientOptions {
   state: string;
   reader: number;
@@ -61,7 +61,7 @@ export interface RawClientOptions {
   checkpointInterval?: bigint | undefined;
 }
 
-/** What an instance of the light build exports, and of the component. */
+/** The exports of an instance of the light build, which the component has, too. */
 export interface LightBindings extends Bindings {
   orders(): string[];
   sampler(recipe: string, lists: readonly Samplings.NamedList[], epoch: bigint, rank: number): RawSampler;
@@ -69,7 +69,7 @@ export interface LightBindings extends Bindings {
   launch: Copied<typeof Launch>;
 }
 
-/** What an instance of the component exports. */
+/** The exports of an instance of the component. */
 export interface ComponentBindings extends LightBindings {
   shards: Copied<typeof Shards>;
   readings: Copied<typeof Readings>;

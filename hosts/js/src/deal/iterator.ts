@@ -5,7 +5,7 @@ export class WindowIterator implements IterableIterator<number> {
   readonly #check: () => void;
   readonly #read: (start: number, end: number) => Indices;
   readonly #size: number;
-  /** What is left to read. */
+  /** The number of the next sample. */
   #next = 0;
   #end: number;
   #window: Indices = new Uint32Array(0);

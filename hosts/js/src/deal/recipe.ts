@@ -17,13 +17,13 @@ const ORDER_OPTIONS = [...PLACE, ...DEAL] as const;
 const RECIPE_OPTIONS = [...PLACE, 'sizes', 'lists'] as const;
 const STATE_OPTIONS = ['rank', ...DEAL, 'sizes', 'lists'] as const;
 
-/** What an error tells where there is no memory for an order. */
+/** The value that an error tells where there is no memory for an order. */
 export function causeOf(document: Document): readonly [string, unknown] {
   const { name, samples } = document.said.order ?? {};
   return samples === undefined && name !== undefined ? ['order', name] : ['samples', samples];
 }
 
-/** What takes samples or an order, as an error tells it. */
+/** The description of samples or an order, in errors. */
 export const SAMPLES = 'the number of samples, or an order that `order`, `blend` and others made';
 
 /** Options, with those of a deal as that section. */
@@ -32,7 +32,7 @@ function dealt<T extends SamplerOptions>(given: T | undefined, known: readonly (
   return { ...others, deal };
 }
 
-/** What decides a sampler: a recipe, the rank, and the place in an epoch. */
+/** The definition of a sampler: a recipe, the rank, and the place in an epoch. */
 export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
   readonly document: Document;
   readonly rank: number;

@@ -34,7 +34,7 @@ const WINDOW = 1 << 15;
 
 type Class<T> = new (samples: OrderOrSamples, options?: SamplerOptions) => T;
 
-/** What the samplers of both engines are. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
+/** The members of the samplers of both engines. Use the class `Sampler` of `samedeal` or `samedeal/web`. */
 export abstract class BaseSampler extends SamplerMembers implements Iterable<number> {
   #recipe: SamplerRecipe;
   #length: number;
@@ -245,7 +245,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
     return document.toJson({ epoch: String(epoch), rank, consumed: Number(consumed) });
   }
 
-  /** What decides it. @internal */
+  /** Its definition. @internal */
   get decided(): SamplerRecipe {
     return this.#recipe;
   }

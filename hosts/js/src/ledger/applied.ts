@@ -12,10 +12,10 @@ export function headerWith(engine: Engine<ComponentBindings>, state: string, blo
   return engine.once(['state', text], 0, ({ header }) => header(text, block, time));
 }
 
-/** What a ledger begins as. */
+/** The definition of a ledger: its first entry. */
 export class LedgerRecipe implements Recipe<ComponentBindings, RawLedger> {
   readonly header: string;
-  /** What a log of many readers makes of it. */
+  /** The memory of a log of many readers. */
   readonly size = ALONE;
   readonly lost = 'the engine of this ledger is lost: open it again';
 
@@ -32,7 +32,7 @@ export class LedgerRecipe implements Recipe<ComponentBindings, RawLedger> {
   }
 }
 
-/** What the entries that were applied say. */
+/** The entries of a log that were applied. */
 export class AppliedLog {
   readonly #handle: Handle<ComponentBindings, RawLedger>;
 

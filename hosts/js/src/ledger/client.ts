@@ -26,10 +26,10 @@ export function makeClient(
   });
 }
 
-/** What a client begins as. */
+/** The definition of a client: its sampler and its options. */
 export class ClientRecipe implements Recipe<ComponentBindings, RawClient> {
   readonly options: RawClientOptions;
-  /** What a log of many readers makes of it. */
+  /** The memory of a log of many readers. */
   readonly size = ALONE;
   readonly lost = 'the engine of this ledger is lost: open it again';
 
@@ -46,7 +46,7 @@ export class ClientRecipe implements Recipe<ComponentBindings, RawClient> {
   }
 }
 
-/** What is to be done next, or what came of an operation. */
+/** The next action, or the result of an operation. */
 export interface Instruction {
   action: string;
   /** The number of an entry, or the handle of a claim. */
@@ -120,7 +120,7 @@ export class LedgerClient {
   }
 }
 
-/** What a log says of its progress, and whether that is all. */
+/** The progress in a log, and whether that is all. */
 export function progressIn(raw: Parameters<typeof progressOf>[0]): LedgerProgress {
   const progress = progressOf(raw);
   return { ...progress, finished: progress.committed === progress.positions };

@@ -33,7 +33,7 @@ export function whole(Sampler: Samplers, sampler: unknown): BaseSampler {
 /** An operation of a client, at a time. */
 type Operation = (raw: RawClient, now: bigint) => RawInstruction;
 
-/** What a claim asks its ledger for. */
+/** The calls of a claim to its ledger. */
 interface Owner {
   readonly sampler: BaseSampler;
   /** Does an operation in turn, and says how the claim stands after it. */

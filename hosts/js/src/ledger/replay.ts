@@ -59,7 +59,7 @@ export class LedgerReplay implements Iterable<CommittedRun> {
     }
   }
 
-  /** What was committed, runs of one position at least. */
+  /** The committed runs, each of one position at least. */
   *[Symbol.iterator](): Generator<CommittedRun, void, undefined> {
     for (const run of this.#committed) yield { ...run };
   }
@@ -113,7 +113,7 @@ export class LedgerReplay implements Iterable<CommittedRun> {
  */
 function linesOf(given: unknown): Iterable<unknown> {
   if (ArrayBuffer.isView(given) && !(given instanceof DataView)) attached('lines', given);
-  // What is after the last end of a line may be no text at all.
+  // Bytes after the last end of a line may be no text at all.
   const lines = textOf(given instanceof Uint8Array ? given.subarray(0, given.lastIndexOf(10) + 1) : given);
   if (lines instanceof Uint8Array) fail('wrong-type', 'lines', lines, 'the bytes of a log, in UTF-8');
   if (typeof lines === 'string') return lines.split('\n').slice(0, -1);

@@ -33,7 +33,7 @@ export interface Log {
   lastCheckpoint?(): Entry | null | undefined | Promise<Entry | null | undefined>;
 }
 
-/** What `openLedger` takes. */
+/** The options of `openLedger`. */
 export interface LedgerOptions {
   /** Which reader this is: any number, 0 to 2^32 - 1, that no other reader has while this one lives. */
   reader: Integer;
@@ -48,7 +48,7 @@ export interface LedgerOptions {
   checkpointInterval?: Integer;
 }
 
-/** What `replayLedger` takes: whose part of what was read, by default all of it. */
+/** The options of `replayLedger`: the reader whose part is read, by default all of it. */
 export interface ReplayOptions {
   /** Which reader: it takes what those did whose number mod `readers` is this. 0 by default. */
   reader?: Integer;

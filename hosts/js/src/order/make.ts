@@ -1,4 +1,4 @@
-// What makes orders. Nothing here decides: members of a recipe are written, and the engine checks them.
+// The functions that make orders. Nothing here decides: members of a recipe are written, and the engine checks them.
 import { boolean, fail, options, placed, record, string, u53 } from '../checks.js';
 import { LANES, SOURCES } from '../generated/options.js';
 import { list, words } from '../lists.js';

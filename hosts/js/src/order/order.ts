@@ -129,7 +129,7 @@ export class Order extends OrderValue {
     return this.recipe;
   }
 
-  /** What `console.log` of Node, Deno and Bun shows: the beginning of the recipe, and how long the lists are. @internal */
+  /** The text that `console.log` of Node, Deno and Bun shows: the beginning of the recipe, and how long the lists are. @internal */
   [symbolInspect](): string {
     const { recipe, beside } = this;
     const text = recipe.length > LONG ? `${recipe.slice(0, LONG)}...` : recipe;
@@ -195,7 +195,7 @@ export const growthOf = (growth: readonly Growth[]): Section[] =>
     placed(`at index ${i}`, () => counts('growth', one, ['epoch', 'consumed', 'samples'])),
   );
 
-/** What has names: an object, or a map; `one` is what errors call a name. */
+/** The entries of an object or a map; `one` is the word for a name in errors. */
 export function entriesOf(field: string, value: unknown, allowed: string, one = 'source'): [string, unknown][] {
   const entries: [unknown, unknown][] =
     value instanceof Map ? [...value] : Object.entries(record(field, value, allowed));

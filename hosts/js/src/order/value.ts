@@ -3,9 +3,9 @@ import type { NamedList } from '../components/interfaces/samedeal-deal-types.js'
 /** Members of an order as a recipe has them. */
 export type Section = Readonly<Record<string, unknown>>;
 
-/** What a sampler reads of an order. It is apart from what makes orders, which a page without composed orders does not load. */
+/** The part of an order that a sampler reads. It is apart from the functions that make orders, which a page without composed orders does not load. */
 export abstract class OrderValue {
-  /** What a recipe has of it. @internal */
+  /** Its section in a recipe. @internal */
   readonly section: Section;
   /** The lists beside that, by the paths of their members. @internal */
   readonly beside: readonly NamedList[];

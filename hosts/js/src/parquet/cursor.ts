@@ -56,7 +56,7 @@ export class Cursor {
 /** The same for one column. */
 class ColumnCursor {
   readonly #name: string;
-  /** What is decoded around the last row, until `leave`. */
+  /** The decoded values around the last row, until `leave`. */
   #held: { unit: Unit; values: Promise<Values> } | undefined;
 
   constructor(name: string) {

@@ -41,7 +41,7 @@ class Cut {
     this.#rest = units;
   }
 
-  /** What holds a row. */
+  /** The unit that holds a row. */
   async at(row: number): Promise<Unit> {
     if (!this.#has(row)) {
       this.#going = this.#going.then(() => this.#until(row));
@@ -92,7 +92,7 @@ export class ParquetFile {
   readonly #groups: Group[] = [];
   readonly #columns: Map<string, SchemaTree>;
   readonly #held: Held;
-  /** What is decoded, for as long as somebody reads it: lanes that are near each other read the same. */
+  /** Decoded values, for as long as somebody reads them: lanes that are near each other share them. */
   readonly decoded = new Shared<string, Values>();
 
   private constructor(library: Library, bytes: Bytes, metadata: FileMetaData, { names, held }: Use) {
@@ -162,7 +162,7 @@ export class ParquetFile {
     return largestOf(this.#metadata.row_groups, names);
   }
 
-  /** What is decoded at once of each column of the row group that takes most memory: of a flat one, its first page. */
+  /** The parts of each column that are decoded at once, in the row group that takes most memory: of a flat one, its first page. */
   async parts(names: readonly string[]): Promise<Part[]> {
     const { start } = largestOf(this.#metadata.row_groups, names);
     return Promise.all(
@@ -174,7 +174,7 @@ export class ParquetFile {
     );
   }
 
-  /** What of a column holds a row. */
+  /** The unit of a column that holds a row. */
   async unit(column: string, row: number): Promise<Unit> {
     const group = search(this.#groups, row);
     let cut = group.columns.get(column);
@@ -334,7 +334,7 @@ function codeOf(error: unknown, depth = 0): unknown {
   return typeof code === 'string' ? code : codeOf(cause, depth + 1);
 }
 
-/** What to do about an error with this code. */
+/** Advice about an error with this code. */
 function hint(path: string, code: unknown): string {
   if (code === 'EMFILE')
     return ' (a reader has a file open for each of its lanes: raise `ulimit -n`, or take fewer lanes)';

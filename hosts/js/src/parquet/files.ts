@@ -177,7 +177,7 @@ export async function rowsWith(host: Host, shards: ShardFiles, samples: Integers
   return rows;
 }
 
-/** What a caller passed to end something early. */
+/** The signal that a caller passed to end something early. */
 export function signalOf(given: unknown): AbortSignal | undefined {
   if (given === undefined || given instanceof AbortSignal) return given;
   return fail('wrong-type', 'signal', given, 'an AbortSignal');

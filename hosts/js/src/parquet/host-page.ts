@@ -1,4 +1,4 @@
-// What a page, or a Worker of one, has to read Parquet files with.
+// The means of a page, or of its Worker, to read Parquet files.
 import { Reading, Sampler } from '../web.js';
 import { remote } from './bytes.js';
 import type { Host } from './sources.js';

@@ -1,4 +1,4 @@
-// What Node, Deno and Bun have to read Parquet files with.
+// The means of Node, Deno and Bun to read Parquet files.
 import { setImmediate } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { detectRank, Reading, SamedealError, Sampler } from '#samedeal';
@@ -29,7 +29,7 @@ export const host: Host = {
       const { rank, worldSize, used } = detectRank();
       return worldSize === 1 ? undefined : `${used.join(', ')}: this is rank ${rank} of ${worldSize}`;
     } catch (error) {
-      // What may not be read says nothing.
+      // Variables that may not be read say nothing.
       if (!(error instanceof SamedealError)) return undefined;
       return `the launcher's variables cannot be used, ${error.message}`;
     }

@@ -33,7 +33,7 @@ export async function local(path: string): Promise<Bytes> {
   }
 }
 
-/** What is wrong with a path that is no regular file. */
+/** The fault of a path that is no regular file, in words. */
 export function noFile(found: Stats): string {
   const kinds: readonly [is: boolean, kind: string][] = [
     [found.isFIFO(), 'a FIFO'],

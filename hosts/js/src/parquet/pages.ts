@@ -114,7 +114,7 @@ const PARTS: ReadonlyMap<number, readonly [field: number, sizes: readonly number
 ]);
 const isSize = (value: unknown): value is number => typeof value === 'number' && value >= 0;
 
-/** What is needed of Thrift's compact protocol, in which headers of pages are written. */
+/** The part of Thrift's compact protocol that is needed, in which headers of pages are written. */
 class Thrift {
   readonly #view: DataView;
   readonly #start: number;
@@ -133,7 +133,7 @@ class Thrift {
     if (!isSize(type) || !isSize(uncompressed) || !isSize(bytes)) throw new Error('a page has no header');
     const [field, sizes] = PARTS.get(type) ?? [];
     const part = field && fields.get(field);
-    // What lacks one of these would be decoded without an end.
+    // A header that lacks one of these would be decoded without an end.
     if (sizes && !(part instanceof Map && sizes.every((size) => isSize(part.get(size))))) {
       throw new Error('the header of a page is not whole');
     }

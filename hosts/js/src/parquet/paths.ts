@@ -64,7 +64,7 @@ async function below(first: string, inside: string, above: readonly string[]): P
     const within = inside === '' ? name : `${inside}/${name}`;
     const isNamed = name.endsWith('.parquet');
     const own = Buffer.isBuffer(entry) ? await told(path, lstat(path)) : entry;
-    // What is neither a link nor named so needs no look at what it leads to.
+    // A path that is no link, and has no such name, needs no look at where it leads.
     const found = own.isSymbolicLink() || (isNamed && !own.isDirectory()) ? await told(path, stat(path)) : own;
     if (found.isDirectory()) {
       const real = await told(path, realpath(path));
@@ -85,7 +85,7 @@ function nameOf(directory: string, bytes: Buffer): string {
   throw new Error(`${join(directory, name)}: its name is not UTF-8 (${bytes.toString('hex')} in hexadecimal)`);
 }
 
-/** What comes of a look at a path, whose errors name it. */
+/** The result of a look at a path; its errors name the path. */
 function told<T>(path: string, look: Promise<T>): Promise<T> {
   return look.catch((error) => {
     throw naming(path, error);

@@ -1,4 +1,4 @@
-// What one reader reads: rows in the order of its deal.
+// The rows of one reader, in the order of its deal.
 import type { Reading, Spans } from '#samedeal';
 import { Cursor, type Run } from './cursor.js';
 import type { Shards } from './shards.js';

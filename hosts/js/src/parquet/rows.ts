@@ -84,7 +84,7 @@ export async function* rowsOf(
   if (batch.length > 0 && !dropLast) yield batch;
 }
 
-/** What makes the rows. Errors: a name in `marks` that a column has. */
+/** The function that makes the rows. Errors: a name in `marks` that a column has. */
 export function rowMaker(
   columns: readonly string[],
   marks: Marks,

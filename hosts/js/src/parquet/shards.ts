@@ -22,7 +22,7 @@ export class Shards {
   readonly largest: readonly Group[];
   readonly #library: Library;
   readonly #places: readonly Place[];
-  /** What ends the reading. */
+  /** The signal that ends the reading. */
   readonly signal: AbortSignal | undefined;
   readonly #open = new Shared<number, ParquetFile>();
   readonly #held = new Held();
@@ -98,7 +98,7 @@ export class Shards {
     });
   }
 
-  /** What is decoded at once of each column, in the row group of a shard that takes most memory. */
+  /** The parts of each column that are decoded at once, in the row group of a shard that takes most memory. */
   async parts(shard: number): Promise<Part[]> {
     try {
       return await (await this.acquire(shard)).parts(this.columns);
@@ -122,7 +122,7 @@ export interface Finding {
   found?: ((count: number, files: number) => void) | undefined;
 }
 
-/** What a footer tells. */
+/** The facts of a footer. */
 interface Footer {
   rows: number;
   bytes: Map<string, number>;

@@ -10,7 +10,7 @@ export interface AsyncBuffer {
   readonly byteLength: number;
   /** The bytes from `start` to `end` - 1, by default to the last one. */
   slice(start: number, end?: number): ArrayBuffer | Promise<ArrayBuffer>;
-  /** What errors call it. Default `buffer`. */
+  /** Its name in errors. Default `buffer`. */
   readonly name?: string;
 }
 
@@ -29,7 +29,7 @@ export interface Host {
   readonly Sampler: typeof Sampler;
   /** A path or an address as `places` takes it; undefined if the text is neither. */
   path(text: string): string | undefined;
-  /** What `path` takes, for errors. */
+  /** The description of what `path` takes, for errors. */
   readonly paths: string;
   /** The files that these stand for, in this order. */
   places(paths: readonly string[]): Promise<Place[]>;
@@ -37,7 +37,7 @@ export interface Host {
   turn(): Promise<unknown>;
   /** Gives a warning. */
   warn(code: string, message: string): void;
-  /** What a launcher's variables say, where several processes were started and nothing was passed. */
+  /** The rank by a launcher's variables, in words, where several processes were started and nothing was passed. */
   launched(): string | undefined;
 }
 

@@ -23,7 +23,7 @@ const WINDOW = 1 << 20;
 
 type Class<T> = new (sizes: OrderOrSizes, options?: ReadingOptions) => T;
 
-/** What `Reading` is, over any instance of its engine. */
+/** The members of `Reading`, over any instance of its engine. */
 export abstract class BaseReading extends ReadingMembers {
   readonly #recipe: ReadingRecipe;
 

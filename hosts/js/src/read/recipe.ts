@@ -35,7 +35,7 @@ function dealt<T extends ReadingDealOptions & ReadingBatchOptions>(given: T) {
 /** Where a reading stands: at the beginning of an epoch, or where a state was taken. */
 export type Stand = { epoch: bigint } | { state: string };
 
-/** What decides a reading: a recipe, and where it stands. */
+/** The definition of a reading: a recipe, and where it stands. */
 export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
   readonly document: Document;
   readonly stand: Stand;

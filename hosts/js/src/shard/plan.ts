@@ -24,7 +24,7 @@ const WINDOW = 1 << 20;
 
 type Class<T> = new (sizes: Integers, options?: ShardPlanOptions) => T;
 
-/** What `ShardPlan` is, over any instance of its engine. */
+/** The members of `ShardPlan`, over any instance of its engine. */
 export abstract class BaseShardPlan extends ShardPlanMembers {
   readonly #engine: Engine<ComponentBindings>;
   #recipe: PlanRecipe;

@@ -11,7 +11,7 @@ import { ragged } from './verify.js';
 const OPTIONS = [...SHARDING, ...PLAN_DEAL, 'bytes', 'holders', 'rankNodes', 'epoch'] as const;
 const RECIPE_OPTIONS = ['sizes', 'bytes', 'holders', 'holderOffsets', 'rankNodes', 'epoch'] as const;
 
-/** What decides a plan: a recipe, and the epoch. */
+/** The definition of a plan: a recipe, and the epoch. */
 export class PlanRecipe implements Recipe<ComponentBindings, RawPlan> {
   readonly document: Document;
   readonly epoch: bigint;

@@ -15,7 +15,7 @@ const WINDOW = 1024;
 
 const RECIPE_OPTIONS = ['reader', 'epoch'] as const;
 
-/** What decides a stream: a recipe, the reader, and the epoch of the first cycle. */
+/** The definition of a stream: a recipe, the reader, and the epoch of the first cycle. */
 export class StreamRecipe implements Recipe<ComponentBindings, RawChunkStream> {
   readonly document: Document;
   readonly reader: number;
@@ -51,7 +51,7 @@ export class StreamRecipe implements Recipe<ComponentBindings, RawChunkStream> {
 
 type Class<T> = new (reader: Integer, readers: Integer, options?: ChunkStreamOptions) => T;
 
-/** What `ChunkStream` is, over any instance of its engine. */
+/** The members of `ChunkStream`, over any instance of its engine. */
 export abstract class BaseChunkStream extends ChunkStreamMembers implements Iterable<number> {
   readonly #recipe: StreamRecipe;
 

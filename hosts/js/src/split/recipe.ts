@@ -7,7 +7,7 @@ import type { SplitJson, SplitOptions } from './types.js';
 
 const FOLDS: Range = [1n, 2n ** 16n];
 
-/** What decides a split. */
+/** The definition of a split. */
 export class SplitRecipe implements Recipe<ComponentBindings, RawSplit> {
   readonly document: Document;
   readonly size: number;

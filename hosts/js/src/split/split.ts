@@ -16,7 +16,7 @@ const MOST_SAMPLES = 2 ** 30;
 
 type Class<T> = new (parts: SplitParts, options?: SplitOptions) => T;
 
-/** What `Split` is, over any instance of its engine. */
+/** The members of `Split`, over any instance of its engine. */
 export abstract class BaseSplit extends SplitMembers {
   readonly #recipe: SplitRecipe;
   #parts?: readonly string[];
@@ -195,7 +195,7 @@ export abstract class BaseSplit extends SplitMembers {
     return samples;
   }
 
-  /** What `read` finds among so many samples, window by window. */
+  /** The samples that `read` finds among so many, window by window. */
   #gathered(samples: Integer | undefined, read: (start: bigint, count: number) => Float64Array): Indices {
     const end = u53('samples', samples === undefined ? this.#samples() : samples);
     named('samples', () => this.call((raw) => raw.partOfRun(end, 0)));

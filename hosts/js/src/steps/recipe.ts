@@ -15,7 +15,7 @@ const OPTIONS = [...OF_ORDER, 'seed', 'order'] as const;
 const RECIPE_OPTIONS = ['rank', 'sizes', 'lists'] as const;
 const STATE_OPTIONS = [...RECIPE_OPTIONS, ...SCHEDULE_DEAL] as const;
 
-/** What decides a schedule: a recipe, and the rank. */
+/** The definition of a schedule: a recipe, and the rank. */
 export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
   readonly document: Document;
   readonly rank: number;

@@ -24,7 +24,7 @@ const STEP_WINDOW = 1 << 20;
 
 type Class<T> = new (samples: OrderOrSamples, batchSize: BatchSizes, options?: ScheduleOptions) => T;
 
-/** What `Schedule` is, over any instance of its engine. */
+/** The members of `Schedule`, over any instance of its engine. */
 export abstract class BaseSchedule extends ScheduleMembers implements Iterable<Indices> {
   readonly #recipe: ScheduleRecipe;
   readonly #numSteps: number;

@@ -4,7 +4,7 @@ import type { Engine } from '../engine.js';
 import type { Detection } from '../generated/launch.js';
 import type { Integer } from '../types.js';
 
-/** What a rank is detected from. */
+/** The values that a rank is detected from. */
 export interface DetectOptions {
   /** Wins over every variable. */
   rank?: Integer;

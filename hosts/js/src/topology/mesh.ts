@@ -18,7 +18,7 @@ export interface MeshJson {
   shard: string[];
 }
 
-/** What decides a mesh. */
+/** The definition of a mesh. */
 export class MeshRecipe implements Recipe<LightBindings, RawMesh> {
   readonly size: number;
   readonly cause: readonly [string, number];
@@ -35,7 +35,7 @@ export class MeshRecipe implements Recipe<LightBindings, RawMesh> {
   }
 }
 
-/** What `Mesh` is, over any instance of its engine. */
+/** The members of `Mesh`, over any instance of its engine. */
 export abstract class BaseMesh extends MeshMembers {
   readonly #worldSize: number;
   readonly #axes: readonly Axis[];
@@ -105,7 +105,7 @@ export abstract class BaseMesh extends MeshMembers {
     return this.call((raw) => raw.rankAt(Uint32Array.from(place)));
   }
 
-  /** What makes an equal mesh, for `JSON.stringify` and `fromJSON`. */
+  /** The JSON of which an equal mesh is made, for `JSON.stringify` and `fromJSON`. */
   toJSON(): MeshJson {
     return { worldSize: this.#worldSize, axes: this.#axes.map(({ name, size }) => [name, size]), shard: this.shard };
   }
@@ -120,7 +120,7 @@ export abstract class BaseMesh extends MeshMembers {
   }
 }
 
-/** What an error tells in place of the names of axes. */
+/** The text of an error in place of the names of axes. */
 const NO_AXES = 'no name, there are no axes';
 
 function axesOf(axes: unknown, shard: unknown): Axis[] {

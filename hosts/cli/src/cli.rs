@@ -38,7 +38,7 @@ pub struct Cli {
 }
 
 impl Cli {
-    /// What the command line says. A number below 0 is a value that is not allowed, and no unknown option.
+    /// Reads the command line. A number below 0 is a value that is not allowed, and no unknown option.
     pub fn read() -> Self {
         let with_numbers = |arg: Arg| match arg.get_action().takes_values() {
             true => arg.allow_negative_numbers(true),

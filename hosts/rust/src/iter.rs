@@ -8,7 +8,7 @@ use crate::{Error, Sampler};
 /// enough to stay in the cache.
 const WINDOW: u64 = 1 << 16;
 
-/// What an iterator reads from. One that owns it lives as long as it likes, such as in a stream or another thread.
+/// The object that an iterator reads from. One that owns it lives as long as it likes, such as in a stream or another thread.
 #[derive(Debug)]
 pub(crate) enum Of<'a, T> {
     Borrowed(&'a T),
@@ -30,10 +30,10 @@ impl<T> Deref for Of<'_, T> {
 #[derive(Debug)]
 pub struct Indices<'a> {
     sampler: Of<'a, Sampler>,
-    /// What was read and not yet handed out, at both ends.
+    /// Samples that were read and not yet handed out, at both ends.
     front: VecDeque<u64>,
     back: VecDeque<u64>,
-    /// What was not read yet, between them.
+    /// The samples that were not read yet, between them.
     unread: Range<u64>,
 }
 
@@ -172,7 +172,7 @@ impl<'a> Batches<'a> {
         Self { indices: indices.up_to(remaining.saturating_mul(batch_size.into())), remaining, batch_size }
     }
 
-    /// What an end gave, after which one batch less is left, or none.
+    /// Takes a batch that an end gave, after which one batch less is left, or none.
     fn given(&mut self, batch: Result<Vec<u64>, Error>) -> Option<Result<Vec<u64>, Error>> {
         self.remaining = if batch.is_ok() { self.remaining - 1 } else { 0 };
         Some(batch)

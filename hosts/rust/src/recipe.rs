@@ -23,14 +23,14 @@ pub(crate) fn checked_recipe(recipe: &str) -> Result<&str, Failure> {
     Ok(recipe)
 }
 
-/// What a recipe is made of. An option that is not set is left out, so that it has its default.
+/// The options and lists of which a recipe is made. An option that is not set is left out, so that it has its default.
 #[derive(Clone, Debug)]
 pub(crate) struct Draft {
     /// A recipe that was given.
     given: Option<String>,
     /// A whole section `order`, in place of the one that was given.
     order: Option<Map<String, Value>>,
-    /// What was set: a member for each section of a recipe.
+    /// The options that were set: a member for each section of a recipe.
     set: Value,
     lists: Vec<Shared>,
 }
@@ -103,7 +103,7 @@ impl Draft {
             Some(given) => {
                 checked_recipe(given)?;
                 let changes = self.order.is_some() || self.set.as_object().is_some_and(|changes| !changes.is_empty());
-                // What is no recipe, the component refuses.
+                // The component refuses a text that is no recipe.
                 match serde_json::from_str(given) {
                     Ok(recipe) if changes => recipe,
                     _ => return Ok(given.clone()),
@@ -139,7 +139,7 @@ impl Draft {
         Ok(own)
     }
 
-    /// What the component makes of it, in an instance of its own.
+    /// Makes an object of it, in an instance of its own.
     pub fn make<T>(
         self,
         memory_limit: usize,

@@ -66,7 +66,7 @@ pub struct SourcesArgs {
     given: Given<Blend>,
 }
 
-/// What --source says, as a recipe has it.
+/// The source of --source, as a recipe has it.
 fn source(text: &str) -> Result<Value, String> {
     // A name may have colons.
     let parts = text.rsplit_once(':').and_then(|(rest, weight)| Some((rest.rsplit_once(':')?, weight)));
@@ -80,7 +80,7 @@ fn source(text: &str) -> Result<Value, String> {
     Ok(json!({ "name": name, "samples": number(samples)?, "weight": weight }))
 }
 
-/// What --stage says.
+/// The stage of --stage.
 fn stage(text: &str) -> Result<Value, String> {
     let (from, weights) = text.split_once(':').ok_or("allowed: FROM:W,W,..., such as 50000:20,80")?;
     let weights = weights.split(',').map(number).collect::<Result<Vec<_>, _>>()?;
@@ -88,7 +88,7 @@ fn stage(text: &str) -> Result<Value, String> {
 }
 
 impl SourcesArgs {
-    /// What the options say, as members of the order of a recipe.
+    /// The options as members of the order of a recipe.
     pub fn members(&self) -> Map<String, Value> {
         let mut members = self.given.members().clone();
         for (name, values) in [("sources", &self.source), ("stages", &self.stage)] {

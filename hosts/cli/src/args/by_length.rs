@@ -216,7 +216,7 @@ pub fn worded(error: Error) -> Problem {
         Some(failure) if failure.field == "lengths" && failure.value.contains("sample") => {
             let others = TooLong::ALL.iter().map(|it| it.name()).filter(|name| *name != "error").collect::<Vec<_>>();
             let Failure { value, allowed, .. } = failure;
-            // What else can be done is an option here.
+            // The other ways of the message are options here.
             let allowed = allowed.split(';').next().unwrap_or_default();
             let what = format!("a sample is too long: {value}; allowed: {allowed}");
             Problem::message(format!("{what}, or choose what happens to it: --too-long {}", others.join(", ")))

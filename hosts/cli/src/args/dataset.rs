@@ -21,12 +21,12 @@ pub struct DatasetArgs {
     /// Number of samples, such as 50000, 50_000 or 5e4
     #[arg(long, value_name = "N", value_parser = number)]
     pub samples: Option<u64>,
-    /// What is dealt, if the recipe was read, which needs the files before.
+    /// The dataset, once the recipe was read, which needs the files before.
     #[arg(skip)]
     pub known: Option<Dataset>,
 }
 
-/// What is dealt: so many samples, which may be the rows of files laid end to end.
+/// A dataset: so many samples, which may be the rows of files laid end to end.
 #[derive(Clone, Default)]
 pub struct Dataset {
     pub samples: u64,
@@ -50,7 +50,7 @@ pub struct Rows {
     /// The sample that its first row is.
     pub first: u64,
     pub count: u64,
-    /// What its row groups take, compressed, where it is Parquet.
+    /// The compressed bytes of its row groups, where it is Parquet.
     pub bytes: u64,
 }
 
@@ -108,7 +108,7 @@ impl Dataset {
         if self.files.is_empty() { &[] } else { &["file", "row"] }
     }
 
-    /// What they say of a sample: the file that holds it, and the row in it.
+    /// The place of a sample: the file that holds it, and the row in it.
     pub fn row(&self, sample: u64) -> Vec<Cell> {
         self.stored(sample).map_or(Vec::new(), |(file, row)| vec![file.into(), row.into()])
     }

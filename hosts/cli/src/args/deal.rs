@@ -18,11 +18,11 @@ use crate::write::Problem;
 
 /// The order that is made of the sizes of files, and not by its name alone.
 pub const SHARDED: &str = "sharded";
-/// What an answer ends with that is of files and another order.
+/// The note below an answer for files with another order than `sharded`: a ShardedDataset reads that one.
 pub const OF_SHARDED: &str =
     "(a ShardedDataset reads other samples: add --order sharded, its --seed, and the loader's --workers)";
 
-/// What every subcommand takes that answers for an epoch.
+/// Options of every subcommand that answers for an epoch.
 #[derive(Args)]
 pub struct EpochArgs {
     #[command(flatten)]
@@ -71,7 +71,7 @@ pub struct DealArgs {
     /// text with one number in each line. May be repeated
     #[arg(long, value_name = "PATH=FILE", value_parser = list)]
     pub list: Vec<(String, PathBuf)>,
-    /// What a recipe or a state decides, with the options beside it, once it is read.
+    /// The sampler of a recipe or a state, with the options beside it, once it is read.
     #[arg(skip)]
     pub decided: Option<Builder>,
     /// Whether that is an order which is made of others.
@@ -201,7 +201,7 @@ impl DealArgs {
     }
 }
 
-/// What is said of an order of files without files.
+/// The problem of an order of files without files.
 pub fn needs_files() -> Problem {
     let needed = "name the files or their directories instead of --samples";
     Problem::message(format!("--order {SHARDED} needs samples that are stored in files; {needed}"))
@@ -212,7 +212,7 @@ pub fn is_plain(order: &str) -> Result<bool, Error> {
     Ok(order == SHARDED || samedeal::orders()?.iter().any(|plain| plain == order))
 }
 
-/// What --list says.
+/// The list of --list: its path in the recipe, and its file.
 pub fn list(text: &str) -> Result<(String, PathBuf), String> {
     let found = text.split_once('=').filter(|(path, file)| !path.is_empty() && !file.is_empty());
     found.map(|(path, file)| (path.to_owned(), file.into())).ok_or_else(|| "allowed: PATH=FILE".to_owned())

@@ -18,7 +18,7 @@ pub struct Member {
     pub help: &'static str,
 }
 
-/// What an option takes. A number that is out of its range goes on to the core, which says so.
+/// The type of an option. A number that is out of its range goes on to the core, which says so.
 pub enum Kind {
     /// A whole number of 32 bits, with its range for people.
     Short(&'static str),
@@ -84,7 +84,7 @@ impl<S: Section> Given<S> {
         self.members.insert(name.to_owned(), value.into());
     }
 
-    /// What is given here from now on, of a section that a recipe has.
+    /// Takes the members of a section of a recipe as the given ones.
     pub fn replace(&mut self, section: &Value) {
         let own = |name: &str| Some((name.to_owned(), section.get(name)?.clone()));
         self.members = S::MEMBERS.iter().filter_map(|member| own(member.name)).collect();

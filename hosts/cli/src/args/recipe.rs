@@ -26,7 +26,7 @@ impl EpochArgs {
         members.extend(self.dataset.samples.map(|samples| ("samples".to_owned(), samples.into())));
         let text = with(text(&path)?, [(order, members), deal]);
         if by_length {
-            // What is no recipe, the library refuses when it has the lengths.
+            // The library refuses a text that is no recipe when it has the lengths.
             let recipe: Value = serde_json::from_str(&text).unwrap_or_default();
             self.deal.order.replace(&recipe["order"]);
             self.deal.deal.replace(&recipe["deal"]);
@@ -65,7 +65,7 @@ impl EpochArgs {
 }
 
 /// A recipe with these members of its sections in place of those that it has: what is named beside --recipe, in every subcommand.
-/// What is no recipe, the library refuses.
+/// A text that is no recipe stays as it is: the library refuses it.
 pub fn with<'a>(text: String, sections: impl IntoIterator<Item = (&'a str, Map<String, Value>)>) -> String {
     let mut changes = sections.into_iter().filter(|(_, members)| !members.is_empty()).peekable();
     let recipe = if changes.peek().is_some() { serde_json::from_str(&text).ok() } else { None };
@@ -84,7 +84,7 @@ pub fn without(text: String, section: &str, member: &str) -> String {
     Value::Object(recipe).to_string()
 }
 
-/// What an order is, by the canonical text of a recipe, for people.
+/// The order of a canonical recipe in words, for people.
 pub fn order_of(recipe: &str) -> String {
     let recipe: Value = serde_json::from_str(recipe).unwrap_or_default();
     let order = &recipe["order"];
@@ -133,7 +133,8 @@ fn sampler(text: &str, lists: Vec<(String, Vec<u64>)>, files: Option<&Dataset>) 
     with_sizes(files.and_then(Dataset::sizes), make, |(_, sampler)| sampler.lanes().is_some())
 }
 
-/// What is made of sizes of files; without them, of an order that has none. `has_sizes` is whether the order of what was made has some.
+/// Makes an object from the sizes of files, or without them from an order that has none. `has_sizes` says whether the order of the object
+/// has sizes.
 pub fn with_sizes<T>(
     sizes: Option<Vec<u64>>,
     make: impl Fn(Option<Vec<u64>>) -> Result<T, Error>,

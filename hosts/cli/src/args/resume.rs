@@ -11,7 +11,7 @@ use crate::args::recipe::with;
 use crate::read::checkpoint::{self, Kind, Saved};
 use crate::write::Problem;
 
-/// What to do if a state has too many files to name their sizes.
+/// Advice if a state has too many files to hold their sizes.
 pub const NAME_FILES: &str = "the state has a hash of the sizes of the files, not the sizes; name the files";
 
 impl EpochArgs {
@@ -152,7 +152,7 @@ impl EpochArgs {
     }
 }
 
-/// What differs from the state. It names options, since a fingerprint means nothing to people.
+/// The difference from the state in words. It names options, since a fingerprint means nothing to people.
 pub fn differing(error: &Error) -> String {
     let Some(Failure { kind: FailureKind::Contradiction, field, value, allowed, .. }) = error.failure() else {
         return error.to_string();

@@ -113,7 +113,7 @@ impl StepsArgs {
         let (args, dataset) = (&self.schedule, &self.dataset);
         let saved = args.resume.as_deref().map(|path| checkpoint::only(path).and_then(steps_of)).transpose()?;
         let files = if dataset.paths.is_empty() { None } else { Some(Dataset::of_files(&dataset.paths)?) };
-        // What decides the rest, and the file that says so.
+        // The recipe of the rest, and the file that has it.
         let (text, path) = match (&args.recipe, &saved) {
             (Some(path), _) => (recipe::text(path)?, Some(path.as_path())),
             (None, Some(saved)) => {
@@ -182,7 +182,7 @@ impl ScheduleArgs {
         Ok(members)
     }
 
-    /// What is wrong with a schedule, by the file that has most of it, or by the options alone.
+    /// The problem of a schedule, told of the file that has most of it, or of the options alone.
     fn refused(&self, error: Error, path: Option<&Path>) -> Problem {
         let Some(path) = path else {
             return match error.failure() {

@@ -114,7 +114,7 @@ pub fn numbers(text: &str) -> Result<Numbers, String> {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Samples {
     list: Vec<u64>,
-    /// What the same text is as one number whose digits are grouped.
+    /// The text as one number whose digits are grouped.
     one: Option<u64>,
 }
 

@@ -107,7 +107,7 @@ fn said(value: &Value) -> String {
     }
 }
 
-/// What a member decides, for people.
+/// The part of a run that a member decides, for people.
 fn told(decides: &str) -> &'static str {
     match decides {
         "order" => "which samples come when",

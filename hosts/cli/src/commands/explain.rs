@@ -138,7 +138,7 @@ fn show(args: &ExplainArgs, states: &[Saved]) -> Result<(), Problem> {
     }
 }
 
-/// What follows from a state, as the library says.
+/// Facts that follow from a state, as the library says.
 struct Facts {
     /// How many sample indices there are, and how many positions the epoch has. Unknown if the state has only a hash of a list.
     extent: Option<(u64, u64)>,
@@ -168,7 +168,7 @@ impl Facts {
         };
         let is_state = saved.number("samedeal") == Some(1)
             && matches!(saved.kind(), Kind::Sampler | Kind::Reading | Kind::Steps | Kind::Worker);
-        // What the state of an order that is made of others had, which may have got more since.
+        // The positions at the time of the state: an order that is made of others may have got more since.
         let most = saved.number("positions").or_else(|| extent.map(|(_, length)| length));
         if let Some(most) = most.filter(|_| is_state) {
             let consumed = saved.fields.get("consumed").unwrap_or(&Value::Null);
@@ -192,13 +192,13 @@ impl Facts {
     }
 }
 
-/// What is wrong with a state that no run can have.
+/// The problem of a state that no run can have.
 fn impossible(saved: &Saved, why: impl Display) -> Problem {
     let place = if saved.place.is_empty() { String::new() } else { format!("{}: ", saved.place) };
     saved.refused(format!("{place}{}, but {why}", saved.described()))
 }
 
-/// What a state says, a row for each part of it that it has.
+/// The rows of a state: one for each fact that it has.
 fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> Items {
     let is_recipe = saved.recipe_of().is_some();
     let mut items = Items::new(["what", if is_recipe { "the recipe says" } else { "the state says" }]);
@@ -264,7 +264,7 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
     items
 }
 
-/// What an order is made of, if it is made of others.
+/// The parts of an order that is made of others.
 fn made_of(saved: &Saved) -> Vec<(&'static str, String)> {
     let name = |order: &Value| order["name"].as_str().unwrap_or("feistel").to_owned();
     let count = |member: &str| saved.field(member).and_then(Value::as_array).map_or(0, Vec::len);
@@ -454,7 +454,7 @@ impl ExplainArgs {
     }
 }
 
-/// What became of samples or of a step, by the state of a sampler. Within the epoch, the same world deals the same, from the
+/// Answers about samples or a step, by the state of a sampler. Within the epoch, the same world deals the same, from the
 /// beginning on or resumed, so that one sampler of the whole epoch knows all of it.
 fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.epoch.dataset)?;
@@ -562,7 +562,7 @@ fn statuses(
     answer::show(args.output.format(), items, || Ok(told.to_owned()), || Ok(Located { samples: &samples }))
 }
 
-/// What became of samples or of a step, by the state of a dataset in files.
+/// Answers about samples or a step, by the state of a dataset in files.
 fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let dataset = Dataset::new(&args.epoch.dataset)?;
     let own = saved.number("epoch").unwrap_or(0);

@@ -61,7 +61,7 @@ impl LocateArgs {
         self.epoch.deal.epochs.filter(|epochs| epochs.is_range).unwrap_or(Numbers::one(one))
     }
 
-    /// What the answer is of, for people: the order and the seed may have been assumed.
+    /// The run that the answer is about, for people: the order and the seed may have been assumed.
     fn of(epochs: Numbers, readers: &Readers, samples: u64) -> Result<String, Problem> {
         let epochs = match epochs {
             Numbers { first, last, .. } if first < last => format!("epochs {first} to {last}"),
@@ -202,7 +202,7 @@ pub struct Reached {
 }
 
 impl Reached {
-    /// What became of a position or a step that is no padding.
+    /// The status of a position or a step that is no padding.
     pub fn status(self, epoch: u64, number: u64) -> Status {
         match epoch.cmp(&self.epoch) {
             Ordering::Less => Status::Seen,
@@ -229,14 +229,14 @@ pub fn run(args: &LocateArgs) -> Result<(), Problem> {
     let told = || {
         let mut notes = search.notes(&samples, several);
         notes.push(LocateArgs::of(epochs, &search.readers, dataset.samples)?);
-        // What a ShardedDataset reads is another order, and nothing would look wrong.
+        // A ShardedDataset reads another order, and nothing would look wrong.
         notes.extend(args.epoch.is_unsharded(&dataset).then(|| OF_SHARDED.to_owned()));
         Ok(notes.join("\n"))
     };
     show(format, || search.items(&samples, several), told, || Ok(Located { samples: &samples }))
 }
 
-/// What is found of every sample in every epoch that is asked for.
+/// The answers about every sample in every epoch that is asked for.
 pub fn in_epochs<T>(
     epochs: Numbers,
     samples: &[u64],
@@ -379,7 +379,7 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// What the table does not say.
+    /// Notes on what the table does not say.
     fn notes(&self, found: &[LocatedIn<Place>], several: bool) -> Vec<String> {
         let of = |one: &LocatedIn<Place>| match several {
             true => format!("sample {} in epoch {}", one.sample, one.epoch),

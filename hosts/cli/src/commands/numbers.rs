@@ -251,7 +251,7 @@ impl WindowArgs {
         }
     }
 
-    /// What is said below a table, and how to show more if these are not all of `end` items.
+    /// The note below a table, and how to show more if these are not all of `end` items.
     pub fn told(&self, count: u64, told: String, end: u64) -> String {
         if self.start + count < end { told + "; --start, --count and --all show more" } else { told }
     }

@@ -85,7 +85,7 @@ impl EpochArgs {
     }
 }
 
-/// What the state of a dataset in files leaves of the epoch, all of it for one reader.
+/// The readers of what the state of a dataset in files leaves of the epoch: one reader for all of it.
 pub fn left(saved: &Saved, dataset: &Dataset) -> Result<Readers, Problem> {
     let remainder = (!saved.deals_shards()).then_some(Remainder::Uneven);
     let builder = remainder.into_iter().fold(builder(saved, dataset), ReadingBuilder::remainder);
@@ -112,7 +112,7 @@ fn builder(saved: &Saved, dataset: &Dataset) -> ReadingBuilder {
     dataset.sizes().into_iter().fold(Reading::from_recipe(recipe), ReadingBuilder::sizes)
 }
 
-/// What the state says of the last group that took a part.
+/// A fact of the last group of readers in the state.
 fn last<T>(saved: &Saved, field: impl FnOnce(&Segment) -> Option<T>) -> Option<T> {
     saved.history.last().and_then(field)
 }
@@ -175,7 +175,7 @@ impl Readers {
         }
     }
 
-    /// What says how the loader of a rank takes the batches of its workers; none where each rank is one reader.
+    /// The reading that says how the loader of a rank takes the batches of its workers; none where each rank is one reader.
     fn turns(&mut self) -> Result<Option<&Reading>, Problem> {
         if let (Source::Sampler(sampler), Some(workers), None) = (&self.source, self.workers, &self.turns) {
             // A reading of as many samples by these readers: how many each has does not depend on the order.
@@ -306,7 +306,7 @@ impl Reader<'_> {
         self.readers.workers.map_or(rank.clone(), |workers| format!("worker {} of {workers} in {rank}", self.worker))
     }
 
-    /// What an answer in JSON begins with.
+    /// The beginning of an answer in JSON.
     pub fn head(&self) -> Result<Head, Problem> {
         let Readers { world_size, workers, batch_size, .. } = *self.readers;
         let (rank, worker, sampler) = (self.rank, self.worker, self.readers.sampler());

@@ -20,7 +20,7 @@ use crate::write::{Cell, Items, Problem, excerpt, grouped, hexadecimal, note, pr
 const SHOWN: usize = 5;
 /// How much of a sample is shown.
 const LETTERS: usize = 40;
-/// What is hashed in place of the length of a sample that has no value: no length is as large.
+/// The number that is hashed for a sample without a value: no length is as large.
 const NO_VALUE: u64 = u64::MAX;
 
 #[derive(Args)]
@@ -36,7 +36,7 @@ pub struct ReplayArgs {
     pub output: Output,
 }
 
-/// What was read of a column.
+/// The values that were read of a column.
 #[derive(Serialize, JsonSchema)]
 pub struct Replayed<'a> {
     /// The host that read it, and the version of its engine.

@@ -1,4 +1,4 @@
-//! What columns hold of some samples.
+//! The values of columns for some samples.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -49,7 +49,7 @@ impl Contents {
         self.0.iter().map(|(column, _)| &**column).collect()
     }
 
-    /// What the columns hold of a sample.
+    /// The values of a sample, one for each column.
     pub fn cells(&self, sample: u64) -> impl Iterator<Item = Cell> {
         self.0.iter().map(move |(_, found)| Cell::Value(found.get(&sample).cloned().unwrap_or_default()))
     }

@@ -1,4 +1,4 @@
-//! What the command reads: files of samples, of lengths, of checkpoints.
+//! Files that the command reads: of samples, of lengths, of checkpoints.
 
 pub mod checkpoint;
 pub mod contents;

@@ -1,4 +1,4 @@
-//! What JSON answers have in common. An answer is one object of numbers, names and lists, and a list whether it has one item or
+//! The common parts of JSON answers. An answer is one object of numbers, names and lists, and a list whether it has one item or
 //! many. Sentences are for people: they stand in tables and on standard error.
 
 use std::borrow::Cow;

@@ -13,7 +13,7 @@ use crate::write::rows::Rows;
 const LETTERS: usize = 60;
 /// A longer word than this may be broken: a name of a file, a number with no groups.
 const WORD: usize = 12;
-/// What is said below a table with shortened values.
+/// The note below a table with shortened values.
 const SHORTENED: &str = "Some values are shortened, or shown in one line; --format json and text have them whole";
 
 /// Items with as many parts each: rows for people, or for other programs.
@@ -242,7 +242,7 @@ impl From<u64> for Cell {
     }
 }
 
-/// What is not known is nothing.
+/// An unknown value is an empty cell.
 impl<T: Into<Self>> From<Option<T>> for Cell {
     fn from(known: Option<T>) -> Self {
         known.map_or(Self::None, Into::into)

@@ -1,4 +1,4 @@
-//! What the command says: tables, JSON, progress, problems.
+//! The output of the command: tables, JSON, progress, problems.
 
 pub mod answer;
 mod items;

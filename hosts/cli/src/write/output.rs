@@ -133,7 +133,7 @@ pub fn print(text: impl std::fmt::Display) -> Result<(), Problem> {
     Ok(out.flush()?)
 }
 
-/// What a check found, once that is printed: `None` if nothing failed, but something was not checked. The exit code is an answer of its
+/// The result of a check, once it is printed: `None` if nothing failed, but something was not checked. The exit code is an answer of its
 /// own, which a reader that has gone away does not change.
 pub fn verdict(printed: Result<(), Problem>, passed: Option<bool>) -> Result<bool, Problem> {
     match printed {

@@ -51,7 +51,7 @@ impl Drop for Partial {
     fn drop(&mut self) {
         let mut written = written();
         if written.remove(&self.name) {
-            // What was begun and did not succeed. There is nobody left to tell if it cannot be removed.
+            // The file was begun and is not whole. There is nobody left to tell if it cannot be removed.
             let _ = fs::remove_file(&self.name);
         }
     }

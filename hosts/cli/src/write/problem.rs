@@ -2,7 +2,7 @@ use std::{fmt, io};
 
 use samedeal::{Error, Failure, FailureKind};
 
-/// What ends the command without an answer.
+/// The reason why the command ends without an answer.
 #[derive(Debug)]
 pub enum Problem {
     /// The sampler refused.

@@ -49,7 +49,7 @@ impl<T> BatchBuilder<T> {
         self
     }
 
-    /// What comes beside a recipe: lengths, or none, and other lists by their names.
+    /// The lists beside a recipe: lengths, or none, and other lists by their names.
     #[doc(hidden)]
     pub fn beside(mut self, lengths: Option<Vec<u32>>, lists: Vec<List>) -> Self {
         self.lengths = lengths.map(Lengths::from);

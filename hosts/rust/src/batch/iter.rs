@@ -14,7 +14,7 @@ const AHEAD: u32 = 64;
 pub struct RankBatches<'a> {
     batcher: Of<'a, Batcher>,
     rank: u32,
-    /// What was read and not yet handed out.
+    /// Batches that were read and not yet handed out.
     window: vec::IntoIter<Batch>,
     /// The first step that was not read yet, and the end, if there is one before that of the epoch.
     unread: u64,

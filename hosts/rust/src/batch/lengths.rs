@@ -17,7 +17,7 @@ enum Given {
     BySource(Vec<(String, Vec<u32>)>),
 }
 
-/// What gives lengths.
+/// A source of lengths.
 #[derive(Clone)]
 pub(crate) struct Source {
     /// How many there are.

@@ -19,7 +19,7 @@ pub struct Batch {
     pub row_ends: Vec<u32>,
     /// Tokens of each row, padding included.
     pub padded_length: u32,
-    /// What the batch costs.
+    /// The cost of the batch.
     pub cost: u64,
     /// How many rows at its end are there to fill the step: another batch holds them too.
     pub repeated: u32,

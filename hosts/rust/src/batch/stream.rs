@@ -134,7 +134,7 @@ impl fmt::Debug for BatchStream {
 #[derive(Debug)]
 pub struct ReadyBatches<'a> {
     stream: &'a mut BatchStream,
-    /// What was taken and not yet handed out.
+    /// Batches that were taken and not yet handed out.
     window: vec::IntoIter<Batch>,
     done: bool,
 }

@@ -19,13 +19,13 @@ pub use crate::generated::component::*;
 pub(crate) use bindings::exports::samedeal::deal as exports;
 use bindings::{Samedeal, SamedealPre};
 
-/// What a component holds before it is given anything, and needs for everything small after it.
+/// The bytes that a component holds before it is given anything, and needs for everything small after it.
 const RESERVED: usize = 2 << 20;
 
-/// What lists leave of the memory once it is in use, so that the component can answer.
+/// The bytes that lists leave free once the component is in use, so that it can answer.
 const TO_ANSWER: usize = 128 << 10;
 
-/// What lists may take in any case: the component keeps twice as much free for the next call.
+/// The bytes that lists may take in any case: the component keeps twice as much free for the next call.
 const ALWAYS_FREE: usize = 32 << 10;
 
 /// How far the memory of an instance has grown, and how far it may.
@@ -118,7 +118,7 @@ fn is_space_limited() -> bool {
 pub(crate) struct Instance {
     store: Store,
     exports: Samedeal,
-    /// What stopped it. A component that has trapped must not be entered again.
+    /// The trap that ended this instance, if one did. A component that has trapped must not be entered again.
     stopped: Option<EngineError>,
 }
 
@@ -129,7 +129,7 @@ impl Instance {
         let compiled = compiled()?;
         let mut store = Store::new(compiled.engine(), Memory { limit: memory_limit, size: 0 });
         store.limiter(|memory| memory);
-        // What a call hands out is bounded by the memory of the instance.
+        // The memory of the instance bounds what a call hands out.
         store.set_hostcall_fuel(usize::MAX);
         let exports = compiled.instantiate(&mut store).map_err(|error| no_space(memory_limit, &error))?;
         Ok(Self { store, exports, stopped: None })
@@ -182,7 +182,7 @@ impl<T> Drop for Object<T> {
 }
 
 impl<T> Object<T> {
-    /// What a constructor makes.
+    /// Makes an object by a constructor.
     pub(crate) fn make(
         mut instance: Instance,
         make: impl FnOnce(&Samedeal, &mut Store) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,
@@ -191,7 +191,7 @@ impl<T> Object<T> {
         Ok(Self { instance: Arc::new(Mutex::new(instance)), resource, kind: PhantomData })
     }
 
-    /// What is made of it, in the same instance.
+    /// Makes an object of this one, in the same instance.
     pub(crate) fn another<U>(
         &self,
         make: impl FnOnce(&Samedeal, &mut Store, ResourceAny) -> wasmtime::Result<Result<ResourceAny, types::Failure>>,

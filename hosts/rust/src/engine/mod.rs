@@ -1,4 +1,4 @@
-//! What answers calls: the component in wasmtime, or the core, which is linked. Both have the same functions, so all other modules are the
+//! The engine, which answers calls: the component in wasmtime, or the core, which is linked. Both have the same functions, so all other modules are the
 //! same for both. The component is used if its feature is on, because it is what makes the promise.
 
 #[cfg(feature = "component")]

@@ -7,7 +7,7 @@ use super::check_limit;
 pub use crate::generated::native::*;
 use crate::{Error, Failure};
 
-/// What stands for an instance of the component. The memory of the core is that of the process, and has no limit.
+/// Stands for an instance of the component. The memory of the core is that of the process, and has no limit.
 pub(crate) struct Instance(());
 
 impl Instance {
@@ -58,13 +58,13 @@ impl<T> Drop for Object<T> {
 }
 
 impl<T> Object<T> {
-    /// What a constructor makes: the first of a family.
+    /// Makes an object by a constructor: the first of a family.
     pub(crate) fn make(_: Instance, make: impl FnOnce() -> Result<T, types::Failure> + Send) -> Result<Self, Error> {
         let own = make().map_err(|failure| Error::Failure(failure.into()))?;
         Ok(Self { turn: Arc::default(), own: ManuallyDrop::new(Box::new(own)) })
     }
 
-    /// What is made of it, in the same family.
+    /// Makes an object of this one, in the same family.
     pub(crate) fn another<U>(
         &self,
         make: impl FnOnce(&T) -> Result<U, types::Failure> + Send,

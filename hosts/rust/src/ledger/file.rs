@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use super::lines::{check_line, next_line};
 use super::{CHECKPOINT, Log};
 
-/// What entries are written to begin with, the longer one first.
+/// The beginnings of entries, the longer one first.
 const BEGINNINGS: [&str; 2] = ["{\"samedeal\":1,\"kind\":\"ledger\"", "{\"event\":\""];
 /// How many entries are read at a time.
 const WINDOW: usize = 1 << 12;

@@ -105,7 +105,7 @@ impl<R: BufRead> Replay<R> {
         self.next_of(|ledger, entry| ledger.apply(entry))
     }
 
-    /// What the next entry that comes to something comes to.
+    /// The result of the next entry that has one.
     fn next_of<T>(
         &mut self,
         applied: impl Fn(&RawLedger, &str) -> Result<Option<T>, Error>,
@@ -155,7 +155,7 @@ impl<R: BufRead> FusedIterator for Replay<R> {}
 pub struct Samples<R> {
     replay: Replay<R>,
     whole: Sampler,
-    /// What was not read yet of a run: where it begins, and how many there are.
+    /// The part of a run that was not read yet: where it begins, and how many positions there are.
     run: (u64, u32),
     window: std::vec::IntoIter<u64>,
 }

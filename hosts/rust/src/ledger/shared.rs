@@ -18,7 +18,7 @@ impl Shared {
         Ok(Self { client: Client::new(options)?, log: Box::new(log), begun: Instant::now() })
     }
 
-    /// What time it is, in milliseconds since this began.
+    /// The time, in milliseconds since this began.
     fn now(&self) -> u64 {
         self.begun.elapsed().as_millis() as u64
     }

@@ -9,5 +9,5 @@ pub use builder::{Deal, ReadingBuilder};
 pub use reading::Reading;
 pub use rounds::Rounds;
 
-/// What a call of the component hands out at a time: little memory, and few crossings.
+/// The samples that a call of the component hands out at a time: little memory, and few crossings.
 const WINDOW: u32 = 1 << 16;

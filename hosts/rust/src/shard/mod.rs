@@ -14,5 +14,5 @@ pub use records::{LoadSummary, Loads};
 pub use stream::{ChunkStream, ChunkStreamBuilder, Chunks};
 pub use verify::{Overlap, Verification, verify_runs, verify_shards};
 
-/// What a call of the component hands out at a time: little memory, and few crossings.
+/// The numbers that a call of the component hands out at a time: little memory, and few crossings.
 const WINDOW: u32 = 1 << 16;

@@ -117,7 +117,7 @@ impl ChunkStreamBuilder {
 #[derive(Debug)]
 pub struct Chunks<'a> {
     stream: &'a ChunkStream,
-    /// What was read and not yet handed out.
+    /// Chunks that were read and not yet handed out.
     window: std::vec::IntoIter<u64>,
     /// The first chunk that was not read yet; none after an error.
     unread: Option<u64>,

@@ -12,7 +12,7 @@ const WINDOW: u64 = 1 << 14;
 #[derive(Debug)]
 pub struct ScheduleSteps<'a> {
     schedule: Of<'a, Schedule>,
-    /// What was read and not yet handed out.
+    /// Batches that were read and not yet handed out.
     window: vec::IntoIter<Vec<u64>>,
     /// The first step that was not read yet, and the end.
     unread: u64,

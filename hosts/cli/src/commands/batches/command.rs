@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::strategies::Members;
 use crate::commands::numbers::BatchesArgs;
 
-/// What was asked for, with these options of batches in place of a comparison.
+/// The command that was asked for, with these options of batches in place of a comparison.
 pub fn of(args: &BatchesArgs, options: &Members) -> String {
     let (epoch, by_length) = (&args.epoch, &args.by_length);
     let deal = &epoch.deal;

@@ -1,4 +1,4 @@
-//! What every strategy makes of the same lengths.
+//! A comparison of all strategies on the same lengths.
 
 use indicatif::ProgressBar;
 use samedeal::{Batcher, Metrics};
@@ -15,7 +15,7 @@ use crate::commands::numbers::BatchesArgs;
 use crate::read::lengths::Lengths;
 use crate::write::{Cell, Items, Problem, Recipe, Rows, Sink, counted, grouped, percent, progress, write_json};
 
-/// What a strategy makes of the lengths.
+/// The result of a strategy on the lengths.
 struct Outcome {
     candidate: Candidate,
     options: Members,
@@ -201,7 +201,7 @@ fn table<'a>(first: &str, outcomes: impl Iterator<Item = (Cell, &'a Outcome)>, f
     items
 }
 
-/// What the table has no place for.
+/// Notes that the table has no place for.
 fn notes(args: &BatchesArgs, outcomes: &[Outcome], room: &Room) -> Vec<String> {
     let rows = counted(room.rows.into(), "row", "rows");
     let mut notes = vec![

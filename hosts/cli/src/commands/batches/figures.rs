@@ -68,7 +68,7 @@ pub fn ratios(metrics: &Metrics, is_limited: bool) -> String {
     parts.join(", ")
 }
 
-/// What is not as it was, for people; none if everything is.
+/// The samples that are changed or left out, in words; none if there are none.
 pub fn exceptions(metrics: &Metrics) -> Option<String> {
     let lost = [
         (metrics.dropped, "left out at the end"),
@@ -79,7 +79,7 @@ pub fn exceptions(metrics: &Metrics) -> Option<String> {
     if parts.is_empty() { None } else { Some(parts.join(", ")) }
 }
 
-/// What is unusual about the items, besides samples that are left out or truncated.
+/// Unusual items and batches in words, besides samples that are left out or truncated.
 pub fn oddities(metrics: &Metrics) -> Option<String> {
     let samples = [(metrics.split, "split"), (metrics.repeated, "repeated")];
     let batches = [(metrics.over_budget, "over budget"), (metrics.empty, "without samples")];

@@ -85,14 +85,14 @@ struct Parts {
     order: Option<Sampler>,
 }
 
-/// What a world size planned.
+/// The part of an epoch that one world size planned.
 struct Part {
     batcher: Batcher,
     /// How many steps of it were taken, or will be; the first of them comes so many steps after the one that others are counted from.
     steps: u64,
     first: u64,
     counted_from: CountedFrom,
-    /// What becomes of samples in them.
+    /// The status of samples in them.
     status: Status,
 }
 

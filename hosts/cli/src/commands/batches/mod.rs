@@ -49,7 +49,7 @@ pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
     show::show(&batcher, &summary, args, format)
 }
 
-/// What the options make of lengths, or of what a state has left of them.
+/// The batches of the options over lengths, or over what a state has left of them.
 fn plan(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: &Lengths) -> Result<Batcher, Problem> {
     let bar = progress::bar("planning", lengths.values.len() as u64);
     let batcher = options.batcher(&epoch.deal, rank, lengths.given(&bar))?;

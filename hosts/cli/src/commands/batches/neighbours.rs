@@ -27,7 +27,7 @@ fn pearson(xs: &[f64], ys: &[f64]) -> Option<f64> {
         yy += y * y;
         xy += x * y;
     }
-    // What is left of equal values is rounding.
+    // Equal values leave a variance of rounding errors alone.
     let least = 1e-12 * xs.len() as f64 * (1.0 + x_mean * x_mean);
     (xx > least && yy > least).then(|| (xy / (xx * yy).sqrt()).clamp(-1.0, 1.0))
 }

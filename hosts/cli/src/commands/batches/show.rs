@@ -43,7 +43,7 @@ pub fn show(batcher: &Batcher, summary: &str, args: &BatchesArgs, format: Format
 const TABLE: [&str; 5] = ["step", "rows", "padded length", "cost", "samples"];
 const ROWS: [&str; 7] = ["step", "row", "index in row", "sample", "start", "length", "note"];
 
-/// What is said below a table of the steps before `last`.
+/// The note below a table of the steps before `last`.
 fn told(batcher: &Batcher, summary: &str, last: u64, count: u64) -> Result<String, Problem> {
     let end = batcher.num_steps()?;
     let metrics = batcher.metrics()?;

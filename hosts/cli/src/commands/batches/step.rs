@@ -1,4 +1,4 @@
-//! What all ranks read in a step of batches by length.
+//! The samples of all ranks in a step of batches by length.
 
 use indicatif::ProgressBar;
 use samedeal::Batcher;

@@ -12,7 +12,7 @@ use crate::write::Problem;
 /// A strategy, with its options.
 #[derive(Default)]
 pub struct Candidate {
-    /// What tells it from the others.
+    /// The name that tells it from the others.
     pub name: &'static str,
     members: Members,
 }
@@ -32,7 +32,7 @@ pub fn refused_by_all(all: &[Refused]) -> Option<&Error> {
     reasons.clone().find(is_value).or(reasons.next())
 }
 
-/// What a batch may have, in all of them.
+/// The limits of a batch, for all strategies.
 pub struct Room {
     /// Rows, where all are as long as can be, and their tokens.
     pub rows: u32,

@@ -120,7 +120,7 @@ fn sampler(args: &BlendArgs) -> Result<Sampler, Problem> {
     })
 }
 
-/// What all ranks get together. It costs no pass over the positions.
+/// The sources of all ranks together. It costs no pass over the positions.
 fn of_all(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Vec<Source>, Problem> {
     let counts = sampler.source_counts(start..end)?;
     let bounds = sampler.source_bounds()?;
@@ -167,7 +167,7 @@ fn first(mut low: u64, mut high: u64, holds: impl Fn(u64) -> Result<bool, Proble
     Ok(low)
 }
 
-/// What a rank gets, sample by sample.
+/// The sources of a rank, counted sample by sample.
 fn of_rank(sampler: &Sampler, shares: &Shares, start: u64, end: u64) -> Result<Vec<Source>, Problem> {
     if sampler.layout() == Layout::Contiguous {
         return Err(Problem::message("--rank is for the layouts strided and rotated; the recipe has contiguous"));
@@ -237,7 +237,7 @@ fn items(sources: &[Source]) -> Items {
 }
 
 impl Source {
-    /// What `count` of `seen` samples are, without what is not known of a rank. The shares are those of the positions `start` to `end`.
+    /// A source with `count` of `seen` samples, without what is not known of a rank. The shares are those of the positions `start` to `end`.
     fn new(name: &str, source: usize, shares: &Shares, [start, end]: [u64; 2], count: u64, seen: u64) -> Self {
         let (weights, share_asked) = (shares.weights(source, start, end), shares.share(source, start, end));
         let share = count as f64 / seen.max(1) as f64;
@@ -250,7 +250,7 @@ fn samples(millionths: i128) -> f64 {
     millionths as f64 / 1e6
 }
 
-/// What the table is of, for people.
+/// The positions and the order of the table, for people.
 fn said(sampler: &Sampler, args: &BlendArgs, end: u64) -> String {
     let last = end.checked_sub(1).filter(|&last| last >= args.start);
     let what = if args.rank.is_some() { "sample" } else { "position" };

@@ -1,4 +1,4 @@
-//! What the weights ask for: exact proportion, which counts are compared with.
+//! The shares that weights ask for: exact proportion, which counts are compared with.
 
 use samedeal::Sampler;
 use serde_json::Value;

@@ -203,7 +203,7 @@ fn deal(args: &LedgerArgs, state: &Value) -> Result<(Dataset, Sampler), Problem>
     Ok((dataset, sampler))
 }
 
-/// What the log is of, as its first entry has it.
+/// The state in the first entry of the log.
 fn state(replay: &Replay<Lines>) -> Result<Value, Problem> {
     let state = replay.initial_state()?;
     serde_json::from_str(&state).map_err(|error| Problem::message(format!("the state of the log: {error}")))

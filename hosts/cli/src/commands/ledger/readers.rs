@@ -1,4 +1,4 @@
-//! What each reader of a ledger did, and which reader went on with what another one had claimed.
+//! The work of each reader of a ledger, and which reader went on with what another one had claimed.
 
 use std::collections::BTreeMap;
 

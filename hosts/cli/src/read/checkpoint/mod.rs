@@ -280,7 +280,7 @@ pub fn read(path: &Path) -> Result<Vec<Saved>, Problem> {
     Ok(states)
 }
 
-/// What is said of a document without a state. Many recipes come here.
+/// The problem of a document without a state. Many recipes come here.
 pub const NONE: &str = "holds no state of samedeal; `samedeal state` writes one, and a recipe is given with --recipe";
 
 /// The state in a file that has one.
@@ -316,7 +316,7 @@ pub fn candidates(states: &[Saved]) -> Vec<&Saved> {
     differing
 }
 
-/// What is said of a directory: which files in it, or in the directories in it, hold states.
+/// The problem of a directory: it names the files in it that hold states.
 fn in_directory(path: &Path) -> String {
     let entries = |path: &Path| {
         let mut entries =
@@ -431,7 +431,7 @@ fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
     };
     let left = Rc::new(Cell::new(MOST));
     let mut archive = zip::ZipArchive::new(Bounded { file, left: Rc::clone(&left) }).map_err(broken)?;
-    // What has another name is nothing that torch reads.
+    // torch reads no file of another name.
     let names = archive.file_names().filter_map(Result::ok).filter(|name| name.ends_with(".pkl"));
     let names = names.map(Cow::into_owned).take(PICKLES + 1).collect::<Vec<_>>();
     if names.is_empty() {
@@ -450,7 +450,7 @@ fn of_archive(file: impl Read + Seek) -> Result<Vec<Saved>, String> {
     for name in &names {
         let entry = archive.by_name(name).map_err(broken)?;
         let mut bytes = Vec::new();
-        // What it says of its size may be wrong.
+        // The size in the archive may be wrong.
         entry.take(room + 1).read_to_end(&mut bytes).map_err(|error| format!("cannot be read: {name}: {error}"))?;
         room = room.checked_sub(bytes.len() as u64).ok_or_else(|| {
             format!("has pickles of more than {} bytes in all, which is more than any that hold a state", grouped(MOST))
@@ -470,7 +470,7 @@ fn bare_recipe(text: &str) -> Option<Saved> {
     Some(Saved::new(String::new(), text.into(), (Rc::new(fields), form)))
 }
 
-/// What a text says, if it is a state.
+/// The members of a text, if it is a state.
 fn state(text: &str) -> Option<Map<String, Value>> {
     if !text.contains("\"samedeal\"") || weight(text) > WEIGHT_OF_ONE {
         return None;
@@ -497,7 +497,7 @@ impl Saved {
 /// Looks for the states of one file.
 struct Search {
     states: Vec<Saved>,
-    /// What the texts of states say, and what they are: a text that is there many times is read once, and the core is asked once.
+    /// The members and the forms of texts that are states: a text that is there many times is read once, and the core is asked once.
     known: HashMap<Rc<str>, Known>,
     /// How much memory the states take, about, and how long their places are.
     taken: usize,
@@ -583,7 +583,7 @@ impl Search {
         Ok(true)
     }
 
-    /// What a text says, if it is a state.
+    /// The members of a text, if it is a state.
     fn state(&mut self, text: &str) -> Result<Option<(Rc<str>, Known)>, String> {
         if let Some((text, known)) = self.known.get_key_value(text) {
             return Ok(Some((Rc::clone(text), known.clone())));

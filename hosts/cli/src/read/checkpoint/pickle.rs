@@ -24,7 +24,7 @@ pub fn read(bytes: &[u8]) -> Result<Values<'_>, String> {
     {
         let at = machine.at;
         if let Err(why) = machine.run() {
-            // What follows a pickle may look like one: the first bytes of a tensor are anything.
+            // The bytes after a pickle may look like one: those of a tensor are anything.
             if at > 0 && machine.values.len() > 0 && machine.values.roots.len() >= 5 {
                 break;
             }
@@ -244,7 +244,7 @@ impl<'a> Machine<'a> {
                     let bytes = self.take(8)?.try_into().map_err(|_| self.wrong("it is cut off"))?;
                     self.float(Some(f64::from_be_bytes(bytes)))?;
                 }
-                // What no state has: bytes, classes, buffers outside.
+                // No state has these: bytes, classes, buffers outside.
                 code @ (0x97 | b'P' | b'c' | 0x82..=0x84 | b'C' | b'B' | 0x8e | 0x96) => {
                     match code {
                         b'P' => drop(self.line()?),
@@ -396,7 +396,7 @@ mod tests {
     fn broken_pickles_are_refused() {
         for file in FILES {
             for end in 0..file.len() {
-                // What is whole before the end is read; torch's own format ends with tensors.
+                // Pickles that are whole before the end are read; torch's own format ends with tensors.
                 if let Ok(values) = read(&file[..end]) {
                     assert!(!values.roots.is_empty());
                 }

@@ -59,7 +59,7 @@ impl Held {
 }
 
 impl Node<'_> {
-    /// What the value holds.
+    /// The values within it.
     pub fn held(&self) -> &[Held] {
         match self {
             Self::List(held) | Self::Map(held) | Self::Object(held) => held,

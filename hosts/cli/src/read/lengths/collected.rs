@@ -3,16 +3,16 @@ use std::fmt;
 use super::Unit;
 use super::parts::Parts;
 
-/// What is said of lengths that are stored as numbers.
+/// The unit of lengths that are stored as numbers.
 const TOKENS: &str = "tokens";
 
 /// The lengths that were read so far.
 #[derive(Default)]
 pub struct Collected {
     pub lengths: Vec<u32>,
-    /// What was asked to be counted.
+    /// The unit that was asked for.
     pub asked: Option<Unit>,
-    /// What the lengths count, once there are some.
+    /// The unit of the lengths, once there are some.
     pub unit: Option<&'static str>,
     /// Where values go that are ids or keys, and no lengths.
     pub parts: Option<Parts>,
@@ -35,7 +35,7 @@ impl Collected {
         self.parts.as_ref().map_or(self.asked.is_some(), Parts::is_of_keys)
     }
 
-    /// What is said of a value in a text that is no number.
+    /// The problem of a value in a text that is no number.
     pub fn no_number(&self, shown: &str) -> String {
         match &self.parts {
             Some(_) => format!("is {shown:?}; allowed: whole numbers, or add --keys to split by text"),
@@ -121,12 +121,12 @@ impl Collected {
     }
 }
 
-/// What is said of a value that is no length.
+/// The problem of a value that is no length.
 pub fn refused(value: impl fmt::Display) -> String {
     format!("is {value}; allowed: whole numbers from 0 to {}", u32::MAX)
 }
 
-/// What is said where there is no value.
+/// The problem where there is no value.
 pub fn missing() -> String {
     "has no value; leave such samples out of the files, or give them one".to_owned()
 }

@@ -87,7 +87,7 @@ fn first_list(root: &Type, path: &[String]) -> Option<(usize, i16)> {
     None
 }
 
-/// What a column without lists holds, if it has a length.
+/// The kind of a column without lists, if its values have a length.
 fn kind(column: &ColumnDescriptor) -> Option<Kind> {
     use ConvertedType as Marked;
     let is_number = matches!(column.physical_type(), Physical::INT32 | Physical::INT64);

@@ -11,7 +11,7 @@ use super::collected::{Collected, missing, refused};
 /// Adds the lengths of a file with one array.
 pub fn read_array(file: impl BufRead, field: Option<&str>, lengths: &mut Collected) -> Result<(), String> {
     let mut json = serde_json::Deserializer::from_reader(file);
-    // What a value is refused for is no fault of the JSON, whose errors tell line and column.
+    // A refused value is no fault of the JSON, whose errors tell line and column.
     let mut refused = None;
     let items = Items { field, lengths, refused: &mut refused };
     let read = json.deserialize_seq(items).and_then(|()| json.end());

@@ -29,7 +29,7 @@ pub struct Lengths {
     pub values: Arc<[u32]>,
     /// Where samples are: the files, with a row for each sample.
     pub dataset: Dataset,
-    /// What they count: words, characters, bytes, items or, where they are stored as numbers, tokens.
+    /// Their unit: words, characters, bytes, items or, where they are stored as numbers, tokens.
     pub unit: &'static str,
 }
 

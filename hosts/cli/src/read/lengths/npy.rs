@@ -76,7 +76,7 @@ fn header(file: &mut impl Read) -> Result<Integers, String> {
     described(&String::from_utf8_lossy(&text))
 }
 
-/// What a header such as `{'descr': '<i8', 'fortran_order': False, 'shape': (9,), }` tells.
+/// The type and the shape in a header such as `{'descr': '<i8', 'fortran_order': False, 'shape': (9,), }` tells.
 fn described(header: &str) -> Result<Integers, String> {
     let after = |key: &str| header.split_once(&format!("'{key}':")).map(|(_, rest)| rest.trim_start());
     let (Some(kind), Some(shape)) = (after("descr"), after("shape")) else {

@@ -16,7 +16,7 @@ pub struct Parts {
     ids: Vec<u64>,
     keys: Vec<String>,
     parts: Vec<u32>,
-    /// What the split refused: not necessarily the value that was read last.
+    /// The error of the split: not necessarily the value that was read last.
     refused: Option<Error>,
 }
 

@@ -15,7 +15,7 @@ pub fn read_lines(mut file: impl BufRead, lengths: &mut Collected) -> Result<(),
         }
         let bytes = line.strip_suffix(b"\n").unwrap_or(&line);
         let bytes = bytes.strip_suffix(b"\r").unwrap_or(bytes);
-        // What some editors begin a file with.
+        // The mark with which some editors begin a file.
         let bytes = if number == 1 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes };
         value(bytes, lengths).map_err(|why| format!("line {number} {why}"))?;
     }

@@ -1,4 +1,4 @@
-//! What a drawing is made of.
+//! The parts of a drawing.
 
 use svg::node::element::{Group, Line, Rectangle, Text, Title};
 

@@ -19,7 +19,7 @@ use crate::write::{Problem, Sink};
 const WIDTH: f64 = 960.0;
 const LEFT: f64 = 168.0;
 
-/// What is drawn.
+/// The content of a plot.
 pub struct Plot<'a> {
     pub lengths: &'a Lengths,
     /// The most tokens that a sample may have.

@@ -7,14 +7,14 @@ use crate::write::percent;
 /// How high a bar is, with what is between it and the next.
 pub const PITCH: f64 = 30.0;
 
-/// What part of the work of all ranks comes to nothing.
+/// The part of the work of all ranks that comes to nothing.
 pub struct Waste {
     pub strategy: String,
     /// Work on padding.
     pub padding: f64,
     /// Waiting for the slowest rank of each step.
     pub waiting: f64,
-    /// What else there is to say.
+    /// Further words about it.
     pub says: String,
 }
 

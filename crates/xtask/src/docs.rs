@@ -63,6 +63,7 @@ pub fn tests() -> Step {
                 "tests/docs/test_links.py",
                 "tests/docs/test_measured.py",
                 "tests/docs/test_once.py",
+                "tests/docs/test_openings.py",
                 "tests/docs/test_pictures.py",
             ],
         )

@@ -5,13 +5,19 @@ use std::{env, fs, process};
 
 fn main() {
     let folder = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
-    let has_component = env::var_os("CARGO_FEATURE_COMPONENT").is_some();
+    let has = |feature: &str| env::var_os(format!("CARGO_FEATURE_{feature}")).is_some();
+    let has_component = has("COMPONENT");
+    if !has_component && !has("NATIVE") {
+        // Told here: the compiler would add hundreds of errors to it.
+        println!("cargo::error=samedeal needs one of its features: `component`, which is a default, or `native`");
+        process::exit(1);
+    }
     let made = has_component.then_some("samedeal.wasm").into_iter().chain(["src/generated/mod.rs"]);
     for made in made {
         let made = folder.join(made);
         println!("cargo::rerun-if-changed={}", made.display());
         if !made.is_file() {
-            println!("cargo::error={} is not made yet: run `cargo xtask build`", made.display());
+            println!("cargo::error={} is not made yet: run `cargo xtask build rust`", made.display());
             process::exit(1);
         }
     }

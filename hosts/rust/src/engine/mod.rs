@@ -14,9 +14,6 @@ pub use native::*;
 
 use crate::{Error, Failure};
 
-#[cfg(not(any(feature = "component", feature = "native")))]
-compile_error!("samedeal needs one of its features: `component`, which is a default, or `native`");
-
 /// The least memory limit: what a component begins with, and room for a few windows.
 pub(crate) const LEAST_MEMORY: usize = 32 << 20;
 

@@ -184,12 +184,12 @@ impl Command {
             Self::Batches(BatchesArgs { epoch, by_length, .. })
             | Self::Step(StepArgs { epoch, by_length, .. })
             | Self::Index(IndexArgs { epoch, by_length, .. })
+            | Self::State(StateArgs { epoch, by_length, .. })
             | Self::Recipe(RecipeArgs { epoch, by_length, .. }) => epoch.settle(by_length.lengths.is_some()),
             Self::Locate(LocateArgs { epoch, by_length, .. }) => epoch.settle_epochs(by_length.lengths.is_some()),
             Self::Indices(IndicesArgs { epoch, .. })
             | Self::Fingerprint(FingerprintArgs { epoch, .. })
             | Self::Verify(VerifyArgs { epoch, .. })
-            | Self::State(StateArgs { epoch, .. })
             | Self::Replay(ReplayArgs { epoch, .. }) => epoch.settle(false),
             _ => Ok(()),
         }

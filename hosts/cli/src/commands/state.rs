@@ -3,9 +3,11 @@
 use clap::Args;
 use samedeal::{Reading, ReadingBuilder};
 
+use crate::args::by_length::ByLengthArgs;
 use crate::args::deal::{AllRanks, EpochArgs};
 use crate::args::format::TextOutput;
 use crate::args::values::number;
+use crate::commands::batches;
 use crate::commands::readers::Source;
 use crate::write::{Problem, write_text};
 
@@ -20,15 +22,25 @@ pub struct StateArgs {
     #[arg(required_unless_present = "steps")]
     pub taken: Option<u64>,
     /// How many steps every rank has taken, in batches of --batch-size: from the beginning of the epoch, or from --resume on. With --workers,
-    /// the state is that of a dataset in files (ShardedDataset)
+    /// the state is that of a dataset in files (ShardedDataset). With --lengths, the steps are batches of samples of different length
     #[arg(long, value_name = "STEPS", value_parser = number, conflicts_with = "taken")]
     pub steps: Option<u64>,
+    #[command(flatten)]
+    pub by_length: ByLengthArgs,
     #[command(flatten)]
     output: TextOutput,
 }
 
 /// `samedeal state`
 pub fn run(args: &StateArgs) -> Result<(), Problem> {
+    if args.by_length.lengths.is_some() {
+        let Some(steps) = args.steps else {
+            let what = "--taken is for samplers; the state of batches by length counts steps: name them with --steps";
+            return Err(Problem::message(what));
+        };
+        let state = batches::state_after(&args.by_length, &args.epoch, steps)?;
+        return write_text(args.output.output.as_deref(), &state);
+    }
     let EpochArgs { deal, drop_last, .. } = &args.epoch;
     match args.steps {
         Some(_) => args.epoch.with_batches()?,

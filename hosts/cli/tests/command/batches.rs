@@ -121,6 +121,31 @@ fn batches_are_those_of_the_library() {
 }
 
 #[test]
+fn a_state_counts_steps_and_goes_on_with_other_ranks() {
+    let (lengths, path) = samples("states");
+    let path = path.display();
+    let first = text(&format!("state {path} --lengths --max-tokens 1000 --world-size 3 --steps 7"));
+    let mut batcher = Batcher::builder(lengths.clone()).max_tokens(1000).world_size(3).build().unwrap();
+    assert_eq!(first.trim_end(), batcher.state(7).unwrap());
+    let state = files::folder("batches-after").join("state.json");
+    fs::write(&state, &first).unwrap();
+    let again = format!("state {path} --lengths --resume {}", state.display());
+    let mut other = Batcher::builder(lengths).max_tokens(1000).world_size(2).build().unwrap();
+    other.resume(&batcher.state(7).unwrap()).unwrap();
+    assert_eq!(text(&format!("{again} --world-size 2 --steps 4")).trim_end(), other.state(4).unwrap());
+    for (options, told) in [
+        ("--taken 4", "--taken is for samplers; the state of batches by length counts steps"),
+        ("--steps 4000", "--steps is 4000; allowed: 0 to "),
+        ("--steps 4 --batch-size 8", "--batch-size has no meaning with --lengths"),
+        ("--steps 4 --max-tokens 900", "--max-tokens is 900; allowed: 1000, as in the state"),
+    ] {
+        let (code, said) = failing(&format!("{again} {options}"));
+        assert!(code == 2 && said.contains(told), "{options}: {said}");
+    }
+    batcher.resume(&first).unwrap();
+}
+
+#[test]
 fn any_step_is_shown_alone() {
     let (_, path) = samples("alone");
     let asked = format!("batches {} --lengths --max-tokens 1000 --world-size 2 --rank 1 --json", path.display());

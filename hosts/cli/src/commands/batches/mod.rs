@@ -49,6 +49,18 @@ pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
     show::show(&batcher, &summary, args, format)
 }
 
+/// The state once every rank has taken so many steps. Only the windows of these steps are planned.
+pub fn state_after(options: &ByLengthArgs, epoch: &EpochArgs, steps: u64) -> Result<String, Problem> {
+    let lengths = options.read(epoch)?;
+    let bar = progress::bar("planning", lengths.values.len() as u64);
+    let batcher = options.batcher(&epoch.deal, 0, lengths.given(&bar))?;
+    let batcher = epoch.resumed_batcher(batcher, options.replan)?;
+    options.use_index(&batcher)?;
+    let state = batcher.state(steps).map_err(worded)?;
+    bar.finish_and_clear();
+    Ok(state)
+}
+
 /// The batches of the options over lengths, or over what a state has left of them.
 fn plan(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: &Lengths) -> Result<Batcher, Problem> {
     let bar = progress::bar("planning", lengths.values.len() as u64);

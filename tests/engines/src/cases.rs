@@ -1,5 +1,6 @@
 //! The golden cases of a group on the core modules of an engine. `tests/vectors/README.md` describes their format.
 
+use std::borrow::Cow;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
@@ -60,6 +61,17 @@ pub fn run<E: Engine>(world: &World, engine: &E, group: &str, cases: &[Value], r
     Outcome { passed: cases.len() - errors.len(), errors, answers, traffic, transcript }
 }
 
+/// The object of a case, with all lengths where a short list is repeated.
+fn with_lengths(given: &Value) -> Cow<'_, Value> {
+    let lengths = &given[LENGTHS];
+    let (Some(repeat), Some(count)) = (lengths["repeat"].as_array(), lengths["count"].as_u64()) else {
+        return Cow::Borrowed(given);
+    };
+    let mut all = given.clone();
+    all[LENGTHS] = repeat.iter().cycle().take(count as usize).cloned().collect();
+    Cow::Owned(all)
+}
+
 struct Runner<'w, E: Engine> {
     world: &'w World,
     engine: &'w E,
@@ -84,6 +96,7 @@ impl<'w, E: Engine> Runner<'w, E> {
         let fields = case.as_object().expect("a case is an object");
         let mut kinds = fields.iter().filter(|(name, _)| !NOT_OBJECTS.contains(&name.as_str()));
         let (kind, given) = kinds.next().expect("a case is of an object");
+        let given = &with_lengths(given);
         if kind == "functions" {
             return self.calls(case, |runner, call, arguments| {
                 let (component, export) = runner.world.function(call);

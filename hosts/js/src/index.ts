@@ -177,7 +177,7 @@ export class BatchStream extends over(BaseBatchStream, component) {}
 export class Schedule extends over(BaseSchedule, component) {}
 
 /**
- * What a text is, by the members that it has: a recipe, a state, or the log of a ledger, and of what. The members are not checked. A state
+ * Tells what a text is by the members that it has: a recipe, a state, or the log of a ledger, and of what. The members are not checked. A state
  * may also be given as `fromState` takes it: the bytes of a file, or the dictionary of Python. Errors: `text`
  * (no JSON object; none of these; more than 2^24 bytes), `samedeal` (another version), `kind` (no kind of state), memory.
  *

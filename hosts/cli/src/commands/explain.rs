@@ -206,11 +206,9 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
     let number = |number: Option<u64>| number.map(Cell::from);
     let text = |text: &str| Some(Cell::Words(text.to_owned()));
     let member = |value: &Value| match value {
-        Value::Number(_) | Value::Bool(_) => Some(Cell::Told(value.clone(), value.to_string())),
+        Value::Number(_) | Value::Bool(_) => Some(Cell::Value(value.clone())),
         value => text(&value.as_str().map_or_else(|| value.to_string(), str::to_owned)),
     };
-    // Seed and epoch are names, and no amounts: their digits are in no groups.
-    let name = |number: Value| Cell::Told(number.clone(), number.to_string());
     push("file", text(&args.checkpoint.display().to_string()));
     push("place", text(if saved.place.is_empty() { "the whole file" } else { &saved.place }));
     push("what it is", text(saved.described()));
@@ -218,8 +216,9 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         true => push("deal", text("whole shards")),
         false => push("order", text(saved.order()).filter(|_| !saved.order().is_empty())),
     }
-    push("seed", saved.seed().map(|seed| name(seed.into())));
-    push("epoch", saved.number("epoch").map(|epoch| name(epoch.into())));
+    // Seed and epoch are names, and no amounts: their digits are in no groups.
+    push("seed", saved.seed().map(|seed| Cell::Value(seed.into())));
+    push("epoch", saved.number("epoch").map(|epoch| Cell::Value(epoch.into())));
     push("samples", number(facts.extent.map(|(samples, _)| samples)));
     push("positions", number(facts.extent.filter(|(samples, length)| samples != length).map(|(_, length)| length)));
     made_of(saved).into_iter().for_each(|(what, says)| push(what, Some(says.into())));

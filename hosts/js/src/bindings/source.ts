@@ -1,5 +1,5 @@
 /**
- * What the WebAssembly module can be given as: its address, a `URL`, what `fetch` takes or gives (a `Request`, a `Response`), its bytes, or a
+ * The forms of the WebAssembly module: its address, a `URL`, what `fetch` takes or gives (a `Request`, a `Response`), its bytes, or a
  * `WebAssembly.Module`. The types of the web are not named here, so that a program without them can be compiled.
  */
 export type Source = string | object;

@@ -645,7 +645,7 @@ def test_a_transform_that_workers_cannot_get_is_refused_by_name(data: Path, star
 
 
 def test_a_dataset_before_the_process_group_says_where_to_make_it(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    # What Lightning gives the processes that it starts.
+    # The variables that Lightning sets in the processes that it starts.
     for name, value in {"LOCAL_RANK": "1", "NODE_RANK": "0", "WORLD_SIZE": "4"}.items():
         monkeypatch.setenv(name, value)
     for name in ("RANK", "LOCAL_WORLD_SIZE"):

@@ -49,14 +49,19 @@ pub fn run(args: &BatchesArgs) -> Result<(), Problem> {
     show::show(&batcher, &summary, args, format)
 }
 
+/// The batcher of the options, after the state of `--resume` and with the index, if they are given. It has planned nothing yet.
+fn begun(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: samedeal::Lengths) -> Result<Batcher, Problem> {
+    let batcher = options.batcher(&epoch.deal, rank, lengths)?;
+    let batcher = epoch.resumed_batcher(batcher, options.replan)?;
+    options.use_index(&batcher)?;
+    Ok(batcher)
+}
+
 /// The state once every rank has taken so many steps. Only the windows of these steps are planned.
 pub fn state_after(options: &ByLengthArgs, epoch: &EpochArgs, steps: u64) -> Result<String, Problem> {
     let lengths = options.read(epoch)?;
     let bar = progress::bar("planning", lengths.values.len() as u64);
-    let batcher = options.batcher(&epoch.deal, 0, lengths.given(&bar))?;
-    let batcher = epoch.resumed_batcher(batcher, options.replan)?;
-    options.use_index(&batcher)?;
-    let state = batcher.state(steps).map_err(worded)?;
+    let state = begun(options, epoch, 0, lengths.given(&bar))?.state(steps).map_err(worded)?;
     bar.finish_and_clear();
     Ok(state)
 }
@@ -64,9 +69,7 @@ pub fn state_after(options: &ByLengthArgs, epoch: &EpochArgs, steps: u64) -> Res
 /// The batches of the options over lengths, or over what a state has left of them.
 fn plan(options: &ByLengthArgs, epoch: &EpochArgs, rank: u32, lengths: &Lengths) -> Result<Batcher, Problem> {
     let bar = progress::bar("planning", lengths.values.len() as u64);
-    let batcher = options.batcher(&epoch.deal, rank, lengths.given(&bar))?;
-    let batcher = epoch.resumed_batcher(batcher, options.replan)?;
-    options.use_index(&batcher)?;
+    let batcher = begun(options, epoch, rank, lengths.given(&bar))?;
     // Without an index, this plans every window.
     batcher.num_steps().map_err(worded)?;
     bar.finish_and_clear();

@@ -7,7 +7,6 @@ import copy
 import json
 import multiprocessing
 import os
-import pickle
 import re
 import threading
 import uuid
@@ -206,7 +205,7 @@ def _pool(workers: int) -> Mapper:
     """A `map` of processes that are there as long as it is iterated."""
 
     def mapper(plan: Callable[[Part], str], parts: list[Part]) -> Iterator[str]:
-        _check_sent(plan)
+        check.pickles("lengths", plan, "a function or an object that does not pickle", _SENT)
         context = multiprocessing.get_context("spawn")
         count = min(workers, len(parts))
         with ProcessPoolExecutor(count, context, initializer=_begin, initargs=(plan,)) as pool:
@@ -228,13 +227,7 @@ _BROKEN = (
 )
 
 
-def _check_sent(plan: Callable[[Part], str]) -> None:
-    """Refuses lengths that other processes cannot get: a function or an object of the caller's that does not pickle."""
-    try:
-        pickle.dumps(plan)
-    except (AttributeError, TypeError, pickle.PicklingError) as error:
-        allowed = "with several workers, one that pickles: a function of a module, and no lambda; or workers=1"
-        raise WrongTypeError("lengths", "a function or an object that does not pickle", allowed) from error
+_SENT = "with several workers, one that pickles: a function of a module, and no lambda; or workers=1"
 
 
 def _begin(plan: Callable[[Part], str]) -> None:

@@ -345,6 +345,20 @@ def label(field: str, value: Any) -> str:
     return value
 
 
+def pickles(field: str, value: object, shown: str, allowed: str) -> None:
+    """Refuses a value that does not pickle, before a process that is started anew cannot get it.
+
+    Raises:
+        WrongTypeError: It does not pickle.
+    """
+    import pickle
+
+    try:
+        pickle.dumps(value)
+    except (AttributeError, TypeError, pickle.PicklingError) as error:
+        raise WrongTypeError(field, shown, allowed) from error
+
+
 def crossing(field: str, value: Any) -> str:
     """A label as it crosses to the component: what is no UTF-8 is replaced."""
     return label(field, value).encode("utf-8", "backslashreplace").decode()

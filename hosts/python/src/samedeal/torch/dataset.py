@@ -6,7 +6,6 @@ import copy
 import json
 import math
 import os
-import pickle
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -51,17 +50,11 @@ _WORKERS = check.Width(0, MAX_WORKERS, f"0 to {MAX_WORKERS}")
 _EPOCHS = check.Width(0, 2**63 - 1, f"0 to {2**63 - 1}")
 
 
-def _check_sent(transform: Callable[[Any], Any] | None) -> None:
-    """Refuses a function that workers which are started anew cannot get: the dataset comes to them by pickle."""
-    try:
-        pickle.dumps(transform)
-    except (AttributeError, TypeError, pickle.PicklingError) as error:
-        allowed = (
-            "a function that pickles, as workers start with spawn or forkserver (the default from Python 3.14): one at "
-            "the top level of a module, or functools.partial of it, and no lambda; or pass multiprocessing_context="
-            '"fork" to the DataLoader, where the system has it'
-        )
-        raise WrongTypeError("transform", check.described(transform), allowed) from error
+_SENT = (
+    "a function that pickles, as workers start with spawn or forkserver (the default from Python 3.14): one at "
+    "the top level of a module, or functools.partial of it, and no lambda; or pass multiprocessing_context="
+    '"fork" to the DataLoader, where the system has it'
+)
 
 
 class LanesWarning(UserWarning):
@@ -477,7 +470,8 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         """All of it but the pass that is under way."""
         self._find_rank()
         if get_spawning_popen() is not None:
-            _check_sent(self.transform)
+            # Workers that are started anew get the dataset by pickle.
+            check.pickles("transform", self.transform, check.described(self.transform), _SENT)
         return super().__getstate__()
 
     def __copy__(self) -> ShardedDataset:

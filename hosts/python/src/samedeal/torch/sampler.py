@@ -370,16 +370,20 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         self._check_counts()
         super().load_state_dict(state_dict)
 
+    def _data_fingerprint(self) -> str | None:
+        """The fingerprint of a `PackedDataset`, whose rows are other samples with another seed, and as many."""
+        found = getattr(self.dataset, "recipe_fingerprint", None)
+        return found if isinstance(found, str) else None
+
     def _with_data(self, state: dict[str, Any]) -> dict[str, Any]:
-        # The rows of a `PackedDataset` are other samples with another seed, and as many.
-        recipe = getattr(self.dataset, "recipe_fingerprint", None)
-        return state | {_DATA: recipe} if isinstance(recipe, str) else state
+        recipe = self._data_fingerprint()
+        return state if recipe is None else state | {_DATA: recipe}
 
     def _check_data(self, state: Any) -> None:
         known = part_of(state)
         other = known.get(_DATA) if isinstance(known, Mapping) else None
-        recipe = getattr(self.dataset, "recipe_fingerprint", None)
-        if isinstance(other, str) and isinstance(recipe, str) and recipe != other:
+        recipe = self._data_fingerprint()
+        if isinstance(other, str) and recipe is not None and recipe != other:
             allowed = (
                 f"one of the fingerprint {other[:16]}, as in the state: the same lengths, packed with the same options"
             )

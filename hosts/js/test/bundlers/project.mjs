@@ -42,6 +42,12 @@ const web = (show) => `
   ${show}(await all());`;
 const show = '((text) => { document.body.textContent = text; })';
 
+/** A page that shows what its Worker posts. */
+const thread = (name) => `
+  const worker = new Worker(new URL('./${name}.js', import.meta.url), { type: 'module' });
+  worker.onmessage = ({ data }) => ${show}(data);
+  worker.onerror = ({ message }) => ${show}('failed: ' + message);`;
+
 /** What `samedeal/parquet` reads with, and what that needs. */
 const PARQUET = ['hyparquet', 'hyparquet-compressors', 'fzstd', 'hysnappy'];
 /** What the numbers of the rows add up to. */
@@ -80,6 +86,13 @@ const FILES = {
       return sum;
     }
     onmessage = ({ source }) => sum().then((found) => source.postMessage(String(found)), (error) => source.postMessage(String(error)));`,
+  'page-thread.js': thread('thread'),
+  'page-thread-light.js': thread('thread-light'),
+  'thread.js': `
+    import { init } from 'samedeal/web';
+    ${imported('samedeal/web')}
+    init().then(all).then(postMessage, (error) => postMessage(String(error)));`,
+  'thread-light.js': light('postMessage'),
   'worker.js': `
     import { Sampler as Light } from 'samedeal/light';
     import * as page from 'samedeal/web';

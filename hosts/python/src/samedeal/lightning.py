@@ -19,10 +19,11 @@ from .engine import arguments as check
 from .torch import Resumable, StepBatchSampler
 from .torch.extended import extend
 from .torch.states import Resuming
-from .torch.verify import compare
+from .torch.verify import check_all_read, compare
 
 __all__ = ["ResumableData"]
 
+_EVALUATES = ("val_dataloader", "test_dataloader")
 _KEY = "train_dataloader"
 """Where the state of a data module has that of its loader."""
 _BATCHES = "batches"
@@ -43,7 +44,8 @@ class ResumableData:
     updates of accumulated gradients, it is the state of the last update: the batches after it are not in the model, and
     come again. `trainer.fit(..., ckpt_path=...)` continues there, on any number of devices and nodes. The class sets
     the epoch before each pass, also for a `BatchSampler`, and compares the ranks (`verify_ranks`). If ranks have
-    different numbers of batches, the pass does not begin, because Lightning would hang. `use_distributed_sampler` can
+    different numbers of batches, the pass does not begin, because Lightning would hang; loaders for validation and
+    tests are refused only if some ranks have no batch. `use_distributed_sampler` can
     be true or false; it concerns only the other loaders, which do not change. After a resume on other devices,
     `trainer.estimated_stepping_batches` is the number of updates of the whole training: those that were done, those
     that are left of this epoch, and those of later epochs on the new devices. If you override `state_dict` or
@@ -69,6 +71,9 @@ class ResumableData:
             raise ContradictionError("bases", "LightningDataModule, ResumableData", order)
         if _KEY in vars(cls):
             setattr(cls, _KEY, _looked_after(vars(cls)[_KEY]))
+        for name in _EVALUATES:
+            if name in vars(cls):
+                setattr(cls, name, _checked(vars(cls)[name]))
 
     def state_dict(self) -> dict[str, Any]:
         """The state that Lightning saves: that of the loader, and those of other base classes."""
@@ -109,6 +114,22 @@ def _looked_after(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
             self._again = None
 
     return train_dataloader
+
+
+def _checked(original: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """A `val_dataloader` that refuses loaders with which `self.log(..., sync_dist=True)` would hang."""
+
+    @functools.wraps(original)
+    def evaluation_dataloader(self: Any) -> Any:
+        found = original(self)
+        if torch.distributed.is_available() and torch.distributed.is_initialized():
+            for loader in found if isinstance(found, (list, tuple)) else (found,):
+                sources = [getattr(loader, name, None) for name in ("dataset", "sampler", "batch_sampler")]
+                if any(isinstance(source, Resuming) for source in sources):
+                    check_all_read(loader)
+        return found
+
+    return evaluation_dataloader
 
 
 class _EstimatesResumedRun:

@@ -37,6 +37,24 @@ class Data(ResumableData, LightningDataModule):  # type: ignore[misc]
         return DataLoader(dataset, batch_size=None)
 
 
+class Evaluated(Data):
+    """One rank of two has no file to validate with."""
+
+    def train_dataloader(self) -> Any:
+        return DataLoader(ShardedDataset(self.folder / "shards", batch_size=4, transform=samples), batch_size=None)
+
+    def val_dataloader(self) -> Any:
+        one = self.folder / "shards" / "0.parquet"
+        return DataLoader(ShardedDataset(one, batch_size=4, transform=samples, deal="shards"), batch_size=None)
+
+
+class Model(lit.Model):
+    """A model whose ranks meet at the end of the validation."""
+
+    def validation_step(self, batch: Any, step: int) -> None:
+        self.log("rows", float(len(batch[0])), sync_dist=True)
+
+
 def main(folder: Path) -> None:
     told: list[Any] = []
     for number, options in enumerate(RUNS):
@@ -48,6 +66,11 @@ def main(folder: Path) -> None:
             told.append(len(model.seen))
         except ContradictionError as error:
             told.append([len(model.seen), str(error)])
+    trainer = lit.trainer_of(folder / "evaluated", max_epochs=1, devices=2, strategy="ddp")
+    try:
+        trainer.fit(Model(), datamodule=Evaluated(folder))
+    except ContradictionError as error:
+        told.append(str(error))
     (folder / f"{dist.get_rank()}.json").write_text(json.dumps(told))
 
 

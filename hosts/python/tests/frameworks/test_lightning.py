@@ -565,7 +565,8 @@ def test_ranks_of_different_length_are_refused(tmp_path: Path) -> None:
     assert run.returncode == 0, run.stderr
     told = [json.loads((tmp_path / f"{rank}.json").read_text()) for rank in range(2)]
     assert told[0] == told[1]
-    whole, limited, ended, late = told[0]
+    whole, limited, ended, late, evaluated = told[0]
+    assert "steps is 5 on rank 0, 0 on rank 1; allowed: at least one batch on every rank" in evaluated
     # Before the first batch, on both ranks.
     assert whole[0] == 0
     assert "steps is 5 on rank 0, 4 on rank 1; allowed: the same on every rank" in whole[1]

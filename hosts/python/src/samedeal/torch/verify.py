@@ -101,6 +101,21 @@ def compare(source: Any, group: Any, steps: int | None) -> None:
         _compare(_gathered(mine, group), found.sampler._shares)
 
 
+def check_all_read(loader: Any) -> None:
+    """Refuses a loader that has batches on some ranks and none on others, on all of them. All ranks must call this.
+
+    Ranks may read different numbers of batches where they meet at the end only, but one that gets none has no metric to
+    bring there.
+    """
+    dataset = loader.dataset
+    own = dataset._length(loader.num_workers) if isinstance(dataset, ShardedDataset) else len(loader)
+    counts = _all_gather(torch.tensor([own]), None)[:, 0].tolist()
+    if any(counts) and not all(counts):
+        told = "at least one batch on every rank: a rank without batches logs nothing, and others wait for its metrics"
+        advice = f'{told} (deal="samples" or remainder="pad" gives every rank one)'
+        raise ContradictionError(_STEPS, _values(counts), advice)
+
+
 class _Found(NamedTuple):
     """The samplers by which a loader reads."""
 

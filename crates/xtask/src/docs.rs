@@ -59,6 +59,7 @@ pub fn tests() -> Step {
         suites::pytest_of(
             "target/venv",
             &[
+                "tests/docs/test_columns.py",
                 "tests/docs/test_pages.py",
                 "tests/docs/test_links.py",
                 "tests/docs/test_measured.py",

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
+use chrono::{DateTime, NaiveDate, Utc};
 use parquet::basic::{ConvertedType, Type as Physical};
 use parquet::file::reader::{FileReader, RowGroupReader};
 use parquet::record::Field;
@@ -107,7 +108,7 @@ fn rows<'a>(group: &'a dyn RowGroupReader, column: Arc<Type>) -> Result<RowIter<
     RowIter::from_row_group(Some(alone), group)
 }
 
-/// Whether values of a type are made without a panic, whatever they are: not so dates and times.
+/// Whether the reader makes values of a type without a panic, whatever they are.
 fn is_shown(leaf: &ColumnDescriptor) -> bool {
     use ConvertedType as Marked;
     let marked = leaf.converted_type();
@@ -122,17 +123,30 @@ fn is_shown(leaf: &ColumnDescriptor) -> bool {
                 | Marked::UINT_8
                 | Marked::UINT_16
                 | Marked::UINT_32
+                | Marked::DATE
+                | Marked::TIME_MILLIS
+                | Marked::DECIMAL
         ),
-        Physical::INT64 => matches!(marked, Marked::NONE | Marked::INT_64 | Marked::UINT_64),
+        Physical::INT64 => matches!(
+            marked,
+            Marked::NONE
+                | Marked::INT_64
+                | Marked::UINT_64
+                | Marked::TIME_MICROS
+                | Marked::TIMESTAMP_MILLIS
+                | Marked::TIMESTAMP_MICROS
+                | Marked::DECIMAL
+        ),
         Physical::BYTE_ARRAY => {
-            matches!(marked, Marked::NONE | Marked::UTF8 | Marked::ENUM | Marked::JSON | Marked::BSON)
+            matches!(marked, Marked::NONE | Marked::UTF8 | Marked::ENUM | Marked::JSON | Marked::BSON | Marked::DECIMAL)
         }
-        Physical::FIXED_LEN_BYTE_ARRAY => marked == Marked::NONE,
+        Physical::FIXED_LEN_BYTE_ARRAY => matches!(marked, Marked::NONE | Marked::DECIMAL),
         Physical::INT96 => false,
     }
 }
 
-/// A value as JSON has it, so that nothing of it is lost: bytes as Base64, and names for the floats that JSON has no numbers for.
+/// A value as JSON has it, so that nothing of it is lost: bytes as Base64, names for the floats that JSON has no numbers for, decimals as
+/// texts, and times as ISO 8601 writes them, without a zone: in UTC where their column has one.
 fn value_of(field: &Field) -> Value {
     let float = |value: f64| match value {
         _ if value.is_nan() => "NaN".into(),
@@ -164,12 +178,18 @@ fn value_of(field: &Field) -> Value {
         Field::MapInternal(map) => {
             map.entries().iter().map(|(key, value)| json!([value_of(key), value_of(value)])).collect()
         }
-        // Refused before they are read.
-        Field::Decimal(_)
-        | Field::Date(_)
-        | Field::TimeMillis(_)
-        | Field::TimeMicros(_)
-        | Field::TimestampMillis(_)
-        | Field::TimestampMicros(_) => Value::Null,
+        Field::Decimal(_) => field.to_string().trim_end_matches('.').into(),
+        Field::Date(days) => match NaiveDate::from_epoch_days(*days) {
+            Some(date) => date.to_string().into(),
+            None => (*days).into(),
+        },
+        Field::TimeMillis(_) | Field::TimeMicros(_) => field.to_string().into(),
+        Field::TimestampMillis(time) => time_of(*time, DateTime::from_timestamp_millis(*time)),
+        Field::TimestampMicros(time) => time_of(*time, DateTime::from_timestamp_micros(*time)),
     }
+}
+
+/// A time, or its number in the file where no calendar has it.
+fn time_of(number: i64, time: Option<DateTime<Utc>>) -> Value {
+    time.map_or(number.into(), |time| format!("{:?}", time.naive_utc()).into())
 }

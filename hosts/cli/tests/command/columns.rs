@@ -4,7 +4,7 @@ use std::fs::File;
 use std::path::Path;
 use std::sync::Arc;
 
-use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type};
+use parquet::data_type::{ByteArray, ByteArrayType, DataType, DoubleType, Int32Type, Int64Type, Int96, Int96Type};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::{SerializedFileWriter, SerializedRowGroupWriter};
 use parquet::schema::parser::parse_message_type;
@@ -24,6 +24,8 @@ const SCHEMA: &str = "message row {
     required binary latin (UTF8);
     required double double;
     required int64 time (TIMESTAMP(MICROS,true));
+    required int64 late (TIMESTAMP(MICROS,true));
+    required int96 old;
     repeated int32 legacy;
     optional group tokens (LIST) { repeated group list { optional int32 element; } }
     optional group nested (LIST) { repeated group list {
@@ -53,7 +55,10 @@ pub fn write(path: &Path) {
         column::<ByteArrayType>(&mut group, &[vec![0; 4], vec![255; 9], vec![]].map(ByteArray::from), &[], &[]);
         column::<ByteArrayType>(&mut group, &[b"ok".to_vec(), vec![233, 116], vec![]].map(ByteArray::from), &[], &[]);
         column::<DoubleType>(&mut group, &[1.0, f64::NAN, 3.0], &[], &[]);
-        column::<Int64Type>(&mut group, &[1, 2, 3], &[], &[]);
+        column::<Int64Type>(&mut group, &[1, 1_500_000, -1], &[], &[]);
+        // The last one is in no calendar.
+        column::<Int64Type>(&mut group, &[0, 86_400_000_000, i64::MAX], &[], &[]);
+        column::<Int96Type>(&mut group, &[Int96::new(); 3], &[], &[]);
         // [1, 2], [], [3]
         column::<Int32Type>(&mut group, &[1, 2, 3], &[1, 1, 0, 1], &[0, 1, 0, 0]);
         // [1, null, 3], [], [null]

@@ -115,7 +115,7 @@ def test_keys() -> None:
     assert all(x < MAX_SAMPLES for x in ids)
     assert made.part_of_keys(keys) == made.part_of(ids)
     assert made.part_of_keys([]) == []
-    assert failure(lambda: sized([3]).part_of_keys([])) == ("contradiction", "sizes", "")
+    assert failure(lambda: sized([3]).part_of_keys([])) == ("contradiction", "sizes", "given")
     assert failure(lambda: made.part_of_keys(["a"] * (2**20 + 1))) == ("out-of-range", "keys", "1048577 texts")
 
 

@@ -275,6 +275,8 @@ test('what is no id, part or key is refused, and the split is as before', () => 
   for (const value of [undefined, null, 'ab', new Set(['a']), { length: 1 }, Uint8Array.of(1)]) {
     refused(() => split.partOfKeys(value), wrong(value), 'keys');
   }
+  for (const text of ['\ud800', 'a\udfffb']) refused(() => split.partOfKeys(['a', text]), 'out-of-range', 'keys');
+  assert.equal(split.partOfKeys(['\ud83d\ude00']).length, 1);
   refused(() => split.partOfKeys(['a', 'x'.repeat(2 ** 25 + 1)]), 'out-of-memory', 'keys');
   assert.deepEqual(split.indices(0, 300), before);
   split.dispose();

@@ -187,6 +187,9 @@ def test_what_cannot_be_asked() -> None:
         exact.part_of_keys(["a"])
     with fails(ContradictionError, "sizes"):
         exact.part_of_keys([])
+    for text in ("\ud800", "a\udfffb", "x" * 10 + "\udce9"):
+        with fails(OutOfRangeError, "keys"):
+            split.part_of_keys(["a", text])
     for keys in ("abc", [1], [b"a"], [None], 3, {"a": 1}):
         with fails(WrongTypeError, "keys"):
             split.part_of_keys(keys)  # type: ignore[arg-type]

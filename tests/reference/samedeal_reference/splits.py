@@ -86,7 +86,7 @@ class Split:
 
     def part_of_keys(self, keys: list[str]) -> list[int]:
         if self._sized:
-            raise Failure("contradiction", "sizes", "")
+            raise Failure("contradiction", "sizes", "given")
         require(len(keys) <= MAX_WINDOW, "keys", f"{len(keys)} texts")
         return [self._part(id_of(key)) for key in keys]
 

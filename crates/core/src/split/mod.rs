@@ -84,7 +84,7 @@ impl Split {
     pub fn part_of_keys<T: AsRef<str>>(&self, keys: &[T]) -> Result<Vec<u32>, Failure> {
         if self.by_size {
             let allowed = "parts with weights: a text has no number among those that sizes count";
-            return Err(Failure::contradiction("sizes", "", allowed));
+            return Err(Failure::contradiction("sizes", "given", allowed));
         }
         check_count("keys", keys.len(), "texts")?;
         collect("keys", keys.len(), keys.iter().map(|key| self.part(self.hash.sample(id_of(key.as_ref())))))

@@ -83,7 +83,7 @@ export abstract class BaseSplit extends SplitMembers {
 
   /**
    * The number of the part of each text: of a file name, or of the key of a group whose samples have to stay together, such as a patient
-   * or a document. Errors: `keys` (no texts; more than 2^25 of them, or of characters in one), `sizes` (the parts have sizes, and a text
+   * or a document. Errors: `keys` (no texts; half of a surrogate pair in one; more than 2^25 of them, or of characters in one), `sizes` (the parts have sizes, and a text
    * has no number), memory.
    *
    * @example
@@ -222,6 +222,11 @@ function textsOf(value: unknown): readonly string[] {
       if (typeof key !== 'string') fail('wrong-type', 'keys', key, 'a text');
       if (key.length > LONGEST)
         fail('out-of-memory', 'keys', `a text of ${key.length} characters`, `up to ${LONGEST} of them`);
+      // An encoder would make one text of all of these.
+      if (/\p{Surrogate}/u.test(key)) {
+        const allowed = 'texts that UTF-8 can encode: no half of a surrogate pair';
+        fail('out-of-range', 'keys', JSON.stringify(key).slice(0, 64), allowed);
+      }
       return key;
     }),
   );

@@ -157,6 +157,7 @@ class Split(SplitBase):
 
         Raises:
             ContradictionError: The parts have sizes: texts have no number below the sum of the sizes.
+            OutOfRangeError: A text has half of a surrogate pair, which UTF-8 has no bytes for.
             WrongTypeError: It is no list of texts.
 
         >>> split = Split({"test": 1, "training": 3}, seed=3)
@@ -165,7 +166,7 @@ class Split(SplitBase):
         """
         import numpy
 
-        texts = [check.crossing("keys", key) for key in _listed(keys)]
+        texts = _listed(keys)
         # Keys of groups come many times, and each text costs microseconds.
         known = list(dict.fromkeys(texts))
         windows = [known[at : at + _KEYS] for at in range(0, len(known), _KEYS)]
@@ -312,6 +313,13 @@ def _number(field: str, name: Any, value: Any) -> int:
         raise WrongTypeError(field, error.value, allowed) from None
 
 
-def _listed(keys: Any) -> list[Any]:
+def _listed(keys: Any) -> list[str]:
     """Texts, from a list or an array of any kind."""
-    return check.items("keys", check.plain("keys", keys), "a list of texts")
+    texts = [check.label("keys", key) for key in check.items("keys", check.plain("keys", keys), "a list of texts")]
+    for text in texts:
+        try:
+            text.encode()
+        except UnicodeEncodeError as error:
+            allowed = "texts that UTF-8 can encode: no half of a surrogate pair, as names of files that are no UTF-8 have"
+            raise OutOfRangeError("keys", ascii(text)[:64], allowed) from error
+    return texts

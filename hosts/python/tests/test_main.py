@@ -110,3 +110,32 @@ def test_what_cannot_be_answered() -> None:
     done = subprocess.run(words, capture_output=True, text=True, timeout=HANG, check=False)
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == "error: sample is 10; allowed: 0 to 9\n"
+
+
+def test_a_step_is_what_ranks_read(capsys: pytest.CaptureFixture[str]) -> None:
+    asked = "step --samples 1000 --seed 3 --world-size 4 --batch-size 8 --step 3"
+    found = answer(capsys, asked)
+    expected = [Sampler(1000, seed=3, rank=rank, world_size=4).batch(3, 8).tolist() for rank in range(4)]
+    assert [one["samples"] for one in found["ranks"]] == expected
+    assert main(asked.split()) == 0
+    assert capsys.readouterr().out.splitlines()[2] == f"rank 2: {' '.join(map(str, expected[2]))}"
+    assert main(f"{asked}00000".split()) == 2
+    assert "300000" in capsys.readouterr().err
+
+
+def test_a_checkpoint_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state = Sampler(1000, seed=3, world_size=4).state(40)
+    taken_by = {"world_size": 4, "from": 0, "batch_size": 8}
+    path = tmp_path / "checkpoint.json"
+    path.write_text(json.dumps({"epoch": 7, "loaders": [{"samedeal": state, "taken_by": taken_by}, {"samedeal": "-"}]}))
+    said = {"kind": "sampler", "order": "feistel", "samples": 1000, "seed": 3, "epoch": 0, "consumed": 160}
+    whole = {"place": "loaders.0", **said, "world_size": 4, "batch_size": 8}
+    assert answer(capsys, f"explain {path}") == {"states": [whole]}
+    path.write_text(state)
+    assert answer(capsys, f"explain {path}") == {"states": [{"place": "the whole file", **said}]}
+    assert main(["explain", str(path)]) == 0
+    assert "consumed: 160" in capsys.readouterr().out
+    for text in ("[1, 2]", "no JSON", ""):
+        path.write_text(text)
+        assert main(["explain", str(path)]) == 2
+        assert "checkpoint is" in capsys.readouterr().err

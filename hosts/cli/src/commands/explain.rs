@@ -21,7 +21,7 @@ use crate::commands::locate::{LocateArgs, Located, LocatedIn, Reached, Status, i
 use crate::commands::readers::{Source, Steps, left};
 use crate::commands::step::{self, StepArgs};
 use crate::commands::{batches, locate};
-use crate::read::checkpoint::{self, Kind, Saved, Segment};
+use crate::read::checkpoint::{self, Kind, Saved, Segment, TakenBy};
 use crate::read::numbers::Whole;
 use crate::write::{Cell, Items, Problem, answer, counted, grouped, percent, print, print_json};
 
@@ -243,7 +243,11 @@ fn items(args: &ExplainArgs, saved: &Saved, facts: &Facts, format: Format) -> It
         push("read by", Some(used_by(saved, facts).into()));
         return items;
     }
-    if saved.history.is_empty() {
+    if let Some(TakenBy { world_size, from }) = saved.taken_by {
+        push("world size", Some(world_size.into()));
+        let told = || text(&format!("{}, by ranks that it does not name", counted(from, "position", "positions")));
+        push("taken before", if from > 0 { told() } else { None });
+    } else if saved.history.is_empty() {
         let none_yet = saved.kind() == Kind::Batcher && saved.number("consumed") == Some(0);
         let told = if none_yet { "none yet: no step was taken" } else { "not in the state; any can resume it" };
         push("world size", text(told));
@@ -364,6 +368,8 @@ struct State<'a> {
     /// Which group took how many steps, the oldest first.
     history: &'a [Segment],
     batch_size: Option<u64>,
+    /// Which ranks took it, where the checkpoint says so beside the state.
+    taken_by: Option<TakenBy>,
     /// How many batches a loader worker read.
     batches: Option<u64>,
     /// The text of the state.
@@ -386,6 +392,7 @@ impl<'a> State<'a> {
             left: facts.progress.map(|(_, left)| left),
             history: &saved.history,
             batch_size: saved.batch_size,
+            taken_by: saved.taken_by,
             batches: saved.batches,
             state: &saved.text,
         }
@@ -469,8 +476,27 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         }
         (given, known) => given.or(known),
     };
+    // Steps of ranks that others went before cannot be counted from the beginning of the epoch.
+    let alone = saved.taken_by.filter(|by| by.from == 0).and_then(|by| u32::try_from(by.world_size).ok());
+    let ranks = match (args.epoch.deal.deal.short("world_size"), alone) {
+        (Some(given), Some(known)) if given != known && epochs.first == reached.epoch => {
+            return Err(saved.refused(contradiction("world-size", given, known)));
+        }
+        (given, known) => given.or(known),
+    };
+    if let Some(ranks) = ranks {
+        args.epoch.deal.deal.set("world_size", ranks);
+    }
+    let before = saved.taken_by.map_or(0, |by| by.from);
+    if ranks.is_none() && before > 0 && args.step.is_some() {
+        return Err(saved.refused(format!(
+            "the checkpoint does not say which ranks took the first {} of the epoch, so steps cannot be counted from its beginning; \
+             `samedeal step --resume` shows those after the state",
+            counted(before, "position", "positions")
+        )));
+    }
     let option = |name: &str, why: &str| Err(saved.refused(format!("the checkpoint does not say {why}; add --{name}")));
-    let (ranks, size) = match (args.epoch.deal.deal.short("world_size"), size) {
+    let (ranks, size) = match (ranks, size) {
         (Some(ranks), Some(size)) => (ranks, size),
         (None, _) if args.step.is_none() && args.epoch.batch_size.is_none() => {
             let mut whole = args.epoch.deal.whole(&dataset)?;
@@ -511,7 +537,8 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         counted(readers, "reader", "readers"),
         counted(consumed, "sample", "samples"),
     );
-    let is_table = args.output.format() == Format::Table;
+    let is_told = alone.is_some() && known.is_some();
+    let is_table = args.output.format() == Format::Table && !is_told;
     match args.step {
         Some(steps) => {
             let taken = if consumed == samples { u64::MAX } else { consumed / turn * workers };
@@ -554,7 +581,7 @@ fn statuses(
     };
     let told = match has_position {
         true => {
-            "The checkpoint does not say how many ranks took it. --world-size and --batch-size add rank, step and padding."
+            "The checkpoint does not say which ranks took all of it. --world-size and --batch-size add rank, step and padding."
         }
         false => "`samedeal locate --resume` says which reader gets a sample that is to come.",
     };

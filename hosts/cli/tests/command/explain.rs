@@ -43,6 +43,36 @@ fn states_are_found_in_every_format() {
     }
 }
 
+/// A checkpoint that says which ranks took its state needs no options, and lets nobody make up others.
+#[test]
+fn what_a_checkpoint_says_of_its_ranks_is_used() {
+    let state = fs::read_to_string(data("state.json")).unwrap();
+    let path = files::folder("explain-taken-by").join("saved.json");
+    let write = |from: u64| {
+        let by = value!({ "world_size": 8, "from": from, "batch_size": 4 });
+        fs::write(&path, value!({ "loader": { "samedeal": state.trim(), "taken_by": by } }).to_string()).unwrap();
+        path.display().to_string()
+    };
+    let checkpoint = write(0);
+    let found = json(&format!("explain {checkpoint} --json"));
+    assert_eq!(found["states"][0]["taken_by"], value!({ "world_size": 8, "from": 0 }));
+    assert_eq!(found["states"][0]["batch_size"], 4);
+    let step = format!("explain {checkpoint} --step 9");
+    let given = format!("{step} --world-size 8 --batch-size 4 --json");
+    assert_eq!(one_step(&format!("{step} --json")), one_step(&given));
+    assert!(!text(&step).contains("This assumes"));
+    for (option, allowed) in [("--world-size 5", "allowed: 8, as in"), ("--batch-size 8", "allowed: 4, as in")] {
+        assert!(failing(&format!("{step} {option}")).1.contains(allowed), "{option}");
+    }
+    // Another epoch may have others.
+    one_step(&format!("explain {checkpoint} --step 9 --epoch 4 --world-size 5 --json"));
+    let resumed = write(160);
+    assert!(text(&format!("explain {resumed}")).contains("160 positions, by ranks that it does not name"));
+    assert!(failing(&format!("explain {resumed} --step 9")).1.contains("took the first 160 positions of the epoch"));
+    let samples = json(&format!("explain {resumed} --sample 5 --json"));
+    assert!(samples["samples"][0]["places"][0].get("rank").is_none());
+}
+
 /// A state is a text or a dictionary, in dictionaries, lists, objects, or an object itself.
 #[test]
 fn states_in_objects_are_found() {

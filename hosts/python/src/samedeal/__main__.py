@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import pickle
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from . import OutOfRangeError, SamedealError, Sampler, WrongTypeError, __version__, detect_rank, orders
+from . import OutOfRangeError, SamedealError, Sampler, WrongTypeError, __version__, detect_rank, inspect, orders
 
 # Samples that `verify` counts in memory, a byte each.
 MOST = 1 << 32
@@ -33,8 +35,8 @@ def parser() -> argparse.ArgumentParser:
     """The arguments of the command."""
     found = argparse.ArgumentParser(
         prog="python -m samedeal",
-        description="Which rank this process is; when and where a sample is seen; the state of an epoch; whether ranks "
-        "together see every sample.",
+        description="Which rank this process is; when and where a sample is seen; which samples a step has; the state "
+        "of an epoch, and what a checkpoint says; whether ranks together see every sample.",
         epilog="example: python -m samedeal locate --samples 50000 --world-size 8 --batch-size 32 --sample 1234   "
         "Exit code: 0 if all is well, 1 if `verify` found something wrong, 2 if the question cannot be answered.",
     )
@@ -49,10 +51,12 @@ def parser() -> argparse.ArgumentParser:
 
     command("rank", _rank, "Print rank and number of ranks, as the variables of a launcher say.")
     locate = command("locate", _locate, "Print when and where a sample is seen in an epoch.")
+    step = command("step", _step, "Print which samples every rank reads at a step.")
     state = command("state", _state, "Print the state of an epoch after so many samples of every rank.")
     verify = command("verify", _verify, "Check that all ranks together see every sample as often as they should.")
+    explain = command("explain", _explain, "Print what the states in a checkpoint say. Nothing in it is executed.")
     command("cache", _cache, "Print where compiled code is kept for later processes, or why it is not.")
-    for asked in (locate, state, verify):
+    for asked in (locate, step, state, verify):
         asked.add_argument(
             "--samples", type=_number, required=True, metavar="N", help="such as 50000, 50_000 or 50,000"
         )
@@ -68,6 +72,9 @@ def parser() -> argparse.ArgumentParser:
         asked.add_argument(
             "--resume", type=Path, metavar="FILE", help="go on where a state was taken: the file with it"
         )
+    step.add_argument("--step", type=_number, required=True, metavar="S", help="which batch of every rank, from 0")
+    step.add_argument("--batch-size", type=_number, required=True, metavar="B", help="samples in a batch")
+    explain.add_argument("checkpoint", type=Path, metavar="FILE", help="JSON with states, or what torch.save wrote")
     locate.add_argument("--batch-size", type=_number, default=1, metavar="B", help="samples in a batch (default: 1)")
     verify.add_argument(
         "--batch-size",
@@ -135,6 +142,70 @@ def _locate(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     if not fate.complete:
         lines.append(f"and more: the first {len(places):,} are shown")
     return answer | {"places": places}, "\n".join(lines or [f"{fate.status}: epoch {sampler.epoch} leaves it out"]), 0
+
+
+def _step(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
+    sampler = _sampler(options)
+    ranks = []
+    for rank in range(sampler.world_size):
+        sampler.set_rank(rank)
+        ranks.append({"rank": rank, "samples": sampler.batch(options.step, options.batch_size).tolist()})
+    text = "\n".join(f"rank {one['rank']}: {' '.join(map(str, one['samples']))}" for one in ranks)
+    return {"epoch": sampler.epoch, "step": options.step, "ranks": ranks}, text, 0
+
+
+def _explain(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
+    found = [_said(place, *state) for place, state in _states("", _checkpoint(options.checkpoint))]
+    if not found:
+        raise WrongTypeError("checkpoint", str(options.checkpoint), "a file that holds a state of samedeal")
+    text = "\n\n".join("\n".join(f"{name}: {value}" for name, value in one.items()) for one in found)
+    return {"states": found}, text, 0
+
+
+def _said(place: str, text: str, taken_by: Any) -> dict[str, Any]:
+    """What a state says, by the names that it has in it."""
+    state = json.loads(text)
+    order = state["recipe"].get("order", {})
+    found = {"place": place or "the whole file", "kind": state["kind"], "order": order.get("name")}
+    found |= {name: order.get(name) for name in ("samples", "seed")}
+    found |= {name: state.get(name) for name in ("epoch", "step", "consumed", "history")}
+    if isinstance(taken_by, dict):
+        found |= {name: taken_by.get(name) for name in ("world_size", "batch_size")}
+    return {name: value for name, value in found.items() if value not in (None, [])}
+
+
+def _states(place: str, value: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
+    """The states in a checkpoint: where each is, its text, and what the checkpoint says of who took it."""
+    text, taken_by = value, None
+    if isinstance(value, dict):
+        text, taken_by = value.get("samedeal"), value.get("taken_by")
+        if value.get("samedeal") == 1:
+            text = json.dumps(value)
+    if isinstance(text, str):
+        with suppress(SamedealError):
+            if inspect(text).form == "state":
+                yield place, (text, taken_by)
+                return
+    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, (list, tuple)) else ()
+    for name, part in inner:
+        yield from _states(f"{place}.{name}" if place else str(name), part)
+
+
+def _checkpoint(path: Path) -> Any:
+    """What a file holds: JSON, or what `torch.save` wrote."""
+    try:
+        return json.loads(path.read_bytes())
+    except ValueError:
+        pass
+    try:
+        import torch
+    except ImportError as error:
+        raise WrongTypeError("checkpoint", str(path), "JSON; files of torch.save need PyTorch") from error
+    try:
+        return torch.load(path, map_location="cpu", weights_only=True)
+    except (pickle.UnpicklingError, RuntimeError, EOFError) as error:
+        allowed = "JSON, or a file that torch.load reads with weights_only; the command `samedeal explain` reads others"
+        raise WrongTypeError("checkpoint", str(path), allowed) from error
 
 
 def _state(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:

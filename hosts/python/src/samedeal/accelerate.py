@@ -187,7 +187,7 @@ class PreparedLoader(Resumable, DataLoaderStateMixin):
         if self._update is None:
             return super().state_dict(0)
         count, steps = self._update
-        return self.sampler._with_data(count.state_dict(steps))
+        return self.sampler._with_facts(count.state_dict(steps), count)
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *, replan: bool = False) -> None:
         """Continues from a state, as a `Resumable` does.

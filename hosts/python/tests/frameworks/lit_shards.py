@@ -51,7 +51,7 @@ class Evaluated(Data):
 class Model(lit.Model):
     """A model whose ranks meet at the end of the validation."""
 
-    def validation_step(self, batch: Any, step: int) -> None:
+    def validation_step(self, batch: Any) -> None:
         self.log("rows", float(len(batch[0])), sync_dist=True)
 
 

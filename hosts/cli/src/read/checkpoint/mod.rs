@@ -64,7 +64,9 @@ pub struct Saved {
     pub fields: Fields,
     /// The steps that groups of readers took, the oldest first.
     pub history: Vec<Segment>,
-    /// The samples in a batch, if the state of transformers' Trainer says so.
+    /// The ranks whose pass took the state of a sampler, and how much of the epoch was taken before, if the checkpoint says so.
+    pub taken_by: Option<TakenBy>,
+    /// The samples in a batch, if the checkpoint says so.
     pub batch_size: Option<u64>,
     /// How many batches of the epoch were read, if Lightning's checkpoint says so.
     pub batches: Option<u64>,
@@ -147,6 +149,14 @@ pub struct Segment {
     pub batch_size: Option<u64>,
     pub drop_last: Option<bool>,
     pub steps: u64,
+}
+
+/// What a checkpoint says of the ranks that took the state of a sampler.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
+pub struct TakenBy {
+    pub world_size: u64,
+    /// How many positions of the epoch were taken before their pass, by other ranks maybe.
+    pub from: u64,
 }
 
 impl Saved {
@@ -490,7 +500,7 @@ impl Saved {
         let history = fields.get("history").and_then(Value::as_array);
         let history = history.map_or(Vec::new(), |history| history.iter().filter_map(past).collect());
         let path = PathBuf::new();
-        Self { path, place, text, fields, history, batch_size: None, batches: None, form }
+        Self { path, place, text, fields, history, taken_by: None, batch_size: None, batches: None, form }
     }
 }
 
@@ -645,9 +655,17 @@ fn beside(values: &Values<'_>, way: &[Step], saved: &mut Saved) {
     if values.field(holder.id, "reader").is_some_and(|it| !values.get(it).held().is_empty()) {
         saved.form = &WORKER;
     }
+    if saved.kind() == Kind::Sampler
+        && let Some(by) = values.field(holder.id, "taken_by")
+    {
+        let number = |name: &str| values.number(by, name);
+        saved.taken_by =
+            number("world_size").zip(number("from")).map(|(world_size, from)| TakenBy { world_size, from });
+        saved.batch_size = number("batch_size").filter(|&size| size > 0);
+    }
     // Trainer's state has it beside its callbacks, one of which is ours.
     if saved.place.contains("SamedealState") && saved.kind() == Kind::Sampler {
-        saved.batch_size = values.number(root.id, "train_batch_size").filter(|&size| size > 0);
+        saved.batch_size = values.number(root.id, "train_batch_size").filter(|&size| size > 0).or(saved.batch_size);
     }
 }
 

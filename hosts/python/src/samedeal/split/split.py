@@ -320,6 +320,6 @@ def _listed(keys: Any) -> list[str]:
         try:
             text.encode()
         except UnicodeEncodeError as error:
-            allowed = "texts that UTF-8 can encode: no half of a surrogate pair, as names of files that are no UTF-8 have"
+            allowed = "texts that UTF-8 can encode: no half of a surrogate pair, as in names of files that are no UTF-8"
             raise OutOfRangeError("keys", ascii(text)[:64], allowed) from error
     return texts

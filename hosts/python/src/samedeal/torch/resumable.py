@@ -122,7 +122,7 @@ class Resumable:
             facts = {"least": ("0",), "most": (str(most),)}
             batches = check.integer("batches", batches, check.Width(0, most, f"0 to {most}, what the loop got", facts))
         found = sampler._opening().after(sampler._first()) if count is None else count.state_dict(batches)
-        return sampler._with_data(found)
+        return sampler._with_facts(found, count)
 
     def load_state_dict(self, state_dict: Mapping[str, Any], *, replan: bool = False) -> None:
         """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.

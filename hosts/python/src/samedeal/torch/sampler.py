@@ -19,7 +19,7 @@ from ..engine import arguments as check
 from . import place
 from .indices import Cursor, Indices, Opening
 from .nested import Asking
-from .states import Pass, Resuming, Start, text_of
+from .states import Count, Pass, Resuming, Start, text_of
 from .torchdata import part_of
 
 T_co = TypeVar("T_co", covariant=True, default=int)
@@ -31,6 +31,9 @@ TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 
 _DATA = "dataset"
 """The member of a state that has the fingerprint of the dataset, beside the text of the state."""
+_TAKEN_BY = "taken_by"
+"""The member that has the ranks of the pass in which it was taken, the size of their batches where `Resumable` counts
+them, and how much of the epoch was taken before. It decides nothing: programs that explain a checkpoint show it."""
 
 
 class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
@@ -70,6 +73,9 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """A number of samples that was set, and is not known to be the one that is dealt."""
     _total_set: int | None = None
     """The number of samples of all ranks together."""
+
+    _taken_by: Mapping[str, Any] | None = None
+    """What a state that was loaded says of who took it."""
 
     def __init__(
         self,
@@ -369,15 +375,27 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         """
         self._check_counts()
         super().load_state_dict(state_dict)
+        taken_by = part_of(state_dict).get(_TAKEN_BY)
+        self._taken_by = taken_by if isinstance(taken_by, Mapping) else None
+
+    def _moved(self) -> None:
+        super()._moved()
+        self._taken_by = None
 
     def _data_fingerprint(self) -> str | None:
         """The fingerprint of a `PackedDataset`, whose rows are other samples with another seed, and as many."""
         found = getattr(self.dataset, "recipe_fingerprint", None)
         return found if isinstance(found, str) else None
 
-    def _with_data(self, state: dict[str, Any]) -> dict[str, Any]:
-        recipe = self._data_fingerprint()
-        return state if recipe is None else state | {_DATA: recipe}
+    def _with_facts(self, state: dict[str, Any], running: Count | Pass | None) -> dict[str, Any]:
+        recipe, taken_by = self._data_fingerprint(), self._taken_by
+        place = None if running is None else running.place
+        if isinstance(place, Opening):
+            taken_by = {"world_size": place.core.world_size, "from": place.config.consumed}
+            if isinstance(running, Count):
+                taken_by["batch_size"] = running.batch
+        facts = {_DATA: recipe, _TAKEN_BY: taken_by}
+        return state | {name: fact for name, fact in facts.items() if fact is not None}
 
     def _check_data(self, state: Any) -> None:
         known = part_of(state)

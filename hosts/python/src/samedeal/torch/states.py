@@ -323,8 +323,8 @@ class Resuming(Generic[C]):
         self._check_data(state)
         known.resume(text_of(state))
 
-    def _with_data(self, state: dict[str, Any]) -> dict[str, Any]:
-        """The state with what tells its data from others, where they say it."""
+    def _with_facts(self, state: dict[str, Any], running: Count | Pass | None) -> dict[str, Any]:
+        """The state with what is known of its data and of who took it; `running` is the pass that it is of, if any."""
         return state
 
     def _check_data(self, state: Any) -> None:
@@ -418,9 +418,9 @@ class Resuming(Generic[C]):
         if taken is not None:
             number = check.integer("taken", taken, check.U64)
             place: Start = self._opening() if running is None else running.place
-            return self._with_data(place.after(self._first() + number))
+            return self._with_facts(place.after(self._first() + number), running)
         found = self._opening().after(self._first()) if running is None else running.state_dict()
-        return self._with_data(found)
+        return self._with_facts(found, running)
 
     def load_state_dict(self, state_dict: Mapping[str, Any]) -> None:
         """Continues from a state, with the present number of ranks: the next pass gives the rest of its epoch.

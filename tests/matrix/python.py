@@ -50,7 +50,7 @@ BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
 TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other"}
 # The numbers of 64 bits, which the golden cases write as strings.
-WIDE = {"samples", "seed", "epoch", "position", "index", "batch", "offset", "least", "most", "total", "start", "count"}
+WIDE = {"samples", "seed", "epoch", "position", "index-in-rank", "index", "batch", "offset", "least", "most", "total", "start", "count"}
 WIDE |= {
     "consumed",
     "steps",

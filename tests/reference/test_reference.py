@@ -65,7 +65,7 @@ WIDE_RESULTS = {
 WIDE_FIELDS: dict[type, tuple[str, ...]] = {
     reference.BatchPlace: ("step",),
     reference.BatchShape: ("batches",),
-    reference.Place: ("position", "index", "batch"),
+    reference.Place: ("position", "index_in_rank", "batch"),
     reference.RankBatches: ("samples",),
     reference.Fate: ("before",),
     reference.ShortEpochs: ("num_samples", "indices"),

@@ -43,8 +43,8 @@ def test_rotated_deals_everything(samples: int, world_size: int, remainder: str)
     places = set()
     for position in range(first.num_positions()):
         place = first.place_of(position, 1)
-        places.add((place.rank, place.index))
-        assert all_ranks[place.rank].indices(place.index, 1) == [first.sample_at(position)]
+        places.add((place.rank, place.index_in_rank))
+        assert all_ranks[place.rank].indices(place.index_in_rank, 1) == [first.sample_at(position)]
     assert len(places) == first.num_positions()
     assert places == {(rank, i) for rank, s in enumerate(all_ranks) for i in range(s.num_samples())}
 

@@ -74,7 +74,7 @@ def test_units_stay_together_and_nothing_is_lost(remainder: str, layout: str, se
             assert owner[start] == (rank, index - (position - start))
             assert index // unit * unit == index - (position - start)
             place = first.place_of(position, 4)
-            assert (place.rank, place.index) == (rank, index)
+            assert (place.rank, place.index_in_rank) == (rank, index)
         counts = [one.num_samples() for one in ranks]
         if remainder == "uneven":
             assert end == samples

@@ -48,7 +48,7 @@ const TABLES: &[Table] = &[
     DEAL,
     Table {
         name: "Batch",
-        recipe: "batches",
+        recipe: "batcher",
         section: "batch",
         by_hand: &["lengths"],
         help: &[(

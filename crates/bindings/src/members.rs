@@ -9,8 +9,7 @@ pub fn of<'a>(all: &'a [Described], section: &str, recipe: &str) -> impl Iterato
 
 /// A section of a kind of recipes, for people.
 pub fn object(section: &str, recipe: &str) -> String {
-    let article = if recipe == "batches" { "" } else { "a " };
-    format!("`{section}` of {article}{}", recipe.replace('-', " "))
+    format!("`{section}` of a {}", recipe.replace('-', " "))
 }
 
 /// Where a member belongs, for people; nothing if that is anywhere.

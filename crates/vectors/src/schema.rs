@@ -10,7 +10,7 @@ pub const PATH: &str = "docs/recipe.schema.json";
 /// The schema of today.
 pub fn text() -> io::Result<String> {
     let mut schema = Map::new();
-    let kinds = ["sampler", "batches", "plan", "reading", "chunk-stream", "schedule", "split"];
+    let kinds = ["sampler", "batcher", "plan", "reading", "chunk-stream", "schedule", "split"];
     schema.insert("$schema".into(), "https://json-schema.org/draft/2020-12/schema".into());
     schema.insert("title".into(), "Recipes of samedeal".into());
     schema.insert("description".into(), DESCRIPTION.into());
@@ -48,7 +48,7 @@ fn write(value: &Value, depth: usize, text: &mut String) {
 }
 
 const DESCRIPTION: &str = "Everything that decides a run, as one document. SPEC.md, sections 14 to 17, define it. Each kind of recipe has a \
-definition of its own: `#/$defs/sampler`, `batches`, `plan`, `reading`, `chunk-stream`, `schedule`, `split`. The schema does not look at what comes \
+definition of its own: `#/$defs/sampler`, `batcher`, `plan`, `reading`, `chunk-stream`, `schedule`, `split`. The schema does not look at what comes \
 beside a recipe, and does not compare lists with each other.";
 
 /// What members may not be together, and which of several has to be there: by the place in the definitions.
@@ -63,7 +63,7 @@ fn rules() -> Vec<(&'static str, Value)> {
     let (budget, weighted) = (json!({"properties": {"strategy": {"const": "budget"}}}), is("counting", &["weighted"]));
     let room = json!({"required": ["max_batch_size", "max_length"], "properties": {"max_batch_size": {"minimum": 1}}});
     let sources = "/order/properties/sources/items";
-    let sources_of_batches = "/order-of-batches/properties/sources/items";
+    let sources_of_batches = "/order-of-batcher/properties/sources/items";
     let sources_of_reading = "/order-of-reading/properties/sources/items";
     let mut rules = vec![
         ("/order", unless(json!({"anyOf": [no_samples, of_shards]}), json!({"required": ["samples"]}))),
@@ -96,7 +96,7 @@ fn rules() -> Vec<(&'static str, Value)> {
             ]}),
         ),
     ];
-    let batch = "/batches/properties/batch";
+    let batch = "/batcher/properties/batch";
     rules.extend([
         (batch, not_both(["bucket_width", "boundaries"])),
         (batch, not_both(["bucket_width", "quantiles"])),

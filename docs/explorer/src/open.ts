@@ -18,7 +18,7 @@ const LARGEST = 64 * 2 ** 20;
 /** Where a view has the document of a kind. */
 const KEYS: Readonly<Record<string, Key>> = {
   sampler: 'recipe',
-  batches: 'batches',
+  batcher: 'batches',
   reading: 'reading',
   plan: 'reading',
   state: 'state',
@@ -126,7 +126,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
       link.values.recipe = found.value.text;
       if (!['step', 'sample', 'resume', 'mix'].includes(link.view)) link.view = 'step';
       break;
-    case 'batches':
+    case 'batcher':
       link.values.batches = found.value.text;
       link.view = 'batches';
       break;
@@ -166,7 +166,7 @@ export async function openText(text: string, name = UNNAMED, size?: number): Pro
     session.loaded = { ...session.loaded, [key]: { from, value: link.values[key] } };
   }
   session.say(
-    `${name} is ${{ log: 'the log of a ledger', lengths: 'a list of lengths', entries: 'a list of entries', state: 'a state of a run' }[kind as string] ?? `a recipe of ${kind === 'batches' ? 'batches' : `a ${kind}`}`}`,
+    `${name} is ${{ log: 'the log of a ledger', lengths: 'a list of lengths', entries: 'a list of entries', state: 'a state of a run' }[kind as string] ?? `a recipe of a ${kind}`}`,
   );
 }
 

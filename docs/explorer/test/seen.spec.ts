@@ -53,7 +53,7 @@ test.describe('sample', () => {
     const [first = 0] = seen;
     const other = Array.from({ length: 203 }, (_, sample) => sample).find((sample) => !seen.includes(sample)) ?? 0;
     await page.goto(at('sample', { recipe: TORCH, samples: `${first}, ${other}`, state }));
-    await expect(page.locator('[data-verdict]')).toHaveText([`Sample ${first}: seen`, `Sample ${other}: to come`]);
+    await expect(page.locator('[data-verdict]')).toHaveText([`Sample ${first}: seen`, `Sample ${other}: upcoming`]);
     await expect(page.getByText('epoch 1, 96 of 203 positions read')).toBeVisible();
   });
 

@@ -154,7 +154,7 @@ for (const [entry, { Sampler, SamedealError }] of Object.entries(entries)) {
       const state = sampler.state(5);
       const before = [...sampler];
       const others = [state.slice(0, -1), `${state}x`, `\ufeff${state}`, `[${state}]`, JSON.stringify(state)];
-      for (const text of [...NO_STATES, ...others, state.replace('sampler', 'batches'), state.replace(':1,', ':2,')]) {
+      for (const text of [...NO_STATES, ...others, state.replace('sampler', 'batcher'), state.replace(':1,', ':2,')]) {
         assert.throws(() => sampler.resume(text), { name: 'SamedealError', kind: wrong(text), field: 'state' }, text);
       }
       for (const value of [

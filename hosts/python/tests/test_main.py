@@ -33,7 +33,7 @@ def test_every_place_is_that_of_the_sampler(capsys: pytest.CaptureFixture[str]) 
     seen = {}
     for sample in range(10):
         found = answer(capsys, f"locate --samples 10 --seed 4 --world-size 4 --batch-size 2 --sample {sample}")
-        assert found["places"][0]["status"] == "to come"
+        assert found["places"][0]["status"] == "upcoming"
         for place in found["places"]:
             seen[place["rank"], place["batch"], place["index_in_batch"]] = sample
             assert (place["status"] == "padding") == (place["position"] >= 10)
@@ -50,7 +50,7 @@ def test_what_was_seen_is_also_padding(tmp_path: Path, capsys: pytest.CaptureFix
     state.write_text(sampler.state(1))
     asked = "locate --samples 10 --seed 1 --world-size 4 --sample 0"
     places = answer(capsys, asked)["places"]
-    assert [(place["status"], place["rank"]) for place in places] == [("to come", 0), ("padding", 2)]
+    assert [(place["status"], place["rank"]) for place in places] == [("upcoming", 0), ("padding", 2)]
     found = answer(capsys, f"{asked} --resume {state}")
     assert (found["status"], [place["status"] for place in found["places"]]) == ("seen", ["seen", "padding"])
     fate = sampler.fate(0, taken=1)
@@ -68,7 +68,7 @@ def test_a_state_says_what_was_seen(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert answer(capsys, f"{asked} {order[299]}")["status"] == "seen"
     rest = Sampler(1000, seed=4, world_size=6, rank=0, remainder="drop", consumed=300)
     found = answer(capsys, f"{asked} {order[300]}")
-    assert (found["status"], found["places"][0]["rank"]) == ("to come", 0)
+    assert (found["status"], found["places"][0]["rank"]) == ("upcoming", 0)
     assert rest[0] == order[300]
     assert answer(capsys, f"{asked} {order[999]}")["status"] == "dropped"
     found = answer(capsys, f"verify {deal} --world-size 6 --resume {state}")

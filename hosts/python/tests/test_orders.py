@@ -39,7 +39,7 @@ def dealt(order: Order, world_size: int, epoch: int = 0) -> list[int]:
     found = {}
     for rank, sampler in enumerate(ranks):
         places = {
-            sampler.place_of(at, 1).index: at for at in range(sampler.num_positions) if rank_of(sampler, at) == rank
+            sampler.place_of(at, 1).index_in_rank: at for at in range(sampler.num_positions) if rank_of(sampler, at) == rank
         }
         for index, sample in enumerate(sampler):
             found[places[index]] = sample
@@ -250,7 +250,7 @@ def test_a_million_of_a_billion_samples_are_left_out() -> None:
     assert sampler.locate(5000, 32) is None
     place = sampler.locate(int(some[7]), 32)
     assert place is not None
-    assert (place.rank, place.index) == (5, 1_000_007)
+    assert (place.rank, place.index_in_rank) == (5, 1_000_007)
     # The list is beside the text, whatever the order is part of, and never copied.
     nested = samedeal.blend({"web": (order.copies(2), 1)})
     assert np.shares_memory(nested.lists["sources/web/of/indices"], order.lists["indices"])

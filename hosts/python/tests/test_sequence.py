@@ -154,7 +154,7 @@ def test_all_ranks_together_are_the_epoch(
         assert (place is not None) == (sample in dealt)
         if place is not None:
             sampler.set_rank(place.rank)
-            assert sampler.batch(place.batch, 3)[place.index_in_batch] == sampler[place.index] == sample
+            assert sampler.batch(place.batch, 3)[place.index_in_batch] == sampler[place.index_in_rank] == sample
             assert sampler.sample_at(place.position) == sample
             assert sampler.place_of(place.position, 3) == place
 

@@ -72,7 +72,7 @@ def test_states_of_something_else_are_refused() -> None:
         assert other.consumed == 0
     with fails(ContradictionError, "shards"):
         Sampler.sharded([50, 50], seed=3).resume(Sampler.sharded([100], seed=3).state(5))
-    for text in ("", "{}", state[:-1], state.replace("sampler", "batches"), "\ud800", "[" * 10_000):
+    for text in ("", "{}", state[:-1], state.replace("sampler", "batcher"), "\ud800", "[" * 10_000):
         with fails(WrongTypeError, "state"):
             sampler.resume(text)
     values: list[Any] = [None, 3, state.encode(), json.loads(state)]

@@ -24,7 +24,7 @@ LENGTHS = [10, 30, 20, 7, 12, 9]
 def test_every_object_says_what_its_texts_are() -> None:
     made: dict[str, Any] = {
         "sampler": Sampler(100),
-        "batches": Batcher(LENGTHS, max_tokens=64),
+        "batcher": Batcher(LENGTHS, max_tokens=64),
         "reading": Reading([40, 10], batch_size=4),
         "schedule": Schedule(100, 10),
     }

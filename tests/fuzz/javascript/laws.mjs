@@ -91,14 +91,14 @@ const LAWS = {
       const position = first + i;
       const sample = own.sampleAt(position);
       const place = own.placeOf(position, 4);
-      law('a place has its sample', ranks[place.rank][place.index] === sample, position);
+      law('a place has its sample', ranks[place.rank][place.indexInRank] === sample, position);
       law(
         'a batch has its sample',
-        place.batch === Math.floor(place.index / 4) && place.indexInBatch === place.index % 4,
+        place.batch === Math.floor(place.indexInRank / 4) && place.indexInBatch === place.indexInRank % 4,
       );
       const found = own.locate(sample, 4);
       law('a sample is found', found !== null && found.position <= position, position);
-      law('where it is', ranks[found.rank][found.index] === sample, position);
+      law('where it is', ranks[found.rank][found.indexInRank] === sample, position);
       law('from its position on', own.locateFrom(sample, position, 4).position === position, position);
       law('as many are located at once', same(own.locateAll([sample], 4), [found]), position);
     }

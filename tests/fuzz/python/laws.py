@@ -138,11 +138,11 @@ def _sampler(own: samedeal.Sampler) -> None:
     first, end = own.consumed, own.consumed + own.num_positions
     for position in range(first, end, max(1, (end - first) // 20)):
         sample, place = own.sample_at(position), own.place_of(position, 4)
-        law("a place has its sample", ranks[place.rank][place.index] == sample, position)
-        law("a batch has its sample", place.batch == place.index // 4 and place.index_in_batch == place.index % 4)
+        law("a place has its sample", ranks[place.rank][place.index_in_rank] == sample, position)
+        law("a batch has its sample", place.batch == place.index_in_rank // 4 and place.index_in_batch == place.index_in_rank % 4)
         found = own.locate(sample, 4)
         law("a sample is found", found is not None and found.position <= position, position)
-        law("where it is", ranks[found.rank][found.index] == sample, position)
+        law("where it is", ranks[found.rank][found.index_in_rank] == sample, position)
         fate = own.fate(sample, 4)
         law("a place of its fate", position in [one.position for one in fate.places], position)
         law("from its position on", own.locate_from(sample, position, 4).position == position, position)

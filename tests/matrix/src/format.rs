@@ -475,7 +475,7 @@ pub struct Difference {
 pub struct Place {
     pub position: U64,
     pub rank: u32,
-    pub index: U64,
+    pub index_in_rank: U64,
     pub batch: U64,
     pub index_in_batch: u32,
     pub copies: u32,

@@ -353,8 +353,15 @@ fn place(place: core::Place) -> Value {
 }
 
 fn shared_place(place: core::Place) -> format::Place {
-    let core::Place { position, rank, index, batch, index_in_batch, copies } = place;
-    format::Place { position: U64(position), rank, index: U64(index), batch: U64(batch), index_in_batch, copies }
+    let core::Place { position, rank, index_in_rank, batch, index_in_batch, copies } = place;
+    format::Place {
+        position: U64(position),
+        rank,
+        index_in_rank: U64(index_in_rank),
+        batch: U64(batch),
+        index_in_batch,
+        copies,
+    }
 }
 
 fn failure(failure: core::Failure) -> Failure {

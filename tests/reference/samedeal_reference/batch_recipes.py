@@ -36,7 +36,7 @@ class BatchRecipe:
     """`lengths` are those that are given when they are asked for; how many they are comes beside the text."""
 
     def __init__(self, recipe: str, lengths: list[int] | None, lists: Lists) -> None:
-        fields = read_recipe(recipe, lists, "batches")
+        fields = read_recipe(recipe, lists, "batcher")
         order, deal, batch = (fields.get(section, {}) for section in ("order", "deal", "batch"))
         name = order_name(order)
         require(name in (*ORDERS, "sharded", *COMPOSED_ORDERS), "order", name, "unknown-name")

@@ -39,17 +39,17 @@ def write(recipe: BatchRecipe, epoch: int, consumed: int, history: History, chec
         batch = {} if options == recipe.options else {"batch": canonical(options)}
         segments.append({"world_size": world_size, "steps": steps, **batch})
     # The number as `written` has an epoch: beyond 2^53 - 1 in quotes.
-    return write_state("batches", recipe.parts, epoch, consumed, segments, checksum)
+    return write_state("batcher", recipe.parts, epoch, consumed, segments, checksum)
 
 
 def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, History, int]:
     """The epoch, `consumed`, the history and the checksum of a state."""
-    fields = read_text(text, "batches")
+    fields = read_text(text, "batcher")
     epoch, consumed, history = fields["epoch"], fields["consumed"], fields["history"]
     here, there = (recipe.parts, {section: fields["recipe"].get(section, {}) for section in recipe.parts})
     order = recipe.order
     if order is None or isinstance(order, Plain):
-        compare_section("batches", "order", here["order"], there["order"])
+        compare_section("batcher", "order", here["order"], there["order"])
     else:
         # An epoch of which steps were taken stays as it is.
         begun = consumed > 0 or len(history) > 0
@@ -57,7 +57,7 @@ def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, Histo
     ours, theirs = here["batch"], there["batch"]
     if replans:
         ours, theirs = ({"lengths": own.get("lengths")} for own in (ours, theirs))
-    compare_section("batches", "batch", ours, theirs)
+    compare_section("batcher", "batch", ours, theirs)
     require(len(history) <= MAX_HISTORY, "history", f"of {len(history)} segments")
     options = read_options(there["batch"]) if replans else recipe.options
     segments = []

@@ -116,7 +116,7 @@ OF_ORDERS = {
 DEAL = ("world_size", "remainder", "layout", "unit")
 OWN: dict[str, dict[str, tuple[str, ...]]] = {
     "sampler": {"recipe": ("samedeal", "order", "deal"), **OF_ORDERS, "deal": DEAL},
-    "batches": {
+    "batcher": {
         "recipe": ("samedeal", "order", "deal", "batch"),
         **OF_ORDERS,
         "deal": ("world_size",),
@@ -154,7 +154,7 @@ OF_ORDER = ["sizes", "indices", "classes", "factors"]
 LISTS = {
     "sampler": OF_ORDER,
     "schedule": OF_ORDER,
-    "batches": ["boundaries", *OF_ORDER],
+    "batcher": ["boundaries", *OF_ORDER],
     "plan": OF_SHARDS,
     "reading": [*OF_SHARDS, *OF_ORDER[1:]],
     "stream": [],

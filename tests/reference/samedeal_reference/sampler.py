@@ -31,7 +31,7 @@ MAX_PLACES = 2**16
 class Place:
     position: int
     rank: int
-    index: int
+    index_in_rank: int
     batch: int
     index_in_batch: int
     copies: int
@@ -321,7 +321,7 @@ class Sampler:
         complete = len(own) < MAX_PLACES and len(found) + len(before) <= MAX_PLACES
         found = found[: MAX_PLACES - len(before)]
         seen, padding = sum(p < read for p in found), sum(p >= n for p in found)
-        status = "seen" if before or seen else "to come" if found else "dropped" if own else "absent"
+        status = "seen" if before or seen else "upcoming" if found else "dropped" if own else "absent"
         return Fate(status, before, [self._place(p, batch_size) for p in found], seen, padding, complete)
 
     def sample_at(self, position: int) -> int:

@@ -24,7 +24,7 @@ from .recipe_text import (
 SECTIONS = {
     "sampler": ("sampler", ("order",)),
     "ledger": ("sampler", ("order",)),
-    "batches": ("batches", ("order", "batch")),
+    "batcher": ("batcher", ("order", "batch")),
     "reading": ("reading", ("order", "shards")),
     "schedule": ("schedule", ("order", "steps")),
 }
@@ -33,12 +33,12 @@ SECTIONS = {
 PROGRESS = {
     "sampler": ("consumed",),
     "ledger": ("consumed", "block", "lease"),
-    "batches": ("consumed", "history", "checksum"),
+    "batcher": ("consumed", "history", "checksum"),
     "reading": ("consumed", "history"),
     "schedule": ("consumed", "step"),
 }
 SEGMENTS = {
-    "batches": ("world_size", "steps"),
+    "batcher": ("world_size", "steps"),
     "reading": ("world_size", "workers", "batch_size", "drop_last", "steps"),
 }
 
@@ -119,8 +119,8 @@ def is_of_type(of_type: str, value: Any, own: dict[str, tuple[str, ...]]) -> boo
 def is_segment(kind: str, segment: Any) -> bool:
     return (
         isinstance(segment, dict)
-        and set(segment) - ({"batch"} if kind == "batches" else set()) == set(SEGMENTS[kind])
-        and all(is_of_type(type_in_segment(name), value, OWN["batches"]) for name, value in segment.items())
+        and set(segment) - ({"batch"} if kind == "batcher" else set()) == set(SEGMENTS[kind])
+        and all(is_of_type(type_in_segment(name), value, OWN["batcher"]) for name, value in segment.items())
     )
 
 

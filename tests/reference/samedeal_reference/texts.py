@@ -21,7 +21,7 @@ from .steps import Schedule
 
 STATES = {
     "sampler": ("state", "sampler"),
-    "batches": ("state", "batches"),
+    "batcher": ("state", "batcher"),
     "reading": ("state", "reading"),
     "schedule": ("state", "schedule"),
     "ledger": ("log", "sampler"),
@@ -80,7 +80,7 @@ def recipe_of(found: dict[str, Any]) -> str | None:
         ("chunk-stream", "readers" in deal or "chunks" in order),
         ("reading", "batch_size" in batch or "drop_last" in batch),
         ("plan", "shards" in has),
-        ("batches", "batch" in has),
+        ("batcher", "batch" in has),
         ("reading", "workers" in deal),
         ("sampler", "order" in has or "deal" in has),
     ):
@@ -115,7 +115,7 @@ CANONICAL = {
     "chunk-stream": lambda text: ChunkStream(text, 0, 0).recipe(),
     "reading": lambda text: Reading(text, [], 0).recipe(),
     "plan": lambda text: Plan(text, [], 0).recipe(),
-    "batches": lambda text: BatchRecipe(text, None, []).recipe(),
+    "batcher": lambda text: BatchRecipe(text, None, []).recipe(),
     "sampler": lambda text: Sampler(text, [], 0, 0).recipe(),
 }
 DECIDES = {name: name for name in ("order", "deal", "batch", "steps", "split", "epoch", "kind")}

@@ -20,7 +20,7 @@ const SUMS: [&str; 5] = ["tokens", "padded", "slowest", "cost", "slowest-cost"];
 const NAMES: [(&str, &str); 3] = [
     ("layout", "Layout"),
     ("remainder", "Remainder"),
-    ("status", "'seen' | 'to come' | 'dropped' | 'absent' | (string & {})"),
+    ("status", "'seen' | 'upcoming' | 'dropped' | 'absent' | (string & {})"),
 ];
 
 /// The name of a function in JavaScript.

@@ -28,9 +28,9 @@ const GROUPS: [(&str, &str, &str, &str, Members); 12] = [
     ("deal", "reading", "ReadingDealOptions", "READING_DEAL", All),
     ("batch", "reading", "ReadingBatchOptions", "READING_BATCH", All),
     ("order", "chunk-stream", "ChunkOptions", "CHUNKS", Only(&["chunks", "seed"])),
-    ("deal", "batches", "BatchDealOptions", "BATCH_DEAL", All),
+    ("deal", "batcher", "BatchDealOptions", "BATCH_DEAL", All),
     // A stream has no quantiles.
-    ("batch", "batches", "BatchingOptions", "BATCHING", But(&["lengths", "quantiles"])),
+    ("batch", "batcher", "BatchingOptions", "BATCHING", But(&["lengths", "quantiles"])),
     ("deal", "schedule", "ScheduleDealOptions", "SCHEDULE_DEAL", All),
     ("steps", "schedule", "EpochOptions", "EPOCHS", Only(&["epochs"])),
 ];

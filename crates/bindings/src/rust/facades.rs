@@ -187,7 +187,7 @@ pub const BUILDERS: &[Builder] = &[
         order: &["seed"],
         by_hand: &["boundaries", "lengths"],
         generic: "<T>",
-        ..builder("BatchBuilder", "batch_builder", "batches")
+        ..builder("BatchBuilder", "batch_builder", "batcher")
     },
     Builder {
         sections: &["split"],

@@ -71,7 +71,7 @@ impl Batcher {
         let (consumed, checksum) = (self.begin(window), unsigned_text(checksum));
         let segments = numbers::list(segments);
         let more = format!(",\"consumed\":{consumed},\"history\":{segments},\"checksum\":{checksum}");
-        Ok(state::write("batches", &self.recipe().lasting(), self.epoch(), &more))
+        Ok(state::write("batcher", &self.recipe().lasting(), self.epoch(), &more))
     }
 
     /// Goes on where a state was taken, with the options of the state. What is left of the open window is planned when it is asked for.
@@ -87,7 +87,7 @@ impl Batcher {
     }
 
     fn continued(&self, state: &str, anew: bool) -> Result<Self, Failure> {
-        let state = state::read(state, "batches", STATE)?;
+        let state = state::read(state, "batcher", STATE)?;
         let segments = state.objects("history");
         let (epoch, consumed) = (state.number("epoch"), state.number("consumed"));
         let of = state.section("recipe");

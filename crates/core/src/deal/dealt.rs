@@ -81,7 +81,7 @@ pub struct Place {
     /// The rank that it is dealt to.
     pub rank: u32,
     /// Number within that rank's samples of the epoch.
-    pub index: u64,
+    pub index_in_rank: u64,
     /// Number of that rank's batch.
     pub batch: u64,
     /// Place in that batch.
@@ -354,7 +354,7 @@ impl Deal {
         Place {
             position,
             rank: rank as u32,
-            index,
+            index_in_rank: index,
             batch: index / u64::from(batch_size),
             index_in_batch: (index % u64::from(batch_size)) as u32,
             copies: u32::try_from((self.end() - 1 - position) / self.samples).unwrap_or(u32::MAX),

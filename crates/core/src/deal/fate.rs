@@ -11,7 +11,7 @@ const MOST: usize = 1 << 16;
 /// What becomes of a sample in an epoch, once every rank has taken a number of its samples.
 #[derive(Debug)]
 pub struct Fate {
-    /// `seen`: it was taken at least once. `to come`: it was not, and will be. `dropped`: the epoch has it at a position that no rank gets.
+    /// `seen`: it was taken at least once. `upcoming`: it was not, and will be. `dropped`: the epoch has it at a position that no rank gets.
     /// `absent`: the epoch has it at no position.
     pub status: &'static str,
     /// Positions before what this sampler deals, ascending: a state does not say by which rank they were taken.
@@ -54,7 +54,7 @@ impl Sampler {
         let num_padding = count(&|position| position >= length);
         let status = match () {
             () if num_seen > 0 || !before.is_empty() => "seen",
-            () if !places.is_empty() => "to come",
+            () if !places.is_empty() => "upcoming",
             () if !own.is_empty() => "dropped",
             () => "absent",
         };

@@ -74,7 +74,7 @@ pub(crate) fn check_recipe(state: &Fields, here: &str, sections: &'static [Membe
 }
 
 /// The kinds of states.
-const KINDS: [&str; 6] = ["sampler", "batches", "ledger", "reading", "schedule", "index"];
+const KINDS: [&str; 6] = ["sampler", "batcher", "ledger", "reading", "schedule", "index"];
 
 /// That a text is no state of a kind. If it looks like one of another kind, the failure says so.
 pub(crate) fn refused(text: &str, kind: &str) -> Failure {
@@ -95,7 +95,6 @@ pub(crate) fn refused(text: &str, kind: &str) -> Failure {
 fn text_of(kind: &str) -> String {
     match kind {
         "index" => "an index of batches".into(),
-        "batches" => "a state of batches".into(),
         _ => format!("a state of a {kind}"),
     }
 }

@@ -243,7 +243,7 @@ impl Schedule {
         self.check_dealt(step)?;
         let deal = self.deal(step)?;
         let place = deal.place(draw, u32::MAX);
-        let (rank, index_in_batch) = (place.rank, place.index as u32);
+        let (rank, index_in_batch) = (place.rank, place.index_in_rank as u32);
         Ok(Some(StepPlace { samples_consumed: draw, epoch, position, step, rank, index_in_batch }))
     }
 

@@ -111,7 +111,7 @@ fn canonical(of: &str, text: &str) -> Result<String, Failure> {
         "chunk-stream" => Stream::from_recipe(text, 0, 0)?.recipe(),
         "reading" => Reading::from_recipe(text, &[], 0)?.recipe(),
         "plan" => Plan::from_recipe(text, &[], 0)?.recipe(),
-        "batches" => BatchRecipe::read(text, None, &[])?.text(),
+        "batcher" => BatchRecipe::read(text, None, &[])?.text(),
         _ => Recipe::read(text, &[])?.text(),
     })
 }
@@ -279,8 +279,8 @@ mod tests {
         let alone = format!(r#"{{"order":{{"name":"sharded","sizes":"{hash}"}}}}"#);
         assert_eq!(told(&alone, "{}").len(), 2);
         let one =
-            r#"{"kind":"batches","epoch":3,"history":[{"steps": 2, "batch": {}}, {"steps":1}],"a":[ [{"b" : 1}] ]}"#;
-        let other = r#"{"history":[{"steps":2}],"kind":"batches","x\u002fy":[true,null, "\u0041\n"],"epoch":4}"#;
+            r#"{"kind":"batcher","epoch":3,"history":[{"steps": 2, "batch": {}}, {"steps":1}],"a":[ [{"b" : 1}] ]}"#;
+        let other = r#"{"history":[{"steps":2}],"kind":"batcher","x\u002fy":[true,null, "\u0041\n"],"epoch":4}"#;
         assert_eq!(
             told(one, other),
             [

@@ -15,7 +15,7 @@ const RECIPES: [(&str, &[Member]); 7] = [
     ("plan", shard::SECTIONS),
     ("reading", read::SECTIONS),
     ("chunk-stream", shard::SECTIONS_OF_STREAMS),
-    ("batches", batch::SECTIONS),
+    ("batcher", batch::SECTIONS),
     ("schedule", steps::SECTIONS),
     ("split", split::SECTIONS),
 ];
@@ -112,7 +112,7 @@ pub fn members() -> String {
     );
     let mut seen: Vec<&[Member]> = Vec::new();
     for (kind, sections) in RECIPES {
-        let kind = if kind == "batches" { kind.into() } else { format!("a {}", kind.replace('-', " ")) };
+        let kind = format!("a {}", kind.replace('-', " "));
         rows(&mut text, &format!("a recipe of {kind}"), sections);
         for section in sections {
             if let Kind::Section(members) = section.kind {
@@ -239,7 +239,7 @@ pub fn schema() -> String {
     for (kind, sections) in RECIPES {
         definitions += &format!(",{}:{}", quoted(kind), object(sections, kind));
     }
-    for (name, kind) in [("order", ""), ("order-of-batches", "batches"), ("order-of-reading", "reading")] {
+    for (name, kind) in [("order", ""), ("order-of-batcher", "batcher"), ("order-of-reading", "reading")] {
         definitions += &format!(",{}:{}", quoted(name), object(ANY_ORDER_MEMBERS, kind));
     }
     let hash = "\"hash\":{\"description\":\"SHA-256 of a list of numbers, each as 8 bytes, little-endian.\",\"type\":\"string\",\"pattern\":\"^[0-9a-f]{64}$\"}";
@@ -342,7 +342,7 @@ fn value(member: &Member, siblings: &[Member], recipe: &str) -> String {
             // Only the order of the recipe itself is another one.
             let is_own = siblings.iter().any(|other| other.name == "samedeal");
             let own =
-                if is_own && matches!(recipe, "batches" | "reading") { format!("-of-{recipe}") } else { String::new() };
+                if is_own && matches!(recipe, "batcher" | "reading") { format!("-of-{recipe}") } else { String::new() };
             format!("{{\"$ref\":\"#/$defs/order{own}\"}}")
         }
         Kind::Section(members) => object(members, recipe),

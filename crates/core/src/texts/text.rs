@@ -22,7 +22,7 @@ pub struct TextKind {
 /// The kinds of states, by their names there.
 const STATES: [(&str, TextKind); 5] = [
     ("sampler", TextKind { form: "state", of: "sampler" }),
-    ("batches", TextKind { form: "state", of: "batches" }),
+    ("batcher", TextKind { form: "state", of: "batcher" }),
     ("reading", TextKind { form: "state", of: "reading" }),
     ("schedule", TextKind { form: "state", of: "schedule" }),
     ("ledger", TextKind { form: "log", of: "sampler" }),
@@ -165,7 +165,7 @@ impl<'a> Found<'a> {
             () if has("deal.readers") || has("order.chunks") => "chunk-stream",
             () if has("batch.batch_size") || has("batch.drop_last") => "reading",
             () if has("shards") => "plan",
-            () if has("batch") => "batches",
+            () if has("batch") => "batcher",
             () if has("deal.workers") => "reading",
             () if has("order") || has("deal") => "sampler",
             () => return None,
@@ -186,7 +186,7 @@ mod tests {
         for (text, of) in [
             (r#"{"order": {"samples": 10}}"#, "sampler"),
             (r#"{"samedeal": 1, "order": {"samples": 10, "of": {"name": "x"}}, "deal": {"world_size": 2}}"#, "sampler"),
-            (r#"{"order": {"samples": 10}, "batch": {"strategy": "pack"}}"#, "batches"),
+            (r#"{"order": {"samples": 10}, "batch": {"strategy": "pack"}}"#, "batcher"),
             (r#"{"order": {"sizes": [1, [2]]}, "deal": {"workers": 2}}"#, "reading"),
             (r#"{"shards": {}, "batch": {"batch_size": 4}}"#, "reading"),
             (r#"{"shards": {"sizes": [3]}}"#, "plan"),

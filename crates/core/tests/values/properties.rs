@@ -108,10 +108,10 @@ proptest! {
             let end = first + sampler.deal().num_positions();
             while first < end {
                 let place = sampler.place_of(first, 1).unwrap();
-                prop_assert_eq!(place.index % unit, 0);
+                prop_assert_eq!(place.index_in_rank % unit, 0);
                 for position in first..end.min(first + unit) {
                     let next = sampler.place_of(position, 1).unwrap();
-                    prop_assert_eq!((next.rank, next.index), (place.rank, place.index + position - first));
+                    prop_assert_eq!((next.rank, next.index_in_rank), (place.rank, place.index_in_rank + position - first));
                 }
                 first += unit;
             }
@@ -152,9 +152,9 @@ proptest! {
                 let taker = sampler.at_rank(place.rank).unwrap();
                 let batch = taker.batch::<u32>(place.batch, batch_size, false).unwrap();
                 prop_assert_eq!(u64::from(batch[place.index_in_batch as usize]), sample);
-                prop_assert_eq!(taker.indices::<u64>(place.index, 1).unwrap(), [sample]);
+                prop_assert_eq!(taker.indices::<u64>(place.index_in_rank, 1).unwrap(), [sample]);
                 let real = taker.num_samples() - taker.deal().num_padding();
-                prop_assert_eq!(place.index >= real, copy > 0, "padding is what comes again");
+                prop_assert_eq!(place.index_in_rank >= real, copy > 0, "padding is what comes again");
             }
         }
         prop_assert_eq!(found, sampler.deal().num_positions());

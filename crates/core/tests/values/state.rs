@@ -67,7 +67,7 @@ proptest! {
             for (index, &sample) in indices.iter().enumerate() {
                 let at = sampler.locate(sample, 3).unwrap().unwrap();
                 if (index as u64) < count - padding {
-                    prop_assert_eq!((at.rank, at.index), (sampler.config().rank, index as u64));
+                    prop_assert_eq!((at.rank, at.index_in_rank), (sampler.config().rank, index as u64));
                 }
                 prop_assert!(at.position >= consumed);
                 prop_assert_eq!(sampler.sample_at(at.position).unwrap(), sample);
@@ -90,7 +90,7 @@ fn states_of_anything_else_are_refused() {
         (format!("{state}x"), "state"),
         (state[..state.len() - 1].into(), "state"),
         (state.replace("\"samedeal\":1", "\"samedeal\":2"), "state"),
-        (state.replace("sampler", "batches"), "state"),
+        (state.replace("sampler", "batcher"), "state"),
         (state.replace("\"seed\":0", "\"seed\":0,\"seed\":0"), "state"),
         (state.replace("\"seed\":0", "\"seed\":0,\"more\":0"), "state"),
         (state.replace(",\"epoch\":3", ""), "state"),
@@ -659,7 +659,7 @@ mod batches {
             ("\"steps\":2", "\"steps\":18446744073709551615", "steps"),
             ("\"world_size\":2", "\"world_size\":0", "world-size"),
             ("\"world_size\":2", "\"world_size\":4294967296", "world-size"),
-            ("batches", "sampler", "state"),
+            ("batcher", "sampler", "state"),
             ("\"consumed\":0,", "", "state"),
             ("\"consumed\":0", "\"consumed\":101", "consumed"),
             ("\"steps\":2", "\"steps\":2,\"batch\":{\"max_tokens\":0}", "max-tokens"),

@@ -14,7 +14,7 @@ pub const LENGTHS: [u32; 8] = [12, 7, 30, 1, 64, 0, 25, 9];
 pub fn cases() -> Vec<Case> {
     let all = samedeal_core::described();
     let table: Vec<_> =
-        all.iter().filter(|own| (own.recipe, own.section) == ("batches", "batch")).map(|own| own.name).collect();
+        all.iter().filter(|own| (own.recipe, own.section) == ("batcher", "batch")).map(|own| own.name).collect();
     assert_eq!(MEMBERS.map(|(name, ..)| name)[..], table[..], "MEMBERS of batch_recipes.rs, and the table of the core");
     [
         wholes(),

@@ -131,7 +131,7 @@ fn headers() -> Vec<Case> {
     for text in [
         String::new(),
         "{}".into(),
-        good.replace("sampler", "batches"),
+        good.replace("sampler", "batcher"),
         good.replace("\"consumed\":0", "\"consumed\":11"),
         good.replace("\"samedeal\":1", "\"samedeal\":2"),
         format!("{good}x"),

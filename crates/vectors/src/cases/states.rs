@@ -235,7 +235,7 @@ fn refused() -> Vec<Case> {
         format!("{state}\0"),
         state[..state.len() - 1].into(),
         state.replace("\"samedeal\":1", "\"samedeal\":2"),
-        state.replace("sampler", "batches"),
+        state.replace("sampler", "batcher"),
         state.replace("\"seed\":3", "\"seed\":3,\"seed\":3"),
         state.replace("\"seed\":3", "\"seed\":3,\"more\":[]"),
         state.replace("\"seed\":3,", ""),

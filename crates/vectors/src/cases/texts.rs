@@ -25,7 +25,7 @@ const RECIPES: [&str; 14] = [
 
 const STATES: [(&str, &str); 5] = [
     ("sampler", r#","epoch":3,"consumed":400"#),
-    ("batches", r#","epoch":3,"consumed":0,"history":[]"#),
+    ("batcher", r#","epoch":3,"consumed":0,"history":[]"#),
     ("reading", r#","epoch":3,"consumed":0,"history":[]"#),
     ("schedule", r#","epoch":3,"step":7,"consumed":28"#),
     ("ledger", r#","epoch":0,"consumed":0,"block":64,"lease":60000"#),
@@ -86,14 +86,14 @@ const DIFFERING: [(&str, &str); 21] = [
         r#"{"samedeal":1,"kind":"sampler","recipe":{"order":{"name":"feistel","samples":1000,"seed":4}},"epoch":1,"consumed":8}"#,
     ),
     (
-        r#"{"samedeal":1,"kind":"batches","recipe":{"order":{"name":"feistel","samples":10,"seed":0},"batch":{"strategy":"budget"}},"epoch":1}"#,
+        r#"{"samedeal":1,"kind":"batcher","recipe":{"order":{"name":"feistel","samples":10,"seed":0},"batch":{"strategy":"budget"}},"epoch":1}"#,
         r#"{"order":{"samples":10},"batch":{"max_tokens":64},"deal":{"world_size":4}}"#,
     ),
     (r#"{"order":{"samples":10}}"#, r#"{"kind":"sampler","recipe":{},"epoch":1}"#),
     // Of states, objects in lists have numbers; an object without members is a value.
     (
-        r#"{"kind":"batches","epoch":3,"history":[{"steps":2,"batch":{}},{"steps":1}],"a":[[{"b" : 1}]]}"#,
-        r#"{"history":[{"steps":2}],"kind":"batches","x\u002fy":[true,null,"\u0041\n\u00e9"],"epoch":4,"z":-0.50E+3}"#,
+        r#"{"kind":"batcher","epoch":3,"history":[{"steps":2,"batch":{}},{"steps":1}],"a":[[{"b" : 1}]]}"#,
+        r#"{"history":[{"steps":2}],"kind":"batcher","x\u002fy":[true,null,"\u0041\n\u00e9"],"epoch":4,"z":-0.50E+3}"#,
     ),
     (r#"{"":{"a":1,"":[{}]},"b":[2]}"#, r#"{"":3,"b":[ 2 ]}"#),
     (r#"{"a":{"b":{"c":[]}}}"#, r#"{"a":{"b":{},"b.c":[]}}"#),

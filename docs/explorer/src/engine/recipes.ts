@@ -12,7 +12,7 @@ export function canonical({ recipe }: { recipe: string }) {
 
 /** What a text is that somebody pasted or dropped. */
 export type Found =
-  | { kind: 'sampler' | 'batches' | 'reading' | 'plan'; text: string }
+  | { kind: 'sampler' | 'batcher' | 'reading' | 'plan'; text: string }
   | { kind: 'state'; of: string; text: string; recipe: string; epoch: string }
   | { kind: 'log' | 'lengths' | 'index' | 'entries'; text: string }
   /** `text` says what it is. */
@@ -73,7 +73,7 @@ export function recognise({ text, shown = '' }: { text: string; shown?: string }
 function recipeOfKind(text: string): Found {
   try {
     const { of } = inspect(text);
-    if (of === 'sampler' || of === 'batches' || of === 'reading' || of === 'plan') return { kind: of, text };
+    if (of === 'sampler' || of === 'batcher' || of === 'reading' || of === 'plan') return { kind: of, text };
     return { kind: 'unknown', text: `is the recipe of a ${of}, which this page does not show` };
   } catch (error) {
     // It has no section of any recipe.

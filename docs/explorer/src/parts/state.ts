@@ -40,7 +40,7 @@ export function factsOf(text: string): StateFacts {
   const facts: [string, string][] = [['Epoch', shown(state.epoch)]];
   const history = objects(state.history);
   if (state.consumed !== undefined)
-    facts.push([state.kind === 'batches' ? 'Positions in whole windows' : 'Positions read', shown(state.consumed)]);
+    facts.push([state.kind === 'batcher' ? 'Positions in whole windows' : 'Positions read', shown(state.consumed)]);
   if (state.step !== undefined) facts.push(['Step', shown(state.step)]);
   for (const [at, segment] of history.entries()) {
     const workers = segment.workers === undefined ? '' : `, ${counted(number(segment.workers), 'worker')} each`;
@@ -61,7 +61,7 @@ export function factsOf(text: string): StateFacts {
 function farOf(state: Members, history: Members[]): string {
   const epoch = `epoch ${shown(state.epoch)}`;
   const steps = history.reduce((sum, segment) => sum + number(segment.steps), 0);
-  if (state.kind !== 'batches')
+  if (state.kind !== 'batcher')
     return history.length > 0 ? `The run had taken ${counted(steps, 'step')} of ${epoch}.` : `The run was in ${epoch}.`;
   // The history is of the window that was open. How many steps there were before it, the state does not say.
   const consumed = number(state.consumed);

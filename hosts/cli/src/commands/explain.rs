@@ -532,7 +532,7 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         )));
     }
     let assumed = format!(
-        "This assumes that {} read {} in batches of {size}. If others read a part of the epoch, only \"seen\" and \"to come\" are \
+        "This assumes that {} read {} in batches of {size}. If others read a part of the epoch, only \"seen\" and \"upcoming\" are \
          right.",
         counted(readers, "reader", "readers"),
         counted(consumed, "sample", "samples"),
@@ -598,7 +598,7 @@ fn readings_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
         let to_come = to_come(&saved, &dataset, &asked)?;
         return statuses(&args, &dataset, epochs, |epoch, sample| {
             let is_to_come = if epoch == own { to_come.contains(&sample) } else { epoch > own };
-            Ok((if is_to_come { Status::ToCome } else { Status::Seen }, None))
+            Ok((if is_to_come { Status::Upcoming } else { Status::Seen }, None))
         });
     };
     // The last group is asked, unless another is named.

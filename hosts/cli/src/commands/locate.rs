@@ -123,12 +123,12 @@ pub struct Place {
     position: Option<u64>,
     status: Status,
     rank: Option<u32>,
-    /// Number of the sample among those of the rank, or of the worker.
-    index: Option<u64>,
+    /// Number of the sample among those of the reader: of the rank, or of its worker.
+    index_in_reader: Option<u64>,
     /// Number of the batch among those of the rank.
     batch: Option<u64>,
     index_in_batch: Option<u64>,
-    /// From where `index` and `batch` are counted.
+    /// From where `index_in_reader` and `batch` are counted.
     counted_from: Option<CountedFrom>,
     /// With `--workers`: the loader worker, and the number of the batch among its own.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -144,9 +144,20 @@ impl Place {
     /// Of a reader that is not known; `split` is whether ranks have workers.
     fn unseen(position: Option<u64>, status: Status, split: bool) -> Self {
         let worker = split.then_some(None);
-        let (rank, index, batch, index_in_batch, counted_from, copies) = (None, None, None, None, None, None);
+        let (rank, index_in_reader, batch, index_in_batch, counted_from, copies) = (None, None, None, None, None, None);
         let worker_batch = split.then_some(None);
-        Self { position, status, rank, index, batch, index_in_batch, counted_from, worker, worker_batch, copies }
+        Self {
+            position,
+            status,
+            rank,
+            index_in_reader,
+            batch,
+            index_in_batch,
+            counted_from,
+            worker,
+            worker_batch,
+            copies,
+        }
     }
 
     /// Whether it is in a last, partial batch that is left out.
@@ -171,8 +182,8 @@ pub enum CountedFrom {
 pub enum Status {
     /// It was consumed before.
     Seen,
-    #[serde(rename = "to come")]
-    ToCome,
+    #[serde(rename = "upcoming")]
+    Upcoming,
     /// It is dealt again, to fill up the last step.
     Padding,
     /// No rank sees it: the remainder is dropped, or the last batch is left out.
@@ -185,7 +196,7 @@ impl Status {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Seen => "seen",
-            Self::ToCome => "to come",
+            Self::Upcoming => "upcoming",
             Self::Padding => "padding",
             Self::Dropped => "dropped",
             Self::Absent => "absent",
@@ -207,7 +218,7 @@ impl Reached {
         match epoch.cmp(&self.epoch) {
             Ordering::Less => Status::Seen,
             Ordering::Equal if number < self.consumed => Status::Seen,
-            Ordering::Equal | Ordering::Greater => Status::ToCome,
+            Ordering::Equal | Ordering::Greater => Status::Upcoming,
         }
     }
 }
@@ -281,7 +292,7 @@ impl<'a> Search<'a> {
                     found.extend(asked.map(|(index, sample)| (sample, index, reader.is_padding(index))));
                 }
                 for (sample, index, is_padding) in found {
-                    let status = if is_padding { Status::Padding } else { Status::ToCome };
+                    let status = if is_padding { Status::Padding } else { Status::Upcoming };
                     let place = search.place([rank, worker], batches, [index, index / size, index % size], status)?;
                     search.scanned.entry(sample).or_default().push(place);
                 }
@@ -323,13 +334,13 @@ impl<'a> Search<'a> {
             for (number, place) in fate.places.iter().enumerate().take(most - places.len()) {
                 let status = match args.reached {
                     _ if number >= first_padding => Status::Padding,
-                    None => Status::ToCome,
+                    None => Status::Upcoming,
                     Some(reached) => reached.status(epoch, place.position),
                 };
                 // The ranks of the sampler are the workers of all ranks.
                 let [rank, worker] = [place.rank % ranks, place.rank / ranks];
                 let batches = self.readers.reader(rank, worker)?.batches;
-                let numbers = [place.index, place.batch, place.index_in_batch.into()];
+                let numbers = [place.index_in_rank, place.batch, place.index_in_batch.into()];
                 let found = self.place([rank, worker], batches, numbers, status)?;
                 places.push(Place { position: Some(place.position), copies: Some(place.copies), ..found });
             }
@@ -369,7 +380,7 @@ impl<'a> Search<'a> {
             position: None,
             status: if in_batch || status == Status::Padding { status } else { Status::Dropped },
             rank: Some(rank),
-            index: Some(index),
+            index_in_reader: Some(index),
             batch: step,
             index_in_batch: step.map(|_| index_in_batch),
             counted_from: Some(if self.args.epoch.saved.is_some() { CountedFrom::State } else { CountedFrom::Epoch }),
@@ -415,11 +426,11 @@ impl<'a> Search<'a> {
                     "the epoch is over; with --remainder drop, up to world size - 1 of its samples were dropped".into(),
                 );
             }
-            if found.iter().any(|one| one.status == Status::ToCome) {
-                notes.push("index and batch are counted from the state on".to_owned());
+            if found.iter().any(|one| one.status == Status::Upcoming) {
+                notes.push("index in reader and batch are counted from the state on".to_owned());
             }
         } else if self.args.is_explained {
-            notes.push("index and batch are counted from the beginning of the epoch".to_owned());
+            notes.push("index in reader and batch are counted from the beginning of the epoch".to_owned());
         }
         notes
     }
@@ -427,9 +438,9 @@ impl<'a> Search<'a> {
     /// For programs, the last part of a row says how many more times the sample is dealt. Rows say what becomes of the sample where it is
     /// not the same of all.
     fn items(&self, found: &[LocatedIn<Place>], several: bool) -> Items {
-        let is_to_come = |place: &Place| place.status == Status::ToCome;
+        let is_to_come = |place: &Place| place.status == Status::Upcoming;
         let is_plain =
-            |one: &LocatedIn<Place>| one.status == Status::ToCome && one.places.iter().flatten().all(is_to_come);
+            |one: &LocatedIn<Place>| one.status == Status::Upcoming && one.places.iter().flatten().all(is_to_come);
         let (args, split) = (self.args, self.readers.workers.is_some());
         let is_table = args.output.format() == Format::Table;
         let told = !is_table || args.epoch.saved.is_some() || args.reached.is_some() || !found.iter().all(is_plain);
@@ -438,7 +449,7 @@ impl<'a> Search<'a> {
             ("position", !is_table || has_position),
             ("rank", true),
             ("worker", split),
-            ("index", true),
+            ("index in reader", true),
             ("worker batch", split),
             ("batch", true),
             ("index in batch", true),
@@ -450,7 +461,7 @@ impl<'a> Search<'a> {
                 place.position.into(),
                 place.rank.into(),
                 place.worker.flatten().into(),
-                place.index.into(),
+                place.index_in_reader.into(),
                 batch(place.worker_batch.flatten()),
                 batch(place.batch),
                 place.index_in_batch.into(),

@@ -177,8 +177,8 @@ impl Explained {
 
 /// What became of steps, one after the other.
 fn told<R>(steps: &[StepRead<R>]) -> String {
-    let name = |step: &StepRead<R>| step.status.unwrap_or(Status::ToCome).name();
-    let first = steps.first().map_or(Status::ToCome.name(), name);
+    let name = |step: &StepRead<R>| step.status.unwrap_or(Status::Upcoming).name();
+    let first = steps.first().map_or(Status::Upcoming.name(), name);
     match steps.iter().find(|step| name(step) != first) {
         None => first.to_owned(),
         Some(next) => format!("{first} before step {}, then {}", grouped(next.step), name(next)),

@@ -150,7 +150,7 @@ fn text_is_bare() {
     let deal = "--samples 5 --order sequential --batch-size 2 --format text";
     assert_eq!(
         text(&format!("locate {deal} --world-size 4 --sample 0,4")),
-        "0\tto come\t0\t0\t0\t0\t0\t1\n0\tpadding\t5\t1\t1\t0\t1\t0\n4\tto come\t4\t0\t1\t0\t1\t0\n"
+        "0\tupcoming\t0\t0\t0\t0\t0\t1\n0\tpadding\t5\t1\t1\t0\t1\t0\n4\tupcoming\t4\t0\t1\t0\t1\t0\n"
     );
     assert_eq!(text(&format!("locate {deal} --world-size 2 --remainder drop --sample 4")), "4\tdropped\t\t\t\t\t\t\n");
     let checks = text("verify --samples 4000 --world-size 2 --format text");
@@ -160,7 +160,7 @@ fn text_is_bare() {
     let found = text(&format!("locate {} --order sequential --sample 129 --format text", dataset.folder.display()));
     assert_eq!(
         found,
-        format!("129\tto come\t129\t0\t129\t129\t0\t0\t{}\t{row}\n", dataset.folder.join(file).display())
+        format!("129\tupcoming\t129\t0\t129\t129\t0\t0\t{}\t{row}\n", dataset.folder.join(file).display())
     );
     let sampler = Sampler::builder(9).seed(4).build().unwrap();
     let lines = [("fingerprint", sampler.fingerprint()), ("config_fingerprint", sampler.config_fingerprint())]

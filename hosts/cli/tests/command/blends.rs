@@ -164,7 +164,7 @@ fn locate_and_explain_show_every_place() {
     }
     let statuses = json(&format!("explain {} --sample 720 --json", state.display()));
     let places = statuses["samples"][0]["places"].as_array().unwrap();
-    assert!(places.iter().any(|it| it["status"] == "seen") && places.iter().any(|it| it["status"] == "to come"));
+    assert!(places.iter().any(|it| it["status"] == "seen") && places.iter().any(|it| it["status"] == "upcoming"));
     let ranked = format!("explain {} --sample 720 --world-size 3 --batch-size 8 --json", state.display());
     assert_eq!(json(&ranked)["samples"][0]["places"][0]["rank"], books[0]["rank"]);
 }

@@ -138,7 +138,7 @@ fn the_state_of_readers_says_what_is_left() {
     let asked = (0..1003).map(|sample| sample.to_string()).collect::<Vec<_>>().join(",");
     let statuses = json(&format!("explain {path} --json --sample {asked}"))["samples"].clone();
     for answer in statuses.as_array().unwrap() {
-        let status = if seen.contains(&answer["sample"].as_u64().unwrap()) { "seen" } else { "to come" };
+        let status = if seen.contains(&answer["sample"].as_u64().unwrap()) { "seen" } else { "upcoming" };
         assert_eq!(answer["status"], status, "{answer}");
     }
     let failed = [
@@ -248,19 +248,19 @@ fn samples_are_seen_or_to_come_or_padding_or_dropped() {
                 let position = place["position"].as_u64().unwrap();
                 match place["status"].as_str().unwrap() {
                     "seen" => assert!(position < 320 && place["rank"].is_null() && place["batch"].is_null()),
-                    "to come" => assert!((320..1003).contains(&position)),
+                    "upcoming" => assert!((320..1003).contains(&position)),
                     status => assert!(status == "padding" && position >= 1003),
                 }
                 if let Some(rank) = place["rank"].as_u64() {
                     reader.set_rank(rank as u32).unwrap();
-                    let index = place["index"].as_u64().unwrap();
+                    let index = place["index_in_reader"].as_u64().unwrap();
                     assert_eq!(reader.window::<u64>(index, 1).unwrap(), [sample]);
                 }
             }
         }
         let expected: &[_] = match world {
-            5 => &[("padding", 2), ("seen", 320), ("to come", 683)],
-            _ => &[("dropped", 3), ("padding", 0), ("seen", 320), ("to come", 680)],
+            5 => &[("padding", 2), ("seen", 320), ("upcoming", 683)],
+            _ => &[("dropped", 3), ("padding", 0), ("seen", 320), ("upcoming", 680)],
         };
         let counts = counts.into_iter().filter(|(name, count)| *name != "padding" || *count > 0 || world == 4);
         assert_eq!(
@@ -298,7 +298,7 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     }
     let (_, said) = failing(&format!("explain {path} --step 3 --world-size 7"));
     assert!(said.contains("320 samples were consumed, which is no multiple of 28"), "{said}");
-    for (step, status) in [(0, "seen"), (9, "seen"), (10, "to come"), (30, "to come")] {
+    for (step, status) in [(0, "seen"), (9, "seen"), (10, "upcoming"), (30, "upcoming")] {
         let found = one_step(&format!("explain {path} --step {step} --world-size 8 --json"));
         assert_eq!((&found["step"], &found["status"]), (&step.into(), &status.into()));
         for (rank, part) in (0..).zip(found["ranks"].as_array().unwrap()) {
@@ -314,7 +314,7 @@ fn a_checkpoint_says_what_became_of_a_sample_and_a_step() {
     let [seen, later] = [319, 320].map(|position| sampler(0, 1).sample_at(position).unwrap());
     let found = json(&format!("explain {path} --sample {seen} --sample {later} --json"));
     let statuses = [0, 1].map(|number| found["samples"][number]["status"].clone());
-    assert_eq!(statuses, ["seen", "to come"]);
+    assert_eq!(statuses, ["seen", "upcoming"]);
     assert_eq!(found["samples"][0]["places"], value!([{ "position": 319, "status": "seen" }]));
     assert!(
         text(&format!("explain {path} --sample {seen}"))
@@ -330,19 +330,19 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     let found = json(&format!("{asked} --step 8..12 --json"))["steps"].clone();
     let told = |name: &str| found.as_array().unwrap().iter().map(|it| it[name].clone()).collect::<Value>();
     assert_eq!((told("step"), told("epoch")), (value!([8, 9, 10, 11]), value!([3, 3, 3, 3])));
-    assert_eq!(told("status"), value!(["seen", "seen", "to come", "to come"]));
+    assert_eq!(told("status"), value!(["seen", "seen", "upcoming", "upcoming"]));
     let single = one_step(&format!("{asked} --step 10 --json"));
     assert_eq!(found[2], single);
     assert_eq!(found[2]["ranks"][1]["samples"], Value::from(sampler(1, 8).batch::<u64>(10, 4, false).unwrap()));
     let shown = text(&format!("{asked} --step 8..=11"));
     assert!(
-        shown.contains("steps 8 to 11 of the 32 of epoch 3 (seen before step 10, then to come), counted"),
+        shown.contains("steps 8 to 11 of the 32 of epoch 3 (seen before step 10, then upcoming), counted"),
         "{shown}"
     );
     let lines = text(&format!("{asked} --step 11..13 --format text"));
     assert!(lines.starts_with("11\t0\t0\t") && lines.lines().count() == 2 * 8 * 4, "{lines}");
     // The epochs before that of the state were read, the later ones were not.
-    for (epoch, status) in [(2, "seen"), (4, "to come")] {
+    for (epoch, status) in [(2, "seen"), (4, "upcoming")] {
         let found = one_step(&format!("{asked} --step 3 --epoch {epoch} --json"));
         assert_eq!((&found["epoch"], &found["status"]), (&epoch.into(), &status.into()));
         let batch = sampler(5, 8).at_epoch(epoch).unwrap().batch::<u64>(3, 4, false).unwrap();
@@ -351,10 +351,10 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     for sample in [0, 501, 1002] {
         let positions = [2, 3, 4].map(|epoch| sampler(0, 1).at_epoch(epoch).unwrap().locate(sample, 1).unwrap());
         let positions = positions.map(|place| place.unwrap().position);
-        let own = if positions[1] < 320 { "seen" } else { "to come" };
+        let own = if positions[1] < 320 { "seen" } else { "upcoming" };
         for world in ["", "--world-size 8"] {
             let found = json(&format!("explain {path} {world} --sample {sample} --epoch 2..=4 --json"));
-            for (number, status) in ["seen", own, "to come"].into_iter().enumerate() {
+            for (number, status) in ["seen", own, "upcoming"].into_iter().enumerate() {
                 let answer = &found["samples"][number];
                 let place = &answer["places"][0];
                 assert_eq!((&answer["epoch"], &place["status"]), (&(number + 2).into(), &status.into()), "{world}");
@@ -365,14 +365,14 @@ fn a_checkpoint_says_what_became_of_steps_and_of_other_epochs() {
     // The same of a dataset in files: 2 of its steps were read.
     let readers_of = format!("explain {} --world-size 2", data("lightning.ckpt"));
     let found = json(&format!("{readers_of} --step 1..=2 --json"))["steps"].clone();
-    assert_eq!((&found[0]["status"], &found[1]["status"]), (&"seen".into(), &"to come".into()));
+    assert_eq!((&found[0]["status"], &found[1]["status"]), (&"seen".into(), &"upcoming".into()));
     let found = one_step(&format!("{readers_of} --step 1 --epoch 4 --json"));
-    assert_eq!((&found["epoch"], &found["status"]), (&4.into(), &"to come".into()));
+    assert_eq!((&found["epoch"], &found["status"]), (&4.into(), &"upcoming".into()));
     let other = readers(2, 3, 4).at_epoch(4).unwrap();
     assert_eq!(found["ranks"][1]["samples"], Value::from(other.indices(1, 1, ..4).unwrap()));
     let seen = readers(2, 3, 4).indices(0, 0, ..1).unwrap()[0];
     let lines = text(&format!("{readers_of} --sample {seen} --epoch 2..5 --format text"));
-    assert_eq!(lines, format!("2\t{seen}\tseen\n3\t{seen}\tseen\n4\t{seen}\tto come\n"));
+    assert_eq!(lines, format!("2\t{seen}\tseen\n3\t{seen}\tseen\n4\t{seen}\tupcoming\n"));
     for (arguments, words) in [
         ("--step 1 --epoch 2..4", "--epoch is 2..=3; allowed with --step: one epoch"),
         ("--epoch 2", "--epoch 2 has no effect: it is for --sample or --step"),
@@ -404,7 +404,7 @@ fn batches_know_their_worlds() {
     let options = "--lengths --max-tokens 300 --tail duplicate";
     let found = json(&format!("explain {path} --json"))["states"][0].clone();
     assert_eq!(found["history"][1]["world_size"], 3);
-    assert_eq!((&found["kind"], &found["order"], &found["seed"]), (&"batches".into(), &"feistel".into(), &3.into()));
+    assert_eq!((&found["kind"], &found["order"], &found["seed"]), (&"batcher".into(), &"feistel".into(), &3.into()));
     assert_eq!((&found["samples"], &found["recipe"]["batch"]["max_tokens"]), (&600.into(), &300.into()));
     let shown = text(&format!("explain {path}"));
     for words in ["max tokens ", " 300 ", "duplicate", "feistel", "5 steps by 4 ranks"] {
@@ -416,7 +416,7 @@ fn batches_know_their_worlds() {
         let more = if step == 9 { "--world-size 2" } else { "" };
         let found = one_step(&format!("explain {path} {file} {options} {more} --step {step} --json"));
         assert_eq!(found["ranks"].as_array().unwrap().len(), world);
-        assert_eq!(found["status"], if step < 9 { "seen" } else { "to come" });
+        assert_eq!(found["status"], if step < 9 { "seen" } else { "upcoming" });
         assert_eq!(found["step"], step);
         for (rank, part) in (0..).zip(found["ranks"].as_array().unwrap()) {
             assert_eq!(part["samples"], Value::from(batcher.batch_of(rank, own).unwrap().samples));
@@ -431,7 +431,7 @@ fn batches_know_their_worlds() {
     let lines = text(&format!("{asked} --step 9..=10 --world-size 2 --format text"));
     assert!(lines.starts_with("9\t0\t0\t") && lines.contains("\n10\t1\t"), "{lines}");
     // Other epochs, as the ranks that continue read them.
-    for (epoch, status) in [(1, "seen"), (3, "to come")] {
+    for (epoch, status) in [(1, "seen"), (3, "upcoming")] {
         let batcher = build(2).epoch(epoch).build().unwrap();
         let found = one_step(&format!("{asked} --world-size 2 --step 7 --epoch {epoch} --json"));
         assert_eq!((&found["status"], &found["step"]), (&status.into(), &7.into()));
@@ -452,7 +452,7 @@ fn batches_know_their_worlds() {
         let [place] = real[..] else { panic!("{found}") };
         let number = |name: &str| place[name].as_u64().unwrap();
         *worlds.entry(number("world_size")).or_default() += 1;
-        let (status, from) = if number("world_size") == 2 { ("to come", "state") } else { ("seen", "epoch") };
+        let (status, from) = if number("world_size") == 2 { ("upcoming", "state") } else { ("seen", "epoch") };
         assert_eq!((&found["status"], &place["counted_from"]), (&status.into(), &from.into()));
         let (batcher, own) = match number("world_size") {
             4 => (&first, number("step")),
@@ -468,7 +468,7 @@ fn batches_know_their_worlds() {
     let found = json(&format!("explain {path} {file} {options} --world-size 2 --sample {own} --json"));
     let place = &found["samples"][0]["places"][0];
     let told = ["status", "step", "rank", "counted_from"].map(|name| place[name].clone());
-    assert_eq!(Value::from(told.to_vec()), value!(["to come", 5 + 4 + 2, 1, "epoch"]));
+    assert_eq!(Value::from(told.to_vec()), value!(["upcoming", 5 + 4 + 2, 1, "epoch"]));
     let shown = text(&format!("explain {path} {file} {options} --world-size 2 --sample {own}"));
     assert!(shown.contains("all steps are counted from the beginning of the epoch"), "{shown}");
     // Other options are named, and no hash is.
@@ -535,7 +535,7 @@ fn a_recipe_beside_a_state_is_no_other_state() {
     let path = path.display();
     // Without a question, both are shown.
     assert_eq!(json(&format!("explain {path} --json"))["states"].as_array().unwrap().len(), 2);
-    for (at, status) in [(19, "seen"), (20, "to come")] {
+    for (at, status) in [(19, "seen"), (20, "upcoming")] {
         let sample = Sampler::new(100).unwrap().sample_at(at).unwrap();
         let found = json(&format!("explain {path} --sample {sample} --world-size 2 --batch-size 5 --json"));
         assert_eq!(found["samples"][0]["status"], status);
@@ -560,7 +560,7 @@ fn several_states_are_told_apart() {
         assert!(code == 2 && said.contains("several states that differ") && said.contains(places));
     }
     let sample = Sampler::new(100).unwrap().sample_at(15).unwrap();
-    for (place, status) in [("a", "to come"), ("b", "seen")] {
+    for (place, status) in [("a", "upcoming"), ("b", "seen")] {
         let found = json(&format!("explain {path} --place {place}.samedeal --sample {sample} --json"));
         assert_eq!(found["samples"][0]["status"], status);
     }
@@ -610,7 +610,7 @@ fn a_recipe_says_what_it_is_of() {
         (sampler, "sampler", "the recipe of a sampler", vec!["feistel", "unit", "world size"]),
         (schedule, "schedule", "the recipe of steps over epochs", vec!["128 from step 1,000 on", "web 7, books 3"]),
         (split, "split", "the recipe of a split", vec!["training, weight 90", "42"]),
-        (batches, "batches", "the recipe of batches of samples of different length", vec!["max tokens"]),
+        (batches, "batcher", "the recipe of batches of samples of different length", vec!["max tokens"]),
         (plan, "plan", "the recipe of a plan, which deals whole files", vec!["whole shards"]),
         (reading, "reading", "the recipe of a reading", vec!["workers"]),
         (chunks, "chunk-stream", "the recipe of a stream of chunks", vec!["readers"]),

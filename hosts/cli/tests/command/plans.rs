@@ -360,7 +360,7 @@ fn the_order_sharded_over_files() {
     assert_eq!(print["fingerprint"], sampler.fingerprint().unwrap());
     let found = json(&format!("locate {deal} --world-size 2 --sample {} --json", all[5]));
     assert_eq!(
-        (&found["samples"][0]["places"][0]["rank"], &found["samples"][0]["places"][0]["index"]),
+        (&found["samples"][0]["places"][0]["rank"], &found["samples"][0]["places"][0]["index_in_reader"]),
         (&1.into(), &5.into())
     );
     let found = json(&format!("verify {deal} --world-size 4 --batch-size 8 --json"));

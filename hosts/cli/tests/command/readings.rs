@@ -96,18 +96,18 @@ fn samples_are_located_among_the_readers() {
         for (sample, found) in (0..97).zip(found["samples"].as_array().unwrap()) {
             let mut real = 0;
             for place in found["places"].as_array().unwrap().iter().filter(|place| !place["rank"].is_null()) {
-                let [rank, worker, index, inner] =
-                    ["rank", "worker", "index", "index_in_batch"].map(|name| place[name].as_u64().unwrap() as usize);
+                let [rank, worker, index, inner] = ["rank", "worker", "index_in_reader", "index_in_batch"]
+                    .map(|name| place[name].as_u64().unwrap() as usize);
                 let own = &readers[rank][worker];
                 assert_eq!((own[index], index % 4), (sample, inner), "{deal} {options} {place}");
                 let padded = own.len() - rest.num_padding(rank as u32, worker as u32).unwrap() as usize;
-                assert_eq!(place["status"], if index < padded { "to come" } else { "padding" });
+                assert_eq!(place["status"], if index < padded { "upcoming" } else { "padding" });
                 assert_eq!((&place["worker_batch"], &place["counted_from"]), (&(index / 4).into(), &"state".into()));
                 real += u32::from(index < padded);
                 places += 1;
             }
             let is_left = real == 1;
-            assert_eq!(found["status"], if is_left { "to come" } else { "seen" }, "{deal} {options} {found}");
+            assert_eq!(found["status"], if is_left { "upcoming" } else { "seen" }, "{deal} {options} {found}");
             assert!(!is_left || left.contains(&sample));
         }
         assert_eq!(places, readers.iter().flatten().map(Vec::len).sum::<usize>());
@@ -183,7 +183,7 @@ fn a_state_says_what_a_step_held() {
         let path = options.split(' ').nth(1).unwrap();
         if group == (2, 3) {
             let whole = whole(deal, group);
-            for (number, status) in [(0, "seen"), (3, "seen"), (4, "to come"), (7, "to come")] {
+            for (number, status) in [(0, "seen"), (3, "seen"), (4, "upcoming"), (7, "upcoming")] {
                 let found = one_step(&format!("explain {path} --step {number} --json"));
                 assert_eq!(
                     (samples(&found), &found["status"]),

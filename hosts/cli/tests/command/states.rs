@@ -146,9 +146,11 @@ fn a_state_of_batches_knows_its_open_window() {
     fs::write(&state, &saved).unwrap();
     let options = format!("{} --lengths --batch-window 50 --world-size 2 --max-tokens", file.display());
     let resume = format!("--resume {}", state.display());
-    for (step, status, places) in
-        [(0, "seen", json!([])), (taken - 1, "seen", json!([[0, "window"]])), (taken, "to come", json!([[0, "state"]]))]
-    {
+    for (step, status, places) in [
+        (0, "seen", json!([])),
+        (taken - 1, "seen", json!([[0, "window"]])),
+        (taken, "upcoming", json!([[0, "state"]])),
+    ] {
         let sample = batcher.batch(step).unwrap().samples[0];
         let found = json(&format!("locate {options} 200 {resume} --sample {sample} --json"));
         let found = &found["samples"][0];

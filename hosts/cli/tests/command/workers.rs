@@ -56,7 +56,7 @@ fn workers_read_as_readers_of_their_own() {
     assert!(found.lines().all(|line| line.split('\t').count() == 12), "{found}");
     assert!(
         text(&format!("locate {deal} --sample 0"))
-            .contains("│ sample ┆ position ┆ rank ┆ worker ┆ index ┆ worker batch ┆")
+            .contains("│ sample ┆ position ┆ rank ┆ worker ┆ index in reader ┆ worker batch ┆")
     );
     assert!(text(&format!("batches {deal} --rank 1 --worker 2")).contains("batches of worker 2 of 3 in rank 1 of 2"));
     for (arguments, said) in [

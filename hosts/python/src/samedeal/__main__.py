@@ -132,7 +132,7 @@ def _locate(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
     places = [{"position": position, "status": "seen"} for position in fate.before.tolist()]
     lines = [f"seen: position {one['position']} of epoch {sampler.epoch}, before the state" for one in places]
     for number, place in enumerate(fate.places):
-        status = "padding" if number >= len(fate.places) - fate.num_padding else "to come"
+        status = "padding" if number >= len(fate.places) - fate.num_padding else "upcoming"
         shown = {"rank": place.rank, "batch": place.batch, "index_in_batch": place.index_in_batch}
         places.append({"position": place.position, "status": status, **shown})
         lines.append(

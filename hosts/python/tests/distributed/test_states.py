@@ -240,8 +240,8 @@ def test_questions_are_of_the_next_pass(drop_last: bool) -> None:
             if place is None:
                 assert sample not in itertools.chain(*given)
             else:
-                assert given[place.rank][place.index] == sample
-                assert divmod(place.index, 16) == (place.batch, place.index_in_batch)
+                assert given[place.rank][place.index_in_rank] == sample
+                assert divmod(place.index_in_rank, 16) == (place.batch, place.index_in_batch)
     copy.set_epoch(9)
     assert ranks[0].epoch == 2
 

@@ -229,7 +229,7 @@ fn every_occurrence_is_found() {
     for sample in [0, 699, 700, 749, 750, 839] {
         let (mut from, mut found) = (0, Vec::new());
         while let Some(place) = sampler.locate_from(sample, from, 8).unwrap() {
-            assert_eq!(sampler.at_rank(place.rank).unwrap().window::<u64>(place.index, 1).unwrap(), [sample]);
+            assert_eq!(sampler.at_rank(place.rank).unwrap().window::<u64>(place.index_in_rank, 1).unwrap(), [sample]);
             assert_eq!(sampler.sample_at(place.position).unwrap(), sample);
             (from, found) = (place.position + 1, [&found[..], &[place.position]].concat());
         }

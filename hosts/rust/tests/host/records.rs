@@ -18,7 +18,10 @@ fn written<T: Serialize + DeserializeOwned + PartialEq + Debug>(record: &T, want
 fn records_are_objects_of_their_fields() {
     let sampler = Sampler::builder(10).seed(42).world_size(4).build().unwrap();
     let place = sampler.locate(0, 2).unwrap().unwrap();
-    written(&place, json!({"position": 4, "rank": 0, "index": 1, "batch": 0, "index_in_batch": 1, "copies": 0}));
+    written(
+        &place,
+        json!({"position": 4, "rank": 0, "index_in_rank": 1, "batch": 0, "index_in_batch": 1, "copies": 0}),
+    );
     let batcher = Batcher::builder([3, 9, 4].as_slice()).max_tokens(12).build().unwrap();
     let metrics = batcher.metrics().unwrap();
     assert_eq!(serde_json::from_str::<Metrics>(&serde_json::to_string(&metrics).unwrap()).unwrap(), metrics);

@@ -69,7 +69,7 @@ fn the_inverse_finds_every_sample() {
     let sampler = sampler(1, 4, Remainder::Pad);
     for (index, sample) in (0..).zip(sampler.indices::<u64>(..).unwrap()) {
         let place = sampler.locate(sample, 1).unwrap().unwrap();
-        assert_eq!((place.rank, place.index), (1, index));
+        assert_eq!((place.rank, place.index_in_rank), (1, index));
     }
 }
 

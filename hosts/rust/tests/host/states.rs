@@ -46,7 +46,7 @@ fn a_state_moves_and_an_epoch_moves_on() {
 fn what_is_no_state_of_a_sampler_is_refused() {
     let mut here = sampler(0, 1);
     let state = here.state(7).unwrap();
-    for text in ["", "{}", "\0", &state[1..], &state.replace("sampler", "batches"), &"[".repeat(9_000)] {
+    for text in ["", "{}", "\0", &state[1..], &state.replace("sampler", "batcher"), &"[".repeat(9_000)] {
         assert_eq!(failing(here.resume(text)), (FailureKind::WrongType, "state".into()), "{text}");
     }
     let long = format!("{state}{}", " ".repeat(1 << 24));
@@ -128,7 +128,7 @@ fn what_is_no_state_of_a_batcher_is_refused() {
     let mut here = batcher(2);
     let state = here.state(9).unwrap();
     let wanted = here.fingerprint().unwrap();
-    for text in ["", "{}", &state.replace("\"batches\"", "\"sampler\""), &state.replace("history", "story")] {
+    for text in ["", "{}", &state.replace("\"batcher\"", "\"sampler\""), &state.replace("history", "story")] {
         assert_eq!(failing(here.resume(text)), (FailureKind::WrongType, "state".into()), "{text}");
     }
     // The window says so when it is planned.

@@ -372,8 +372,15 @@ fn place(place: samedeal::Place) -> Value {
 }
 
 fn shared_place(place: samedeal::Place) -> Place {
-    let samedeal::Place { position, rank, index, batch, index_in_batch, copies, .. } = place;
-    Place { position: U64(position), rank, index: U64(index), batch: U64(batch), index_in_batch, copies }
+    let samedeal::Place { position, rank, index_in_rank, batch, index_in_batch, copies, .. } = place;
+    Place {
+        position: U64(position),
+        rank,
+        index_in_rank: U64(index_in_rank),
+        batch: U64(batch),
+        index_in_batch,
+        copies,
+    }
 }
 
 fn failure(error: Error) -> Failure {

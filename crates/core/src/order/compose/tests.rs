@@ -134,7 +134,7 @@ proptest! {
                 for (number, index) in indices.iter().enumerate() {
                     let position = rest.deal().position(number as u64);
                     let place = rest.place_of(position, 1).unwrap();
-                    prop_assert_eq!((place.rank, place.index), (rank, number as u64));
+                    prop_assert_eq!((place.rank, place.index_in_rank), (rank, number as u64));
                     prop_assert_eq!(*index, rest.sample_at(position).unwrap());
                     seen[(position - rest.config().consumed) as usize] += 1;
                 }

@@ -85,7 +85,7 @@ fn refused() -> Vec<Case> {
     let texts = [
         String::from("{}"),
         String::new(),
-        text.replace("\"kind\":\"index\"", "\"kind\":\"batches\""),
+        text.replace("\"kind\":\"index\"", "\"kind\":\"batcher\""),
         text.replace("\"epoch\":0", "\"epoch\":1"),
         text.replace("\"first\":0", "\"first\":1"),
         text.replace("\"checksum\":\"", "\"checksum\":\"0"),

@@ -123,7 +123,7 @@ fn texts() -> Case {
     let checksum = state.split("\"checksum\":").nth(1).expect("a checksum").trim_end_matches('}');
     let calls = [
         // No states.
-        change("\"kind\":\"batches\"", "\"kind\":\"batcher\""),
+        change("\"kind\":\"batcher\"", "\"kind\":\"batchers\""),
         change("\"samedeal\":1", "\"samedeal\":2"),
         change("\"samedeal\":1,", ""),
         change("\"epoch\":0,", ""),

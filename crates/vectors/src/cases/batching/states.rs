@@ -188,7 +188,7 @@ fn refused() -> Vec<Case> {
     let many = |count| "{\"world_size\":1,\"steps\":1},{\"world_size\":3,\"steps\":1},".repeat(count);
     let texts = [
         "{}".into(),
-        state.replace("\"batches\"", "\"sampler\""),
+        state.replace("\"batcher\"", "\"sampler\""),
         state.replace("\"consumed\":0,", ""),
         state.replace("\"consumed\":0", "\"consumed\":91"),
         state.replace("\"consumed\":0", "\"consumed\":-1"),

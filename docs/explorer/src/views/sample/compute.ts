@@ -28,7 +28,7 @@ export interface Seen {
 /** What a checkpoint says of a sample. `both`: it comes several times in the epoch, and some of them are to come. */
 export interface Verdict {
   sample: number;
-  is: 'seen' | 'to come' | 'both' | 'dropped';
+  is: 'seen' | 'upcoming' | 'both' | 'dropped';
   /** The first position of the sample in the epoch. */
   position: number | null;
 }
@@ -108,7 +108,7 @@ function checkpoint(
   const verdicts = samples.map((sample) => {
     const { status, before, places, numPadding } = rest.fate(sample, size);
     const isToCome = places.length > numPadding;
-    const is = status === 'seen' ? (isToCome ? 'both' : 'seen') : isToCome ? 'to come' : 'dropped';
+    const is = status === 'seen' ? (isToCome ? 'both' : 'seen') : isToCome ? 'upcoming' : 'dropped';
     return { sample, is, position: before[0] ?? places[0]?.position ?? null } satisfies Verdict;
   });
   return { epoch: String(epoch), consumed, positions, verdicts };

@@ -31,7 +31,7 @@ export function seen({ epoch, consumed, positions, verdicts }: NonNullable<Sampl
     const at = first.position === null ? '' : `position ${grouped(first.position)}`;
     if (first.is === 'seen') return `Yes: the run had seen ${sample}, at ${at}; ${read}.`;
     if (first.is === 'both') return `Yes: the run had seen ${sample}, first at ${at}, and it comes again; ${read}.`;
-    if (first.is === 'to come') return `No: the run had not seen ${sample} yet. It comes at ${at}; ${read}.`;
+    if (first.is === 'upcoming') return `No: the run had not seen ${sample} yet. It comes at ${at}; ${read}.`;
     return `No: epoch ${grouped(BigInt(epoch))} leaves ${sample} out; ${read}.`;
   }
   const list = (all: typeof verdicts) => all.map(({ sample }) => grouped(sample)).join('; ');

@@ -114,7 +114,7 @@ impl Parts {
         // `samedeal explain` counts all steps from the beginning of the epoch.
         let first = if args.is_explained { first } else { 0 };
         let counted_from = if before.is_empty() || first > 0 { begin } else { CountedFrom::State };
-        let rest = Part { batcher, steps: u64::MAX, first, counted_from, status: Status::ToCome };
+        let rest = Part { batcher, steps: u64::MAX, first, counted_from, status: Status::Upcoming };
         Ok(Self { before, rest, other: None, order })
     }
 
@@ -131,7 +131,7 @@ impl Parts {
     fn set_epoch(&mut self, epoch: u64) -> Result<(), Problem> {
         let rest = &self.rest.batcher;
         if self.planned().epoch() != epoch {
-            let status = if epoch < rest.epoch() { Status::Seen } else { Status::ToCome };
+            let status = if epoch < rest.epoch() { Status::Seen } else { Status::Upcoming };
             let part = |batcher| Part { batcher, steps: u64::MAX, first: 0, counted_from: CountedFrom::Epoch, status };
             self.other = if rest.epoch() == epoch { None } else { Some(part(rest.at_epoch(epoch)?)) };
         }
@@ -183,7 +183,7 @@ fn order_alone(args: &LocateArgs, batcher: &Batcher) -> Result<Sampler, Problem>
 fn items(found: &[LocatedIn<PlaceInBatches>], dataset: &Dataset, format: Format, told: bool, several: bool) -> Items {
     let is_plain = |one: &LocatedIn<PlaceInBatches>| {
         let mut statuses = one.places.iter().flatten().map(|place| place.status).peekable();
-        statuses.peek().is_some() && statuses.all(|status| status == Status::ToCome)
+        statuses.peek().is_some() && statuses.all(|status| status == Status::Upcoming)
     };
     let told = told || !found.iter().all(is_plain);
     let columns = [

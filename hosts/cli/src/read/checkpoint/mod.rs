@@ -107,12 +107,12 @@ static WORKER: Form = form(Kind::Worker, "", "", "the state of one worker of a l
 static OTHER: Form = form(Kind::Other, "", "", "a state of an unknown kind", "");
 static FORMS: [Form; 12] = [
     form(Kind::Sampler, "state", "sampler", "the state of a sampler", "--resume"),
-    form(Kind::Batcher, "state", "batches", "the state of batches of samples of different length", "--resume"),
+    form(Kind::Batcher, "state", "batcher", "the state of batches of samples of different length", "--resume"),
     form(Kind::Reading, "state", "reading", "the state of a dataset in files", "--resume"),
     form(Kind::Steps, "state", "schedule", "the state of steps over epochs", "samedeal steps --resume"),
     form(Kind::Log, "log", "sampler", "the first entry of the log of a ledger", ""),
     recipe("sampler", "the recipe of a sampler", "--recipe of the commands that show samples"),
-    recipe("batches", "the recipe of batches of samples of different length", "--recipe with --lengths"),
+    recipe("batcher", "the recipe of batches of samples of different length", "--recipe with --lengths"),
     recipe("plan", "the recipe of a plan, which deals whole files", ""),
     recipe("reading", "the recipe of a reading, a dataset in files with loader workers", ""),
     recipe("chunk-stream", "the recipe of a stream of chunks", ""),

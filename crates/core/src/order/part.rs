@@ -66,6 +66,11 @@ impl OrderPart {
         self.parts().is_some()
     }
 
+    /// Whether its text has a list of objects.
+    pub(crate) fn has_objects(&self) -> bool {
+        self.parts().is_some_and(|composed| composed.has_objects())
+    }
+
     /// The blend, if it is one.
     pub(crate) fn as_blend(&self) -> Option<&dyn Sources> {
         self.parts()?.as_blend()
@@ -234,6 +239,11 @@ pub(crate) trait Composed {
 
     /// Whether no epoch has a sample twice.
     fn is_single(&self) -> bool;
+
+    /// Whether the text has a list of objects, such as sources or ranges, which is written in full. A long list of numbers is a hash.
+    fn has_objects(&self) -> bool {
+        true
+    }
 
     /// Why it cannot be a source of a blend, if it cannot.
     fn no_source(&self) -> Option<&'static str>;

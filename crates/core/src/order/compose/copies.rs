@@ -27,6 +27,10 @@ impl Composed for Copies {
         Ok(self.of.length(epoch)?.saturating_mul(self.count()))
     }
 
+    fn has_objects(&self) -> bool {
+        self.of.has_objects()
+    }
+
     fn steady(&self) -> Option<u64> {
         self.of.steady().map(|length| length.saturating_mul(self.count()))
     }

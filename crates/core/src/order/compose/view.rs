@@ -204,6 +204,10 @@ impl Composed for View {
         self.steady
     }
 
+    fn has_objects(&self) -> bool {
+        matches!(self.choice, Choice::Skip(_)) || self.of.has_objects()
+    }
+
     fn begin(&self, epoch: u64) -> Result<Option<u64>, Failure> {
         let Some(begin) = self.of.begin(epoch)? else { return Ok(None) };
         if let Some(length) = self.steady {

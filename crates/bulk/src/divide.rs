@@ -33,7 +33,7 @@ impl Divisor {
         (quotient, rest)
     }
 
-    /// The same for a number below [`SMALL`].
+    /// Quotient and remainder of a number below [`SMALL`].
     #[inline(always)]
     pub fn divide_small(&self, number: u64) -> (u64, u64) {
         // The upper half of the inverse is less than 1 + 2^-32 below 2^32 / value, so that this is at most 1 below the quotient.
@@ -44,7 +44,7 @@ impl Divisor {
     }
 }
 
-/// What [`Divisor::divide_small`] divides is below this.
+/// Numbers below this are divided by [`Divisor::divide_small`].
 pub const SMALL: u64 = 1 << 31;
 
 /// The upper half of a product. WebAssembly has none, and its 128 bits are a call.

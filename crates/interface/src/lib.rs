@@ -29,7 +29,7 @@ pub mod bindings {
     pub use exports::samedeal::deal::*;
 }
 
-/// The same types and traits in plain Rust.
+/// The types and traits of the interface in plain Rust.
 #[cfg(not(feature = "component"))]
 #[path = "generated/mod.rs"]
 pub mod bindings;

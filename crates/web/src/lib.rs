@@ -57,7 +57,7 @@ impl Sampler {
         Ok(Self(self.0.at_epoch(epoch)?))
     }
 
-    /// The same for another rank.
+    /// This sampler for another rank.
     #[wasm_bindgen(js_name = atRank)]
     pub fn at_rank(&self, rank: u32) -> Result<Self, Thrown> {
         Ok(Self(self.0.at_rank(rank)?))
@@ -126,7 +126,7 @@ impl Sampler {
         self.0.config().world_size
     }
 
-    /// What happens if the number of ranks does not divide the number of positions.
+    /// The treatment of positions if the number of ranks does not divide them.
     pub fn remainder(&self) -> String {
         self.0.config().remainder.name().into()
     }
@@ -197,7 +197,7 @@ impl Sampler {
         Ok(self.0.indices(start, count)?)
     }
 
-    /// The same in half the bytes, for at most 2^32 samples.
+    /// `indices` in half the bytes, for at most 2^32 samples.
     pub fn indices32(&self, start: u64, count: u32) -> Result<Vec<u32>, Thrown> {
         Ok(self.0.indices(start, count)?)
     }
@@ -213,7 +213,7 @@ impl Sampler {
         Ok(self.0.batch(batch, batch_size, drop_last)?)
     }
 
-    /// The same in half the bytes, for at most 2^32 samples.
+    /// `batch` in half the bytes, for at most 2^32 samples.
     pub fn batch32(&self, batch: u64, batch_size: u32, drop_last: bool) -> Result<Vec<u32>, Thrown> {
         Ok(self.0.batch(batch, batch_size, drop_last)?)
     }
@@ -268,7 +268,7 @@ impl Sampler {
         Ok(Object::of([("samples", samples.into()), ("counts", counts.into())]))
     }
 
-    /// What becomes of a sample once every rank has taken so many of its samples.
+    /// The fate of a sample once every rank has taken so many of its samples.
     pub fn fate(&self, sample: u64, batch_size: u32, taken: u64) -> Result<Object, Thrown> {
         let samedeal_core::Fate { status, before, places, num_seen, num_padding, complete } =
             self.0.fate(sample, batch_size, taken)?;
@@ -290,7 +290,7 @@ impl Sampler {
         Ok(Object::of([("numSamples", num_samples.into()), ("indices", indices.into())]))
     }
 
-    /// Who sees a global position, and when.
+    /// The rank that sees a global position, and when.
     #[wasm_bindgen(js_name = placeOf)]
     pub fn place_of(&self, position: u64, batch_size: u32) -> Result<Object, Thrown> {
         Ok(place(self.0.place_of(position, batch_size)?))

@@ -50,7 +50,7 @@ export function u53(field: string, value: unknown, ask?: Ask): bigint {
   return refused(field, whole, COUNT, [U64[1]], ask);
 }
 
-/** The same of 32 bits; `range` is what an error tells if the engine takes all of them. */
+/** A whole number of 32 bits; `range` is what an error tells if the engine takes all of them. */
 export function u32(field: string, value: unknown, ask?: Ask, range: Range = U32): number {
   const number = Number.isInteger(value) || typeof value === 'bigint' ? Number(value) : -1;
   // Without the sign of -0.

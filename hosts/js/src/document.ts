@@ -22,7 +22,7 @@ export type Lists = Readonly<Record<string, unknown>>;
 export class Document {
   readonly text: string;
   readonly lists: readonly NamedList[];
-  /** Those by the paths of members: the last ones of `lists`. */
+  /** The lists by the paths of members: the last ones of `lists`. */
   readonly #beside: readonly NamedList[];
   #said: Said | undefined;
 
@@ -224,5 +224,5 @@ const memberOf = (field: string, name: string): string => {
   return isName ? field.slice(0, -1) : fieldOf(name);
 };
 
-/** The same in a section of a recipe. */
+/** The field of an error for a name in a section of a recipe. */
 const fieldOf = (name: string): string => (name === 'name' ? 'order' : name.replaceAll('_', '-'));

@@ -250,7 +250,7 @@ export abstract class Facade<B extends Bindings, R extends object> extends Handl
     return this.source(16);
   }
 
-  /** The same as `dispose()`, for `using`. */
+  /** Calls `dispose()`, for `using`. */
   [symbolDispose](): void {
     this.dispose();
   }

@@ -22,7 +22,7 @@ export interface Failure {
   field: string;
   /** Its value as text (cut after 64 characters). */
   value: string;
-  /** What is allowed in its place, for people. */
+  /** The values that are allowed in its place, for people. */
   allowed: string;
 }
 

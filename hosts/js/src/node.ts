@@ -1,5 +1,5 @@
 /**
- * What needs the file system of Node, Deno or Bun, beside the readers of Parquet files: a log for the readers of several processes.
+ * Parts that need the file system of Node, Deno or Bun, beside the readers of Parquet files: a log for the readers of several processes.
  *
  * @module
  */

@@ -115,7 +115,7 @@ export interface ReadProgress {
   rowsGiven: number;
 }
 
-/** The same, in batches. */
+/** Options of a reader that gets rows in batches. */
 export interface BatchReadOptions extends ReadOptions {
   /** How many rows come together. */
   batchSize: Integer;

@@ -26,7 +26,7 @@ export interface SamplerOptions extends DealOptions {
 /** Everything that decides a deal in the order `sharded`, but the sizes of the shards. Let `lanes` be a multiple of every world size to come. */
 export interface ShardedOptions extends Omit<SamplerOptions, 'order'>, LaneOptions {}
 
-/** What a recipe does not say. */
+/** Options that a recipe does not have. */
 export interface RecipeOptions {
   /** Samples in each shard, if the recipe has their hash, or does not have them. */
   sizes?: Integers;
@@ -74,7 +74,7 @@ export interface SourceCounts {
   toPosition: Float64Array<ArrayBuffer>;
 }
 
-/** What a state does not say: how the rest of its epoch is dealt, and lists of which it has the hash. */
+/** Options that a state does not have: how the rest of its epoch is dealt, and lists of which it has the hash. */
 export type StateOptions = DealOptions & Pick<RecipeOptions, 'rank' | 'sizes' | 'lists'>;
 
 /** A sampler in JSON: its recipe, and what that does not say. */

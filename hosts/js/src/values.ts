@@ -61,7 +61,7 @@ export type OrderName =
   | 'dotnet'
   | (string & {});
 
-/** What happens if `worldSize` * `unit` does not divide the number of positions. */
+/** The treatment of samples where `worldSize` * `unit` does not divide the number of positions. */
 export type Remainder = 'drop' | 'pad' | 'uneven';
 
 /**
@@ -119,10 +119,10 @@ export type Policy = 'round-robin' | 'size-aware' | 'locality-aware';
 /** How the shards of a rank are given to its workers: the i-th to worker i mod `workers`, or by weight. */
 export type WorkerPolicy = 'round-robin' | 'size-aware';
 
-/** What is balanced. */
+/** The amount that is balanced. */
 export type Weight = 'samples' | 'bytes';
 
-/** What happens when a source of a blend has made all of its passes. */
+/** The end of a blend: what happens when a source has made all of its passes. */
 export type Exhaustion = 'repeat' | 'stop' | 'renormalise' | 'fail';
 
 /** Whether the sources of a blend are different datasets, one after the other, or parts of one. */

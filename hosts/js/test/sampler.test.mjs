@@ -22,7 +22,14 @@ for (const [entry, { Sampler, orders, version }] of Object.entries(entries)) {
       assert.deepEqual([sampler.numPadding, sampler.numPositions, sampler.numDropped], [0, 12, 0]);
       assert.equal(small({ remainder: 'drop' }).numDropped, 1);
       assert.equal(sampler.sampleAt(9n), 3);
-      assert.deepEqual(sampler.locate(6, 2), { position: 6, rank: 0, indexInRank: 2, batch: 1, indexInBatch: 0, copies: 0 });
+      assert.deepEqual(sampler.locate(6, 2), {
+        position: 6,
+        rank: 0,
+        indexInRank: 2,
+        batch: 1,
+        indexInBatch: 0,
+        copies: 0,
+      });
       assert.deepEqual(sampler.placeOf(10, 1), {
         position: 10,
         rank: 1,

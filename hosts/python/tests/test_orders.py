@@ -38,9 +38,8 @@ def dealt(order: Order, world_size: int, epoch: int = 0) -> list[int]:
     ranks = [Sampler(order=order, epoch=epoch, world_size=world_size, rank=rank) for rank in range(world_size)]
     found = {}
     for rank, sampler in enumerate(ranks):
-        places = {
-            sampler.place_of(at, 1).index_in_rank: at for at in range(sampler.num_positions) if rank_of(sampler, at) == rank
-        }
+        own = [at for at in range(sampler.num_positions) if rank_of(sampler, at) == rank]
+        places = {sampler.place_of(at, 1).index_in_rank: at for at in own}
         for index, sample in enumerate(sampler):
             found[places[index]] = sample
     return [found[at] for at in sorted(found)]

@@ -4,7 +4,7 @@ use crate::engine::types;
 use crate::range::bounds;
 use crate::{Error, Sampler};
 
-/// What the sources of a blend give to a run of positions: see [`Sampler::source_counts`]. Every list has one number for each source.
+/// Counts of the sources of a blend in a run of positions: see [`Sampler::source_counts`]. Every list has one number for each source.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
@@ -19,7 +19,7 @@ pub struct SourceCounts {
     pub from_pass: Vec<u64>,
     /// Its position in this pass.
     pub from_position: Vec<u64>,
-    /// The same of the draw that comes after the last one.
+    /// The pass of the draw that comes after the last one.
     pub to_pass: Vec<u64>,
     /// Its position in that pass.
     pub to_position: Vec<u64>,

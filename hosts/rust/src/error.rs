@@ -124,16 +124,16 @@ impl From<FailureKind> for String {
 #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
 #[non_exhaustive]
 pub struct Failure {
-    /// What kind of failure this is.
+    /// The kind of the failure.
     pub kind: FailureKind,
     /// The parameter at fault, by its name in the interface that all languages share, such as `batch-size`.
     pub field: String,
     /// Its value, in decimal, or the name that was given (cut after 64 characters),
     /// or the values that contradict each other.
     pub value: String,
-    /// What is allowed in its place, for people: a range such as `0 to 9`, or the known names.
+    /// The values that are allowed in its place, for people: a range such as `0 to 9`, or the known names.
     pub allowed: String,
-    /// The same for programs, as far as it is a range, names or one value: `least` and `most` of a range, a `known` for each
+    /// The allowed values for programs, as far as they are a range, names or one value: `least` and `most` of a range, a `known` for each
     /// known name, `needs` with the only value that is allowed. Else there are none.
     pub facts: Vec<Fact>,
 }
@@ -231,7 +231,7 @@ impl fmt::Display for Failure {
 
 impl std::error::Error for Failure {}
 
-/// What the engine said when it failed.
+/// The error of the engine that failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct EngineError {
     message: String,
@@ -259,7 +259,7 @@ impl fmt::Display for EngineError {
 
 impl std::error::Error for EngineError {}
 
-/// What the store said that a log is in.
+/// The error of the store that a log is in.
 #[derive(Clone, Debug)]
 pub struct LogError {
     error: Arc<io::Error>,

@@ -22,7 +22,7 @@ pub fn detect_rank(rank: Option<u32>, world_size: Option<u32>) -> Result<Detecti
     detect(text, rank, world_size)
 }
 
-/// The same from variables that are given, of which the last one of a name counts.
+/// Finds the rank in variables that are given, of which the last one of a name counts.
 ///
 /// ```
 /// let error = samedeal::detect_rank_in([("LOCAL_RANK", "3")], None, None).unwrap_err();
@@ -35,7 +35,7 @@ pub fn detect_rank(rank: Option<u32>, world_size: Option<u32>) -> Result<Detecti
 ///
 /// # Errors
 ///
-/// As [`detect_rank`].
+/// The errors of [`detect_rank`].
 pub fn detect_rank_in<N: AsRef<str>, V: AsRef<str>>(
     environment: impl IntoIterator<Item = (N, V)>,
     rank: Option<u32>,

@@ -62,7 +62,7 @@ pub use texts::{differences, inspect, recipe_after};
 /// The version of this crate, and so of the component within it.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
 
-/// What decides all values: `wasmtime` and its version, which runs the component, or `native`, which is the core without an engine.
+/// The engine that decides all values: `wasmtime` and its version, which runs the component, or `native`, which is the core without an engine.
 pub const ENGINE: &str = env!("SAMEDEAL_ENGINE");
 
 #[cfg(feature = "cache")]

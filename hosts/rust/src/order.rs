@@ -42,7 +42,7 @@ pub struct Order {
     lists: Vec<Shared>,
 }
 
-/// What [`Builder::order`](crate::Builder::order) takes: the name of an order, or an [`Order`].
+/// The argument of [`Builder::order`](crate::Builder::order): the name of an order, or an [`Order`].
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum OrderOption {
@@ -82,7 +82,7 @@ impl From<&Order> for OrderOption {
     }
 }
 
-/// What a [`Source`] is: a number of samples, which are shuffled, or an [`Order`].
+/// The samples of a [`Source`]: a number of them, which are shuffled, or an [`Order`].
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum SourceOrder {

@@ -107,7 +107,7 @@ impl Sampler {
     ///
     /// # Errors
     ///
-    /// Those of [`at_epoch`](Self::at_epoch); then nothing has changed.
+    /// The errors of [`at_epoch`](Self::at_epoch); then nothing has changed.
     pub fn set_epoch(&mut self, epoch: u64) -> Result<(), Error> {
         if epoch != self.epoch() {
             *self = self.at_epoch(epoch)?;
@@ -189,11 +189,11 @@ impl Sampler {
         Ok(Batches::new(self.iter(), self.checked_batches(batch_size, drop_last)?, batch_size))
     }
 
-    /// The same by an iterator that owns the sampler, such as for a stream or another thread.
+    /// The batches by an iterator that owns the sampler, such as for a stream or another thread.
     ///
     /// # Errors
     ///
-    /// Those of [`batches`](Self::batches).
+    /// The errors of [`batches`](Self::batches).
     pub fn into_batches(self, batch_size: u32, drop_last: bool) -> Result<Batches<'static>, Error> {
         let batches = self.checked_batches(batch_size, drop_last)?;
         Ok(Batches::new(self.into_iter(), batches, batch_size))

@@ -172,7 +172,7 @@ impl Split {
         Ok(parts)
     }
 
-    /// The same in one call of the component.
+    /// [`part_of`](Self::part_of) in one call of the component.
     ///
     /// # Errors
     ///
@@ -212,7 +212,7 @@ impl Split {
         Ok(parts)
     }
 
-    /// The same in one call of the component.
+    /// [`part_of_keys`](Self::part_of_keys) in one call of the component.
     ///
     /// # Errors
     ///
@@ -244,7 +244,7 @@ impl Split {
     ///
     /// # Errors
     ///
-    /// Those of [`indices`](Self::indices).
+    /// The errors of [`indices`](Self::indices).
     pub fn others<'a>(&self, part: impl Into<Part<'a>>, samples: u64) -> Result<Vec<u64>, Error> {
         let part = self.number_of(part)?;
         let mut found = Vec::new();

@@ -1,7 +1,7 @@
 use crate::engine::{Instance, MOST_MEMORY, check_text, texts};
 use crate::{Difference, Error, TextKind};
 
-/// What a text is, by the members that it has. The members are not checked. A recipe of whole shards, without a section `batch`, is that of
+/// The kind of a text, by the members that it has. The members are not checked. A recipe of whole shards, without a section `batch`, is that of
 /// a plan.
 ///
 /// ```

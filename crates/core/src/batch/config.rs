@@ -46,7 +46,7 @@ pub enum Counting {
     },
 }
 
-/// What happens to a sample that is longer than `max_length`, or than the budget or the capacity alone.
+/// The treatment of a sample that is longer than `max_length`, or than the budget or the capacity alone.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TooLong {
     /// There is no plan.
@@ -61,7 +61,7 @@ pub enum TooLong {
     Single,
 }
 
-/// What happens to the items of a window that do not fill a step.
+/// The treatment of the items of a window that do not fill a step.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
     /// They are left out.
@@ -115,9 +115,9 @@ pub struct BatchConfig {
     pub window: Option<u32>,
     /// The tokens of an average sample, from which the window follows; 0: those of a sample of all lengths.
     pub mean_length: u32,
-    /// What happens to items that are too long.
+    /// The treatment of items that are too long.
     pub too_long: TooLong,
-    /// What happens to the last ones.
+    /// The treatment of the last items.
     pub tail: Tail,
     /// A member that came later, as tests have one.
     #[cfg(feature = "grown")]

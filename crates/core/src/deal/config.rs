@@ -24,7 +24,7 @@ pub struct Config {
     pub rank: u32,
     /// How many data-parallel readers there are, at least 1.
     pub world_size: u32,
-    /// What happens if `world_size` does not divide `samples`.
+    /// The treatment of samples if `world_size` does not divide `samples`.
     pub remainder: Remainder,
     /// Which positions belong to a rank.
     pub layout: Layout,

@@ -6,7 +6,7 @@ use crate::base::names::name_of;
 use crate::order::{MULTIPLIERS, mix};
 use crate::{Failure, MAX_EXACT};
 
-/// What happens if the number of ranks does not divide the samples.
+/// The treatment of samples if the number of ranks does not divide them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Remainder {
     /// The last positions, which fill no row of W units, are not dealt.

@@ -8,7 +8,7 @@ use crate::{Failure, Place, Sampler};
 /// The most positions of a sample that are told.
 const MOST: usize = 1 << 16;
 
-/// What becomes of a sample in an epoch, once every rank has taken a number of its samples.
+/// The fate of a sample in an epoch, once every rank has taken a number of its samples.
 #[derive(Debug)]
 pub struct Fate {
     /// `seen`: it was taken at least once. `upcoming`: it was not, and will be. `dropped`: the epoch has it at a position that no rank gets.

@@ -10,7 +10,7 @@ use parquet::file::reader::{FileReader, SerializedFileReader};
 use crate::args::values::number;
 use crate::write::{Cell, Problem, progress};
 
-/// What is dealt: a number of samples, or the rows of Parquet files.
+/// The dataset that is dealt: a number of samples, or the rows of Parquet files.
 #[derive(Args)]
 #[group(multiple = false)]
 pub struct DatasetArgs {

@@ -68,11 +68,11 @@ pub enum Format {
     Table,
     /// For other programs: a line for every item, with tabs between its parts
     Text,
-    /// The same as a CSV table, with the names of the columns in the first line
+    /// A CSV table, with the names of the columns in the first line
     Csv,
-    /// The same as JSON Lines: one JSON object for every item
+    /// JSON Lines: one JSON object for every item
     Jsonl,
-    /// The same as a Parquet file
+    /// A Parquet file
     Parquet,
     /// One JSON object; all its numbers are exact, also 64-bit seeds and epochs
     Json,

@@ -40,7 +40,7 @@ pub struct SplitArgs {
     pub window: WindowArgs,
 }
 
-/// What is split.
+/// The samples that are split.
 #[derive(Args)]
 pub struct SplitSamples {
     /// Files, or directories of Parquet files. Without --column, Parquet files are the samples themselves: each row is one, and its index is

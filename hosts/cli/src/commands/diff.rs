@@ -28,7 +28,7 @@ pub struct DiffArgs {
     output: Output,
 }
 
-/// What differs between two files.
+/// The differences of two files.
 #[derive(Serialize, JsonSchema)]
 pub struct Differences<'a> {
     equal: bool,
@@ -45,7 +45,7 @@ struct Differing {
     /// Its value in each file; null where it is not there.
     one: Value,
     other: Value,
-    /// What it decides, such as `order` or `progress`; empty if that has no name.
+    /// The part of a run that the member decides, such as `order` or `progress`; empty if that has no name.
     decides: String,
 }
 

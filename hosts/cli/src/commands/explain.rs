@@ -347,14 +347,14 @@ pub struct Explained<'a> {
     states: Vec<State<'a>>,
 }
 
-/// What a state says. What it does not say is null.
+/// The facts of a state. A fact that the state does not have is null.
 #[derive(Serialize, JsonSchema)]
 struct State<'a> {
     /// Where it is in the file; empty for the whole file.
     place: &'a str,
-    /// What it is of: the member `kind` of the state, or `recipe`.
+    /// The kind of the object: the member `kind` of the state, or `recipe`.
     kind: &'a str,
-    /// What a recipe is of.
+    /// The kind of the object that a recipe is of.
     recipe_of: Option<&'static str>,
     order: Option<&'a Value>,
     seed: Option<Whole>,

@@ -176,7 +176,7 @@ pub enum CountedFrom {
     Window,
 }
 
-/// What becomes of a sample in the epoch, or of one of its places.
+/// The fate of a sample in the epoch, or of one of its places.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {

@@ -20,7 +20,7 @@ pub struct Readers {
     pub workers: Option<u32>,
     pub batch_size: u32,
     pub drop_last: bool,
-    /// What happens to samples that the readers cannot share equally; none if whole files are dealt.
+    /// The treatment of samples that the readers cannot share equally; none if whole files are dealt.
     pub remainder: Option<Remainder>,
     /// The turns of the workers of a sampler's ranks, once they are asked for.
     turns: Option<Reading>,

@@ -1,4 +1,4 @@
-//! What a shell needs of the command: completions and pages of the manual.
+//! Files that a shell needs of the command: completions and pages of the manual.
 
 use std::path::PathBuf;
 use std::{fs, io};

@@ -33,7 +33,7 @@ pub fn run(args: &SplitArgs) -> Result<(), Problem> {
     sink.finish_after(answer(args, &split))
 }
 
-/// What comes besides the recipe.
+/// Answers all questions but the one for the recipe.
 fn answer(args: &SplitArgs, split: &Arc<Split>) -> Result<(), Problem> {
     let recipe: Value = serde_json::from_str(&split.recipe()?).unwrap_or_default();
     let Some(found) = Found::new(&args.samples, split, &recipe)? else {
@@ -53,7 +53,7 @@ fn answer(args: &SplitArgs, split: &Arc<Split>) -> Result<(), Problem> {
     }
 }
 
-/// What a JSON answer begins with.
+/// The first members of a JSON answer.
 #[derive(Serialize, JsonSchema)]
 struct Head {
     recipe: Recipe,
@@ -72,14 +72,14 @@ pub struct Parts {
 #[derive(Serialize, JsonSchema)]
 struct Part {
     part: String,
-    /// What was asked for: a weight, or a number of samples.
+    /// The share that was asked for: a weight, or a number of samples.
     #[serde(skip_serializing_if = "Option::is_none")]
     weight: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
-    /// The same, as a part of the whole, from 0 to 1.
+    /// That share as a part of the whole, from 0 to 1.
     share_asked: f64,
-    /// What it has.
+    /// The number of samples that the part has.
     samples: u64,
     share: f64,
 }
@@ -168,7 +168,7 @@ fn are_parquet(paths: &[PathBuf]) -> Result<bool, Problem> {
     Ok(paths != [Path::new("-")] && find(paths)?.iter().all(|file| is_parquet(&file.path)))
 }
 
-/// What is asked for.
+/// The question, and the samples that it is about.
 struct Shown<'a> {
     args: &'a SplitArgs,
     split: &'a Split,
@@ -206,7 +206,7 @@ impl Shown<'_> {
         Ok(counts)
     }
 
-    /// What a JSON answer begins with.
+    /// The first members of a JSON answer.
     fn head(&self) -> Head {
         Head { recipe: Recipe(self.recipe.as_object().cloned().unwrap_or_default()), samples: self.found.samples }
     }

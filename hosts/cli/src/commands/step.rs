@@ -52,14 +52,14 @@ pub struct StepArgs {
     pub explained: Option<Explained>,
 }
 
-/// What ranks read in each step that was asked for.
+/// The samples of the ranks in each step that was asked for.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "StepsOf{R}")]
 pub struct StepsRead<'a, R> {
     pub steps: &'a [StepRead<R>],
 }
 
-/// What ranks read in a step.
+/// The samples of the ranks in one step.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "StepOf{R}")]
 pub struct StepRead<R> {
@@ -68,7 +68,7 @@ pub struct StepRead<R> {
     step: u64,
     /// How many steps there are, counted from the same.
     num_steps: u64,
-    /// What became of the step, if a checkpoint is explained.
+    /// The fate of the step, if a checkpoint is explained.
     #[serde(skip_serializing_if = "Option::is_none")]
     status: Option<Status>,
     pub ranks: Vec<R>,
@@ -116,7 +116,7 @@ pub struct Explained {
 }
 
 impl StepArgs {
-    /// What the steps are called on the command line.
+    /// The name of the argument with the steps.
     fn name(&self) -> &'static str {
         if self.explained.is_some() { "--step" } else { "STEP" }
     }
@@ -162,7 +162,7 @@ impl StepArgs {
 }
 
 impl<R> StepRead<R> {
-    /// What they say.
+    /// The epoch and the step, in cells.
     pub fn cells(&self) -> [Cell; 2] {
         [self.epoch.into(), self.step.into()]
     }
@@ -175,7 +175,7 @@ impl Explained {
     }
 }
 
-/// What became of steps, one after the other.
+/// The fates of steps, one after the other.
 fn told<R>(steps: &[StepRead<R>]) -> String {
     let name = |step: &StepRead<R>| step.status.unwrap_or(Status::Upcoming).name();
     let first = steps.first().map_or(Status::Upcoming.name(), name);
@@ -197,7 +197,7 @@ pub fn ranks(rank: Option<u32>, world_size: u32) -> Result<Range<u32>, Problem> 
     }
 }
 
-/// What the ranks read in every step that is asked for. `part` is that of a rank, with how many samples it has.
+/// Reads the samples of the ranks in every step that is asked for. `part` is that of a rank, with how many samples it has.
 pub fn read<S: Steps, R>(
     epochs: &mut S,
     args: &StepArgs,
@@ -356,7 +356,7 @@ impl RankBatch {
     }
 }
 
-/// What ranks read, in rows. Each batch comes with cells for the first `columns`.
+/// Samples of ranks, in rows. Each batch comes with cells for the first `columns`.
 pub struct Listed<'a> {
     pub columns: [(&'static str, bool); 2],
     pub has_workers: bool,

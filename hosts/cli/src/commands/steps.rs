@@ -31,7 +31,7 @@ pub fn run(args: &StepsArgs) -> Result<(), Problem> {
     }
 }
 
-/// What a JSON answer begins with.
+/// The first members of a JSON answer.
 #[derive(Serialize, JsonSchema)]
 struct Head {
     recipe: Recipe,
@@ -56,7 +56,7 @@ pub struct Begun<'a> {
     steps: &'a [Row],
 }
 
-/// What every rank takes at a step.
+/// The samples that every rank takes at a step.
 #[derive(Serialize, JsonSchema)]
 pub struct Taken {
     #[serde(flatten)]
@@ -69,7 +69,7 @@ pub struct Taken {
     ranks: Vec<Read>,
 }
 
-/// What a rank takes.
+/// The samples that one rank takes.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Part")]
 struct Read {
@@ -111,7 +111,7 @@ struct Place {
     index_in_batch: u32,
 }
 
-/// What the answer is of, for people.
+/// The schedule in words.
 fn said(schedule: &Schedule) -> String {
     let ranks = counted(schedule.world_size().into(), "rank", "ranks");
     let samples = counted(schedule.samples(), "sample", "samples");
@@ -218,7 +218,7 @@ fn table(args: &StepsArgs, opened: &Opened) -> Result<(), Problem> {
     show(args.output.format(), items, told, || Ok(Begun { head: Head::of(opened)?, steps: &rows }))
 }
 
-/// What every rank takes at a step.
+/// Answers for the samples that every rank takes at a step.
 fn taken(args: &StepsArgs, opened: &Opened, step: u64) -> Result<(), Problem> {
     let Opened { dataset, schedule, .. } = opened;
     if step >= schedule.num_steps() {

@@ -26,7 +26,7 @@ pub struct VerifyArgs {
     pub output: Output,
 }
 
-/// What was checked of an epoch.
+/// The checks of an epoch, and their results.
 #[derive(Serialize, JsonSchema)]
 pub struct Verified<'a> {
     /// Null if no check failed, but one was not made.
@@ -60,7 +60,7 @@ struct Check {
     told: String,
 }
 
-/// What a check counted. A pair of numbers is a range: the least and the most that the deal promises.
+/// The numbers that a check counted. A pair of numbers is a range: the least and the most that the deal promises.
 #[derive(Serialize, JsonSchema)]
 #[serde(untagged)]
 enum Counted {
@@ -148,12 +148,12 @@ pub fn all_passed(checks: impl IntoIterator<Item = Option<bool>>) -> Option<bool
     all
 }
 
-/// What a check came to, for people.
+/// The result of a check in words.
 pub fn result(passed: Option<bool>) -> &'static str {
     passed.map_or("not checked", |passed| if passed { "ok" } else { "FAILED" })
 }
 
-/// What all ranks together were dealt in an epoch, or in what is left of it, as it was counted.
+/// The samples that all ranks together were dealt in an epoch, or in what is left of it, as they were counted.
 #[derive(Default)]
 struct Epoch {
     /// Samples that were consumed before: by the state that is resumed.
@@ -402,7 +402,7 @@ fn zeros<T: Clone + Default>(count: u64, bytes: u64, each: &str) -> Result<Vec<T
     Ok(zeros)
 }
 
-/// What was dealt so far.
+/// The samples that were dealt so far.
 enum Marks {
     /// A bit for each of so many samples.
     Dealt(Vec<u64>, u64),

@@ -385,7 +385,7 @@ fn refusals_say_which_value_and_what_is_allowed() {
 fn members_of_recipes_are_options() {
     let schema: Value = serde_json::from_str(include_str!("../../../../docs/recipe.schema.json")).unwrap();
     for (subcommand, of, section) in [
-        ("batches", "batches", "batch"),
+        ("batches", "batcher", "batch"),
         ("indices", "sampler", "deal"),
         ("steps", "schedule", "deal"),
         ("shards", "plan", "deal"),

@@ -271,7 +271,7 @@ export abstract class BaseBatcher extends BatcherMembers<Planned> implements Ite
     return this.batches();
   }
 
-  /** The same for lengths that come as promises: `for await (const batch of batcher)`. */
+  /** One pass for lengths that come as promises: `for await (const batch of batcher)`. */
   async *[Symbol.asyncIterator](): AsyncGenerator<Batch, void, undefined> {
     const same = await this.withLengths((own) => own.#unmoved());
     for (let [at, count] = [0, WINDOW]; count > 0; at += count) {

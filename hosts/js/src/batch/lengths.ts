@@ -33,7 +33,7 @@ export interface Lengths {
   at(samples: Float64Array<ArrayBuffer>): Answer;
   /** All of them, for JSON, if they are lists. */
   json(): unknown;
-  /** As they are written in a program; of each list at most so many numbers. */
+  /** Lengths as a program writes them; of each list at most so many numbers. */
   source(most: number): string;
   /** Holds those of each source of a blend to the samples of it. */
   check(bindings: ComponentBindings): void;

@@ -104,7 +104,7 @@ export class BatcherRecipe implements Recipe<ComponentBindings, Planned> {
     return ['lengths', lengths?.count === undefined ? '' : `${lengths.count} of them`];
   }
 
-  /** The same at another place of an epoch. */
+  /** This recipe at another place of an epoch. */
   at(place: Pick<Place, 'epoch' | 'state'>): BatcherRecipe {
     return new BatcherRecipe(this.document, { rank: this.rank, ...place });
   }

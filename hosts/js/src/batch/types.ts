@@ -38,7 +38,7 @@ export interface BatchStreamOptions extends BatchDealOptions, BatchingOptions {
   rank?: Integer;
 }
 
-/** What decides the batches of an epoch, but the lengths. */
+/** Options that decide the batches of an epoch, but the lengths. */
 export interface BatcherOptions extends BatchStreamOptions {
   /**
    * The order of the epoch: one of `orders()`, an order that `blend`, `sharded` and others made, or the section `order` of a recipe. An order that
@@ -50,10 +50,10 @@ export interface BatcherOptions extends BatchStreamOptions {
   quantiles?: Integer;
 }
 
-/** What the recipe of a stream does not say. `boundaries`: needed if the recipe has their hash. */
+/** Options that the recipe of a stream does not have. `boundaries`: needed if the recipe has their hash. */
 export type BatchStreamRecipeOptions = Pick<BatchStreamOptions, 'rank' | 'epoch' | 'boundaries'>;
 
-/** What the recipe of a batcher does not say. `boundaries`, `sizes`, `lists`: needed if the recipe has their hash. */
+/** Options that the recipe of a batcher does not have. `boundaries`, `sizes`, `lists`: needed if the recipe has their hash. */
 export interface BatcherRecipeOptions
   extends Pick<BatcherOptions, 'rank' | 'epoch' | 'boundaries'>,
     Pick<RecipeOptions, 'sizes' | 'lists'> {

@@ -59,7 +59,7 @@ export class SamplerRecipe implements Recipe<LightBindings, RawSampler> {
     return causeOf(this.document);
   }
 
-  /** The same at another place of an epoch, or for another rank. */
+  /** This recipe at another place of an epoch, or for another rank. */
   at(place: { rank: number; epoch: bigint; consumed: bigint }): SamplerRecipe {
     return new SamplerRecipe(this.document, place);
   }

@@ -92,7 +92,7 @@ export abstract class BaseSampler extends SamplerMembers implements Iterable<num
     return resumed(made, state);
   }
 
-  /** The same as `numSamples`: how many samples an iteration gives. */
+  /** How many samples an iteration gives; equal to `numSamples`. */
   get length(): number {
     return this.#length;
   }

@@ -132,7 +132,7 @@ export function entryText(value: unknown): string {
   return cutText(value);
 }
 
-/** The same, if a log can have it as a line. */
+/** An entry, if a log can have it as a line. */
 export function lineOf(entry: unknown): string {
   if (typeof entry !== 'string') fail('wrong-type', 'entry', entry, 'a text of one line');
   if (entry.includes('\n')) fail('out-of-range', 'entry', entry, 'a text of one line');

@@ -268,7 +268,7 @@ export class Ledger implements AsyncIterable<Claim> {
     this.#owner.sampler.dispose();
   }
 
-  /** The same as `dispose()`, for `using`. */
+  /** Calls `dispose()`, for `using`. */
   [symbolDispose](): void {
     this.dispose();
   }

@@ -40,7 +40,7 @@ export interface PlainOptions {
 
 /** The options of `sharded`. */
 export interface ShardsOptions extends LaneOptions {
-  /** As in `order`. */
+  /** Seed of the order: see `order`. */
   seed?: Integer;
 }
 
@@ -49,7 +49,7 @@ export interface ShardsOptions extends LaneOptions {
  * `samples` and the beginnings of stages are multiples of it, and bounds are so many times as wide; not with `renormalise`.
  */
 export interface BlendOptions extends SourceOptions {
-  /** As in `order`. */
+  /** Seed of the order: see `order`. */
   seed?: Integer;
   /**
    * Number of positions in an epoch. Default: as many as one pass over each source with a weight above 0 has. With the exhaustion `fail` it has to be
@@ -66,13 +66,13 @@ export interface BlendOptions extends SourceOptions {
 export interface WindowsOptions {
   /** How far the beginnings of two windows of an episode are apart. Default: the length. */
   stride?: Integer;
-  /** As in `order`. */
+  /** Seed of the order: see `order`. */
   seed?: Integer;
 }
 
 /** The options of `grown`. */
 export interface SeedOptions {
-  /** As in `order`. */
+  /** Seed of the order: see `order`. */
   seed?: Integer;
 }
 

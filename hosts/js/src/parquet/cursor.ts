@@ -53,7 +53,7 @@ export class Cursor {
   }
 }
 
-/** The same for one column. */
+/** Reads runs of rows of one column. */
 class ColumnCursor {
   readonly #name: string;
   /** The decoded values around the last row, until `leave`. */

@@ -301,7 +301,7 @@ export class ParquetFile {
   }
 }
 
-/** The same, of which the first call, which is for the dictionary, decompresses it only if no other page did. */
+/** Compressors of which the first call, which is for the dictionary, decompresses it only if no other page did. */
 function once(compressors: Library['compressors'], dictionary: Dictionary): Library['compressors'] {
   let isFirst = true;
   const known = Object.entries(compressors ?? {}).map(([codec, decompress]) => [
@@ -317,7 +317,7 @@ function once(compressors: Library['compressors'], dictionary: Dictionary): Libr
   return compressors && Object.fromEntries(known);
 }
 
-/** The same error with the path in front, and with its `code`, if it is not of this package. After an abort, it is the reason of that. */
+/** An error with the path in front, and with its `code`, if it is not of this package. After an abort, it is the reason of that. */
 export function naming(path: string, error: unknown, signal?: AbortSignal): unknown {
   if (signal?.aborted) return signal.reason;
   if (!(error instanceof Error) || error.name === 'SamedealError') return error;

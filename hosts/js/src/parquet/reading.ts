@@ -87,7 +87,7 @@ function spanAt({ lane, shard, firstRow, numRows }: Spans, i: number): Span {
   return [lane[i], shard[i], firstRow[i], numRows[i]] as Span;
 }
 
-/** The same items, each begun while the one before it is in use. */
+/** Items of a generator, each begun while the one before it is in use. */
 export async function* ahead<T>(items: AsyncGenerator<T, void>): AsyncGenerator<T, void> {
   let next = items.next();
   try {

@@ -53,7 +53,7 @@ export class ReadingRecipe implements Recipe<ComponentBindings, RawReading> {
     return ['sizes', `${this.document.count('sizes', 'order', 'shards')} shards`];
   }
 
-  /** The same at another place. */
+  /** This recipe at another place. */
   at(stand: Stand): ReadingRecipe {
     return new ReadingRecipe(this.document, stand);
   }

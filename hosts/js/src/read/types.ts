@@ -2,7 +2,7 @@ import type { LaneOptions, ReadingBatchOptions, ReadingDealOptions, ShardingOpti
 import type { Order } from '../order/order.js';
 import type { Integers, WorkerPolicy } from '../types.js';
 
-/** What readers are given: single positions of one order over all of the dataset, or whole shards. */
+/** Units that readers are given: single positions of one order over all of the dataset, or whole shards. */
 export type ReadDeal = 'samples' | 'shards';
 
 /**
@@ -16,7 +16,7 @@ export interface ReadingOptions
     ReadingBatchOptions,
     LaneOptions,
     Pick<ShardingOptions, 'seed' | 'shuffleRows' | 'reshuffle' | 'workerPolicy' | 'weight'> {
-  /** What readers are given. Default `samples`. */
+  /** Units that readers are given. Default `samples`. */
   deal?: ReadDeal;
   /**
    * Whether anything is shuffled. With `samples`, the order is `sharded` if it is, else `sequential`. With `shards`, the shards
@@ -40,7 +40,7 @@ export interface RoundRows {
   padding: number;
 }
 
-/** What the recipe of a reading does not say: lists of which it has the hash, or which it does not have. */
+/** Lists of which the recipe of a reading has the hash, or which it does not have. */
 export interface ReadingRecipeOptions {
   /** Samples in each shard. */
   sizes?: Integers;
@@ -50,7 +50,7 @@ export interface ReadingRecipeOptions {
   lists?: Readonly<Record<string, Integers>>;
 }
 
-/** What a state does not say: how what is left is dealt, and lists of which it has the hash. */
+/** Options that a state does not have: how the rest is dealt, and lists of which it has the hash. */
 export type ReadingStateOptions = ReadingRecipeOptions &
   Pick<ReadingOptions, 'worldSize' | 'workers' | 'remainder' | 'batchSize' | 'dropLast'>;
 

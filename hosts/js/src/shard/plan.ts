@@ -76,7 +76,7 @@ export abstract class BaseShardPlan extends ShardPlanMembers {
     return gathered(Uint32Array, count, WINDOW, 'shards', read);
   }
 
-  /** What every rank, or every worker, has to read. Errors: `tier`. */
+  /** The work of every rank, or of every worker. Errors: `tier`. */
   loads(tier: Tier): Loads {
     const whose = string('tier', tier);
     const members = this.worldSize * (whose === 'workers' ? this.workers : 1);

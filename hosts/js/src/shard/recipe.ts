@@ -27,7 +27,7 @@ export class PlanRecipe implements Recipe<ComponentBindings, RawPlan> {
     return ['sizes', `${this.document.count('sizes', 'shards')} shards`];
   }
 
-  /** The same in another epoch. */
+  /** This recipe in another epoch. */
   at(epoch: bigint): PlanRecipe {
     return new PlanRecipe(this.document, epoch);
   }

@@ -38,7 +38,7 @@ export interface ShardPlanOptions extends ShardingOptions, PlanDealOptions {
   epoch?: Integer;
 }
 
-/** What the recipe of a plan does not say. */
+/** Options that the recipe of a plan does not have. */
 export interface ShardPlanRecipeOptions {
   /** Samples in each shard, if the recipe has their hash, or does not have them. So are the other lists. */
   sizes?: Integers;
@@ -54,7 +54,7 @@ export interface ShardPlanRecipeOptions {
   epoch?: Integer;
 }
 
-/** What ranks or workers have to read, an element for each. */
+/** The work of ranks or workers, an element for each. */
 export interface Loads {
   /** How many shards. */
   shards: Float64Array<ArrayBuffer>;
@@ -108,7 +108,7 @@ export interface ChunkStreamOptions extends ChunkOptions {
   epoch?: Integer;
 }
 
-/** What the recipe of a stream does not say. */
+/** Options that the recipe of a stream does not have. */
 export interface ChunkStreamRecipeOptions {
   /** Which reader this is: 0 to the readers of the recipe - 1. Default 0. */
   reader?: Integer;

@@ -32,7 +32,7 @@ export class ScheduleRecipe implements Recipe<ComponentBindings, RawSchedule> {
     return causeOf(this.document);
   }
 
-  /** The same for another rank. */
+  /** This recipe for another rank. */
   at(rank: number): ScheduleRecipe {
     return new ScheduleRecipe(this.document, rank);
   }

@@ -19,7 +19,7 @@ import type {
 /** How many samples of a rank one call hands out, unless one step alone has more. */
 const WINDOW = 1 << 15;
 
-/** The same of all ranks together. */
+/** How many indices of all ranks together one call hands out. */
 const STEP_WINDOW = 1 << 20;
 
 type Class<T> = new (samples: OrderOrSamples, batchSize: BatchSizes, options?: ScheduleOptions) => T;
@@ -134,7 +134,7 @@ export abstract class BaseSchedule extends ScheduleMembers implements Iterable<I
     return each('sample', samples, (sample) => this.locate(sample, step));
   }
 
-  /** The same for another rank: another schedule. Errors: `rank`, memory. */
+  /** This schedule for another rank: another object. Errors: `rank`, memory. */
   atRank(rank: Integer): this {
     const ask = (number: number) =>
       this.aside(

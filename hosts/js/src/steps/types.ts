@@ -14,10 +14,10 @@ export interface ScheduleOptions
     EpochOptions,
     Pick<SamplerOptions, 'seed' | 'order' | 'rank'> {}
 
-/** What the recipe of a schedule does not say. */
+/** Options that the recipe of a schedule does not have. */
 export type ScheduleRecipeOptions = Pick<RecipeOptions, 'sizes' | 'lists' | 'rank'>;
 
-/** What a state does not say: how its steps are dealt, and lists of which it has the hash. */
+/** Options that a state does not have: how its steps are dealt, and lists of which it has the hash. */
 export type ScheduleStateOptions = ScheduleRecipeOptions & ScheduleDealOptions;
 
 /** A schedule in JSON: its recipe, and what that does not say. */

@@ -163,7 +163,7 @@ def _explain(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
 
 
 def _said(place: str, text: str, taken_by: Any) -> dict[str, Any]:
-    """What a state says, by the names that it has in it."""
+    """The facts of a state, by the names that it has for them."""
     state = json.loads(text)
     order = state["recipe"].get("order", {})
     found = {"place": place or "the whole file", "kind": state["kind"], "order": order.get("name")}
@@ -192,7 +192,7 @@ def _states(place: str, value: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
 
 
 def _checkpoint(path: Path) -> Any:
-    """What a file holds: JSON, or what `torch.save` wrote."""
+    """The contents of a file: JSON, or a file of `torch.save`."""
     try:
         return json.loads(path.read_bytes())
     except ValueError:

@@ -1,4 +1,4 @@
-"""What a text is, what goes on after a state, and what differs between two texts."""
+"""Questions about texts: what one is, what goes on after a state, and what differs between two."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MEMORY = 2**31
 
 
 def inspect(text: str) -> TextKind:
-    """What a text is, by the members that it has: a recipe, a state, or the log of a ledger, and of what.
+    """The kind of a text, by the members that it has: a recipe, a state, or the log of a ledger, and of what.
 
     The members are not checked.
 

@@ -141,12 +141,12 @@ impl Batcher {
         self.rank
     }
 
-    /// What the batches of all ranks amount to. All windows are planned for it, once, unless there is an index of the whole epoch
+    /// Metrics of the batches of all ranks. All windows are planned for it, once, unless there is an index of the whole epoch
     /// ([`use_index`](Self::use_index)).
     ///
     /// # Errors
     ///
-    /// Those of [`num_steps`](Self::num_steps).
+    /// The errors of [`num_steps`](Self::num_steps).
     pub fn metrics(&self) -> Result<Metrics, Error> {
         Metrics::of(self.raw_metrics()?, |name| self.raw_ratio(name))
     }
@@ -180,12 +180,12 @@ impl Batcher {
         Ok(())
     }
 
-    /// The same with other options than those of the state, such as a smaller `max_tokens` after an out-of-memory error: what is left of the
+    /// Resumes with other options than those of the state, such as a smaller `max_tokens` after an out-of-memory error: what is left of the
     /// epoch is planned with the options of this batcher. The lengths have to be the same.
     ///
     /// # Errors
     ///
-    /// Those of [`resume`](Self::resume).
+    /// The errors of [`resume`](Self::resume).
     pub fn replan(&mut self, state: &str) -> Result<(), Error> {
         *self = self.raw_replan(state)?;
         Ok(())
@@ -243,7 +243,7 @@ impl Batcher {
         self.batches_of(self.rank, steps)
     }
 
-    /// The same for any rank.
+    /// The batches of any rank.
     ///
     /// # Errors
     ///

@@ -16,7 +16,7 @@ impl BatchRecipe {
     ///
     /// # Errors
     ///
-    /// Those of [`BatchBuilder::build`](super::BatchBuilder::build).
+    /// The errors of [`BatchBuilder::build`](super::BatchBuilder::build).
     pub fn new(text: &str, lengths: Option<&[u32]>, lists: Vec<List>, memory_limit: usize) -> Result<Self, Error> {
         let recipe = Self::sharing(text, lengths.map(|lengths| lengths.len() as u64), &shared(lists), memory_limit)?;
         if let Some(lengths) = lengths {

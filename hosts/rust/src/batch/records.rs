@@ -70,7 +70,7 @@ impl Batch {
 /// The metrics, each by its name in the component.
 macro_rules! metrics {
     ($($(#[$doc:meta])* $field:ident: $name:literal,)*) => {
-        /// What the batches of all ranks add up to. The unit is tokens, unless a field says otherwise.
+        /// Metrics of the batches of all ranks. The unit is tokens, unless a field says otherwise.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
         #[cfg_attr(feature = "serde", derive(serde::Deserialize, serde::Serialize))]
         #[non_exhaustive]
@@ -151,7 +151,7 @@ impl Metrics {
         Ok(metrics)
     }
 
-    /// What part of the padded tokens is padding, to six places: 0 where there are none.
+    /// The part of the padded tokens that is padding, to six places: 0 where there are none.
     pub fn padding_ratio(&self) -> f64 {
         of_millionths(self.padding)
     }

@@ -112,7 +112,7 @@ impl BatchStream {
         ReadyBatches { stream: self, window: Vec::new().into_iter(), done: false }
     }
 
-    /// What the batches of all windows that were taken amount to, those of the other ranks too; and what happened to samples that are too
+    /// Metrics of the batches of all windows that were taken, those of the other ranks too; and what happened to samples that are too
     /// long, of all that were pushed.
     ///
     /// # Errors

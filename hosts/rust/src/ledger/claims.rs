@@ -151,7 +151,7 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// As [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: this reader itself holds all
+    /// The errors of [`try_claim`](Self::try_claim); [`Contradiction`](crate::FailureKind::Contradiction) (`claim`: this reader itself holds all
     /// positions that are left).
     pub fn claim(&self) -> Result<Option<Claim>, Error> {
         loop {
@@ -182,7 +182,7 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// As [`try_claim`](Self::try_claim), without `reader`.
+    /// The errors of [`try_claim`](Self::try_claim), without `reader`.
     pub fn progress(&self) -> Result<Progress, Error> {
         let mut shared = self.reader.locked();
         shared.run(Client::catch_up)?;
@@ -193,7 +193,7 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// As [`progress`](Self::progress).
+    /// The errors of [`progress`](Self::progress).
     pub fn lease(&self) -> Result<Duration, Error> {
         let mut shared = self.reader.locked();
         shared.run(Client::catch_up)?;
@@ -204,7 +204,7 @@ impl Ledger {
     ///
     /// # Errors
     ///
-    /// As [`try_claim`](Self::try_claim); out of range (`lease`).
+    /// The errors of [`try_claim`](Self::try_claim); out of range (`lease`).
     pub fn set_lease(&self, silence: Duration) -> Result<(), Error> {
         self.reader.locked().run(|client, now| client.change_lease(milliseconds(silence), now)).map(drop)
     }
@@ -273,7 +273,7 @@ impl Claim {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// The errors of [`commit`](Self::commit).
     pub fn commit_rest(&mut self) -> Result<(), Error> {
         self.commit_next(None)
     }
@@ -289,7 +289,7 @@ impl Claim {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// The errors of [`commit`](Self::commit).
     pub fn renew(&self) -> Result<(), Error> {
         self.reader.locked().run(|client, now| client.renew(self.handle, now)).map(drop)
     }
@@ -298,7 +298,7 @@ impl Claim {
     ///
     /// # Errors
     ///
-    /// As [`commit`](Self::commit).
+    /// The errors of [`commit`](Self::commit).
     pub fn release(self) -> Result<(), Error> {
         self.reader.locked().run(|client, now| client.release(self.handle, now)).map(drop)
     }

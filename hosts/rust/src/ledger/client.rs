@@ -69,7 +69,7 @@ impl Client {
     ///
     /// # Errors
     ///
-    /// Those of [`tell_checkpoint`](Self::tell_checkpoint), and contradiction (`log`: it refused an entry, but has no other entry with that number).
+    /// The errors of [`tell_checkpoint`](Self::tell_checkpoint), and contradiction (`log`: it refused an entry, but has no other entry with that number).
     pub fn tell_entries(&self, from: u64, entries: &[String], now: u64) -> Result<Instruction, Error> {
         let tell = |entries: &[String]| {
             let entries: Vec<_> = entries.iter().map(|entry| cut_entry(entry)).map(String::from).collect();

@@ -28,7 +28,7 @@ pub trait Log: Send {
     ///
     /// # Errors
     ///
-    /// Those of [`read`](Self::read).
+    /// The errors of [`read`](Self::read).
     fn last_checkpoint(&mut self) -> io::Result<Option<String>> {
         Ok(None)
     }

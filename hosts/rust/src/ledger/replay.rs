@@ -33,7 +33,7 @@ impl Replay<BufReader<File>> {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
         let path = path.as_ref();
         Self::new(BufReader::new(File::open(path).map_err(|error| LogError::from(named(path, error)))?))
@@ -45,7 +45,7 @@ impl<L: Log> Replay<Lines<L>> {
     ///
     /// # Errors
     ///
-    /// As [`new`](Self::new).
+    /// The errors of [`new`](Self::new).
     pub fn of_log(log: L) -> Result<Self, Error> {
         Self::new(Lines::new(log))
     }
@@ -67,7 +67,7 @@ impl<R: BufRead> Replay<R> {
         Ok(Self { source, ledger, line: 1, reader: 0, readers: 1, ended: false })
     }
 
-    /// The same for reader `reader` of `readers`.
+    /// The entries of reader `reader` of `readers`.
     ///
     /// # Errors
     ///

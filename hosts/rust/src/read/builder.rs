@@ -4,7 +4,7 @@ use crate::recipe::Draft;
 use crate::setters::setters;
 use crate::{Error, Reading};
 
-/// What is dealt to readers.
+/// The unit that is dealt to readers.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Deal {
     /// Single samples of one order over the whole dataset. The default.
@@ -49,7 +49,7 @@ impl ReadingBuilder {
         self
     }
 
-    /// What is dealt to the readers. Default: [`Deal::Samples`].
+    /// The unit that is dealt to the readers. Default: [`Deal::Samples`].
     pub fn deal(mut self, deal: Deal) -> Self {
         self.deal = deal;
         self

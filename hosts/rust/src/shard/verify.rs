@@ -63,7 +63,7 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
     verify_runs(shards, &offsets, &values)
 }
 
-/// The same for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`. The memory that it needs depends on the
+/// [`verify_shards`] for lists that lie end to end: reader i has `assigned[offsets[i]..offsets[i + 1]]`. The memory that it needs depends on the
 /// length of `assigned`, not on `shards`.
 ///
 /// ```
@@ -75,7 +75,7 @@ pub fn verify_shards<L: AsRef<[u32]>>(shards: u32, assigned: &[L]) -> Result<Ver
 ///
 /// # Errors
 ///
-/// As [`verify_shards`], and [`Contradiction`](crate::FailureKind::Contradiction) (`offsets` that do not ascend from 0 to the number of
+/// The errors of [`verify_shards`], and [`Contradiction`](crate::FailureKind::Contradiction) (`offsets` that do not ascend from 0 to the number of
 /// items).
 pub fn verify_runs(shards: u32, offsets: &[u32], assigned: &[u32]) -> Result<Verification, Error> {
     check(assigned.len(), offsets.len())?;

@@ -9,7 +9,7 @@ use crate::members::Shared;
 use crate::range::run;
 use crate::{Error, Order};
 
-/// What every rank takes at every global step of a training, over the ends of epochs, with a global batch size that can change.
+/// The samples that every rank takes at every global step of a training, over the ends of epochs, with a global batch size that can change.
 ///
 /// A global step takes the next samples of the order, as many as the global batch size of this step says. It goes on with the next epoch where
 /// one ends, so no sample is padded or dropped. The samples of a step do not depend on the number of ranks, which only decides who gets what.
@@ -113,7 +113,7 @@ impl Schedule {
     ///
     /// # Errors
     ///
-    /// Those of [`indices`](Self::indices): out of range (`start`, `count`: there is no such step, or this rank has more than 2^20 samples
+    /// The errors of [`indices`](Self::indices): out of range (`start`, `count`: there is no such step, or this rank has more than 2^20 samples
     /// at it), contradiction (`batch-size`), out of memory.
     pub fn batch(&self, step: u64) -> Result<Vec<u64>, Error> {
         self.indices(step, 1)

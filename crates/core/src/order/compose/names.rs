@@ -3,7 +3,7 @@
 /// The most sources of a blend, and the most weights of all its stages together.
 pub(crate) const MAX_SOURCES: usize = 1 << 16;
 
-/// What happens when a source has made all of its passes.
+/// The end of a blend: what happens when a source has made all of its passes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Exhaustion {
     /// Nothing: it goes on.

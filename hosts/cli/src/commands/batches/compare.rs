@@ -24,7 +24,7 @@ struct Outcome {
     metrics: Metrics,
 }
 
-/// What strategies make of the same lengths.
+/// The batches that strategies make of the same lengths.
 #[derive(Serialize, JsonSchema)]
 pub struct Compared<'a> {
     /// How many samples there are, and what their lengths count.
@@ -40,7 +40,7 @@ struct Strategy<'a> {
     made: &'a Made,
 }
 
-/// What limits make of the same lengths.
+/// The batches that limits make of the same lengths.
 #[derive(Serialize, JsonSchema)]
 pub struct Swept<'a> {
     /// How many samples there are, and what their lengths count.

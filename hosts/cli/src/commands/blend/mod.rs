@@ -20,7 +20,7 @@ use crate::write::{Cell, Items, Problem, Recipe, Sink, counted, grouped, print, 
 /// How many samples of a rank are read at a time.
 const WINDOW: u64 = 1 << 16;
 
-/// What a blend of sources gives.
+/// The counts that a blend of sources gives.
 #[derive(Serialize, JsonSchema)]
 pub struct Blended<'a> {
     recipe: Recipe,
@@ -38,7 +38,7 @@ pub struct Blended<'a> {
     drift: Option<Vec<drift::Drifting>>,
 }
 
-/// What a source gives. What is not known of a rank, or where sources leave, is null or not there.
+/// The counts of one source. A number that is not known of a rank, or where sources leave, is null or not there.
 #[derive(Serialize, JsonSchema)]
 struct Source {
     source: String,

@@ -21,7 +21,7 @@ use crate::args::format::{Format, Output};
 use crate::args::values::within;
 use crate::write::{Items, Problem, Rows, Sink, begin, counted, grouped, json as json_of, show};
 
-/// What the log of a ledger says.
+/// The facts that the log of a ledger has.
 #[derive(Serialize, JsonSchema)]
 pub struct Log<'a> {
     /// The state that the ledger began with.

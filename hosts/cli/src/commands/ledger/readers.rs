@@ -6,7 +6,7 @@ use samedeal::ledger::Event;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What a reader did.
+/// The work of one reader.
 #[derive(Default, Serialize, JsonSchema)]
 pub struct ReaderOf {
     pub reader: u32,

@@ -17,7 +17,7 @@ use crate::write::{Cell, Items, Problem, counted, grouped, print};
 /// How many overlaps and how many gaps are named below a table.
 const NAMED: usize = 20;
 
-/// What a check of the files of all readers found.
+/// The result of a check of the files of all readers.
 #[derive(Serialize, JsonSchema)]
 pub struct Answer {
     /// Null if nothing failed, but the steps were not checked.

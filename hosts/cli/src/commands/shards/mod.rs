@@ -46,7 +46,7 @@ struct File {
 struct Planned {
     dataset: Dataset,
     plan: ShardPlan,
-    /// What was left out, and why.
+    /// Files that were left out, and why.
     left_out: Vec<(PathBuf, Problem)>,
 }
 

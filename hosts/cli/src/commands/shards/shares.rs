@@ -12,7 +12,7 @@ use crate::write::{Items, Problem, grouped, note};
 /// How many rows a table shows.
 const SHOWN: usize = 64;
 
-/// What every rank and every worker has to read.
+/// Prints the work of every rank and every worker.
 pub fn print_loads(planned: &Planned, format: Format) -> Result<(), Problem> {
     let (ranks, each) = (loads(planned, Tier::Ranks)?, planned.plan.workers() as usize);
     // A worker alone has what its rank has.
@@ -56,7 +56,7 @@ pub fn print_files(planned: &Planned, rank: u32, worker: Option<u32>, format: Fo
     print_items(&items, format, left)
 }
 
-/// What each rank and worker has to read, and the files of a rank if it is named.
+/// The work of each rank and worker, and the files of a rank if it is named.
 #[derive(Serialize, JsonSchema)]
 pub struct Shares {
     ranks: Vec<RankLoad>,

@@ -19,7 +19,7 @@ impl Totals {
         format!("{files}, {samples}, {}{empty}", counted(self.bytes, "byte", "bytes"))
     }
 
-    /// What is said below a table: how much there is, how evenly it is spread, and how many steps it takes.
+    /// The lines below a table: how much there is, how evenly it is spread, and how many steps it takes.
     pub fn lines(&self, plan: &ShardPlan) -> Result<Vec<String>, Problem> {
         let mut lines = vec![self.files()];
         let tiers = [(Tier::Ranks, &self.balance.ranks, "rank"), (Tier::Workers, &self.balance.workers, "worker")];
@@ -43,7 +43,7 @@ impl Totals {
         Ok(lines)
     }
 
-    /// The same of the steps alone, as a line for programs, and people warned apart from it; none without a batch size.
+    /// The line about steps alone, for programs, and people warned apart from it; none without a batch size.
     pub fn steps_line(&self) -> Option<String> {
         let steps = self.steps.as_ref()?;
         let equal = if steps.equal { "equal" } else { "unequal" };
@@ -55,7 +55,7 @@ impl Totals {
 }
 
 impl StepsOf {
-    /// What is to be said where ranks end at different steps.
+    /// The warning where ranks end at different steps.
     fn unequal(&self) -> String {
         let [least, most, size] = [self.least, self.most, self.batch_size.into()].map(grouped);
         format!(

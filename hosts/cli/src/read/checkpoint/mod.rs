@@ -38,7 +38,7 @@ const WEIGHT: usize = 1 << 26;
 const WEIGHT_OF_ONE: usize = 1 << 25;
 /// How many values are looked at in dictionaries that could be states, about.
 const WORK: usize = 1 << 25;
-/// What is said of a file with more than this.
+/// The error of a file with more than this.
 const TOO_MANY: &str = "more states than any checkpoint, too many to show";
 /// How many places of states an error names.
 const TOLD: usize = 16;
@@ -49,7 +49,7 @@ const NAMED: usize = 4;
 
 /// The members of a state.
 type Fields = Rc<Map<String, Value>>;
-/// What a text says, and what it is.
+/// The members of a text, and its form.
 type Known = (Fields, &'static Form);
 
 /// A state, and what stands beside it.
@@ -60,7 +60,7 @@ pub struct Saved {
     /// Where in the file it is, such as `callbacks.loader.samedeal`; empty where it is the file.
     pub place: String,
     pub text: Rc<str>,
-    /// What the text says.
+    /// The members of the text.
     pub fields: Fields,
     /// The steps that groups of readers took, the oldest first.
     pub history: Vec<Segment>,
@@ -73,7 +73,7 @@ pub struct Saved {
     form: &'static Form,
 }
 
-/// What can be done with a state.
+/// The use that a text has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
     Sampler,
@@ -92,7 +92,7 @@ pub enum Kind {
     Other,
 }
 
-/// What a text is.
+/// The form of a text, and words for it.
 #[derive(Debug, PartialEq, Eq, Hash)]
 struct Form {
     kind: Kind,
@@ -131,7 +131,7 @@ const fn recipe(of: Word, described: Word, used_by: Word) -> Form {
 }
 
 impl Form {
-    /// What the core says of a text.
+    /// The form of a text, as the core finds it.
     fn of(text: &str) -> &'static Self {
         let found = samedeal::inspect(text).ok();
         let form = found.and_then(|found| FORMS.iter().find(|it| it.names == [&*found.form, &*found.of]));
@@ -151,7 +151,7 @@ pub struct Segment {
     pub steps: u64,
 }
 
-/// What a checkpoint says of the ranks that took the state of a sampler.
+/// The ranks that took the state of a sampler, as the checkpoint names them.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, JsonSchema)]
 pub struct TakenBy {
     pub world_size: u64,
@@ -224,7 +224,7 @@ impl Saved {
         Ok(is_of_order && !order.is_empty() && !is_plain(order)?)
     }
 
-    /// What decides every epoch, by the states that have it.
+    /// The recipe, which decides every epoch, if the state has it.
     pub fn recipe(&self) -> Option<&Map<String, Value>> {
         match self.kind() {
             Kind::Recipe => Some(&self.fields),
@@ -236,17 +236,17 @@ impl Saved {
         self.form.kind
     }
 
-    /// What a recipe is of, as the core has it.
+    /// The kind of the object that a recipe is of, as the core has it.
     pub fn recipe_of(&self) -> Option<&'static str> {
         (self.kind() == Kind::Recipe).then_some(self.form.names[1])
     }
 
-    /// What the state is of, in words.
+    /// The form of the text in words.
     pub fn described(&self) -> &'static str {
         self.form.described
     }
 
-    /// Who reads it.
+    /// The programs that read it.
     pub fn used_by(&self) -> String {
         match (self.kind(), self.form.used_by) {
             (Kind::Worker, _) => "StatefulDataLoader of torchdata".to_owned(),
@@ -256,7 +256,7 @@ impl Saved {
         }
     }
 
-    /// What is wrong with it, with the name of its file.
+    /// A problem of the text, with the name of its file.
     pub fn refused(&self, why: impl Display) -> Problem {
         Problem::of(&self.path, why)
     }

@@ -158,7 +158,7 @@ impl<'a> Machine<'a> {
         self.push(id)
     }
 
-    /// The same of keys and their values, one after the other.
+    /// Adds keys and their values, one after the other.
     fn add_pairs(&mut self, more: &[Id]) -> Result<(), String> {
         self.add(more.chunks_exact(2).map(|pair| Held::pair(pair[0], pair[1])))
     }

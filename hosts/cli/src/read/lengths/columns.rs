@@ -5,7 +5,7 @@ use parquet::schema::types::{ColumnDescriptor, SchemaDescriptor, Type};
 
 /// A column that tells lengths.
 pub struct Column {
-    /// As it was named.
+    /// The name as it was given.
     pub name: String,
     /// Its number, or that of the first part of what its lists hold.
     pub number: usize,

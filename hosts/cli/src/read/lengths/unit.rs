@@ -1,6 +1,6 @@
 use clap::ValueEnum;
 
-/// What is counted where samples themselves are stored, and not their lengths.
+/// The unit that is counted where samples themselves are stored, and not their lengths.
 #[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Unit {
     /// Of text: what stands between white space

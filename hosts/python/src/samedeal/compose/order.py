@@ -93,11 +93,11 @@ class Order:
         return found
 
     def to_json(self) -> str:
-        """The same as a text of JSON. It is not the canonical text: `Sampler.recipe` has that, with all defaults."""
+        """The members as a text of JSON. It is not the canonical text: `Sampler.recipe` has that, with all defaults."""
         return json.dumps(self._members, ensure_ascii=False)
 
     def exclude(self, indices: Numbers) -> Order:
-        """The same order without some samples. What is left keeps its order, and sample indices stay what they are.
+        """This order without some samples. What is left keeps its order, and sample indices stay what they are.
 
         Use it to leave out bad or duplicate samples of a large dataset: it costs a search in the list for a sample, and
         no copy of the dataset. States that were taken without the list do not resume with it. To leave something out in
@@ -120,7 +120,7 @@ class Order:
         return self._around("exclude", indices=indices)
 
     def subset(self, indices: Numbers) -> Order:
-        """The same order with some samples only: a validation split, or a small part of the dataset for a test.
+        """This order with some samples only: a validation split, or a small part of the dataset for a test.
 
         What is left keeps its order, and sample indices stay what they are.
 
@@ -138,7 +138,7 @@ class Order:
         return self._around("subset", indices=indices)
 
     def skip(self, ranges: Iterable[Iterable[SupportsIndex]]) -> Order:
-        """The same order without some positions of some epochs.
+        """This order without some positions of some epochs.
 
         Use it to leave out data at which a training diverged: a state resumes with ranges that begin at its position or
         later. In an epoch with one world size, steps a to b - 1 are the positions from a * world_size * batch_size on,
@@ -167,7 +167,7 @@ class Order:
         return self._around("skip", ranges=write.objects("ranges", ranges, ("epoch", "start", "count")))
 
     def copies(self, copies: SupportsIndex) -> Order:
-        """The same order with every position several times in a row.
+        """This order with every position several times in a row.
 
         Use it for several answers to one prompt, as reinforcement learning with groups (GRPO) needs. Copies follow one
         another in the global order. `Sampler(order=order.copies(k), unit=k)` keeps all copies of a sample on one rank.
@@ -196,7 +196,7 @@ class Order:
         *,
         sources: Mapping[str, SupportsIndex | Order] | None = None,
     ) -> Order:
-        """The same blend with other weights from a position on.
+        """This blend with other weights from a position on.
 
         Positions before stay what they are, so that a state from before the stage resumes with it. Positions of a blend
         are counted over all epochs: epoch e begins at e * `sampler.epoch_length`.

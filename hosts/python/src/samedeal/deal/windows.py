@@ -21,7 +21,7 @@ WINDOW = 2**16
 """Indices that are read at a time: half a megabyte, so that what the component wrote is still in the cache."""
 
 ITERATION_WINDOW = 2**13
-"""The same for iteration, which should not keep its first index waiting."""
+"""The size of a window for iteration, which should not keep its first index waiting."""
 
 FIRST_WINDOW = 2**9
 """Indices that are read at a time for the first batches of a pass: few, so that the first batch comes soon."""

@@ -125,7 +125,7 @@ def _lower_u32s(core: Core, values: NDArray[np.uint32]) -> Numbers:
 U64S: Type[NDArray[np.int64]] = _plain("II", lambda core, numbers: core.u64s(*numbers).copy(), _lower_u64s)
 """A `list<u64>`. What the component hands out fits in 53 bits."""
 U64S_VIEW: Type[NDArray[np.int64]] = _plain("II", lambda core, numbers: core.u64s(*numbers), _lower_u64s)
-"""The same where it lies. The next call may overwrite it."""
+"""A `list<u64>` where it lies. The next call may overwrite it."""
 WIDE_U64S: Type[NDArray[np.uint64]] = _plain(
     "II", lambda core, numbers: core.u64s(*numbers).astype("uint64"), _lower_u64s
 )

@@ -185,7 +185,7 @@ def u32s(
 _MOST = 2**32
 """Longer arrays are refused: a NumPy array with strides of 0 can claim any length without memory."""
 _MOST_OF_UNKNOWN = 2**25
-"""The same for an iterable without a length, which may have no end."""
+"""The limit of an iterable without a length, which may have no end."""
 
 
 def _numbers(

@@ -68,7 +68,7 @@ class ShardPlan(PlanBase):
         return self._ask(windows.rows, check.u32("shard", shard), start, stop)
 
     def loads(self, tier: str = "ranks") -> Loads:
-        """What each rank (tier "ranks") or each worker ("workers", those of rank 0 first) has to read."""
+        """The work of each rank (tier "ranks") or each worker ("workers", those of rank 0 first)."""
         return self._engine.use(windows.loads, check.name("tier", tier))
 
     def load_summary(self, tier: str = "ranks", weight: str = "samples") -> LoadSummary:

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Loads(SimpleNamespace):
-    """What each rank, or each worker, has to read: an array of int64 for each column.
+    """The work of each rank, or each worker: an array of int64 for each column.
 
     `vars` gives all columns by name, also those that a newer component adds.
     """

@@ -68,7 +68,7 @@ class Schedule(ScheduleBase):
         self._begin(recipe, given["memory_limit"], check.u32("rank", given["rank"]))
 
     def at_rank(self, rank: SupportsIndex) -> Schedule:
-        """The same for another rank, 0 to `world_size` - 1.
+        """This schedule for another rank, 0 to `world_size` - 1.
 
         >>> two = Schedule(10, 4, world_size=2)
         >>> sorted([*two.batch(0), *two.at_rank(1).batch(0)]) == sorted(Schedule(10, 4).batch(0))

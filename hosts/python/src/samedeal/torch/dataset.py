@@ -67,7 +67,7 @@ class StepsWarning(UserWarning):
 
 @dataclass(frozen=True)
 class ShardInfo:
-    """What one reader reads of an epoch."""
+    """The rows that one reader reads in an epoch."""
 
     rank: int
     """Which data-parallel reader this is."""
@@ -306,7 +306,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return self._reading(check.integer("workers", workers, _WORKERS)).steps
 
     def shard_info(self, worker: SupportsIndex | None = None, workers: SupportsIndex | None = None) -> ShardInfo:
-        """What a reader of this rank reads of the epoch, or of the rest of it.
+        """The rows that a reader of this rank reads in the epoch, or in the rest of it.
 
         Args:
             worker: Number of the loader worker. By default the worker that calls this, or 0 in the main process.
@@ -342,7 +342,7 @@ class ShardedDataset(Resuming[Progress], IterableDataset[Any]):
         return self.reading(workers).recipe_fingerprint()
 
     def reading(self, workers: SupportsIndex = 0) -> Reading:
-        """What the workers of all ranks read of a whole epoch: the samples of each, and their batches.
+        """The rows that the workers of all ranks read in a whole epoch: the samples of each, and their batches.
 
         Args:
             workers: Loader workers of each rank: `num_workers` of the `DataLoader`.

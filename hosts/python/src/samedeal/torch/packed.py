@@ -215,7 +215,7 @@ class PackedDataset(Dataset[PackedRow]):
         return window.samples[items]
 
     def parts(self, row: SupportsIndex) -> list[Part]:
-        """What of which sample is in a row; negative numbers count from the end.
+        """The contents of a row, by sample; negative numbers count from the end.
 
         Raises:
             IndexOutOfRangeError: There is no such row.

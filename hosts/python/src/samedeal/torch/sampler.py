@@ -75,7 +75,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
     """The number of samples of all ranks together."""
 
     _taken_by: Mapping[str, Any] | None = None
-    """What a state that was loaded says of who took it."""
+    """The ranks that took the state that was loaded, as it names them."""
 
     def __init__(
         self,

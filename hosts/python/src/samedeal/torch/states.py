@@ -387,7 +387,7 @@ class Resuming(Generic[C]):
         if isinstance(core, Progress):
             core.set_epoch(epoch)
         else:
-            # The same epoch, set again, would leave the rest.
+            # To set this epoch again would leave the rest.
             core._engine.ask_and_set(lambda where: where.whole(epoch))
         self._moved()
 

@@ -104,16 +104,18 @@ pub fn described() -> Vec<Described> {
     all
 }
 
-/// All members of the sections of all recipes, each with what is true of it by itself: a table in Markdown, in the order in which members
-/// are checked.
+/// All members of the sections of all recipes, each with what is true of it by itself: a table in Markdown for each kind of recipe, in the
+/// order in which members are checked.
 pub fn members() -> String {
-    let mut text = String::from(
-        "| object | member | type and range | belongs with | without it | text |\n|---|---|---|---|---|---|\n",
-    );
+    let mut text = String::new();
     let mut seen: Vec<&[Member]> = Vec::new();
     for (kind, sections) in RECIPES {
         let kind = format!("a {}", kind.replace('-', " "));
-        rows(&mut text, &format!("a recipe of {kind}"), sections);
+        text += &format!(
+            "\n### Members of a recipe of {kind}\n\n\
+             | object | member | type and range | belongs with | without it | text |\n|---|---|---|---|---|---|\n"
+        );
+        rows(&mut text, "the recipe", sections);
         for section in sections {
             if let Kind::Section(members) = section.kind {
                 below(&mut text, &mut seen, &format!("`{}` of {kind}", section.name), members);

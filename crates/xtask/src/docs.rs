@@ -60,6 +60,7 @@ pub fn tests() -> Step {
             "target/venv",
             &[
                 "tests/docs/test_columns.py",
+                "tests/docs/test_commands.py",
                 "tests/docs/test_pages.py",
                 "tests/docs/test_links.py",
                 "tests/docs/test_measured.py",
@@ -75,7 +76,17 @@ pub fn tests() -> Step {
         JAVASCRIPT,
         build::WASM,
         suites::CORE,
-        &["CONTRIBUTING.md", "DESIGN.md", "README.md", "SPEC.md", "hosts", "docs", "tests/docs", "tests/reference"],
+        &[
+            "CONTRIBUTING.md",
+            "DESIGN.md",
+            "README.md",
+            "SPEC.md",
+            "crates/xtask/src",
+            "hosts",
+            "docs",
+            "tests/docs",
+            "tests/reference",
+        ],
     ])
 }
 

@@ -585,6 +585,23 @@ def test_a_checksum_without_a_history_is_refused() -> None:
         batcher.resume(batcher.state(0).replace('"checksum":0', '"checksum":7'))
 
 
+def test_the_window_of_a_state_is_that_of_those_who_began_it() -> None:
+    lengths = [1 + i * 7 % 50 for i in range(400)]
+    narrow, wide = (Batcher(lengths, max_tokens=100, batch_window=width) for width in (40, 100))
+    state = narrow.state(3)
+    assert json.loads(state)["window"] == 40
+    wide.resume(state.replace('"batch_window":40', '"batch_window":100'))
+    # 40 positions, then 100, 100, 100 and 60.
+    assert wide.num_windows == 5
+    seen = [sample for batch in itertools.islice(narrow, 3) for sample in batch.samples.tolist()]
+    rest = [sample for batch in wide for sample in batch.samples.tolist()]
+    assert sorted(seen + rest) == list(range(400))
+    with fails(OutOfRangeError, "window"):
+        narrow.resume(state.replace('"window":40', '"window":0'))
+    with fails(ContradictionError, "window"):
+        narrow.resume(narrow.state(0).replace('"window":0', '"window":40'))
+
+
 def test_single_samples_of_a_step_have_like_lengths() -> None:
     lengths = [11, 99, 12, 98, 13, 97, 14, 96]
     batcher = Batcher(lengths, max_tokens=10, too_long="single", world_size=2, order="sequential")

@@ -33,17 +33,17 @@ def joined(history: list[Segment]) -> History:
     )
 
 
-def write(recipe: BatchRecipe, epoch: int, consumed: int, history: History, checksum: int) -> str:
+def write(recipe: BatchRecipe, epoch: int, consumed: int, history: History, window: int, checksum: int) -> str:
     segments = []
     for world_size, steps, options in history:
         batch = {} if options == recipe.options else {"batch": canonical(options)}
         segments.append({"world_size": world_size, "steps": steps, **batch})
     # The number as `written` has an epoch: beyond 2^53 - 1 in quotes.
-    return write_state("batcher", recipe.parts, epoch, consumed, segments, checksum)
+    return write_state("batcher", recipe.parts, epoch, consumed, segments, window, checksum)
 
 
-def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, History, int]:
-    """The epoch, `consumed`, the history and the checksum of a state."""
+def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, History, int, int]:
+    """The epoch, `consumed`, the history, the window and the checksum of a state."""
     fields = read_text(text, "batcher")
     epoch, consumed, history = fields["epoch"], fields["consumed"], fields["history"]
     here, there = (recipe.parts, {section: fields["recipe"].get(section, {}) for section in recipe.parts})
@@ -65,5 +65,7 @@ def read(text: str, recipe: BatchRecipe, replans: bool) -> tuple[int, int, Histo
         checked(SEGMENT_OF_BATCHES, segment)
         own = read_options(segment["batch"]) if "batch" in segment else options
         segments.append(Segment(segment["world_size"], segment["steps"], own))
-    require(bool(segments) or int(fields["checksum"]) == 0, "checksum", int(fields["checksum"]), "contradiction")
-    return epoch, consumed, joined(segments), fields["checksum"]
+    for name in ("window", "checksum"):
+        require(bool(segments) or int(fields[name]) == 0, name, int(fields[name]), "contradiction")
+    require(not segments or fields["window"] > 0, "window", fields["window"])
+    return epoch, consumed, joined(segments), fields["window"], fields["checksum"]

@@ -60,7 +60,13 @@ def planned(config: BatchConfig, window: Window, taken: int = 0) -> Planned:
 
 class Batcher:
     def __init__(
-        self, recipe: BatchRecipe, epoch: int, consumed: int = 0, history: History = (), checksum: int = 0
+        self,
+        recipe: BatchRecipe,
+        epoch: int,
+        consumed: int = 0,
+        history: History = (),
+        window: int = 0,
+        checksum: int = 0,
     ) -> None:
         order = recipe.order
         if recipe.lengths is None or order is None:
@@ -76,9 +82,9 @@ class Batcher:
         self._config = recipe.config(epoch)
         self._index: Index | None = None
         self._known: dict[int, Planned] = {}
-        first = recipe.config(epoch, history[0].world_size, history[0].options) if history else self._config
+        self._width = window if history else self._config.width
         left = self._positions - consumed
-        self._open_end = self._positions if is_last(left, first.width) else consumed + first.width
+        self._open_end = self._positions if is_last(left, self._width) else consumed + self._width
 
     # Windows, by their numbers: the open one is 0.
 
@@ -255,6 +261,7 @@ class Batcher:
         require(len(found.steps) == windows, "index", None, "contradiction")
         begins = self._consumed % width == 0 and self._consumed // width < windows
         own = all((past.world_size, past.options) == self._here() for past in self._history)
+        own = own and (not self._history or self._width == min(width, 2**53 - 1))
         sound = (self._consumed == self._positions or begins) and len(self._history) < 2 and own
         require(sound, "consumed", self._consumed, "contradiction")
         if self._history and self._consumed < self._positions:
@@ -276,12 +283,13 @@ class Batcher:
             consumed, history = (
                 (self._span(k)[1], ()) if end == steps else self._within(k, steps - end + self._count(k))
             )
+        k = next((k for k in range(self.num_windows()) if self._span(k)[0] == consumed), 0)
+        window = 0 if not history else self._width if k == 0 and self._history else min(self._config.width, 2**53 - 1)
         if steps == 0 or not history:
             checksum = self._checksum if history else 0
         else:
-            k = next(k for k in range(self.num_windows()) if self._span(k)[0] == consumed)
             checksum = checksum_of([self._lengths[sample] for sample in self._samples(k)])
-        return write(self._recipe, self._epoch, consumed, history, checksum)
+        return write(self._recipe, self._epoch, consumed, history, window, checksum)
 
     def _within(self, k: int, steps: int) -> tuple[int, History]:
         """`consumed` and the history once so many steps of a window were taken."""

@@ -33,7 +33,7 @@ SECTIONS = {
 PROGRESS = {
     "sampler": ("consumed",),
     "ledger": ("consumed", "block", "lease"),
-    "batcher": ("consumed", "history", "checksum"),
+    "batcher": ("consumed", "history", "window", "checksum"),
     "reading": ("consumed", "history"),
     "schedule": ("consumed", "step"),
 }

@@ -19,7 +19,7 @@ use crate::base::check::{check_below, check_ranks, check_run};
 use crate::base::failure::{at_most, only};
 use crate::base::fingerprint::Fingerprint;
 use crate::base::memory::{collect, grow};
-use crate::{Failure, Kind, Order};
+use crate::{Failure, Kind, MAX_EXACT, Order};
 
 /// The batches of all ranks in one epoch, or in what is left of it. They never change.
 ///
@@ -34,15 +34,24 @@ pub struct Batcher {
     /// How many positions the epoch has, and where the first window begins.
     length: u64,
     consumed: u64,
-    /// Where the first window ends. It has the width that it had for those who began it.
+    /// Where the first window ends.
     opened: u64,
-    /// The steps that were taken of the first window, and the checksum of the lengths with which it was planned; 0 if none was taken.
-    history: Vec<Past>,
-    checksum: u64,
+    open: Open,
     desk: Desk,
     known: RefCell<Known>,
     recent: RefCell<Option<(u64, Window)>>,
     pending: RefCell<Option<Pending>>,
+}
+
+/// A window of which steps were taken, as a state has it.
+#[derive(Default)]
+pub(super) struct Open {
+    /// How many positions its first ranks gave to a window. The rule of the default may be another one by now.
+    pub(super) width: u64,
+    /// The steps that were taken of it.
+    pub(super) history: Vec<Past>,
+    /// The checksum of the lengths with which it was planned.
+    pub(super) checksum: u64,
 }
 
 /// Steps that a group of ranks took of a window, and how they were planned, if not as here.
@@ -114,7 +123,7 @@ impl Batcher {
     /// The batches of a whole epoch. Nothing is planned yet. Failures: `lengths` (the recipe has none, or they were not given), `epoch`,
     /// `out-of-memory`.
     pub fn new(recipe: &Rc<BatchRecipe>, epoch: u64) -> Result<Self, Failure> {
-        Self::begun(recipe, epoch, 0, Vec::new(), 0)
+        Self::begun(recipe, epoch, 0, None)
     }
 
     /// The batches of a configuration, which has the lengths, in its epoch. Failures: any field of it, `out-of-memory`.
@@ -128,8 +137,7 @@ impl Batcher {
         recipe: &Rc<BatchRecipe>,
         epoch: u64,
         consumed: u64,
-        history: Vec<Past>,
-        checksum: u64,
+        open: Option<Open>,
     ) -> Result<Self, Failure> {
         let (lengths, part) = recipe.samples()?;
         let rules = recipe.rules()?;
@@ -139,11 +147,7 @@ impl Batcher {
             let allowed = at_most(length).and(", the positions of the epoch");
             return Err(Failure::out_of_range("consumed", consumed, allowed));
         }
-        let width = match history.first() {
-            Some(Past { other: Some((_, rules)), .. }) => rules.width,
-            Some(past) if past.world != rules.world => rules.on(past.world).width(lengths.sample()?),
-            _ => rules.width,
-        };
+        let width = open.as_ref().map_or(rules.width, |open| open.width);
         let opened = if windows(length - consumed, width) > 1 { consumed + width } else { length };
         Ok(Self {
             recipe: Rc::clone(recipe),
@@ -154,8 +158,7 @@ impl Batcher {
             length,
             consumed,
             opened,
-            history,
-            checksum,
+            open: open.unwrap_or_default(),
             desk: Desk::default(),
             known: RefCell::default(),
             recent: RefCell::default(),
@@ -203,13 +206,19 @@ impl Batcher {
     }
 
     pub(super) fn history(&self) -> &[Past] {
-        &self.history
+        &self.open.history
+    }
+
+    /// How many positions the ranks that began a window gave to it, so that it may be shorter at the end of the epoch.
+    pub(super) fn width_of(&self, window: u64) -> u64 {
+        let is_open = window == 0 && !self.open.history.is_empty();
+        if is_open { self.open.width } else { self.rules.width.min(MAX_EXACT) }
     }
 
     /// The checksum of the lengths of a window. Failures: those of planning.
     pub(super) fn checksum_of(&self, window: u64) -> Result<u64, Failure> {
-        if window == 0 && !self.history.is_empty() {
-            return Ok(self.checksum);
+        if window == 0 && !self.open.history.is_empty() {
+            return Ok(self.open.checksum);
         }
         self.know(|known| known.checksums.len() as u64 > window)?;
         Ok(self.known.borrow().checksums.get(window as usize).copied().unwrap_or_default())
@@ -381,7 +390,7 @@ impl Batcher {
     /// The index of some windows of a whole epoch: see [`Index`]. Failures: `first`, `count`, `history` (something was taken before), and
     /// those of [`Batcher::num_steps`].
     pub fn index(&self, first: u64, count: u64) -> Result<String, Failure> {
-        if self.consumed > 0 || !self.history.is_empty() {
+        if self.consumed > 0 || !self.open.history.is_empty() {
             return Err(Failure::contradiction("consumed", self.consumed, "0, and nothing taken of the epoch"));
         }
         let windows = self.num_windows();
@@ -416,13 +425,14 @@ impl Batcher {
         index.check(&self.recipe.fingerprint(), self.epoch)?;
         index.check_whole(windows(self.length, self.rules.width))?;
         let ours = |past: &Past| past.world == self.rules.world && past.other.is_none();
+        let is_cut_here = self.open.history.is_empty() || self.open.width == self.width_of(1);
         let begins = self.consumed.is_multiple_of(self.rules.width)
             && self.consumed / self.rules.width < windows(self.length, self.rules.width);
         let is_aligned = self.consumed == self.length || begins;
-        if !is_aligned || self.history.len() > 1 || !self.history.iter().all(ours) {
+        if !is_aligned || !is_cut_here || self.open.history.len() > 1 || !self.open.history.iter().all(ours) {
             return Err(Failure::contradiction("consumed", self.consumed, "what the ranks of the index have taken"));
         }
-        let taken = self.history.first().map_or(0, |past| past.steps);
+        let taken = self.open.history.first().map_or(0, |past| past.steps);
         let gone = index.steps.len() - self.num_windows() as usize;
         if self.consumed == 0 && taken == 0 {
             *self.known.borrow_mut() =
@@ -561,9 +571,9 @@ impl Batcher {
         let checksum = checksum(&lengths);
         let mut items = Items::new(samples, lengths);
         let mut tally = Tally::default();
-        let history = if number == 0 { &self.history[..] } else { &[] };
-        if !history.is_empty() && checksum != self.checksum {
-            let allowed = format!("{}, that of the lengths with which the state was taken", self.checksum);
+        let history = if number == 0 { &self.open.history[..] } else { &[] };
+        if !history.is_empty() && checksum != self.open.checksum {
+            let allowed = format!("{}, that of the lengths with which the state was taken", self.open.checksum);
             return Err(Failure::contradiction("lengths", format!("the checksum {checksum}"), allowed));
         }
         for (place, past) in history.iter().enumerate() {

@@ -5,17 +5,17 @@ use alloc::rc::Rc;
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use super::batcher::{Batcher, Past};
+use super::batcher::{Batcher, Open, Past};
 use super::config::{BatchConfig, MAX_WORLD};
 use super::recipe::{BATCH, BatchRecipe, STATE_SECTIONS, options, written};
 use super::rules::Rules;
-use crate::Failure;
 use crate::base::failure::{at_most, only, range};
 use crate::base::memory::collect;
 use crate::document::fields::{self, Fields};
 use crate::document::member::{Kind, Member, member};
 use crate::document::state::{self, AS_IN_STATE, CONSUMED, EPOCH, KIND, MAX_SEGMENTS, history_of, recipe_of};
 use crate::document::{numbers, recipe, unsigned_text};
+use crate::{Failure, MAX_EXACT};
 
 const STATE: &[Member] = &[
     recipe::SAMEDEAL,
@@ -24,6 +24,7 @@ const STATE: &[Member] = &[
     EPOCH,
     CONSUMED,
     history_of(SEGMENT),
+    member!("window", Kind::COUNT),
     member!("checksum", Kind::LONG),
 ];
 const SEGMENT: &[Member] = &[
@@ -63,14 +64,16 @@ impl Batcher {
             Some((window, before, _)) => (window, [own(steps - before)].into()),
         };
         check_segments(history.len())?;
-        let checksum = if history.is_empty() { 0 } else { self.checksum_of(window)? };
+        let (width, checksum) =
+            if history.is_empty() { (0, 0) } else { (self.width_of(window), self.checksum_of(window)?) };
         let segments = history.iter().map(|Past { world, steps, other }| {
             let batch = other.as_ref().map_or(String::new(), |(text, _)| format!(",\"batch\":{text}"));
             format!("{{\"world_size\":{world},\"steps\":{steps}{batch}}}")
         });
         let (consumed, checksum) = (self.begin(window), unsigned_text(checksum));
         let segments = numbers::list(segments);
-        let more = format!(",\"consumed\":{consumed},\"history\":{segments},\"checksum\":{checksum}");
+        let more =
+            format!(",\"consumed\":{consumed},\"history\":{segments},\"window\":{width},\"checksum\":{checksum}");
         Ok(state::write("batcher", &self.recipe().lasting(), self.epoch(), &more))
     }
 
@@ -116,11 +119,17 @@ impl Batcher {
                 _ => history.push(Past { world, steps, other }),
             }
         }
-        let checksum = state.number("checksum");
-        if history.is_empty() && checksum != 0 {
-            return Err(Failure::contradiction("checksum", checksum, only(0).and(", where the history is empty")));
+        let [width, checksum] = ["window", "checksum"].map(|name| state.number(name));
+        for (field, number) in [("window", width), ("checksum", checksum)] {
+            if history.is_empty() && number != 0 {
+                return Err(Failure::contradiction(field, number, only(0).and(", where the history is empty")));
+            }
         }
-        let made = Self::begun(recipe, epoch, consumed, history, checksum)?;
+        if !history.is_empty() && width == 0 {
+            return Err(Failure::out_of_range("window", width, range(1, MAX_EXACT)));
+        }
+        let open = (!history.is_empty()).then_some(Open { width, history, checksum });
+        let made = Self::begun(recipe, epoch, consumed, open)?;
         if made.num_windows() == 0 && !made.history().is_empty() {
             let value = format!("of {} segments", made.history().len());
             return Err(Failure::contradiction("history", value, "none at the end of the epoch"));

@@ -29,7 +29,7 @@ pub struct Difference {
 }
 
 /// The part of a run that a member decides, by the first name of its path.
-const DECIDES: [(&str, &str); 13] = [
+const DECIDES: [(&str, &str); 14] = [
     ("order", "order"),
     ("deal", "deal"),
     ("shards", "deal"),
@@ -40,6 +40,7 @@ const DECIDES: [(&str, &str); 13] = [
     ("consumed", "progress"),
     ("positions", "progress"),
     ("history", "progress"),
+    ("window", "progress"),
     ("checksum", "progress"),
     ("step", "progress"),
     ("kind", "kind"),

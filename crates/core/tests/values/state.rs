@@ -263,7 +263,7 @@ mod batches {
         let steps = one.num_steps().unwrap();
         let state = one.state(300).unwrap();
         assert!(
-            state.contains(r#""epoch":0,"consumed":0,"history":[{"world_size":1,"steps":300}],"checksum":"#),
+            state.contains(r#""epoch":0,"consumed":0,"history":[{"world_size":1,"steps":300}],"window":"#),
             "{state}"
         );
         let same = by_default(1).resume(&state).unwrap();
@@ -335,7 +335,7 @@ mod batches {
             assert!(rest.consumed().is_multiple_of(40) || rest.consumed() == 400);
             states.push(state);
         }
-        assert!(states[steps as usize].ends_with(r#""consumed":400,"history":[],"checksum":0}"#));
+        assert!(states[steps as usize].ends_with(r#""consumed":400,"history":[],"window":0,"checksum":0}"#));
         states.dedup();
         assert_eq!(states.len() as u64, steps + 1);
     }

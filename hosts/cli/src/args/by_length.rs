@@ -188,8 +188,10 @@ impl ByLengthArgs {
         options.remove("lengths");
         state.insert("history".to_owned(), history.iter().take(number).cloned().collect());
         if number == 0 {
-            // The checksum is of the lengths with which a history was planned.
-            state.insert("checksum".to_owned(), Value::from(0));
+            // Both are of the window that a history is of.
+            for name in ["window", "checksum"] {
+                state.insert(name.to_owned(), Value::from(0));
+            }
         }
         let ranks = saved.history.get(number).map_or(1, |group| u32::try_from(group.world_size).unwrap_or(u32::MAX));
         let mut batcher = build(self.builder(deal, lengths, options)?.world_size(ranks))?;

@@ -83,7 +83,7 @@ fn batches_go_on_where_they_were() {
     rest.resume(&state).unwrap();
     // Some windows are over, and one is open.
     assert_eq!((rest.epoch(), rest.consumed() > 0), (3, true));
-    assert!(state.contains(r#""history":[{"world_size":2,"steps":3}],"checksum":"#), "{state}");
+    assert!(state.contains(r#""history":[{"world_size":2,"steps":3}],"window":"#), "{state}");
     assert_eq!(rest.num_steps().unwrap(), whole.num_steps().unwrap() - 9);
     let left: Vec<_> = rest.iter().collect::<Result<_, _>>().unwrap();
     assert_eq!(left, whole.batches(9..).unwrap().collect::<Result<Vec<_>, _>>().unwrap());

@@ -11,7 +11,7 @@ use super::super::asked;
 use super::super::batch_recipes::{LENGTHS, WHOLES};
 
 pub fn cases() -> Vec<Case> {
-    let mut cases = vec![lists(), texts()];
+    let mut cases = vec![lists(), texts(), widths()];
     for (strategy, counting, members) in WHOLES {
         let mut batch: Value = serde_json::from_str(&format!("{{{members}}}")).expect("JSON");
         batch["strategy"] = json!(strategy);
@@ -32,8 +32,12 @@ fn state_after(steps: u64) -> Call {
 }
 
 fn state(subject: &Subject, steps: u64) -> String {
+    text_of(subject, &state_after(steps))
+}
+
+fn text_of(subject: &Subject, call: &Call) -> String {
     let mut batcher = Native::create(subject).expect("a plan");
-    batcher.call(&state_after(steps)).expect("a state").as_str().expect("a text").to_string()
+    batcher.call(call).expect("an answer").as_str().expect("a text").to_string()
 }
 
 /// Another value for every member, one at a time; and each member that may be left out.
@@ -112,6 +116,22 @@ fn lists() -> Case {
     asked("states of other lists", of(&boundaries, &lengths), calls.into_iter().chain([state_after(0)]))
 }
 
+/// States whose open window has another width than the windows of the batcher that goes on.
+fn widths() -> Case {
+    let made =
+        |width: u64| batcher(&json!({"seed": 0}), &json!({"max_tokens": 70, "batch_window": width}), &LENGTHS, 1);
+    let (here, of) = (made(2), made(3));
+    let index = text_of(&here, &Call::Index { first: U64(0), count: U64(4) });
+    let goes_on = |steps| Call::Resume { state: state(&of, steps).replace("\"batch_window\":3", "\"batch_window\":2") };
+    let asked_of_rest = || [Call::NumWindows, Call::NumSteps, Call::Fingerprint, state_after(1), state_after(2)];
+    let calls = [goes_on(1)]
+        .into_iter()
+        .chain(asked_of_rest())
+        .chain([Call::UseIndex { index }, goes_on(2)])
+        .chain(asked_of_rest());
+    asked("windows of another width", here, calls)
+}
+
 /// Texts that are changed by hand.
 fn texts() -> Case {
     let here = batcher(&json!({"seed": 0}), &json!({"max_tokens": 99, "batch_window": 40}), &LENGTHS, 1);
@@ -136,6 +156,9 @@ fn texts() -> Case {
         change("\"steps\":1", "\"steps\":1,\"steps\":1"),
         change("\"steps\":1", "\"steps\":1,\"world\":1"),
         change(",\"steps\":1", ""),
+        change("\"window\":40,", ""),
+        change("\"window\":40", "\"window\":\"40\""),
+        change("\"window\":40", "\"window\":0"),
         change("\"recipe\":{", "\"recipe\":{\"deal\":{\"world_size\":1},"),
         change("\"recipe\":{", "\"recipe\":{\"samedeal\":1,"),
         change("\"batch\":{", "\"batch\":{\"budget\":3,"),
@@ -179,7 +202,14 @@ fn texts() -> Case {
         change(checksum, "7"),
         state_after(0),
         Call::Metrics,
-        change(&format!("[{{\"world_size\":1,\"steps\":1}}],\"checksum\":{checksum}"), "[],\"checksum\":7"),
+        change(
+            &format!("[{{\"world_size\":1,\"steps\":1}}],\"window\":40,\"checksum\":{checksum}"),
+            "[],\"window\":0,\"checksum\":7",
+        ),
+        change(
+            &format!("[{{\"world_size\":1,\"steps\":1}}],\"window\":40,\"checksum\":{checksum}"),
+            "[],\"window\":40,\"checksum\":0",
+        ),
         state_after(0),
         Call::Metrics,
         // A history where nothing is left.

@@ -135,7 +135,9 @@ def test_a_checkpoint_says_what_is_known(tmp_path: Path, capsys: pytest.CaptureF
     assert answer(capsys, f"explain {path}") == {"states": [{"place": "the whole file", **said}]}
     assert main(["explain", str(path)]) == 0
     assert "consumed: 160" in capsys.readouterr().out
-    for text in ("[1, 2]", "no JSON", ""):
+    path.write_text('{"samedeal":1,"kind":"sampler","recipe":{"order":7}}')
+    assert answer(capsys, f"explain {path}") == {"states": [{"place": "the whole file", "kind": "sampler"}]}
+    for text in ("[1, 2]", "no JSON", "", "[" * 100_000):
         path.write_text(text)
         assert main(["explain", str(path)]) == 2
         assert "checkpoint is" in capsys.readouterr().err

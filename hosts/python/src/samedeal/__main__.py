@@ -155,9 +155,15 @@ def _step(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
 
 
 def _explain(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
-    found = [_said(place, *state) for place, state in _states("", _checkpoint(options.checkpoint))]
+    allowed = "a file that holds a state of samedeal"
+    try:
+        found = [_said(place, *state) for place, state in _states("", _checkpoint(options.checkpoint))]
+    except RecursionError as error:
+        raise WrongTypeError(
+            "checkpoint", str(options.checkpoint), f"{allowed}, in fewer objects in objects"
+        ) from error
     if not found:
-        raise WrongTypeError("checkpoint", str(options.checkpoint), "a file that holds a state of samedeal")
+        raise WrongTypeError("checkpoint", str(options.checkpoint), allowed)
     text = "\n\n".join("\n".join(f"{name}: {value}" for name, value in one.items()) for one in found)
     return {"states": found}, text, 0
 
@@ -165,7 +171,10 @@ def _explain(options: argparse.Namespace) -> tuple[dict[str, Any], str, int]:
 def _said(place: str, text: str, taken_by: Any) -> dict[str, Any]:
     """The facts of a state, by the names that it has for them."""
     state = json.loads(text)
-    order = state["recipe"].get("order", {})
+    # The members of a state that nobody resumes are not checked.
+    recipe = state.get("recipe")
+    order = recipe.get("order") if isinstance(recipe, dict) else None
+    order = order if isinstance(order, dict) else {}
     found = {"place": place or "the whole file", "kind": state["kind"], "order": order.get("name")}
     found |= {name: order.get(name) for name in ("samples", "seed")}
     found |= {name: state.get(name) for name in ("epoch", "step", "consumed", "history")}

@@ -1,7 +1,7 @@
 //! Logs of ledgers: what they say, and the samples of their schedules.
 
-use std::fs;
 use std::time::Duration;
+use std::{fs, thread};
 
 use samedeal::Sampler;
 use samedeal::ledger::{FileLog, FolderLog, Ledger};
@@ -184,4 +184,24 @@ fn the_rows_of_files() {
     drop(Ledger::builder(0).open(&sampler, FileLog::open(&path).unwrap()).unwrap());
     let (_, told) = failing(&format!("ledger {} --reader 0 --readers 1", path.display()));
     assert!(told.contains("name the files"), "{told}");
+}
+
+#[test]
+fn the_end_of_an_epoch_is_waited_for() {
+    let path = files::folder("ledger-watch").join("epoch.log");
+    let sampler = Sampler::builder(40).build().unwrap();
+    let ledger = Ledger::builder(1).block(10).open(&sampler, FileLog::open(&path).unwrap()).unwrap();
+    ledger.claim().unwrap().unwrap().commit_rest().unwrap();
+    let writer = thread::spawn(move || {
+        // The command reads the log meanwhile, or only now: it has to be right in both cases.
+        thread::sleep(Duration::from_millis(300));
+        while let Some(mut claim) = ledger.claim().unwrap() {
+            claim.commit_rest().unwrap();
+        }
+    });
+    let found = json(&format!("ledger {} --watch 1 --json", path.display()));
+    assert_eq!((&found["progress"]["committed"], &found["progress"]["finished"]), (&40.into(), &true.into()));
+    writer.join().unwrap();
+    assert!(failing(&format!("ledger {} --watch 0", path.display())).1.contains("1..=3600"));
+    assert!(failing(&format!("ledger {}.gone --watch", path.display())).1.contains("No such file"));
 }

@@ -5,6 +5,8 @@ mod source;
 
 use std::io::Write;
 use std::path::PathBuf;
+use std::thread;
+use std::time::Duration;
 
 use clap::Args;
 use readers::{Next, ReaderOf};
@@ -19,7 +21,7 @@ use crate::args::dataset::Dataset;
 use crate::args::deal::SHARDED;
 use crate::args::format::{Format, Output};
 use crate::args::values::within;
-use crate::write::{Items, Problem, Rows, Sink, begin, counted, grouped, json as json_of, show};
+use crate::write::{Items, Problem, Rows, Sink, begin, counted, grouped, json as json_of, progress, show};
 
 /// The facts that the log of a ledger has.
 #[derive(Serialize, JsonSchema)]
@@ -75,20 +77,45 @@ pub struct LedgerArgs {
     /// Show all samples; without it, a table shows 20
     #[arg(long, requires = "reader")]
     all: bool,
+    /// Wait until all positions are committed, with a bar, and answer then. The log is read every so many seconds, 2 by default
+    #[arg(long, value_name = "SECONDS", num_args = 0..=1, default_missing_value = "2", value_parser = clap::value_parser!(u32).range(1..=3600))]
+    watch: Option<u32>,
     #[command(flatten)]
     output: Output,
 }
 
 pub fn run(args: &LedgerArgs) -> Result<(), Problem> {
-    let replay = Replay::new(source::open(&args.log)?).map_err(|error| match error.failure() {
+    if let Some(seconds) = args.watch {
+        wait(args, Duration::from_secs(seconds.into()))?;
+    }
+    let replay = opened(args)?;
+    match (args.reader, args.readers) {
+        (Some(reader), Some(readers)) => samples(args, replay.of(reader, readers)?, reader, readers),
+        _ => summary(args, replay),
+    }
+}
+
+fn opened(args: &LedgerArgs) -> Result<Replay<Lines>, Problem> {
+    Replay::new(source::open(&args.log)?).map_err(|error| match error.failure() {
         Some(Failure { kind: FailureKind::WrongType, value, .. }) => {
             Problem::of(&args.log, format!("is no log of a ledger: it begins with {value}"))
         }
         _ => Problem::of(&args.log, error),
-    })?;
-    match (args.reader, args.readers) {
-        (Some(reader), Some(readers)) => samples(args, replay.of(reader, readers)?, reader, readers),
-        _ => summary(args, replay),
+    })
+}
+
+/// Returns once the epoch is finished. Each time, all of the log is read: a reader that joins does no less.
+fn wait(args: &LedgerArgs, pause: Duration) -> Result<(), Problem> {
+    let mut bar = None;
+    loop {
+        let mut replay = opened(args)?;
+        while replay.next_event().map_err(|error| Problem::of(&args.log, error))?.is_some() {}
+        let found = replay.progress()?;
+        bar.get_or_insert_with(|| progress::bar("committed", found.positions)).set_position(found.committed);
+        if found.is_finished() {
+            return Ok(());
+        }
+        thread::sleep(pause);
     }
 }
 

@@ -45,7 +45,7 @@ const RECORDS: Table = &[
     ("ledger", &["event", "committed-run", "progress"]),
 ];
 
-/// What parameters are if they are left out, in languages that have that: of a function, or of all.
+/// Values of parameters that are left out, in languages that have that: of a function, or of all.
 const DEFAULTS: [(&str, &str, &str); 4] =
     [("fate", "batch-size", "1"), ("fate", "taken", "0"), ("locate", "step", "0"), ("", "worker", "0")];
 
@@ -86,7 +86,7 @@ pub fn class_of(name: &str) -> String {
     }
 }
 
-/// What a parameter is if it is left out.
+/// The value of a parameter that is left out.
 pub fn default_of(function: &str, parameter: &str) -> Option<&'static str> {
     let found = DEFAULTS.iter().find(|(of, name, _)| (of.is_empty() || *of == function) && *name == parameter);
     found.map(|(_, _, value)| *value)

@@ -26,7 +26,7 @@ use wit::Wit;
 type Files = BTreeMap<String, String>;
 type Generator = fn(Wit<'_>) -> Result<Files, String>;
 
-/// What there is to write.
+/// The generators, by the word that calls each.
 const GENERATORS: [(&str, Generator); 7] = [
     // The binding layer of the Python host: a module for each interface.
     ("python", python::modules),

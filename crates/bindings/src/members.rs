@@ -1,4 +1,4 @@
-//! What the options of Python and TypeScript say of the members of recipes, which the core describes.
+//! Texts of members of recipes in the options of Python and TypeScript, made of the descriptions in the core.
 
 use samedeal_core::{Described, Needed};
 

@@ -13,13 +13,13 @@ pub struct Wit<'a> {
     pub package: PackageId,
 }
 
-/// What a type is in the end, if it is a name of another one.
+/// The shape of a type in the end, if it is a name of another one.
 pub enum Shape<'a> {
     Plain(Type),
     List(Type),
     Option(Type),
     Tuple(&'a [Type]),
-    /// What it holds, and the error.
+    /// The value that it holds, and the error.
     Result(Option<Type>, Option<Type>),
     Record(TypeId, &'a Record),
     Enum(TypeId, &'a Enum),
@@ -28,11 +28,11 @@ pub enum Shape<'a> {
     /// An object that is lent.
     Borrow(TypeId),
     Resource,
-    /// What no interface of the project has.
+    /// A shape that no interface of the project has.
     Other,
 }
 
-/// What a function is to those who call it.
+/// A function as those see it who call it.
 pub struct Signature<'a> {
     pub function: &'a Function,
     pub interface: InterfaceId,
@@ -44,7 +44,7 @@ pub struct Signature<'a> {
     pub is_method: bool,
     /// Its parameters without the object itself.
     pub parameters: Vec<(&'a str, Type)>,
-    /// What it gives, if it does not fail.
+    /// The type of the result, if it does not fail.
     pub value: Option<Type>,
     /// Whether it can fail by its arguments.
     pub fails: bool,

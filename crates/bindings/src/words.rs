@@ -18,13 +18,13 @@ pub fn pascal(name: &str) -> String {
     name.split(['-', '_']).map(capital).collect()
 }
 
-/// The same with a capital letter in front.
+/// A text with a capital letter in front.
 pub fn capital(text: &str) -> String {
     let first = text.chars().next().map_or(0, char::len_utf8);
     text[..first].to_uppercase() + &text[first..]
 }
 
-/// The same with a small letter in front: a sentence after a colon.
+/// A text with a small letter in front: a sentence after a colon.
 pub fn small(text: &str) -> String {
     let first = text.chars().next().map_or(0, char::len_utf8);
     text[..first].to_lowercase() + &text[first..]

@@ -51,7 +51,7 @@ const DESCRIPTION: &str = "Everything that decides a run, as one document. SPEC.
 definition of its own: `#/$defs/sampler`, `batcher`, `plan`, `reading`, `chunk-stream`, `schedule`, `split`. The schema does not look at what comes \
 beside a recipe, and does not compare lists with each other.";
 
-/// What members may not be together, and which of several has to be there: by the place in the definitions.
+/// Members that may not be together, and which of several has to be there: by the place in the definitions.
 fn rules() -> Vec<(&'static str, Value)> {
     let is = |member: &str, names: &[&str]| json!({"required": [member], "properties": {member: {"enum": names}}});
     let not_both = |members: [&str; 2]| json!({"not": {"required": members}});

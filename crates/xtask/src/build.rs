@@ -25,7 +25,7 @@ const PYTHON_BINDINGS: &str = "hosts/python/src/samedeal/bindings";
 const JAVASCRIPT_CLASSES: &str = "hosts/js/src/generated";
 /// The plain part of the Rust crate.
 const RUST_PART: &str = "hosts/rust/src/generated";
-/// What is behind it: the types and traits of the interface.
+/// The interface in plain Rust: its types and traits.
 const RUST_INTERFACE: &str = "crates/interface/src/generated";
 const COMMAND_PART: &str = "hosts/cli/src/generated";
 /// It writes the JavaScript around the web build.
@@ -45,7 +45,7 @@ const BINARYEN: &[&str] = &[
     "--enable-sign-ext",
     "--enable-simd",
 ];
-/// What the npm package is made from; what only its entry for pages needs comes last.
+/// The sources of the npm package; those of its entry for pages alone come last.
 const WHOLE_NPM: &[&str] = &["hosts/js", "wit", GENERATOR, COMPONENT, WEB, BINDGEN];
 
 /// What the WebAssembly builds become, for the stamps of what is made from them.
@@ -78,7 +78,7 @@ pub const GROWN_FOLDER: &str = "target/grown/wasm32-wasip2/wasm";
 pub const CARGO: &str = "cargo";
 /// The lock of cargo in target/engine, where programs with an engine are built beside all others.
 pub const CARGO_ENGINE: &str = "cargo for programs with an engine";
-/// The same for WebAssembly, which has folders of its own.
+/// The lock of cargo for WebAssembly, which has folders of its own.
 pub const CARGO_WASM: &str = "cargo for WebAssembly";
 const COMPILED: &str = "component: WebAssembly";
 const WRITES_BINDGEN: &str = "wasm-bindgen";

@@ -1,6 +1,6 @@
 //! How many tests a suite ran, read from what its runner printed.
 
-/// What one or more suites came to.
+/// The results of one or more suites.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     /// Tests that passed.

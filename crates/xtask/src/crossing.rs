@@ -12,11 +12,11 @@ use crate::project;
 use crate::setup;
 use crate::suites;
 
-/// What the suite is called.
+/// The name of the suite.
 pub const SUITE: &str = "crossing: what one host saves, another continues";
-/// What each program needs, but for Firefox.
+/// Steps that each program needs, but for Firefox.
 pub const NEEDS: &[&str] = &[build::ENGINE_TOOLS, build::COMMAND, build::NPM, setup::PYTHON, setup::BROWSER];
-/// What each program is made from.
+/// Sources of each program.
 pub const INPUTS: &[&[&str]] = &[
     suites::MANIFESTS,
     suites::BINDINGS,

@@ -70,7 +70,7 @@ const NEXT: &[(&str, &str)] = &[
     ),
 ];
 
-/// What to replay.
+/// The files to replay, and how.
 pub struct Options {
     /// A folder with Parquet files, absolute or from the root of the project.
     folder: String,
@@ -133,7 +133,7 @@ pub fn proof() -> Vec<Step> {
     steps
 }
 
-/// What the demo needs and no other command does.
+/// Steps that the demo needs and no other command does.
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(DATASET, &[setup::PYTHON], dataset),
@@ -189,7 +189,7 @@ fn dataset(progress: &Progress) -> Outcome {
     Ok(Report::note(log.lines().last().unwrap_or_default()))
 }
 
-/// What a host printed for a rank.
+/// The output of a host for a rank.
 fn replay_of(host: &str, rank: u32) -> Result<Replay, String> {
     let text = fs::read_to_string(output_of(host, rank)).map_err(|error| format!("{host}: {error}"))?;
     let fields = flat::fields(&text).map_err(|why| format!("{host}, rank {rank}: {why}"))?;

@@ -10,7 +10,7 @@ use crate::project;
 use crate::setup;
 use crate::suites::{self, JAVASCRIPT, MANIFESTS, PYTHON};
 
-/// What makes the site.
+/// The program that makes the site.
 const FOLDER: &str = "docs/site";
 const SITE: &str = "target/docs";
 const ADDRESS: &str = "127.0.0.1:8000";
@@ -19,7 +19,7 @@ const TYPEDOC: &str = "names of the npm package";
 /// The page of the explorer, built.
 pub const EXPLORER: &str = "explorer";
 
-/// What the site needs and no other command does.
+/// Steps that the site needs and no other command does.
 pub fn parts() -> Vec<Step> {
     vec![
         Step::new(RUSTDOC, &[build::COMPONENT_STEP], |progress| {
@@ -90,7 +90,7 @@ pub fn tests() -> Step {
     ])
 }
 
-/// The same under PyTorch and what people train with.
+/// The suites of blocks of code under PyTorch and what people train with.
 pub fn tests_with_torch() -> Step {
     suites::with_torch("documentation under torch", "tests/docs/test_torch.py").and_needs(&[build::COMMAND]).made_from(
         &[PYTHON, &["hosts/python/requirements-oracle.txt", "README.md", "hosts/python", "docs", "tests/docs"]],

@@ -19,7 +19,7 @@ pub fn fields(json: &str) -> Result<Vec<(String, String)>, String> {
     }
 }
 
-/// What is still to be read; it never begins with a space.
+/// The text that is still to be read; it never begins with a space.
 struct Rest<'a>(&'a str);
 
 impl Rest<'_> {

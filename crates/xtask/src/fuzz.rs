@@ -94,7 +94,7 @@ pub fn plan(words: &[&str], parts: Vec<Step>) -> Result<Plan, String> {
     Ok(Plan::new("fuzz", parts, chosen.iter().map(step).collect()).with_summary())
 }
 
-/// The same few questions each time, for `check`.
+/// A few questions, equal each time, for `check`.
 pub fn smoke() -> Vec<Step> {
     let step = |fuzzer: &'static Fuzzer| {
         let options = ["--calls", fuzzer.smoke, "--seed", "1"].map(String::from).to_vec();

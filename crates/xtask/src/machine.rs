@@ -1,4 +1,4 @@
-//! What has to be on the machine before anything can be built, and what is found there.
+//! Programs that have to be on the machine before anything can be built, and what is found there.
 
 use std::env;
 use std::path::{Path, PathBuf};

@@ -13,14 +13,14 @@ use crate::progress::{self, Progress};
 use crate::stamp::Stamp;
 use crate::table;
 
-/// What a step that succeeded reports.
+/// The report of a step that succeeded.
 #[derive(Default)]
 pub struct Report {
     /// A few words beside its time.
     pub note: String,
     /// The tests that it ran, if it is a suite.
     pub counts: Counts,
-    /// What is printed below it in full.
+    /// A text that is printed below it in full.
     pub display: String,
 }
 
@@ -65,11 +65,11 @@ type Action = Box<dyn FnOnce(&Progress) -> Outcome + Send>;
 pub struct Step {
     name: String,
     needs: Vec<&'static str>,
-    /// What it was made from; none if it looks itself, or runs each time.
+    /// The sources of its result; none if it looks itself, or runs each time.
     inputs: Option<Vec<&'static str>>,
-    /// What its result depends on beside them.
+    /// A setting that its result depends on beside them.
     setting: String,
-    /// What only one step at a time can use.
+    /// The name of a thing that only one step at a time can use.
     lock: Option<&'static str>,
     action: Action,
 }
@@ -154,7 +154,7 @@ impl Plan {
         Plan { name: name.into(), steps, again: false, summary: false, closing: String::new() }
     }
 
-    /// The same for goals that are among the parts.
+    /// A plan whose goals are among the parts.
     pub fn of(name: &str, mut parts: Vec<Step>, goals: &[&str]) -> Plan {
         let goals = parts.extract_if(.., |part| goals.contains(&part.name.as_str())).collect();
         Plan::new(name, parts, goals)
@@ -244,7 +244,7 @@ enum State {
     Ended(Ended),
 }
 
-/// What a lane that has nothing to do finds.
+/// The next work of a lane that has nothing to do.
 enum Next {
     Run(usize, Step),
     Wait,

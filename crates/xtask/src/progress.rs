@@ -20,13 +20,13 @@ const TAIL: usize = 48;
 /// How many lines of a log are repeated below the summary, and how much of each.
 const POINTS: usize = 6;
 const POINT_WIDTH: usize = 200;
-/// What test runners and compilers write into the lines that name a failure.
+/// Signs that test runners and compilers write into the lines that name a failure.
 const SIGNS: [&str; 6] = ["FAILED", "panicked at", "not ok ", "\u{2716} ", "error:", "Error: "];
 
 /// Columns of the passing line of a terminal.
 const WIDTH: usize = 110;
 
-/// What the passing line of a terminal says of each step that is running: its label, and what it does.
+/// The steps that are running, for the passing line of a terminal: the label of each, and what it does.
 static RUNNING: Mutex<Vec<(String, String)>> = Mutex::new(Vec::new());
 
 /// One step that is running.
@@ -90,7 +90,7 @@ impl Progress {
         self.wait(command.stdout(output).stderr(log))
     }
 
-    /// The same with standard output in a file of its own, which is replaced: it is whole even if the program fails.
+    /// Runs a command with its standard output in a file of its own, which is replaced: it is whole even if the program fails.
     pub fn run_into(&self, command: &mut Command, output: &Path) -> Result<(), String> {
         let log = self.open_log(command)?;
         let file = File::create(output).map_err(|error| format!("cannot write {}: {error}", output.display()))?;

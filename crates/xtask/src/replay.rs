@@ -1,18 +1,18 @@
-//! What the hosts saw in one epoch, side by side.
+//! Epochs as the hosts saw them, side by side.
 
 use crate::table;
 
 /// The fields that must be the same in every host: the number of samples and batches of the rank, its first and last
 /// sample indices, and the SHA-256 over the contents of its samples in the order seen.
 const EQUAL: &[&str] = &["samples", "batches", "first", "last", "sha256"];
-/// Those that are its own.
+/// Fields that each host has of its own.
 const OWN: &[&str] = &["engine", "seconds"];
 
-/// What one host saw.
+/// An epoch as one host saw it.
 pub struct Replay {
     /// Which host.
     pub host: String,
-    /// What it printed, by name.
+    /// The fields that it printed, by name.
     pub fields: Vec<(String, String)>,
 }
 

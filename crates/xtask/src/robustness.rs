@@ -51,7 +51,7 @@ fn command(name: &str, words: &[&'static str], options: &[&str], needs: &[&'stat
     Plan::new(name, crate::parts(), vec![step])
 }
 
-/// What `check` runs: fixed seeds, so that the result is always the same but for what depends on the machine.
+/// Suites that `check` runs: fixed seeds, so that the result is always the same but for what depends on the machine.
 pub fn suites() -> Vec<Step> {
     vec![
         suites::with_torch("trials, in small", "tests/trials").made_from(&[

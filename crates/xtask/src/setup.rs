@@ -1,4 +1,4 @@
-//! What the other steps need and cargo does not bring: targets, environments, a browser. Everything but the
+//! Downloads that the other steps need and cargo does not bring: targets, environments, a browser. Everything but the
 //! browser and the Rust targets goes below target/ or into node_modules.
 
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::progress::Progress;
 use crate::project;
 use crate::stamp::Stamp;
 
-/// What installs Python packages.
+/// The installer of Python packages.
 const UV: &str = "uv==0.13.9";
 const UP_TO_DATE: &str = "up to date";
 
@@ -52,13 +52,13 @@ pub fn parts() -> Vec<Step> {
     ]
 }
 
-/// What has to be on the machine.
+/// Programs that have to be on the machine.
 pub const MACHINE: &str = "this machine";
 /// The Rust target of the component: WASI.
 pub const COMPONENT_TARGET: &str = "Rust target of the component";
 /// The Rust target of the module for pages: WebAssembly without a system.
 pub const WEB_TARGET: &str = "Rust target of pages";
-/// What the code for Windows is checked with.
+/// The target with which the code for Windows is checked.
 pub const WINDOWS_TARGET: &str = "Rust target of Windows";
 /// The target whose code is checked without a compiler for C.
 pub const WINDOWS: &str = "x86_64-pc-windows-gnu";
@@ -66,22 +66,22 @@ pub const WINDOWS: &str = "x86_64-pc-windows-gnu";
 pub const RUSTUP: &str = "rustup";
 /// The environment that the Python host is developed and tested in.
 pub const PYTHON: &str = "Python environment";
-/// What the npm package is built and tested with.
+/// Packages with which the npm package is built and tested.
 pub const NODE: &str = "npm packages";
 /// Vite, webpack and others, which the npm package is tried with.
 pub const BUNDLERS: &str = "npm packages of bundlers";
-/// What the explorer is built and tested with.
+/// Packages with which the explorer is built and tested.
 pub const EXPLORER: &str = "npm packages of the explorer";
-/// What the examples in JavaScript import.
+/// Packages that the examples in JavaScript import.
 pub const EXAMPLES_NODE: &str = "npm packages of examples";
 const EXAMPLES_OF_NODE: &[&str] = &["examples/arrow-indices", "examples/batch-service", "examples/js-guest"];
 /// The environment that the examples in Python run in.
 pub const EXAMPLES_PYTHON: &str = "Python environment of examples";
-/// What lists the names of the npm package for the site.
+/// The program that lists the names of the npm package for the site.
 pub const SITE_NODE: &str = "npm packages of the site";
 /// The environment that makes the site.
 pub const SITE: &str = "Python environment of the site";
-/// What puts components together.
+/// The program that puts components together.
 pub const COMPOSER: &str = "wac";
 /// The folder of its program is `bin` below this one.
 pub const COMPOSER_ROOT: &str = "target/wac";

@@ -1,4 +1,4 @@
-//! What was made from what: a step whose inputs have not changed since it last succeeded is skipped.
+//! Sources and results: a step whose inputs have not changed since it last succeeded is skipped.
 
 use std::collections::HashMap;
 use std::fmt;
@@ -36,7 +36,7 @@ impl Stamp {
         self.passed().is_some()
     }
 
-    /// What the last success came to, if it had the same inputs.
+    /// The counts of the last success, if it had the same inputs.
     pub fn passed(&self) -> Option<Counts> {
         let stored = fs::read_to_string(&self.file).ok()?;
         let (digest, counts) = stored.trim_end().split_once(' ')?;

@@ -18,15 +18,15 @@ use crate::project;
 use crate::robustness;
 use crate::setup;
 
-/// What every Rust build depends on beside its sources.
+/// Files that every Rust build depends on beside its sources.
 pub const MANIFESTS: &[&str] = &["Cargo.toml", "Cargo.lock", "rust-toolchain.toml", ".cargo"];
-/// What computes, and what it sorts by.
+/// The crates that compute and sort.
 pub const CORE: &[&str] = &["crates/core", "crates/bulk"];
 /// The Rust host over the core.
 pub const NATIVE: &[&str] = &["crates/bindings", "crates/interface", "hosts/rust"];
-/// What bindings are made from.
+/// The sources of bindings.
 pub const BINDINGS: &[&str] = &["wit"];
-/// What the Python host is, with the component that it carries.
+/// The files of the Python host, with the component that it carries.
 pub const PYTHON: &[&str] = &["hosts/python/src", "hosts/python/pyproject.toml", "hosts/python/requirements-dev.txt"];
 /// The tests of the Python host: those without a folder need no more than the host.
 const PYTHON_TESTS: &str = "hosts/python/tests";
@@ -44,9 +44,9 @@ const GUEST: &str = "tests/guest";
 const EXAMPLES: &str = "tests/examples";
 /// The page that shows any deal.
 pub const EXPLORER: &str = "docs/explorer";
-/// What tests in the environment with torch depend on.
+/// Files that tests in the environment with torch depend on.
 pub const TORCH: &[&str] = &["hosts/python", "hosts/python/requirements-oracle.txt"];
-/// What the npm package is.
+/// The files of the npm package.
 pub const JAVASCRIPT: &[&str] =
     &["hosts/js/src", "hosts/js/scripts", "hosts/js/package.json", "hosts/js/package-lock.json"];
 
@@ -87,7 +87,7 @@ pub fn check() -> Vec<Step> {
     slow().into_iter().chain(quick(matrix::Cases::All)).collect()
 }
 
-/// What needs no PyTorch, no browser and little memory.
+/// Suites that need no PyTorch, no browser and little memory.
 fn quick(cases: matrix::Cases) -> Vec<Step> {
     let javascript: &[&[&str]] = &[
         JAVASCRIPT,
@@ -132,7 +132,7 @@ fn quick(cases: matrix::Cases) -> Vec<Step> {
     steps
 }
 
-/// What only `cargo xtask check` runs: PyTorch and what people train with, browsers, and the demo as the last proof.
+/// Suites that only `cargo xtask check` runs: PyTorch and what people train with, browsers, and the demo as the last proof.
 fn slow() -> Vec<Step> {
     let mut steps = vec![
         with_torch("frameworks and tutorials", FRAMEWORKS).made_from(&[TORCH, &["docs/tutorials"]]),

@@ -35,7 +35,7 @@ const GROUPS: [(&str, &str, &str, &str, Members); 12] = [
     ("steps", "schedule", "EpochOptions", "EPOCHS", Only(&["epochs"])),
 ];
 
-/// What a plan says of shards beside its options.
+/// Members of a plan that say what its shards are, beside its options.
 const SHARDS: &[&str] = &["samples", "shards", "sizes", "bytes", "holders", "holder_offsets", "rank_nodes"];
 
 /// The module of all options.
@@ -80,7 +80,7 @@ fn ty(member: &Described) -> Result<String, String> {
     })
 }
 
-/// What a member says, its range, where it belongs, and its default.
+/// The text of a member, its range, where it belongs, and its default.
 fn described(member: &Described) -> String {
     let mut text = member.text.clone();
     let wide = ", as a `bigint` beyond 2^53 - 1";

@@ -10,7 +10,7 @@ use crate::words::{BOUND, WIDTH, camel, filled, hanging, reworded, spelled};
 /// The words of an interface as they are in JavaScript.
 pub struct Text<'a> {
     wit: Wit<'a>,
-    /// What stands for none.
+    /// The value for none.
     none: &'a str,
     /// Names of fields, parameters, functions and interfaces.
     values: BTreeSet<&'a str>,

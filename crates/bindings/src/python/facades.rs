@@ -34,7 +34,7 @@ const MOVING: Table = &[
     ("plan", &["epoch"]),
 ];
 
-/// What Python adds to a recipe.
+/// Parameters that Python adds to a recipe.
 const FROM_RECIPE: &str = "`recipe` is a dictionary, or a text of JSON. `memory_limit`: bytes of memory that the engine may use; 2^31 is the \
                            most that it can use.";
 
@@ -166,7 +166,7 @@ impl Module<'_> {
         Ok(format!("{decorator}{head}{docs}{body}\n"))
     }
 
-    /// What callers pass for a parameter, and the check of it.
+    /// The type that callers pass for a parameter, and the check of it.
     fn check(&self, name: &str, ty: &Type) -> Option<(&'static str, &'static str)> {
         Some(match self.wit.shape(ty) {
             Shape::Plain(Type::Bool) => ("bool", "boolean"),

@@ -22,7 +22,7 @@ use crate::words::{WIDTH, pascal, words_of};
 
 const MADE: &str = "Written by `cargo xtask build` from the WIT. Changes here are lost.";
 
-/// What says that a type checker reads a module.
+/// The name that says that a type checker reads a module.
 const CHECKING: &str = "TYPE_CHECKING";
 
 /// The modules of all interfaces of a package, and that of the package, by the names of their files.

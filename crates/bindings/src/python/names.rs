@@ -33,7 +33,7 @@ pub fn layout(name: &str) -> String {
     format!("ABI_{}", upper(name))
 }
 
-/// What a word in the documentation may name.
+/// The names that a word in the documentation may stand for.
 #[derive(Clone, Default)]
 pub struct Known {
     /// Fields, parameters and functions.

@@ -8,14 +8,14 @@ use crate::facade::Text;
 use crate::members::{self, object, only_with};
 use crate::words::small;
 
-/// What constructors are; the file says how it is read.
+/// The constructors; the file says how it is read.
 const CONSTRUCTORS: &str = include_str!("constructors.txt");
 
 const RAISED: &str = "Errors: `out-of-range` (a number is outside its range), `unknown-name` (a name is not known), `wrong-type` (a value is not \
                       of the type that its parameter takes), `missing` (there is not what another option needs), `contradiction` (an option is \
                       given that the others do not use, or options do not fit together), `out-of-memory` (there is no memory for so many).";
 
-/// What a constructor is made of.
+/// The parts of a constructor.
 #[derive(Default)]
 struct Parts {
     parameters: Vec<String>,
@@ -113,7 +113,7 @@ impl Module<'_> {
     }
 }
 
-/// What a constructor does, and its parameters, each with its text.
+/// The text of a constructor, and its parameters, each with its text.
 fn entries(resource: &str) -> Option<Vec<(&'static str, String)>> {
     let block = CONSTRUCTORS.split("\n\n").find_map(|block| block.strip_prefix(resource)?.strip_prefix(":\n"))?;
     let mut entries = vec![("", String::new())];
@@ -127,7 +127,7 @@ fn entries(resource: &str) -> Option<Vec<(&'static str, String)>> {
     Some(entries)
 }
 
-/// What a member is, what its names say, and where it belongs.
+/// The text of a member, what its names say, and where it belongs.
 fn described(member: &Described, needs: &[Vec<Needed>]) -> String {
     let mut text = member.text.clone();
     match &member.value {

@@ -49,7 +49,7 @@ fn module(builder: &Builder) -> String {
     text + "}\n"
 }
 
-/// What a member says, its range, what stands for it, and where it belongs.
+/// The text of a member, its range, its default, and where it belongs.
 fn docs(builder: &Builder, member: &Described, members: &[&Described]) -> String {
     let mut facts = Vec::new();
     match &member.value {

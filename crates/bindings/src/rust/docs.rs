@@ -142,7 +142,7 @@ impl<'a> Docs<'a> {
     }
 }
 
-/// What stands between names: without what the types of Rust say.
+/// The words between names: without what the types of Rust say.
 fn plain(text: &str) -> String {
     let text = text.replace(" (64-bit)", "").replace(", 64-bit", "");
     text.replace("None if", "`None` if").replace(" none if", " `None` if").replace("is none", "is `None`")

@@ -9,7 +9,7 @@ use super::{MADE, types};
 use crate::wit::{Shape, Signature, Wit};
 use crate::words::{pascal, snake};
 
-/// What answers calls.
+/// The engine that answers calls.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Engine {
     /// The component, in an instance of wasmtime.
@@ -159,7 +159,7 @@ impl Calls<'_> {
         }
     }
 
-    /// What the core takes of an argument: texts and lists are its own.
+    /// The form in which the core takes an argument: texts and lists are its own.
     fn crossing(&self, name: &str, ty: &Type) -> String {
         let is_long = |ty: &Type| matches!(self.wit.shape(ty), Shape::Plain(Type::String) | Shape::List(_));
         match self.wit.shape(ty) {

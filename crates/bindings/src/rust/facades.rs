@@ -1,4 +1,4 @@
-//! What differs between the WIT and the facade of the Rust host: which classes it has, and which of their methods have a form of their own.
+//! Differences between the WIT and the facade of the Rust host: which classes it has, and which of their methods have a form of their own.
 
 /// A class over a resource.
 pub struct Facade {
@@ -17,14 +17,14 @@ pub struct Facade {
 /// How a function of the WIT comes to users.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// As it is.
+    /// Unchanged.
     Plain,
     /// Under another name.
     As(&'static str),
-    /// As a method of the same name that is written by hand, which has ranges, widths or types that the WIT has not, or changes the object.
+    /// A method of the same name is written by hand, which has ranges, widths or types that the WIT has not, or changes the object.
     /// It calls one that is generated for it, `raw_...`.
     ByHand,
-    /// As a part of another method that is written by hand.
+    /// A part of another method that is written by hand.
     Absent,
 }
 use Form::{Absent, As, ByHand};
@@ -59,7 +59,7 @@ const SAMPLER: Forms = &[
 ];
 
 const PLAN: Forms = &[
-    // Those without `_window` are for all of them, or for a range of any length.
+    // Methods without `_window` are for all of them, or for a range of any length.
     ("shards", As("shards_window")),
     ("rows", As("rows_window")),
     ("loads", ByHand),
@@ -72,10 +72,10 @@ const PLAN: Forms = &[
 ];
 
 const BATCHER: Forms = &[
-    // As batches, and not end to end.
+    // It comes as batches, and not end to end.
     ("take", Absent),
     ("step", ByHand),
-    // As `Metrics`.
+    // It comes as `Metrics`.
     ("metrics", ByHand),
     ("ratio", Absent),
     // Moves the batcher itself.
@@ -133,7 +133,7 @@ pub struct Builder {
     pub order: &'static [&'static str],
     /// Members that have a method by hand, or none.
     pub by_hand: &'static [&'static str],
-    /// What the members of a section belong with.
+    /// Other members that the members of a section belong with.
     pub only: &'static [(&'static str, &'static str)],
     /// A type parameter.
     pub generic: &'static str,

@@ -29,7 +29,7 @@ const MADE: &str = "// Written by `cargo xtask build` from the WIT. Changes here
 /// Values that are asked for each time: they are long, or take a while.
 const ASKED: [&str; 5] = ["recipe", "initial-state", "lanes-read-once", "mixing-advice", "num-known-windows"];
 
-/// What modules may use: where it is, and its name.
+/// Names that modules may use: where each is, and the name.
 const USED: [(&str, &str); 7] = [
     ("crate", "Error"),
     ("crate", "Layout"),
@@ -97,7 +97,7 @@ impl<'a> Rust<'a> {
         Ok(format!("{MADE}{}\n{text}", self.uses(&text)))
     }
 
-    /// What a module uses of others.
+    /// The names of others that a module uses.
     fn uses(&self, text: &str) -> String {
         let code = text.lines().filter(|line| !line.trim_start().starts_with("//")).collect::<Vec<_>>().join("\n");
         let words = words_of(&code);
@@ -118,7 +118,7 @@ impl<'a> Rust<'a> {
         used.iter().map(|(path, names)| format!("use {path}::{{{}}};\n", joined(names))).collect()
     }
 
-    /// What is known of an object: a structure, what is shown of it, and the calls that fill it.
+    /// The facts that are known of an object: a structure, what is shown of it, and the calls that fill it.
     fn values(&self, class: &str, handle: &str, known: &[&Signature<'_>], shown: &str) -> Result<String, String> {
         let (mut fields, mut asked) = (String::new(), String::new());
         for signature in known {
@@ -279,7 +279,7 @@ impl<'a> Rust<'a> {
         enumeration(name).map_or_else(|| self.returned(ty), Ok)
     }
 
-    /// What makes a value of the facade of one of the component.
+    /// The conversion that makes a value of the facade of one of the component.
     fn converted(&self, ty: &Type) -> Conversion {
         Conversion(match self.wit.shape(ty) {
             Shape::Record(id, _) if self.wit.name(id) == "spans" => Some("crate::place::spans(@)".to_owned()),

@@ -5,7 +5,7 @@ use wit_parser::{InterfaceId, Type, TypeId};
 use crate::wit::{Shape, Wit};
 use crate::words::{pascal, snake};
 
-/// What a record, an enum or a resource is called where the type stands.
+/// The name of a record, an enum or a resource where the type stands.
 pub type Named<'a> = &'a dyn Fn(TypeId) -> Result<String, String>;
 
 /// A type whose values are owned.

@@ -29,7 +29,7 @@ pub fn cases() -> Vec<Case> {
     .concat()
 }
 
-/// What becomes of an entry that a client wants to append.
+/// The fate of an entry that a client wants to append.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Fate {
     Appended,

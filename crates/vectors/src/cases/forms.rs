@@ -1,4 +1,4 @@
-//! What cases ask about, as their modules write it: options by their names. In the files they are recipes.
+//! Subjects of cases as their modules write them: options by their names. In the files they are recipes.
 
 use matrix::Engine;
 use matrix::format::{self, Call, Failure, Lists, S64, U64};
@@ -72,7 +72,7 @@ pub struct Reading {
     pub options: ReadOptions,
 }
 
-/// Those that are not there are not in the recipe.
+/// Options of a reading. An option that is none is not in the recipe.
 #[derive(Clone, Default)]
 pub struct ReadOptions {
     pub seed: Option<S64>,

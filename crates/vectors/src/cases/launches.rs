@@ -189,7 +189,7 @@ fn local_rank() -> Vec<Case> {
     cases
 }
 
-/// What is a number.
+/// Texts that are numbers, and texts that are none.
 fn texts() -> Vec<Case> {
     let mut cases = Vec::new();
     let long = "7".repeat(70);

@@ -42,7 +42,7 @@ impl Applied {
         Self { subject, engine, calls: Vec::new(), log: Vec::new() }
     }
 
-    /// The same, with the first entry applied.
+    /// A log whose first entry is applied.
     fn begun(header: &str) -> Self {
         let mut applied = Self::new(header);
         applied.apply(header);
@@ -369,7 +369,7 @@ fn other_headers() -> Vec<Case> {
     cases
 }
 
-/// As large as numbers get.
+/// Numbers that are as large as they get.
 fn edges() -> Vec<Case> {
     let (end, block) = (MAX_EXACT, u32::MAX);
     let start = end - 5_000_000_000;

@@ -176,7 +176,7 @@ fn shards() -> Vec<Case> {
     cases
 }
 
-/// As large as numbers get.
+/// Numbers that are as large as they get.
 fn edges() -> Vec<Case> {
     let far = |consumed, world, remainder: &str| Config {
         consumed: U64(consumed),

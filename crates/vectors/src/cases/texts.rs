@@ -1,4 +1,4 @@
-//! What texts are: recipes of every kind, states, logs, and what is none of them; and what goes on after a state.
+//! Kinds of texts: recipes of every kind, states, logs, and what is none of them; and what goes on after a state.
 
 use matrix::format::{Call, Case, Subject};
 

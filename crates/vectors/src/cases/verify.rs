@@ -1,4 +1,4 @@
-//! What readers have, compared with what there is.
+//! Shards that readers have, compared with those that there are.
 
 use matrix::format::{Call, Case, Subject};
 

@@ -18,14 +18,14 @@ pub enum Tier {
     Matrix,
 }
 
-/// What answers the golden cases.
+/// An engine or a machine that answers the golden cases.
 pub struct Cell {
     /// Its step.
     pub step: &'static str,
     pub tier: Tier,
     pub words: &'static [&'static str],
     pub needs: &'static [&'static str],
-    /// What its answers depend on, beside the golden cases.
+    /// Sources that its answers depend on, beside the golden cases.
     pub inputs: &'static [&'static [&'static str]],
 }
 
@@ -38,11 +38,11 @@ impl Cell {
 
 /// The folder of transcripts, of which the last words of many cells are.
 pub const TRANSCRIPTS: &str = "target/transcripts";
-/// What records them.
+/// The cell that records them.
 pub const RECORDED: &str = "matrix: Cranelift, core calls";
 const NATIVE: &[&[&str]] = &[suites::MANIFESTS, suites::CORE, &["tests/matrix"]];
 const HOSTS: &[&str] = &["tests/matrix"];
-/// What a core module and its replayers are made from.
+/// Sources of a core module and its replayers.
 pub const ENGINES: &[&[&str]] =
     &[suites::MANIFESTS, suites::BINDINGS, build::WASM, &["tests/engines", "tests/matrix/browsers.mjs"]];
 

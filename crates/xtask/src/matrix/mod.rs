@@ -183,7 +183,7 @@ fn lines_of(step: &str) -> PathBuf {
     project::path("target/xtask").join(format!("{file}.tsv"))
 }
 
-/// What a cell printed.
+/// The lines that a cell printed.
 fn found(cell: &Cell) -> Result<Vec<report::Cell>, String> {
     let lines = fs::read_to_string(lines_of(cell.step)).unwrap_or_default();
     match report::parse(&lines)? {

@@ -1,4 +1,4 @@
-//! What cells of the matrix need beyond the other commands: builds for other machines, and engines from registries.
+//! Builds for other machines, and engines from registries, which cells of the matrix need beyond the other commands.
 
 use std::fs;
 

@@ -1,9 +1,9 @@
-//! What the adapters printed, held against each other, and as tables.
+//! Output of the adapters, held against each other, and as tables.
 
 use crate::stamp::Digest;
 use crate::table;
 
-/// What one engine made of one group of cases.
+/// The answers of one engine to one group of cases.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Cell {
     pub engine: String,

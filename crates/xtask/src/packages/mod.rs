@@ -56,7 +56,7 @@ pub fn engines() -> Plan {
     Plan::new("engines", crate::parts(), vec![step]).with_summary()
 }
 
-/// What `check` runs of this: the packages that are quick to make, and the workflows.
+/// The part that `check` runs: the packages that are quick to make, and the workflows.
 pub fn checks() -> Vec<Step> {
     vec![
         suites::suite(
@@ -77,7 +77,7 @@ pub fn checks() -> Vec<Step> {
     ]
 }
 
-/// What takes many minutes: everything made again elsewhere, the crates built by a user, a registry.
+/// Steps of many minutes: everything made again elsewhere, the crates built by a user, a registry.
 fn thorough() -> Vec<Step> {
     vec![
         suites::suite("packages: crates in a project of their own", &[SUMS], || {

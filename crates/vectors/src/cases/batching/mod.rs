@@ -116,7 +116,7 @@ fn take(rank: u32, start: u64, count: u32) -> Call {
     Call::Take { steps: Some(Window { rank, start: U64(start), count }) }
 }
 
-/// What tells a case from others of its set.
+/// A name that tells a case from others of its set.
 fn config_name(set: &str, config: &BatchConfig) -> String {
     let BatchConfig { strategy, world, counting, tail, too_long, window, max_batch_size, .. } = config;
     let BatchConfig { max_length, multiple, packing, seed, epoch, .. } = config;

@@ -1,4 +1,4 @@
-//! What the metrics come to, in parts per million.
+//! Ratios of metrics, in parts per million.
 
 use super::config::{BatchConfig, batcher, stream};
 use matrix::format::{Call, Case, U64};

@@ -1,4 +1,4 @@
-//! What batchers and streams refuse. Where several rules are broken, the first one decides.
+//! Recipes and calls that batchers and streams refuse. Where several rules are broken, the first one decides.
 
 use super::config::{BatchConfig, Buckets, batcher, stream};
 use matrix::format::{Call, Case, S64, U64};

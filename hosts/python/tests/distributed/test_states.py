@@ -293,6 +293,13 @@ def test_a_state_says_who_took_it() -> None:
     assert other.state_dict()["taken_by"] == {"world_size": 2, "from": consumed, "batch_size": size}
     other.set_epoch(5)
     assert other.state_dict().keys() == {"samedeal"}
+    # Ranks that go on as before are those that began, also if one of them was started anew.
+    again = Resumable(loader_of("samples", 1, 4))
+    again.load_state_dict(state)
+    take(again, 1)
+    take(loader, 4)
+    assert again.state_dict() == loader.state_dict()
+    assert again.state_dict()["taken_by"] == state["taken_by"]
 
 
 @pytest.mark.parametrize("kind", KINDS)

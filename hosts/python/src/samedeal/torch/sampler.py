@@ -391,11 +391,23 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         recipe, taken_by = self._data_fingerprint(), self._taken_by
         place = None if running is None else running.place
         if isinstance(place, Opening):
-            taken_by = {"world_size": place.core.world_size, "from": place.config.consumed}
+            group = {"world_size": place.core.world_size}
             if isinstance(running, Count):
-                taken_by["batch_size"] = running.batch
+                group["batch_size"] = running.batch
+            taken_by = {**group, "from": self._begun_by(group, place.config.consumed)}
         facts = {_DATA: recipe, _TAKEN_BY: taken_by}
         return state | {name: fact for name, fact in facts.items() if fact is not None}
+
+    def _begun_by(self, group: Mapping[str, int], consumed: int) -> int:
+        """Where ranks like these began: before their pass, if it goes on with a state that as many have taken.
+
+        So a rank that was started anew writes the state of the others.
+        """
+        before = self._taken_by or {}
+        found = before.get("from")
+        if consumed and isinstance(found, int) and 0 <= found <= consumed and before == {**group, "from": found}:
+            return found
+        return consumed
 
     def _check_data(self, state: Any) -> None:
         known = part_of(state)

@@ -50,7 +50,8 @@ BOUND = float(os.environ.get("SAMEDEAL_BOUND") or "inf")
 TEXTS = {"recipe", "state", "header", "entry", "entries", "checkpoint", "tier", "weight", "name", "role", "environment"}
 TEXTS |= {"side", "keys", "text", "sections", "parts", "one", "other"}
 # The numbers of 64 bits, which the golden cases write as strings.
-WIDE = {"samples", "seed", "epoch", "position", "index-in-rank", "index", "batch", "offset", "least", "most", "total", "start", "count"}
+WIDE = {"samples", "seed", "epoch", "position", "index_in_rank", "index", "batch", "offset", "least", "most", "total"}
+WIDE |= {"start", "count"}
 WIDE |= {
     "consumed",
     "steps",

@@ -139,7 +139,10 @@ def _sampler(own: samedeal.Sampler) -> None:
     for position in range(first, end, max(1, (end - first) // 20)):
         sample, place = own.sample_at(position), own.place_of(position, 4)
         law("a place has its sample", ranks[place.rank][place.index_in_rank] == sample, position)
-        law("a batch has its sample", place.batch == place.index_in_rank // 4 and place.index_in_batch == place.index_in_rank % 4)
+        law(
+            "a batch has its sample",
+            place.batch == place.index_in_rank // 4 and place.index_in_batch == place.index_in_rank % 4,
+        )
         found = own.locate(sample, 4)
         law("a sample is found", found is not None and found.position <= position, position)
         law("where it is", ranks[found.rank][found.index_in_rank] == sample, position)

@@ -119,7 +119,8 @@ CANONICAL = {
     "sampler": lambda text: Sampler(text, [], 0, 0).recipe(),
 }
 DECIDES = {name: name for name in ("order", "deal", "batch", "steps", "split", "epoch", "kind")}
-DECIDES |= dict.fromkeys(("consumed", "positions", "history", "window", "checksum", "step"), "progress") | {"shards": "deal"}
+DECIDES |= dict.fromkeys(("consumed", "positions", "history", "window", "checksum", "step"), "progress")
+DECIDES |= {"shards": "deal"}
 
 
 class Number(str):

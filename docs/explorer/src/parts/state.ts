@@ -9,7 +9,7 @@ export interface StateFacts {
 }
 
 const KINDS: Readonly<Record<string, readonly [title: string, limit: string]>> = {
-  batches: [
+  batcher: [
     'A state of batches',
     'It holds a hash of the lengths and not the lengths, so this page cannot say which samples were seen. A Batcher with these lengths can, after resume(state).',
   ],

@@ -481,6 +481,22 @@ pub struct Place {
     pub copies: u32,
 }
 
+/// A [`Place`] of the record of that name of the core, or of the crate, which have the same fields.
+#[macro_export]
+macro_rules! shared_place {
+    ($place:expr) => {{
+        let place = $place;
+        $crate::format::Place {
+            position: $crate::format::U64(place.position),
+            rank: place.rank,
+            index_in_rank: $crate::format::U64(place.index_in_rank),
+            batch: $crate::format::U64(place.batch),
+            index_in_batch: place.index_in_batch,
+            copies: place.copies,
+        }
+    }};
+}
+
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct ShortEpochs {

@@ -6,6 +6,7 @@ mod read;
 mod schedule;
 mod split;
 
+use crate::shared_place;
 use samedeal_core as core;
 use std::rc::Rc;
 
@@ -163,7 +164,7 @@ fn ask_sampler(sampler: &mut core::Sampler, call: &Call) -> Answer {
             record(format::Fate {
                 status: status.into(),
                 before: before.into_iter().map(U64).collect(),
-                places: places.into_iter().map(shared_place).collect(),
+                places: places.into_iter().map(|place| shared_place!(place)).collect(),
                 num_seen,
                 num_padding,
                 complete,
@@ -349,19 +350,7 @@ fn number(number: u64) -> Value {
 }
 
 fn place(place: core::Place) -> Value {
-    record(shared_place(place))
-}
-
-fn shared_place(place: core::Place) -> format::Place {
-    let core::Place { position, rank, index_in_rank, batch, index_in_batch, copies } = place;
-    format::Place {
-        position: U64(position),
-        rank,
-        index_in_rank: U64(index_in_rank),
-        batch: U64(batch),
-        index_in_batch,
-        copies,
-    }
+    record(shared_place!(place))
 }
 
 fn failure(failure: core::Failure) -> Failure {

@@ -209,16 +209,25 @@ impl Batcher {
         &self.open.history
     }
 
-    /// How many positions the ranks that began a window gave to it, so that it may be shorter at the end of the epoch.
+    /// The window of this number, if steps of it were taken before.
+    fn opened_before(&self, window: u64) -> Option<&Open> {
+        (window == 0 && !self.open.history.is_empty()).then_some(&self.open)
+    }
+
+    /// How many positions the ranks that are here give to a window, as a state writes it.
+    fn own_width(&self) -> u64 {
+        self.rules.width.min(MAX_EXACT)
+    }
+
+    /// How many positions the ranks that began a window gave to it. It is shorter where the epoch ends.
     pub(super) fn width_of(&self, window: u64) -> u64 {
-        let is_open = window == 0 && !self.open.history.is_empty();
-        if is_open { self.open.width } else { self.rules.width.min(MAX_EXACT) }
+        self.opened_before(window).map_or(self.own_width(), |open| open.width)
     }
 
     /// The checksum of the lengths of a window. Failures: those of planning.
     pub(super) fn checksum_of(&self, window: u64) -> Result<u64, Failure> {
-        if window == 0 && !self.open.history.is_empty() {
-            return Ok(self.open.checksum);
+        if let Some(open) = self.opened_before(window) {
+            return Ok(open.checksum);
         }
         self.know(|known| known.checksums.len() as u64 > window)?;
         Ok(self.known.borrow().checksums.get(window as usize).copied().unwrap_or_default())
@@ -425,7 +434,7 @@ impl Batcher {
         index.check(&self.recipe.fingerprint(), self.epoch)?;
         index.check_whole(windows(self.length, self.rules.width))?;
         let ours = |past: &Past| past.world == self.rules.world && past.other.is_none();
-        let is_cut_here = self.open.history.is_empty() || self.open.width == self.width_of(1);
+        let is_cut_here = self.width_of(0) == self.own_width();
         let begins = self.consumed.is_multiple_of(self.rules.width)
             && self.consumed / self.rules.width < windows(self.length, self.rules.width);
         let is_aligned = self.consumed == self.length || begins;
@@ -571,9 +580,10 @@ impl Batcher {
         let checksum = checksum(&lengths);
         let mut items = Items::new(samples, lengths);
         let mut tally = Tally::default();
-        let history = if number == 0 { &self.open.history[..] } else { &[] };
-        if !history.is_empty() && checksum != self.open.checksum {
-            let allowed = format!("{}, that of the lengths with which the state was taken", self.open.checksum);
+        let open = self.opened_before(number);
+        let history = open.map_or(&[][..], |open| &open.history);
+        if let Some(open) = open.filter(|open| checksum != open.checksum) {
+            let allowed = format!("{}, that of the lengths with which the state was taken", open.checksum);
             return Err(Failure::contradiction("lengths", format!("the checksum {checksum}"), allowed));
         }
         for (place, past) in history.iter().enumerate() {

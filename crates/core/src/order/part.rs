@@ -242,7 +242,7 @@ pub(crate) trait Composed {
 
     /// Whether the text has a list of objects, such as sources or ranges, which is written in full. A long list of numbers is a hash.
     fn has_objects(&self) -> bool {
-        true
+        false
     }
 
     /// Why it cannot be a source of a blend, if it cannot.

@@ -470,20 +470,16 @@ fn samples_of(mut args: ExplainArgs, saved: Saved) -> Result<(), Problem> {
     let (reached, epochs) = (Reached { epoch: rest.epoch(), consumed }, args.epochs(rest.epoch()));
     (args.epoch.saved, args.epoch.deal.epoch) = (None, epochs.first);
     let known = saved.batch_size.and_then(|size| u32::try_from(size).ok());
-    let size = match (args.epoch.batch_size, known) {
-        (Some(given), Some(known)) if given != known => {
-            return Err(saved.refused(contradiction("batch-size", given, known)));
-        }
-        (given, known) => given.or(known),
+    let agreed = |option: &str, given: Option<u32>, known: Option<u32>| match (given, known) {
+        (Some(given), Some(known)) if given != known => Err(saved.refused(contradiction(option, given, known))),
+        (given, known) => Ok(given.or(known)),
     };
+    let size = agreed("batch-size", args.epoch.batch_size, known)?;
     // Steps of ranks that others went before cannot be counted from the beginning of the epoch.
     let alone = saved.taken_by.filter(|by| by.from == 0).and_then(|by| u32::try_from(by.world_size).ok());
-    let ranks = match (args.epoch.deal.deal.short("world_size"), alone) {
-        (Some(given), Some(known)) if given != known && epochs.first == reached.epoch => {
-            return Err(saved.refused(contradiction("world-size", given, known)));
-        }
-        (given, known) => given.or(known),
-    };
+    let given = args.epoch.deal.deal.short("world_size");
+    // Another epoch may have other ranks.
+    let ranks = if epochs.first == reached.epoch { agreed("world-size", given, alone)? } else { given.or(alone) };
     if let Some(ranks) = ranks {
         args.epoch.deal.deal.set("world_size", ranks);
     }

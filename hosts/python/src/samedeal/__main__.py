@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from . import OutOfRangeError, SamedealError, Sampler, WrongTypeError, __version__, detect_rank, inspect, orders
+from .engine import arguments as check
 
 # Samples that `verify` counts in memory, a byte each.
 MOST = 1 << 32
@@ -187,8 +188,9 @@ def _states(place: str, value: Any) -> Iterator[tuple[str, tuple[str, Any]]]:
     """The states in a checkpoint: where each is, its text, and what the checkpoint says of who took it."""
     text, taken_by = value, None
     if isinstance(value, dict):
-        text, taken_by = value.get("samedeal"), value.get("taken_by")
-        if value.get("samedeal") == 1:
+        text, taken_by = value.get(check.STATE_KEY), value.get(check.TAKEN_BY)
+        if text == 1:
+            # The text itself, which has the version by the same name.
             text = json.dumps(value)
     if isinstance(text, str):
         with suppress(SamedealError):

@@ -1,7 +1,8 @@
 //! The matrix adapter for the Rust host.
 
 use matrix::Engine;
-use matrix::format::{self, AllRanks, Call, Failure, Lists, Made, Place, Subject, U64, record, strings};
+use matrix::format::{self, AllRanks, Call, Failure, Lists, Made, Subject, U64, record, strings};
+use matrix::shared_place;
 use samedeal::ledger::{self, RawLedger};
 use samedeal::{
     BatchRecipe, BatchStream, Batcher, ChunkStream, Error, Mesh, Reading, Sampler, Schedule, ShardPlan, Span, Split,
@@ -166,7 +167,7 @@ fn ask_sampler(sampler: &mut Sampler, call: &Call) -> Answer {
             record(format::Fate {
                 status,
                 before: before.into_iter().map(U64).collect(),
-                places: places.into_iter().map(shared_place).collect(),
+                places: places.into_iter().map(|place| shared_place!(place)).collect(),
                 num_seen,
                 num_padding,
                 complete,
@@ -368,19 +369,7 @@ fn number(number: u64) -> Value {
 }
 
 fn place(place: samedeal::Place) -> Value {
-    record(shared_place(place))
-}
-
-fn shared_place(place: samedeal::Place) -> Place {
-    let samedeal::Place { position, rank, index_in_rank, batch, index_in_batch, copies, .. } = place;
-    Place {
-        position: U64(position),
-        rank,
-        index_in_rank: U64(index_in_rank),
-        batch: U64(batch),
-        index_in_batch,
-        copies,
-    }
+    record(shared_place!(place))
 }
 
 fn failure(error: Error) -> Failure {

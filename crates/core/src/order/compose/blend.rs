@@ -179,6 +179,10 @@ impl Sources for Blend {
 }
 
 impl Composed for Blend {
+    fn has_objects(&self) -> bool {
+        true
+    }
+
     fn length(&self, _: u64) -> Result<u64, Failure> {
         Ok(self.length)
     }

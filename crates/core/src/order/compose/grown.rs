@@ -77,6 +77,10 @@ impl Grown {
 }
 
 impl Composed for Grown {
+    fn has_objects(&self) -> bool {
+        true
+    }
+
     fn length(&self, epoch: u64) -> Result<u64, Failure> {
         Ok(self.count(epoch))
     }

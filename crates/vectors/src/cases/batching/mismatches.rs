@@ -141,6 +141,7 @@ fn texts() -> Case {
         Call::Resume { state: state.replacen(from, to, 1) }
     };
     let checksum = state.split("\"checksum\":").nth(1).expect("a checksum").trim_end_matches('}');
+    let taken = format!("[{{\"world_size\":1,\"steps\":1}}],\"window\":40,\"checksum\":{checksum}");
     let calls = [
         // No states.
         change("\"kind\":\"batcher\"", "\"kind\":\"batchers\""),
@@ -202,14 +203,8 @@ fn texts() -> Case {
         change(checksum, "7"),
         state_after(0),
         Call::Metrics,
-        change(
-            &format!("[{{\"world_size\":1,\"steps\":1}}],\"window\":40,\"checksum\":{checksum}"),
-            "[],\"window\":0,\"checksum\":7",
-        ),
-        change(
-            &format!("[{{\"world_size\":1,\"steps\":1}}],\"window\":40,\"checksum\":{checksum}"),
-            "[],\"window\":40,\"checksum\":0",
-        ),
+        change(&taken, "[],\"window\":0,\"checksum\":7"),
+        change(&taken, "[],\"window\":40,\"checksum\":0"),
         state_after(0),
         Call::Metrics,
         // A history where nothing is left.

@@ -345,6 +345,15 @@ def label(field: str, value: Any) -> str:
     return value
 
 
+def encoded(field: str, text: str) -> bytes:
+    """`text` in UTF-8, if it has no half of a surrogate pair: replaced, several texts would become one."""
+    try:
+        return text.encode()
+    except UnicodeEncodeError as error:
+        allowed = "text that UTF-8 can encode: no lone surrogates"
+        raise OutOfRangeError(field, ascii(text)[:64], allowed) from error
+
+
 def pickles(field: str, value: object, shown: str, allowed: str) -> None:
     """Refuses a value that does not pickle, before a process that is started anew cannot get it.
 
@@ -368,6 +377,10 @@ TEXT = 2**24
 """The most bytes of a recipe, of a state, and of an entry of a log."""
 STATE_KEY = "samedeal"
 """The key under which `state_dict()` keeps the state."""
+TAKEN_BY = "taken_by"
+"""The key beside it that has the ranks of the pass in which it was taken, the size of their batches where `Resumable`
+counts them, and how much of the epoch was taken before. It decides nothing: programs that explain a checkpoint show it.
+"""
 
 
 def state(value: Any) -> str:

@@ -169,6 +169,8 @@ class Split(SplitBase):
         texts = _listed(keys)
         # Keys of groups come many times, and each text costs microseconds.
         known = list(dict.fromkeys(texts))
+        for text in known:
+            check.encoded("keys", text)
         windows = [known[at : at + _KEYS] for at in range(0, len(known), _KEYS)]
         found = dict(zip(known, self._joined(Parts.part_of_keys, windows or [[]]).tolist(), strict=True))
         return numpy.fromiter((found[text] for text in texts), dtype=numpy.uint32, count=len(texts))
@@ -315,11 +317,4 @@ def _number(field: str, name: Any, value: Any) -> int:
 
 def _listed(keys: Any) -> list[str]:
     """Texts, from a list or an array of any kind."""
-    texts = [check.label("keys", key) for key in check.items("keys", check.plain("keys", keys), "a list of texts")]
-    for text in texts:
-        try:
-            text.encode()
-        except UnicodeEncodeError as error:
-            allowed = "texts that UTF-8 can encode: no half of a surrogate pair, as in names of files that are no UTF-8"
-            raise OutOfRangeError("keys", ascii(text)[:64], allowed) from error
-    return texts
+    return [check.label("keys", key) for key in check.items("keys", check.plain("keys", keys), "a list of texts")]

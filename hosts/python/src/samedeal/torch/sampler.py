@@ -31,9 +31,6 @@ TORCH = "torch" if torch.__version__ >= (2, 6) else "torch-2.5"
 
 _DATA = "dataset"
 """The member of a state that has the fingerprint of the dataset, beside the text of the state."""
-_TAKEN_BY = "taken_by"
-"""The member that has the ranks of the pass in which it was taken, the size of their batches where `Resumable` counts
-them, and how much of the epoch was taken before. It decides nothing: programs that explain a checkpoint show it."""
 
 
 class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
@@ -375,7 +372,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
         """
         self._check_counts()
         super().load_state_dict(state_dict)
-        taken_by = part_of(state_dict).get(_TAKEN_BY)
+        taken_by = part_of(state_dict).get(check.TAKEN_BY)
         self._taken_by = taken_by if isinstance(taken_by, Mapping) else None
 
     def _moved(self) -> None:
@@ -395,7 +392,7 @@ class DistributedSampler(Resuming[Sampler], _Original[T_co], Generic[T_co]):
             if isinstance(running, Count):
                 group["batch_size"] = running.batch
             taken_by = {**group, "from": self._begun_by(group, place.config.consumed)}
-        facts = {_DATA: recipe, _TAKEN_BY: taken_by}
+        facts = {_DATA: recipe, check.TAKEN_BY: taken_by}
         return state | {name: fact for name, fact in facts.items() if fact is not None}
 
     def _begun_by(self, group: Mapping[str, int], consumed: int) -> int:

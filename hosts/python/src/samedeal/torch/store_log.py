@@ -79,10 +79,7 @@ def _checked(name: Any) -> str:
     """A name, all of it: two names that were cut to the same one would share a log."""
     if not isinstance(name, str):
         raise WrongTypeError("name", check.described(name), "a name")
-    try:
-        size = len(name.encode())
-    except UnicodeEncodeError as error:
-        raise OutOfRangeError("name", ascii(name)[:64], "text that UTF-8 can encode: no lone surrogates") from error
+    size = len(check.encoded("name", name))
     if size > _LONGEST_NAME:
         raise OutOfRangeError("name", f"of {size} bytes", f"up to {_LONGEST_NAME} bytes")
     return name

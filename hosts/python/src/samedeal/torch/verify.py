@@ -107,8 +107,10 @@ def check_all_read(loader: Any) -> None:
     Ranks may read different numbers of batches where they meet at the end only, but one that gets none has no metric to
     bring there.
     """
-    dataset = loader.dataset
-    own = dataset._length(loader.num_workers) if isinstance(dataset, ShardedDataset) else len(loader)
+    own = _steps(_inside(loader))
+    if own is None:
+        # It is equal on all ranks, or has no end.
+        return
     counts = _all_gather(torch.tensor([own]), None)[:, 0].tolist()
     if any(counts) and not all(counts):
         told = "at least one batch on every rank: a rank without batches logs nothing, and others wait for its metrics"
